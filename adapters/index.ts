@@ -1,7 +1,8 @@
 /** The built-in adapters, one line each. */
 import type { Adapter } from "#core/provider/Adapter.ts"
 import ari from "./ari/ari.ts"
+import plivo from "./plivo/plivo.ts"
 import telnyx from "./telnyx/telnyx.ts"
 import twilio from "./twilio/twilio.ts"
 
-export const builtIn: ReadonlyArray<Adapter> = [ari, telnyx, twilio]
+export const builtIn: ReadonlyArray<Adapter> = [ari, plivo, telnyx, twilio]

@@ -1,6 +1,6 @@
 /** Documents that tell a carrier what to do with a call. Every value is escaped, and what XML cannot hold is left out. */
 
-/** An element that is complete, as text. */
+/** An element that is complete, or text that is escaped. */
 type Element = string
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" }
@@ -18,5 +18,8 @@ export const element = (name: string, attributes: Readonly<Record<string, string
   const open = [name, ...Object.entries(attributes).map(([attribute, value]) => `${attribute}="${escaped(value)}"`)].join(" ")
   return children.length === 0 ? `<${open}/>` : `<${open}>${children.join("")}</${name}>`
 }
+
+/** What is between the tags of an element. */
+export const text = (value: string): Element => escaped(value)
 
 export const documentOf = (root: Element): string => `<?xml version="1.0" encoding="UTF-8"?>${root}`

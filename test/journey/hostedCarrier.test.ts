@@ -5,8 +5,10 @@
 import { request } from "node:http"
 import t, { type Test } from "tap"
 import { encodeFrames } from "#core/audio/Mulaw.ts"
+import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import type { DialectEmulator } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
@@ -29,7 +31,21 @@ interface Carrier {
 }
 
 const far = { ringMillis: 100, talkMillis: 400 }
+const dialectCarrier = (provider: string, { authId, authToken }: typeof plivoAccount, emulator: DialectEmulator): Carrier => ({
+  provider,
+  account: { auth_id: authId, auth_token: authToken },
+  callbacks: emulator.sender,
+  endLate: (millis) => emulator.endLate(millis),
+  log: emulator.log,
+  url: emulator.url
+})
+
 const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
+  Plivo: async (t) => {
+    const emulator = await startPlivoEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
+    t.teardown(() => emulator.stop())
+    return dialectCarrier("plivo", plivoAccount, emulator)
+  },
   Telnyx: async (t) => {
     const emulator = await startTelnyxEmulator(far)
     t.teardown(() => emulator.stop())

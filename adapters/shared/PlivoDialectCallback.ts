@@ -1,0 +1,81 @@
+/**
+ * What a callback of Plivo's dialect means. The body is a form, or the query of a GET; some of Vobiz' are JSON. The address of an answer is replied to
+ * with a document that depends on the address and on whether the call is still wanted.
+ */
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { formOf, pairsOf, partsOf } from "./CarrierRequest.ts"
+import { at, countIn, parse } from "./Json.ts"
+import { documentFor } from "./PlivoDialectDocument.ts"
+import { type DialectEnd, eventsOfEnd, zonedTime } from "./PlivoDialectEnd.ts"
+import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+
+/** The kinds of addresses that a call is given. */
+export type Kind = "answer" | "hangup" | "machine" | "ring"
+
+type Field = (name: string) => string | undefined
+
+const fieldsOf = (callback: Callback): Field => {
+  const form = formOf(callback) ?? pairsOf(partsOf(callback.url)?.query ?? "")
+  const pairs = new Map(form)
+  const json = /^application\/json\b/i.test(callback.headers["content-type"] ?? "")
+    ? parse(Buffer.from(callback.body).toString())
+    : undefined
+  return (name) => {
+    const value = at(json, name) ?? pairs.get(name)
+    return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
+  }
+}
+
+/** The call's own id where it is not known yet, then what has happened. `currency`: of its cost; undefined where that is not to be believed. */
+export const readDialect = (callback: Callback, currency: string | undefined): CallbackRead => {
+  const field = fieldsOf(callback)
+  const reply = callback.kind === ("answer" satisfies Kind) ? { reply: { mediaType: "application/xml", body: documentFor(callback) } } : {}
+  const uuid = field("CallUUID")
+  const known = idsOf({ providerCallId: callback.call?.providerCallId })
+  const requested = field("RequestUUID") ?? known.request
+  const isOther = known.call === undefined ? known.request !== undefined && known.request !== requested : known.call !== uuid
+  // Not about a call, or about another leg.
+  if (!isUuid(uuid) || isOther) return { events: [], ...reply }
+  const named: ReadonlyArray<TrunkEvent> = known.call === undefined ? [{ _tag: "Named", providerCallId: uuid }] : []
+  return { events: [...named, ...eventsOf(field, callback.isWanted, currency)].map((event) => ({ event })), ...reply }
+}
+
+const eventsOf = (field: Field, isWanted: boolean, currency: string | undefined): ReadonlyArray<TrunkEvent> => {
+  switch (field("Event")) {
+    case "Ring":
+      return [{ _tag: "Rang" }]
+    case "StartApp":
+      return [{ _tag: "Answered" }]
+    case "MachineDetection":
+      return detectedBy(field("Machine"))
+    case "Hangup":
+      return eventsOfEnd(endOf(field, currency), isWanted)
+    default:
+      return []
+  }
+}
+
+const answerers: ReadonlyMap<string, "human" | "machine"> = new Map([
+  ["false", "human"],
+  ["true", "machine"]
+])
+
+const detectedBy = (machine = ""): ReadonlyArray<TrunkEvent> => {
+  const who = answerers.get(machine.toLowerCase())
+  return who === undefined ? [] : [{ _tag: "Detected", who }]
+}
+
+const endOf = (field: Field, currency: string | undefined): DialectEnd => {
+  const [answerTime, billed] = [field("AnswerTime"), countIn(field("BillDuration"))]
+  const isUntold = answerTime === undefined && billed === undefined
+  return {
+    code: countIn(field("HangupCauseCode")),
+    word: field("HangupCause"),
+    status: field("CallStatus"),
+    wasAnswered: isUntold ? undefined : (billed ?? 0) > 0 || (answerTime ?? "") !== "",
+    seconds: billed,
+    endedAt: zonedTime(field("EndTime")),
+    ...(currency === undefined ? {} : { cost: { amount: field("TotalCost"), currency } })
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What the records of Plivo's dialect say about a call. A call that waits, rings or talks has a live record; one that has ended has a detail record,
+ * some seconds later. Neither has an id of ours: a call whose own id is not known is found by its numbers and time, if it is the only one.
+ */
+import type { CallRef } from "#core/provider/CallRef.ts"
+import type { Look } from "#core/provider/Adapter.ts"
+import type { Reply } from "./HttpClient.ts"
+import { at, textAt } from "./Json.ts"
+import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
+import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+
+/** The carrier's records of calls that have not ended; paths are below the account's. */
+export interface LiveCalls {
+  readonly pathOf: (uuid: string, state: "queued" | "live") => string
+  /** The calls in this state, to this number where the carrier can select them. */
+  readonly listPathOf: (state: "queued" | "live", to: string) => string
+  /** Whether a queued call waits until it is dialed. If not, its phone may be ringing. */
+  readonly hasQueue: boolean
+}
+
+interface DetailRecord {
+  readonly uuid: string
+  readonly to: string | undefined
+  readonly from: string | undefined
+  /** When the call was asked for or dialed; undefined without a time zone. */
+  readonly beganAt: number | undefined
+  readonly end: DialectEnd
+}
+
+/** The carrier's detail records; paths are below the account's. */
+export interface Records {
+  readonly pathOf: (uuid: string) => string
+  /** The calls to this number since then. */
+  readonly searchPathOf: (to: string, from: string | undefined, since: number) => string
+  /** Undefined: not a record. */
+  readonly read: (record: unknown) => DetailRecord | undefined
+  readonly oneIn: (body: unknown) => unknown
+  /** Undefined: not a list, or not all of it. */
+  readonly allIn: (body: unknown) => ReadonlyArray<unknown> | undefined
+}
+
+/** How far the clocks may be apart, and how long the request may have been under way or in the queue. */
+const SKEW_MILLIS = 30_000
+const UNDER_WAY_MILLIS = 120_000
+export const sinceOf = ({ sentAt }: CallRef): number => sentAt - SKEW_MILLIS
+
+export const digitsOf = (number: string | undefined): string | undefined => number?.replace(/^\+/, "")
+
+const named = (call: CallRef, uuid: string): Look["told"] => (idsOf(call).call === uuid ? [] : [{ _tag: "Named", providerCallId: uuid }])
+
+/** The look at a live record of this call; undefined for anything else. */
+export const liveLookOf = (body: unknown, call: CallRef, { hasQueue }: Pick<LiveCalls, "hasQueue">): Look | undefined => {
+  const [uuid, status] = [at(body, "call_uuid"), textAt(body, "call_status")]
+  if (!isUuid(uuid) || status === undefined || !mayBeLive(body, call)) return undefined
+  const presence = status === "queued" && hasQueue ? "queued" : status === "in-progress" ? "up" : "ringing"
+  return { presence, told: named(call, uuid) }
+}
+
+const mayBeLive = (record: unknown, call: CallRef): boolean => {
+  const ids = idsOf(call)
+  const [uuid, request] = [textAt(record, "call_uuid"), textAt(record, "request_uuid")]
+  if (ids.call !== undefined) return uuid === ids.call
+  if (ids.request !== undefined && request !== undefined) return request === ids.request
+  return textAt(record, "direction") === "outbound" && areNumbersOf(call, textAt(record, "to"), textAt(record, "from"))
+}
+
+const areNumbersOf = (call: CallRef, to: string | undefined, from: string | undefined): boolean =>
+  call.to !== undefined && digitsOf(to) === digitsOf(call.to) && (call.from === undefined || digitsOf(from) === digitsOf(call.from))
+
+export const lookOf = (call: CallRef, { end, uuid }: DetailRecord): Look => ({
+  presence: "ended",
+  // Whether we have hung up, the engine knows better than a record.
+  told: [...named(call, uuid), ...eventsOfEnd(end, false)]
+})
+
+/** The one call in a list of detail records that can be this one; undefined: none. Or why nobody can tell. */
+export const theOneOf = ({ body }: Reply, call: CallRef, { allIn, read }: Records): DetailRecord | string | undefined => {
+  const all = allIn(body)
+  if (all === undefined) return "not the whole list of calls to this number"
+  const found = all.map(read).filter((record) => record !== undefined && mayBe(record, call))
+  return found.length > 1 ? "several calls to this number at this time" : found[0]
+}
+
+const mayBe = ({ beganAt, from, to }: DetailRecord, call: CallRef): boolean =>
+  areNumbersOf(call, to, from) && beganAt !== undefined && beganAt >= sinceOf(call) && beganAt <= call.sentAt + UNDER_WAY_MILLIS

@@ -1,0 +1,155 @@
+/**
+ * What becomes of calls through Plivo: the adapter against an emulated Plivo over real sockets, judged by what the callees saw. `P2` and so on are
+ * cases of its conformance list.
+ */
+import t from "tap"
+import { signed } from "#test/emulators/plivo/signed.ts"
+import { account } from "#test/emulators/plivo/PlivoEmulator.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { newCallId, numberOf } from "./Line.ts"
+import {
+  callIn,
+  detectsMachines,
+  forge,
+  hangsUp,
+  looksUp,
+  losesReplies,
+  sendsKeys,
+  storyOf,
+  survivesDisorder,
+  tellsCalls
+} from "./plivoDialect.ts"
+import { openWorld } from "./plivoWorld.ts"
+
+t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, { happy: "P3", ends: "P4", ringTimeout: "ring_timeout" }))
+t.test("given machine detection", (t) => detectsMachines(t, openWorld, "P5"))
+t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "P13"))
+t.test("given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld))
+t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
+t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
+t.test("given keys to send", (t) => sendsKeys(t, openWorld))
+
+t.test("P2: given a request and a call with different ids", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const { call, callId, ref } = await callIn(world, "ringing")
+  t.not(call.uuid, call.requestUuid)
+  t.equal(ref().providerCallId, call.uuid, "then the call's id replaces that of the request")
+  const known = hosted.line.events(callId).filter(({ _tag }) => _tag === "Named")
+  t.match(known, [{ providerCallId: call.uuid }])
+  t.equal(await hosted.hangup(ref()), undefined)
+  t.equal(emulator.server.requests.at(-1)?.path, `/v1/Account/${account.authId}/Call/${call.uuid}/`, "then the hang-up uses it")
+})
+
+t.test("P9: given a call of which only the request is known", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  await t.test("when it waits in the queue, then it is told, and taken out, and never rings", async (t) => {
+    emulator.holdQueue(true)
+    const { callId, to } = await hosted.originate(numberOf("011"))
+    const [call] = emulator.callsTo(to)
+    t.equal(hosted.ref(callId).providerCallId, `request:${call?.requestUuid}`)
+    t.strictSame(hosted.line.story(callId), ["Queued"])
+    t.equal(await hosted.lookup(hosted.ref(callId)), "queued")
+    t.equal(await hosted.hangup({ ...hosted.ref(callId), providerCallId: `request:${call?.requestUuid}` }), undefined)
+    t.match(emulator.server.requests.at(-1), { method: "DELETE", path: `/v1/Account/${account.authId}/Request/${call?.requestUuid}/` })
+    emulator.holdQueue(false)
+    await hosted.line.event(callId, "HungUp")
+    t.equal(world.dials(to), 0)
+  })
+  for (const [what, ending] of [
+    ["rings", "003"],
+    ["talks", "011"]
+  ] as const) {
+    await t.test(`when it ${what}, then it is looked up and hung up all the same`, async (t) => {
+      emulator.sender.hold()
+      const { callId, to } = await hosted.originate(numberOf(ending))
+      await untilTrue("call", () => emulator.log.of(to).at(-1)?.kind === (ending === "003" ? "ringing" : "answered"))
+      const ref = hosted.ref(callId)
+      t.match(ref.providerCallId, /^request:/)
+      t.equal(await hosted.lookup(ref), ending === "003" ? "ringing" : "up")
+      t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid, "then the look names the call")
+      t.equal(await hosted.hangup(ref), undefined)
+      t.equal(emulator.log.of(to).at(-1)?.by, "us")
+      emulator.sender.release()
+      await hosted.line.event(callId, "HungUp")
+    })
+  }
+  await t.test("when it has ended, then its record is found", async (t) => {
+    emulator.sender.hold()
+    const { callId, to } = await hosted.originate(numberOf("001"))
+    await untilTrue("end", () => emulator.callsTo(to)[0]?.endedAt !== undefined)
+    emulator.sender.lose()
+    t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+    t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
+    t.equal(await hosted.hangup({ ...hosted.ref(callId), providerCallId: undefined }), undefined)
+  })
+})
+
+t.test("P3: given a call that has cost something, then it is told, once by the callback and once by the record", async (t) => {
+  const world = await openWorld(t)
+  const { hosted } = world
+  const { callId } = await hosted.originate(numberOf("001"))
+  await hosted.line.event(callId, "Billed")
+  t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+  const bills = hosted.line.events(callId).filter(({ _tag }) => _tag === "Billed")
+  const bill = { _tag: "Billed", amount: "0.00850", currency: "USD" }
+  t.strictSame(bills, [bill, bill])
+})
+
+t.test("P7: given an answer, when the call is not wanted any more, then its document hangs up", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const callId = newCallId()
+  hosted.unwanted.add(callId)
+  const { to } = await hosted.originate(numberOf("011"), { callId })
+  await hosted.line.event(callId, "HungUp")
+  const answer = hosted.received.find(({ callback }) => callback.kind === "answer")
+  t.strictSame(answer?.read?.reply, {
+    mediaType: "application/xml",
+    body: '<?xml version="1.0" encoding="UTF-8"?><Response><Hangup/></Response>'
+  })
+  t.match(emulator.callsTo(to)[0]?.end, { source: "Answer XML" })
+})
+
+t.test("P8: given a media socket that is refused, then Plivo tries it three times, and the call ends for want of audio", async (t) => {
+  const { emulator, hosted } = await openWorld(t)
+  emulator.leaveMediaUnsigned()
+  const { callId, to } = await hosted.originate(numberOf("011"))
+  t.equal(await hosted.line.hungUp(callId), "media_failure")
+  t.strictSame(
+    hosted.media.upgrades.map(({ status }) => status),
+    [403, 403, 403],
+    "without a signature"
+  )
+  t.match(emulator.callsTo(to)[0]?.end, { code: 4010 })
+})
+
+t.test("P6: given a callback that Plivo signed", async (t) => {
+  const world = await openWorld(t)
+  const { hosted } = world
+  const { call, callId } = await callIn(world, "up")
+  const { body, post, url } = await forge(world, "ring", callId)
+  const story = hosted.line.story(callId)
+  t.equal(await post({ body: `${body}&BillDuration=5` }), 403, "with another field")
+  t.equal(await post({ body: body.replace("Event=Ring", "Event=Hangup") }), 403, "with another event")
+  t.equal(await post({ url: hosted.address("hangup", callId) }), 403, "at another address")
+  t.equal(await post({ url: hosted.address("ring", newCallId()) }), 403, "for another call")
+  t.equal(await post({ headers: { "x-plivo-signature-v3": "" } }), 403, "without a signature")
+  t.equal(await post({ headers: { "x-plivo-signature-v3-nonce": "1" } }), 403, "with another nonce")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.equal(await post({ headers: { "x-forwarded-host": "elsewhere.example.com" } }), 200, "as it was, through a proxy")
+  const send = (fields: Readonly<Record<string, string>>, token = account.authToken) => {
+    const { headers, body } = signed(url, fields, token)
+    return post({ body, headers })
+  }
+  const end = { CallUUID: call.uuid, Event: "Hangup", HangupCauseCode: "4000" }
+  const told = hosted.line.story(callId)
+  t.equal(await send(end, "another-token"), 403, "signed by another account")
+  t.equal(await send({ ...end, CallUUID: "00000000-0000-4000-8000-000000000000" }), 200, "about another leg")
+  t.equal(await send({ ...end, Event: "constructor" }), 200, "with an event that does not exist")
+  t.equal(await send({ Event: "Hangup" }), 200, "about no call")
+  t.strictSame(hosted.line.story(callId), told, "then nothing is told")
+  t.equal(await send(end), 200)
+  t.equal(storyOf(world, callId).at(-1), "HungUp normal_clearing")
+})

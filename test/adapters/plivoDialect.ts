@@ -1,0 +1,368 @@
+/** What both carriers of Plivo's dialect must do with calls, judged by what the callees saw. The names of cases are those of each carrier's list. */
+import { Effect } from "effect"
+import type { Test } from "tap"
+import type { CallId } from "#core/Id.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { DialectEmulator, DialectOptions } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+import { numberOf } from "./Line.ts"
+import { Hosted } from "./hosted.ts"
+
+interface DialectWorld {
+  readonly emulator: DialectEmulator
+  readonly hosted: Hosted
+  /** How often the number's phone was called, and how often that was asked for. */
+  readonly dials: (number: string) => number
+  readonly asked: (number: string) => number
+}
+type OpenWorld = (t: Test, options?: Partial<DialectOptions>) => Promise<DialectWorld>
+
+export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
+const isHangup = ({ method }: CarrierAsk): boolean => method === "DELETE"
+const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/(Call|cdr)\b/.test(path)
+
+export const openDialect = async (t: Test, adapter: Adapter, emulator: DialectEmulator, config: object): Promise<DialectWorld> => {
+  t.teardown(() => emulator.stop())
+  const hosted = await Hosted.up(adapter, { ...config }, { apiOrigin: emulator.url })
+  t.teardown(() => hosted.close())
+  const digitsAsked = ({ body }: CarrierAsk) => /"to":"(\d+)"/.exec(body)?.[1]
+  return {
+    emulator,
+    hosted,
+    dials: (number) => emulator.log.dialsByNumber().get(number) ?? 0,
+    asked: (number) => emulator.server.requests.filter((ask) => placesCall(ask) && `+${digitsAsked(ask)}` === number).length
+  }
+}
+
+/** What a call came to, without what was told before. */
+export const storyOf = ({ hosted }: DialectWorld, callId: CallId): ReadonlyArray<string> => [...new Set(hosted.line.story(callId))]
+
+const isRecord = (call: { readonly endedAt: number | undefined } | undefined): boolean => call?.endedAt !== undefined
+
+/** A call that has come so far. */
+export const callIn = async (world: DialectWorld, state: "queued" | "ringing" | "up" | "ended") => {
+  const { emulator, hosted } = world
+  const to = numberOf({ queued: "011", ringing: "003", up: "011", ended: "002" }[state])
+  emulator.holdQueue(state === "queued")
+  const { callId } = await hosted.originate(to)
+  const event = ({ queued: "Named", ringing: "Rang", up: "Answered", ended: "HungUp" } as const)[state]
+  if (state !== "queued") await hosted.line.event(callId, event)
+  const [call] = emulator.callsTo(to)
+  if (call === undefined) throw new Error("the call was not placed")
+  return { callId, to, call, ref: () => hosted.ref(callId) }
+}
+
+const ends: ReadonlyArray<readonly [what: string, ending: string, cause: HangupCause]> = [
+  ["is busy", "002", "user_busy"],
+  ["rejects the call", "007", "call_rejected"],
+  ["has no such number", "008", "unallocated_number"],
+  ["is out of lines", "009", "congestion"],
+  ["lets it ring", "013", "no_answer"]
+]
+
+interface EndNames {
+  readonly happy: string
+  readonly ends: string
+  /** What the carrier says of a call that it has let ring long enough. */
+  readonly ringTimeout: HangupCause
+}
+
+export const tellsCalls = async (t: Test, open: OpenWorld, names: EndNames): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  t.jobs = 4
+  t.test(`${names.happy}: when the callee answers and hangs up, then each step is told`, { buffered: true }, async (t) => {
+    const { callId, failure, to } = await hosted.originate(numberOf("001"))
+    t.equal(failure, undefined)
+    await hosted.line.event(callId, "HungUp")
+    t.strictSame(
+      storyOf(world, callId).filter((word) => word !== "Named" && word !== "Billed"),
+      ["Rang", "Answered", "HungUp normal_clearing"]
+    )
+    t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid, "then the call's own id is known")
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+    t.equal(emulator.log.of(to).at(-1)?.by, "callee")
+  })
+  for (const [what, ending, cause] of ends) {
+    t.test(`${names.ends}: when the callee ${what}, then the call ends as ${cause}`, { buffered: true }, async (t) => {
+      const { callId, to } = await hosted.originate(numberOf(ending))
+      t.equal(await hosted.line.hungUp(callId), cause)
+      t.notOk(hosted.line.story(callId).includes("Answered"))
+      t.equal(world.dials(to), 1)
+    })
+  }
+  t.test(`${names.ends}: when nobody answers in time, then the carrier ends the call`, { buffered: true }, async (t) => {
+    const { callId, to } = await hosted.originate(numberOf("003"), { ringTimeoutSeconds: 1 })
+    t.equal(await hosted.line.hungUp(callId), names.ringTimeout)
+    t.equal(emulator.log.of(to).at(-1)?.by, "timeout")
+  })
+  t.test("when the call may last no longer, then the carrier ends it", { buffered: true }, async (t) => {
+    const fast = await open(t, { timeScale: 0.01 })
+    const { callId, to } = await fast.hosted.originate(numberOf("011"), { maxDurationSeconds: 1 })
+    t.equal(await fast.hosted.line.hungUp(callId), "duration_exceeded")
+    t.equal(fast.emulator.log.of(to).at(-1)?.by, "timeout")
+  })
+}
+
+export const detectsMachines = async (t: Test, open: OpenWorld, name: string): Promise<void> => {
+  const world = await open(t)
+  const { hosted } = world
+  const detectedOf = async (ending: string, detect: "no" | "who" | "greetingEnd") => {
+    const { callId } = await hosted.originate(numberOf(ending), { detect })
+    if (detect === "no") await hosted.line.event(callId, "Answered")
+    else await hosted.line.event(callId, "Detected")
+    t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+    await hosted.line.event(callId, "HungUp")
+    return hosted.line.events(callId).flatMap((event) => (event._tag === "Detected" ? [event.who] : []))
+  }
+  t.strictSame(await detectedOf("004", "who"), ["machine"], `${name}: then a machine is told`)
+  t.strictSame(await detectedOf("011", "greetingEnd"), ["human"], "then a human is told")
+  t.strictSame(await detectedOf("004", "no"), [], "then nothing is told that was not asked for")
+  t.strictSame(
+    world.emulator.server.requests.filter(placesCall).map(({ body }) => body.includes("machine_detection")),
+    [true, true, false]
+  )
+}
+
+export const survivesDisorder = async (t: Test, open: OpenWorld, repeated: string): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  const about = (callId: CallId) => hosted.received.filter(({ callback }) => callback.call?.callId === callId)
+
+  await t.test("when the engine cannot take one, then the carrier sends it again", async (t) => {
+    hosted.failures = 1
+    const { callId } = await hosted.originate(numberOf("002"))
+    t.equal(await hosted.line.hungUp(callId), "user_busy")
+    await emulator.sender.settled()
+    t.strictSame(
+      emulator.sender.deliveries.flatMap(({ status, url }) => (url.includes(callId) ? [status] : [])),
+      [503, 200]
+    )
+  })
+  await t.test(`${repeated}: when a delivery is repeated, then its bytes are the same and nothing new is told`, async (t) => {
+    emulator.sender.copies = 2
+    const { callId } = await hosted.originate(numberOf("002"))
+    await hosted.line.event(callId, "HungUp")
+    emulator.sender.copies = 1
+    await emulator.sender.settled()
+    const [first, second] = about(callId)
+    t.equal(Buffer.from(first?.callback.body ?? "").toString(), Buffer.from(second?.callback.body ?? "").toString())
+    t.strictSame([first?.read?.nonce, first?.read?.deliveryId], [second?.read?.nonce, second?.read?.deliveryId])
+    t.ok(storyOf(world, callId).includes("HungUp user_busy"))
+  })
+  // Last, because its callbacks come once more after a while.
+  await t.test("when callbacks come backwards and twice, then the call was answered and has ended", async (t) => {
+    emulator.sender.copies = 2
+    const { callId, to } = await hosted.originate(numberOf("006"))
+    await hosted.line.event(callId, "HungUp")
+    emulator.sender.copies = 1
+    await emulator.sender.settled()
+    const story = storyOf(world, callId)
+    t.ok(story.includes("Answered") && story.includes("HungUp normal_clearing"))
+    t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid)
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+}
+
+export const losesReplies = async (t: Test, open: OpenWorld): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  await t.test("when the call was placed, then its callbacks name it and it is not requested again", async (t) => {
+    emulator.server.fail({ acts: true, reply: "reset" }, placesCall)
+    emulator.sender.hold()
+    const { callId, failure, to } = await hosted.originate(numberOf("011"))
+    t.match(failure, { _tag: "OriginateDoubtful" })
+    t.equal(hosted.ref(callId).providerCallId, undefined)
+    emulator.sender.release()
+    await hosted.line.event(callId, "Answered")
+    t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid)
+    t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+  await t.test("when the reply comes after we have stopped waiting, then it still names the call", async (t) => {
+    emulator.server.fail({ acts: true, reply: "hang" }, placesCall)
+    emulator.sender.hold()
+    const { callId, failure, to } = await hosted.originate(numberOf("011"))
+    t.match(failure, { _tag: "OriginateDoubtful", detail: /no reply/ })
+    emulator.server.replyLate()
+    await hosted.line.event(callId, "Named")
+    emulator.sender.lose()
+    t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+    await untilTrue("end of the call", () => emulator.log.of(to).at(-1)?.by === "us")
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+  const page = "<html><body>Bad Gateway</body></html>"
+  const error = { api_id: "a", error: "not now" }
+  const request_uuid = 5
+  const replies: ReadonlyArray<readonly [what: string, acts: boolean, reply: "reset" | { status: number; body?: unknown }]> = [
+    ["is lost before it is placed", false, "reset"],
+    ["gets 500 although it is placed", true, { status: 500, body: error }],
+    ["gets 503 from a proxy", false, { status: 503, body: page }],
+    ["gets 401 from a proxy", false, { status: 401, body: page }],
+    ["gets 403 from a proxy", false, { status: 403, body: page }],
+    ["gets 429 from a proxy", true, { status: 429, body: page }],
+    ["gets 418", true, { status: 418, body: error }],
+    ["is redirected", true, { status: 307, body: page }],
+    ["gets HTML and 200", true, { status: 200, body: page }],
+    ["gets no body", true, { status: 201 }],
+    ["gets an error and 200", true, { status: 200, body: { ...error, request_uuid: "0123456789" } }],
+    ["gets a number as its id", true, { status: 201, body: { request_uuid } }],
+    ["gets a path as its id", true, { status: 201, body: { request_uuid: "../../Number/1" } }],
+    ["gets two ids", true, { status: 201, body: { request_uuid: ["0123456789", "1123456789"] } }]
+  ]
+  for (const [what, acts, reply] of replies) {
+    await t.test(`when a request ${what}, then it is in doubt and not repeated`, async (t) => {
+      emulator.server.fail({ acts, reply }, placesCall)
+      const { failure, to } = await hosted.originate(numberOf("002"))
+      t.match(failure, { _tag: "OriginateDoubtful", ...(reply === "reset" ? {} : { status: reply.status }) })
+      if (acts) await untilTrue("ring", () => world.dials(to) === 1)
+      t.strictSame([world.dials(to), world.asked(to)], [acts ? 1 : 0, 1])
+    })
+  }
+}
+
+export const hangsUp = async (t: Test, open: OpenWorld): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  await t.test("when it rings, then it ends without an answer", async (t) => {
+    const { callId, ref, to } = await callIn(world, "ringing")
+    t.equal(await hosted.hangup(ref()), undefined)
+    await hosted.line.event(callId, "HungUp")
+    t.notOk(hosted.line.story(callId).includes("Answered"))
+    t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  })
+  await t.test("when somebody talks, then it ends", async (t) => {
+    const { callId, ref, to } = await callIn(world, "up")
+    t.equal(await hosted.hangup(ref()), undefined)
+    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+    t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  })
+  await t.test("when it has ended, or is not known any more, then hanging up succeeds", async (t) => {
+    const { call, ref } = await callIn(world, "ended")
+    t.equal(await hosted.hangup(ref()), undefined)
+    emulator.forget(call.uuid)
+    t.equal(await hosted.hangup(ref()), undefined)
+  })
+  await t.test("when it is not certain that it ends, then hanging up fails", async (t) => {
+    const { callId, ref } = await callIn(world, "up")
+    const failed = { _tag: "ProviderError", operation: "hangup" }
+    for (const reply of ["reset", { status: 503 }, { status: 404, body: "<html></html>" }, { status: 200, body: {} }] as const) {
+      emulator.server.fail({ acts: false, reply }, isHangup)
+      t.match(await hosted.hangup(ref()), failed, JSON.stringify(reply))
+    }
+    const { asked, log } = { asked: emulator.server.requests.length, log: emulator.log.live() }
+    for (const providerCallId of ["", "../Number", "request:", "request:../x"])
+      t.match(await hosted.hangup({ ...ref(), providerCallId, to: undefined }), { _tag: "ProviderError" }, `'${providerCallId}'`)
+    t.equal(emulator.server.requests.length, asked, "then nothing is asked for without an id, which would end all calls")
+    t.equal(emulator.log.live(), log)
+    t.equal(await hosted.lookup(ref()), "up")
+    t.equal(await hosted.hangup(ref()), undefined)
+    await hosted.line.event(callId, "HungUp")
+  })
+  await t.test("after a restart, then the reference to the call is enough", async (t) => {
+    const { callId, ref, to } = await callIn(world, "up")
+    await hosted.restart()
+    t.equal(await hosted.lookup(ref()), "up")
+    t.equal(await hosted.hangup(ref()), undefined)
+    await hosted.line.event(callId, "HungUp")
+    t.equal(emulator.log.of(to).at(-1)?.by, "us")
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+}
+
+export const looksUp = async (t: Test, open: OpenWorld, states: ReadonlyArray<"queued" | "ringing" | "up" | "ended">): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  for (const state of states) {
+    await t.test(`when it is ${state}, then it is found by its id, and by its number`, async (t) => {
+      const { call, callId, ref } = await callIn(world, state)
+      t.equal(await hosted.lookup({ ...ref(), providerCallId: call.uuid }), state)
+      t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), state)
+      t.match(
+        hosted.line.events(callId).findLast(({ _tag }) => _tag === "Named"),
+        { providerCallId: call.uuid }
+      )
+      await hosted.hangup(ref())
+      emulator.holdQueue(false)
+    })
+  }
+  await t.test("when its callbacks are lost, then the look tells its end", async (t) => {
+    emulator.sender.hold()
+    const { callId, to } = await hosted.originate(numberOf("013"))
+    await untilTrue("end", () => isRecord(emulator.callsTo(to)[0]))
+    emulator.sender.lose()
+    t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+    t.strictSame(
+      hosted.line.story(callId).filter((word) => word !== "Named"),
+      ["HungUp no_answer", "Billed"]
+    )
+  })
+  await t.test("when its record is not there yet, then it is gone", async (t) => {
+    const late = await open(t, { recordMillis: 3_600_000 })
+    const { ref } = await callIn(late, "ended")
+    t.equal(await late.hosted.lookup(ref()), "gone")
+    t.equal(await late.hosted.lookup({ ...ref(), providerCallId: undefined }), "gone")
+  })
+  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+    const { ref, to } = await callIn(world, "ended")
+    const { callId } = await hosted.originate(to)
+    await hosted.line.event(callId, "HungUp")
+    const lost = { ...ref(), providerCallId: undefined }
+    t.equal(await hosted.lookup(lost), "silent")
+    t.equal(await hosted.lookup({ ...lost, sentAt: Date.now() - 86_400_000 }), "gone", "at another time there are none")
+    t.equal(await hosted.lookup({ ...lost, from: "+15550009999" }), "gone", "from another number neither")
+  })
+  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
+    emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
+    const { callId } = await hosted.originate(numberOf("001"))
+    const lost = hosted.ref(callId)
+    const named = { ...lost, providerCallId: "00000000-0000-4000-8000-000000000000" }
+    t.equal(await hosted.lookup(lost), "gone")
+    t.equal(await hosted.lookup(named), "gone")
+    t.equal(await hosted.lookup({ ...lost, to: undefined }), "silent", "unless its number is not known")
+    for (const reply of [{ status: 200, body: "<html></html>" }, { status: 503 }, { status: 404 }] as const) {
+      emulator.server.fail({ acts: false, reply }, isLook, 1)
+      t.equal(await hosted.lookup(named), "silent", `${reply.status} by its id`)
+      emulator.server.fail({ acts: false, reply }, isLook, 1)
+      t.equal(await hosted.lookup(lost), "silent", `${reply.status} by its number`)
+    }
+  })
+}
+
+export const sendsKeys = async (t: Test, open: OpenWorld): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  const { call, ref } = await callIn(world, "up")
+  const { trunk } = hosted.line
+  const send = (digits: string, more: object = {}) =>
+    Effect.runPromise(Effect.exit(trunk.sendDtmf?.({ ...ref(), ...more }, digits) ?? Effect.die("no keys")))
+  t.equal((await send("12#"))._tag, "Success")
+  t.equal(emulator.log.pressed(call.uuid), "12#")
+  t.equal((await send("w;x"))._tag, "Failure", "not keys")
+  t.equal((await send("1", { providerCallId: undefined }))._tag, "Failure", "an unknown call")
+  t.equal((await send("1", { providerCallId: "00000000-0000-4000-8000-000000000000" }))._tag, "Failure", "a call that does not exist")
+  t.equal(await hosted.hangup(ref()), undefined)
+}
+
+/** Posts what a carrier would: the callback as it was, with another body, at another address, or with other headers. */
+export const forge = async (world: DialectWorld, kind: string, callId: CallId) => {
+  const { hosted } = world
+  const { callback } = await until("callback", () =>
+    hosted.received.find(({ callback: { call, kind: its } }) => its === kind && call?.callId === callId)
+  )
+  const body = Buffer.from(callback.body).toString()
+  const headers = Object.fromEntries(
+    Object.entries(callback.headers).flatMap(([name, value]) =>
+      value !== undefined && (name === "content-type" || name.startsWith("x-")) ? [[name, value]] : []
+    )
+  )
+  const post = async (
+    changed: { readonly body?: string; readonly url?: string; readonly headers?: Readonly<Record<string, string>> } = {}
+  ) =>
+    (await fetch(changed.url ?? callback.url, { method: "POST", body: changed.body ?? body, headers: { ...headers, ...changed.headers } }))
+      .status
+  return { body, url: callback.url, post }
+}

@@ -1,0 +1,259 @@
+/**
+ * One call at a carrier of Plivo's dialect: from the queue to its end, its records, the callbacks that tell of it, and the document that the carrier
+ * fetches when the callee answers.
+ */
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Verb, verbsOf } from "#test/emulators/twilio/twiml.ts"
+import type { CallbackSender } from "./CallbackSender.ts"
+import { calleeOf } from "./Callee.ts"
+import type { CallLives } from "./CallLife.ts"
+import { Disorder } from "./Disorder.ts"
+import { MediaLeg } from "./MediaLeg.ts"
+import type { Dial } from "./PlivoDialectDials.ts"
+import { type DialectEnd, endingOf, ownEnds } from "./PlivoDialectEnds.ts"
+import { dialectWords, type MediaTraits } from "./plivoDialectMedia.ts"
+
+type Fields = Readonly<Record<string, string>>
+type OutgoingCallback = Parameters<CallbackSender["send"]>[1]
+type Reply = Parameters<NonNullable<OutgoingCallback["onReply"]>>[0]
+type Told = OutgoingCallback & { readonly event: string }
+
+export interface DialectAccount {
+  readonly lives: CallLives
+  readonly sender: CallbackSender
+  /** A callback with these fields, as the carrier signs it. */
+  readonly signed: (url: string, fields: Fields) => OutgoingCallback
+  /** Whether a call has the id of its request. */
+  readonly hasOneId: boolean
+  /** Every ended call is told to be `completed`, whatever came of it. */
+  readonly isAlwaysCompleted: boolean
+  /** Callbacks tell the reason of an end as a code too, not as a word alone. */
+  readonly tellsCodes: boolean
+  readonly authId: string
+  readonly media: MediaTraits & {
+    /** The headers of the request for the socket. */
+    readonly upgradeHeaders: (url: string) => Fields
+    /** How often a socket that was refused is tried again. */
+    readonly retries: number
+  }
+  /** What machine detection says of everybody; undefined: whether it is a machine. */
+  detected: boolean | undefined
+  /** How long after the end of the stream the end of a call is told. */
+  endMillis: number
+  /** Requests for media sockets have no signature. */
+  hasUnsignedMedia: boolean
+}
+
+/** Callbacks have the local time of the carrier's console, without its zone; this one is that of India. */
+const zone = { millis: 19_800_000, name: "+05:30" }
+const localTime = (at: number): string => new Date(at + zone.millis).toISOString().slice(0, 19).replace("T", " ")
+
+/** What is without effect here: the next element follows. */
+const passedOver = new Set(["DTMF", "Play", "PreAnswer", "Record", "Speak"])
+
+/** What this emulator can do: mu-law, both ways. Of the outgoing audio, no track can be had in both ways. */
+const isStream = ({ audioTrack = "inbound", bidirectional, contentType, keepCallAlive }: Verb["attributes"]): boolean =>
+  audioTrack === "inbound" && bidirectional === "true" && keepCallAlive === "true" && contentType === "audio/x-mulaw;rate=8000"
+
+export class DialectCall {
+  readonly requestUuid = randomUUID()
+  readonly uuid: string
+  readonly dialed: Dial
+  readonly createdAt = Date.now()
+  state: "queued" | "ringing" | "in-progress" | "ended" = "queued"
+  life: ReturnType<CallLives["dial"]> | undefined
+  end: DialectEnd | undefined
+  startedAt: number | undefined
+  answeredAt: number | undefined
+  endedAt: number | undefined
+  /** From the answer to the end. */
+  seconds = 0
+  /** Its media sockets, in order. */
+  readonly legs: Array<MediaLeg> = []
+  readonly #account: DialectAccount
+  readonly #disorder: Disorder<Told> | undefined
+  /** What is to be told as the reason of a hang-up that is our own doing, but not by request. */
+  #because: DialectEnd | undefined
+  #isObeying = false
+  #streamUrl: string | undefined
+  #streamIsOver: (() => void) | undefined
+
+  constructor(account: DialectAccount, dialed: Dial) {
+    this.#account = account
+    this.dialed = dialed
+    this.uuid = account.hasOneId ? this.requestUuid : randomUUID()
+    const callee = calleeOf(dialed.to)
+    if (callee.kind !== "answers" || callee.disorderly !== true) return
+    const send = (told: Told) => account.sender.send(this.uuid, told)
+    this.#disorder = new Disorder(send, ({ event }) => (event === "StartApp" ? "answer" : event === "Hangup" ? "end" : "before"))
+  }
+
+  /** Resolves when the reply to the request may be sent. */
+  get mayReply(): Promise<void> {
+    return this.#disorder?.answered ?? Promise.resolve()
+  }
+
+  /** Leaves the queue. */
+  dial(): void {
+    if (this.state !== "queued") return
+    const { from, limitSeconds, ringSeconds, ringUrl, to } = this.dialed
+    this.state = "ringing"
+    this.startedAt = Date.now()
+    this.life = this.#account.lives.dial(
+      { id: this.uuid, number: `+${to}`, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
+      {
+        ringing: () => this.#tell(ringUrl, "Ring", { CallStatus: "ringing" }),
+        answered: () => this.#answered(),
+        ended: (end) => {
+          // The stream ends first.
+          this.legs.at(-1)?.end()
+          const tell = () => this.#ended(this.#because ?? endingOf(end), end.talkMillis)
+          if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
+          else setTimeout(tell, this.#account.endMillis).unref()
+        }
+      }
+    )
+  }
+
+  /** False: it has ended already. */
+  hangUp(because?: DialectEnd): boolean {
+    if (this.state === "ended") return false
+    this.#because = because
+    if (this.life === undefined) this.#ended(endingOf({ by: "us", ending: undefined, talkMillis: undefined }), undefined)
+    else this.life.hangUp()
+    return true
+  }
+
+  /** While it waits, rings or talks. */
+  liveRecord(isQueued: boolean) {
+    const { dialed, requestUuid: request_uuid, uuid: call_uuid } = this
+    const { from, to } = dialed
+    const call_status = isQueued ? "queued" : this.state
+    const session_start = new Date(this.startedAt ?? this.createdAt).toISOString().replace("T", " ").replace("Z", "000")
+    return { call_status, call_uuid, caller_name: "", direction: "outbound", from: `+${from}`, request_uuid, session_start, to }
+  }
+
+  #answered(): void {
+    this.state = "in-progress"
+    this.answeredAt = Date.now()
+    const { answerUrl, detection, detectionUrl } = this.dialed
+    this.#tell(answerUrl, "StartApp", { CallStatus: "in-progress" }, (reply) => this.#obey(reply))
+    const callee = this.life?.callee
+    const isMachine = this.#account.detected ?? (callee?.kind === "answers" && callee.sound === "machine")
+    if (detection === "told" && detectionUrl !== undefined) {
+      this.#tell(detectionUrl, "MachineDetection", { CallStatus: "in-progress", IfMachine: "continue", Machine: String(isMachine) })
+    }
+    if (detection === "hangs up" && isMachine) setImmediate(() => this.hangUp(ownEnds.machine))
+  }
+
+  /** Only the first reply counts. */
+  #obey(reply: Reply): void {
+    if (this.#isObeying) return
+    this.#isObeying = true
+    if (reply?.status !== 200) return void this.hangUp(ownEnds.answerNotFetched)
+    const verbs = /\bxml\b/.test(reply.mediaType) ? verbsOf(reply.body) : undefined
+    if (verbs === undefined) return void this.hangUp(ownEnds.answerInvalid)
+    void this.#follow(verbs)
+  }
+
+  async #follow(verbs: ReadonlyArray<Verb>): Promise<void> {
+    for (const { attributes, name, text = "" } of verbs) {
+      if (name === "Stream" && isStream(attributes)) await this.#stream(text)
+      else if (name === "Hangup") return void this.hangUp(ownEnds.hangupElement)
+      else if (name === "Wait")
+        await sleep(Number(attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale, undefined, { ref: false })
+      else if (!passedOver.has(name)) return void this.hangUp(ownEnds.answerInvalid)
+    }
+    this.hangUp(ownEnds.endOfDocument)
+  }
+
+  /** Opens another socket for the same stream. */
+  restream(): void {
+    if (this.#streamUrl !== undefined) this.#open(this.#streamUrl, this.#account.media.retries)
+  }
+
+  /** Resolves when the stream is over, or was refused as often as it is tried. */
+  #stream(url: string): Promise<void> {
+    this.#streamUrl = url
+    return new Promise((resolve) => {
+      this.#streamIsOver = resolve
+      this.#open(url, this.#account.media.retries)
+    })
+  }
+
+  #open(url: string, retries: number): void {
+    const { authId: accountId, hasUnsignedMedia, lives, media } = this.#account
+    if (this.life === undefined || this.state === "ended") return
+    const leg = new MediaLeg({
+      id: this.uuid,
+      url,
+      headers: hasUnsignedMedia ? {} : media.upgradeHeaders(url),
+      callee: this.life.callee,
+      log: lives.log,
+      words: dialectWords({ accountId, callId: this.uuid }, media),
+      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      onLost: ({ status }) => {
+        // A newer one has taken its place.
+        if (this.legs.at(-1) !== leg) return
+        if (status === undefined || retries === 0) this.#streamIsOver?.()
+        else this.#open(url, retries - 1)
+      }
+    })
+    this.legs.push(leg)
+    leg.start()
+  }
+
+  #ended(end: DialectEnd, talkMillis: number | undefined): void {
+    if (this.state === "ended") return
+    this.state = "ended"
+    this.end = end
+    this.endedAt = Date.now()
+    this.seconds = talkMillis === undefined ? 0 : Math.max(1, Math.round(talkMillis / 1000))
+    const { answeredAt, seconds } = this
+    this.#tell(this.dialed.hangupUrl, "Hangup", {
+      CallStatus: this.#account.isAlwaysCompleted ? "completed" : end.status,
+      HangupCause: end.word,
+      ...(this.#account.tellsCodes ? { HangupCauseCode: String(end.code), HangupCauseName: end.name, HangupSource: end.source } : {}),
+      StartTime: localTime(this.startedAt ?? this.createdAt),
+      ...(answeredAt === undefined ? {} : { AnswerTime: localTime(answeredAt) }),
+      EndTime: localTime(this.endedAt),
+      Duration: String(seconds),
+      BillDuration: String(seconds),
+      BillRate: "0.0085",
+      TotalCost: this.cost
+    })
+  }
+
+  /** Each minute that has begun. */
+  get cost(): string {
+    return (Math.ceil(this.seconds / 60) * 0.0085).toFixed(5)
+  }
+
+  /** A time as the records have it. */
+  static zoned(at: number | undefined): string | null {
+    return at === undefined ? null : localTime(at) + zone.name
+  }
+
+  #tell(url: string | undefined, event: string, more: Fields, onReply?: (reply: Reply) => void): void {
+    if (url === undefined) return
+    const { from, to } = this.dialed
+    const fields = {
+      ALegRequestUUID: this.requestUuid,
+      ALegUUID: this.uuid,
+      CallUUID: this.uuid,
+      CallerName: `+${from}`,
+      Direction: "outbound",
+      Event: event,
+      From: from,
+      RequestUUID: this.requestUuid,
+      STIRAttestation: "",
+      SessionStart: localTime(this.startedAt ?? this.createdAt),
+      To: to,
+      ...more
+    }
+    const told = { ...this.#account.signed(url, fields), event, ...(onReply === undefined ? {} : { onReply }) }
+    if (this.#disorder === undefined) this.#account.sender.send(this.uuid, told)
+    else this.#disorder.add(told)
+  }
+}
