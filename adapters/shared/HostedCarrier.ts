@@ -26,7 +26,9 @@ interface Account {
   readonly displayName: string
   /** Of the carrier's own servers. */
   readonly origin: string
-  readonly authorization: string
+  readonly authorization?: string
+  /** What authenticates requests where the carrier has headers of its own for it. */
+  readonly headers?: Readonly<Record<string, string>>
   /** A request that changes nothing and needs the credentials, and what its outcome says about the trunk. */
   readonly check: { readonly request: HttpRequest; readonly statusOf: (outcome: Outcome) => TrunkStatus }
   /** What the configuration lacks, although its fields are valid: no call can be placed without it. */
@@ -45,13 +47,13 @@ export interface HostedCarrier {
 }
 
 export const openCarrier = (
-  { authorization, check, origin, provider }: Account,
+  { authorization, check, headers, origin, provider }: Account,
   { apiOrigin, egress }: Pick<TrunkContext, "apiOrigin" | "egress">
 ): Effect.Effect<HostedCarrier, never, Scope.Scope> => {
   const base = apiOrigin ?? new URL(origin)
   const refused = refusesUrl(egress, base) ? refusedWords : undefined
   const error = (operation: string, detail: string) => new ProviderError({ provider, operation, detail })
-  return Effect.map(makeHttpClient({ ...limits, authorization, base, egress }), (http) => ({
+  return Effect.map(makeHttpClient({ ...limits, authorization, base, egress, headers }), (http) => ({
     http,
     refused,
     status: refused === undefined ? Effect.map(asOutcome(http.send(check.request)), check.statusOf) : Effect.succeed(unreachable(refused)),

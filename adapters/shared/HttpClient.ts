@@ -74,7 +74,9 @@ interface HttpClientOptions {
   /** Names the server; its path is a prefix of every path. */
   readonly base: URL
   /** The value of the header `Authorization`. */
-  readonly authorization: string
+  readonly authorization?: string | undefined
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly egress: Egress
   /** For each of the two kinds of requests. */
   readonly maxSockets: number
@@ -88,6 +90,7 @@ export const makeHttpClient = ({
   authorization,
   base,
   egress,
+  headers = {},
   idleMillis,
   maxSockets,
   silenceMillis
@@ -106,7 +109,7 @@ export const makeHttpClient = ({
       Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const common = { authorization, base, secure, silenceMillis }
+    const common = { base, headers: authorization === undefined ? headers : { authorization, ...headers }, secure, silenceMillis }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -137,8 +140,9 @@ export const pathUnder = (base: URL, path: string): string => base.pathname.repl
 
 interface Start {
   readonly agent: http.Agent
-  readonly authorization: string
   readonly base: URL
+  /** Of each request. */
+  readonly headers: Readonly<Record<string, string>>
   readonly request: HttpRequest
   readonly secure: boolean
   readonly silenceMillis: number
@@ -156,7 +160,7 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
+const exchange = ({ agent, answer, base, headers, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -188,7 +192,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   }
   let timer = setTimeout(giveUp, CONNECT_MILLIS)
 
-  const outgoing = begin({ agent, authorization, base, request, secure })
+  const outgoing = begin({ agent, base, headers, request, secure })
   const leave = (socket: Socket) => {
     // The connection broke while the request waited; an error event follows.
     if (!open || !socket.writable) return
@@ -269,7 +273,7 @@ class SecureAgent extends https.Agent {
 }
 
 /** Nothing is written before `end` is called on the request. */
-const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "agent" | "authorization" | "base" | "request" | "secure">) => {
+const begin = ({ agent, base, headers, request, secure }: Pick<Start, "agent" | "base" | "headers" | "request" | "secure">) => {
   const { body } = request
   return (secure ? https : http).request({
     agent,
@@ -278,7 +282,7 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
     method: request.method,
     path: request.path,
     headers: {
-      authorization,
+      ...headers,
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": body.mediaType, "content-length": Buffer.byteLength(body.text) })
     }
