@@ -4,5 +4,6 @@ import ari from "./ari/ari.ts"
 import plivo from "./plivo/plivo.ts"
 import telnyx from "./telnyx/telnyx.ts"
 import twilio from "./twilio/twilio.ts"
+import vobiz from "./vobiz/vobiz.ts"
 
-export const builtIn: ReadonlyArray<Adapter> = [ari, plivo, telnyx, twilio]
+export const builtIn: ReadonlyArray<Adapter> = [ari, plivo, telnyx, twilio, vobiz]

@@ -14,6 +14,7 @@ import { openWorld as openPlivo } from "./plivoWorld.ts"
 import { open } from "./telnyxWorld.ts"
 import { clearest, exchange, OUR_HERTZ, OUR_LEVEL, ourFrame, speakUntil } from "./tones.ts"
 import { openWorld } from "./twilioWorld.ts"
+import { openWorld as openVobiz } from "./vobizWorld.ts"
 
 t.jobs = 4
 
@@ -59,7 +60,8 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
       legs: (callId) => emulator.legsOf(idOf(callId)),
       again: (callId) => emulator.redirect(idOf(callId))
     }
-  }
+  },
+  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t)), hasKeys: false })
 }
 
 /** A call that is up, its stream, and what is told of it. */

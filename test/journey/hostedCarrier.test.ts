@@ -11,6 +11,7 @@ import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { DialectEmulator } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { phoneWav } from "#test/support/wav.ts"
 import { freePort } from "#test/support/freePort.ts"
@@ -67,6 +68,11 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     const { accountSid, authToken, log, sender, server } = emulator
     const account = { account_sid: accountSid, auth_token: authToken }
     return { provider: "twilio", account, callbacks: sender, endLate: (millis) => emulator.endLate(millis), log, url: server.url }
+  },
+  Vobiz: async (t) => {
+    const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
+    t.teardown(() => emulator.stop())
+    return dialectCarrier("vobiz", vobizAccount, emulator)
   }
 }
 

@@ -1,0 +1,21 @@
+/** What Vobiz refuses a call for. Its errors have codes, but those of calls are not documented. https://docs.vobiz.ai/errors */
+import { faultWith, RATE_LIMIT_RETRY_MILLIS, type Refusals } from "#adapters/shared/PlivoDialectReplies.ts"
+
+const misconfigured = { reason: "misconfigured" } as const
+
+/** No other status proves anything. 401 is also what a path in lower case gets, and 404 one without its slash. */
+export const refusals: Refusals = [
+  ...[400, 422].flatMap(
+    (status): Refusals => [
+      { status, words: faultWith("from", "caller.?id"), is: { reason: "caller_id_refused" } },
+      { status, words: faultWith("to", "destination"), is: { reason: "number_refused", cause: "invalid_number_format" } },
+      { status, is: misconfigured }
+    ]
+  ),
+  { status: 401, is: { reason: "auth_refused" } },
+  { status: 402, is: { reason: "no_credit" } },
+  { status: 403, is: misconfigured },
+  { status: 404, is: misconfigured },
+  { status: 409, is: misconfigured },
+  { status: 429, is: { reason: "rate_limited", retryAfterMillis: RATE_LIMIT_RETRY_MILLIS } }
+]

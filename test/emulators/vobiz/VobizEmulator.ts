@@ -1,0 +1,104 @@
+/** Vobiz: headers of its own for the credentials, paths whose case and slashes matter, no queue, one id for each call, and records in a list of its own. */
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { DialectCall } from "#test/emulators/shared/PlivoDialectCall.ts"
+import {
+  type DialectAnswer,
+  DialectEmulator,
+  type DialectOptions,
+  errorOf,
+  type Traits
+} from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { signatureOf, signed } from "./signed.ts"
+
+export const account = { authId: "MA_7XK2P9QD", authToken: "vobiz-auth-token-0001" }
+const base = `/api/v1/Account/${account.authId}`
+
+interface VobizOptions extends DialectOptions {
+  /** 200 is documented, 201 was seen. */
+  readonly placedStatus?: 200 | 201
+}
+
+export const startVobizEmulator = async ({ placedStatus = 200, ...options }: VobizOptions): Promise<DialectEmulator> => {
+  const emulator = new DialectEmulator(options, { ...traits, placedStatus })
+  await emulator.server.listen()
+  return emulator
+}
+
+const isGiven = ({ headers }: CarrierAsk): boolean =>
+  headers["x-auth-id"] === account.authId && headers["x-auth-token"] === account.authToken && headers["authorization"] === undefined
+
+const traits: Traits = {
+  authId: account.authId,
+  media: { namesStream: false, retries: 0, tellsKeys: false, upgradeHeaders: (url) => signatureOf(url, account.authToken) },
+  hasOneId: true,
+  isAlwaysCompleted: true,
+  tellsCodes: false,
+  placedStatus: 200,
+  queues: false,
+  // A call that has not been answered yet.
+  isQueued: ({ state }) => state !== "in-progress",
+  signed: (url, fields) => signed(url, fields, account.authToken),
+  pathOf: (ask) => {
+    // A path in another case is answered like wrong credentials.
+    if (!isGiven(ask) || (!ask.path.startsWith(`${base}/`) && ask.path.toLowerCase().startsWith(base.toLowerCase())))
+      return errorOf(401, "authentication failed")
+    if (!ask.path.startsWith(`${base}/`)) return errorOf(404, "not found")
+    const path = ask.path.slice(base.length)
+    const isLive = ask.method === "GET" && (path === "/Call" ? ask.query.get("status") === "live" : /^\/Call\/[^/]+$/.test(path))
+    return isLive ? `${path}/` : path
+  },
+  answerMore: (emulator, { method, query }, path) => {
+    if (method !== "GET") return undefined
+    if (path === "/numbers") return numbersOf(emulator, query)
+    if (path === "/cdr") return recordsOf(emulator, query)
+    const [, uuid] = /^\/cdr\/([^/]+)$/.exec(path) ?? []
+    const call = emulator.calls.get(uuid ?? "")
+    if (uuid === undefined) return undefined
+    const isThere = call !== undefined && emulator.isRecorded(call)
+    return isThere ? { status: 200, body: { data: detailsOf(call), success: true } } : errorOf(404, "record not found")
+  }
+}
+
+const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
+
+const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds, uuid }: DialectCall) => ({
+  account_id: account.authId,
+  answer_time: iso(answeredAt),
+  billsec: seconds,
+  call_direction: "outbound",
+  caller_id_number: `+${dialed.from}`,
+  cost: Number(cost),
+  currency: "INR",
+  destination_number: `+${dialed.to}`,
+  duration: seconds,
+  end_time: iso(endedAt),
+  hangup_cause: end?.word,
+  hangup_cause_code: end?.code,
+  hangup_cause_name: end?.name,
+  hangup_source: end?.source,
+  start_time: iso(createdAt),
+  streaming_cost: 0,
+  total_cost: Number(cost),
+  uuid
+})
+
+/** The newest first. Both dates have to be given, or neither counts. */
+const recordsOf = (emulator: DialectEmulator, query: URLSearchParams): DialectAnswer => {
+  const [to, start, end] = [query.get("to_number") ?? "", query.get("start_date"), query.get("end_date")]
+  const isBetween = (at: number) => start === null || end === null || (at >= Date.parse(start) && at < Date.parse(end) + 86_400_000)
+  const calls = [...emulator.calls.values()]
+    .filter((call) => emulator.isRecorded(call) && call.dialed.to.includes(to) && isBetween(call.createdAt))
+    .toReversed()
+  const size = Number(query.get("per_page") ?? 20)
+  const data = calls.slice(0, size).map(detailsOf)
+  return {
+    status: 200,
+    body: { count: data.length, data, pagination: { has_next: calls.length > size, page: 1, per_page: size }, success: true }
+  }
+}
+
+const numbersOf = ({ options }: DialectEmulator, query: URLSearchParams): DialectAnswer => {
+  const [page, size] = [Number(query.get("page") ?? 1), Number(query.get("per_page") ?? 20)]
+  const items = options.numbers.slice((page - 1) * size, page * size).map((e164) => ({ e164, status: "active" }))
+  return { status: 200, body: { items, page, per_page: size, total: options.numbers.length } }
+}
