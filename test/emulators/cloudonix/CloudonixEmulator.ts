@@ -1,0 +1,142 @@
+/**
+ * Cloudonix' REST API as seen from the wire, on a real port of the loopback interface. The number that is dialed selects the callee
+ * (`shared/Callee.ts`), the callees' log records what they saw, and numbers that begin with +999 are invalid.
+ */
+import { randomBytes, randomUUID } from "node:crypto"
+import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import { CallLives } from "#test/emulators/shared/CallLife.ts"
+import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
+import { CloudonixSession, type Domain } from "./CloudonixSession.ts"
+import { type CloudonixAnswer, errorOf, readOrder } from "./orders.ts"
+
+interface CloudonixOptions {
+  /** 0.1 is ten times faster. */
+  readonly timeScale?: number
+  readonly ringMillis?: number
+  readonly talkMillis?: number
+  /** The numbers that the domain has. */
+  readonly numbers?: ReadonlyArray<string>
+  /** How many requests are taken within `windowMillis` (ten seconds), whatever they ask for. */
+  readonly requests?: number
+  readonly windowMillis?: number
+}
+
+/** Whether a request is to place a call. */
+const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/application")
+
+export const startCloudonixEmulator = async (options: CloudonixOptions = {}): Promise<CloudonixEmulator> => {
+  const emulator = new CloudonixEmulator(options)
+  await emulator.server.listen()
+  return emulator
+}
+
+class CloudonixEmulator {
+  readonly apiKey = `XI${randomBytes(16).toString("hex").toUpperCase()}`
+  readonly log = new CalleeLog()
+  readonly lives: CallLives
+  /** Whether Cloudonix sends a callback again is not documented. */
+  readonly callbacks = new CallbackSender({ retries: 0 })
+  readonly server = new CarrierServer((ask) => this.#answer(ask))
+  readonly domain: Domain
+  readonly sessions = new Map<string, CloudonixSession>()
+  /** The status of the answer to a hang-up that is carried out. */
+  hangupStatus: 200 | 204 = 204
+  readonly #options: CloudonixOptions
+  #askedAt: Array<number> = []
+
+  constructor(options: CloudonixOptions) {
+    const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
+    this.#options = options
+    this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
+    this.domain = {
+      name: "acme.cloudonix.net",
+      id: 3,
+      lives: this.lives,
+      sender: this.callbacks,
+      recordUrl: undefined,
+      recordSays: undefined,
+      staticKey: undefined,
+      hasCallbacks: true,
+      hasCredit: true
+    }
+  }
+
+  get url(): string {
+    return this.server.url
+  }
+
+  /** The requests for calls that arrived, whatever came of them. */
+  orders(): ReadonlyArray<CarrierAsk> {
+    return this.server.requests.filter(isOrder)
+  }
+
+  /** The sessions of calls to this number, the oldest first. */
+  sessionsTo(number: string): ReadonlyArray<CloudonixSession> {
+    return [...this.sessions.values()].filter(({ order }) => order.destination === number)
+  }
+
+  /** Sessions that have ended are not kept for ever. */
+  forgetEnded(): void {
+    for (const [token, session] of this.sessions) if (session.hasEnded()) this.sessions.delete(token)
+  }
+
+  async stop(): Promise<void> {
+    for (const session of this.sessions.values()) session.hangUp()
+    this.callbacks.lose()
+    await this.server.stop()
+  }
+
+  #answer(ask: CarrierAsk): CloudonixAnswer | Promise<CloudonixAnswer> {
+    if (this.#isTooOften(ask.at)) return errorOf(429, "Too many requests")
+    if (ask.headers["authorization"] !== `Bearer ${this.apiKey}`) return errorOf(401, "Unauthorized")
+    const [, domain, rest = ""] = /^\/(?:calls|customers\/self\/domains)\/([^/]+)(\/.*)?$/.exec(ask.path) ?? []
+    if (domain !== this.domain.name) return errorOf(404, "Domain not found")
+    const token = /^\/sessions\/([^/]+)$/.exec(rest)?.[1]
+    if (token !== undefined) return this.#withSession(ask.method, decodeURIComponent(token))
+    switch (`${ask.method} ${rest}`) {
+      case "POST /application":
+        return this.#place(ask)
+      case "GET /sessions":
+        return { status: 200, body: this.#live() }
+      case "GET /dnids":
+        return { status: 200, body: (this.#options.numbers ?? []).map((number, id) => ({ id, source: number, active: true })) }
+      case "GET ":
+        return { status: 200, body: { id: this.domain.id, uuid: randomUUID(), domain: this.domain.name, active: true } }
+      default:
+        return errorOf(404, "Not found")
+    }
+  }
+
+  #isTooOften(at: number): boolean {
+    const { requests = Infinity, windowMillis = 10_000 } = this.#options
+    this.#askedAt = [...this.#askedAt.filter((before) => before > at - windowMillis), at]
+    return this.#askedAt.length > requests
+  }
+
+  async #place(ask: CarrierAsk): Promise<CloudonixAnswer> {
+    const order = readOrder(ask)
+    if ("status" in order) return order
+    const session = new CloudonixSession(this.domain, order)
+    this.sessions.set(session.token, session)
+    session.start()
+    const { destination, direction, domainId, subscriberId, token } = session.record()
+    await session.mayReply
+    return { status: 200, body: { domainId, subscriberId, destination, direction, token } }
+  }
+
+  /** Only sessions that live are listed. */
+  #live() {
+    return [...this.sessions.values()].filter((session) => !session.hasEnded()).map((session) => session.record())
+  }
+
+  #withSession(method: string, token: string): CloudonixAnswer {
+    const session = this.sessions.get(token)
+    if (session === undefined) return errorOf(404, "Session not found")
+    if (method === "GET") return { status: 200, body: session.record() }
+    if (method !== "DELETE") return errorOf(404, "Not found")
+    if (session.hasEnded()) return errorOf(404, "Session not found")
+    session.hangUp()
+    return this.hangupStatus === 204 ? { status: 204 } : { status: 200, body: session.record() }
+  }
+}

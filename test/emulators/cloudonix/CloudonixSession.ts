@@ -1,0 +1,216 @@
+/** One session at Cloudonix: from the request for a call to its end, with the chatty callbacks and the record that tell of it. */
+import { randomBytes, randomUUID } from "node:crypto"
+import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import { calleeOf } from "#test/emulators/shared/Callee.ts"
+import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
+import { Disorder } from "#test/emulators/shared/Disorder.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import type { Order } from "./orders.ts"
+
+type SessionStatus = "new" | "processing" | "ringing" | "connected" | Ended
+type Ended = "completed" | "busy" | "noanswer" | "cancel" | "congestion" | "failed" | "nocredit"
+
+/** What the sessions of a domain have in common. */
+export interface Domain {
+  readonly name: string
+  readonly id: number
+  readonly lives: CallLives
+  readonly sender: CallbackSender
+  /** Where the record of each call is sent; undefined: nowhere. */
+  recordUrl: string | undefined
+  /** What the record says instead of the truth. */
+  recordSays: string | undefined
+  /** Sent with each callback. */
+  staticKey: string | undefined
+  /** False: status callbacks are lost, and only the record comes. */
+  hasCallbacks: boolean
+  /** False: the account has no credit, which shows only in the session. */
+  hasCredit: boolean
+}
+
+interface Told {
+  readonly status: SessionStatus
+  readonly body: string
+}
+
+/** By the SIP status that ended an attempt; others are failures. */
+const refusals: Readonly<Record<number, Ended>> = { 480: "noanswer", 486: "busy", 503: "congestion" }
+/** The record spells the same ends in its own way, and not always alike. */
+const dispositions: Readonly<Record<string, ReadonlyArray<string>>> = {
+  completed: ["ANSWER", "ANSWERED", "CONNECTED"],
+  noanswer: ["NOANSWER", "NO ANSWER"]
+}
+
+const endOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Ended; readonly error?: string } => {
+  if (talkMillis !== undefined) return { status: "completed" }
+  if (by === "timeout") return { status: "noanswer" }
+  if (by === "us") return { status: "cancel" }
+  const sip = ending?.sipStatus ?? 480
+  const status = refusals[sip] ?? "failed"
+  return status === "failed" ? { status, error: `SIP ${sip}` } : { status }
+}
+
+export class CloudonixSession {
+  readonly token = randomBytes(16).toString("hex")
+  /** A SIP id, which is not the token. */
+  readonly callId = randomUUID()
+  readonly order: Order
+  status: SessionStatus = "new"
+  endedAt: number | undefined
+  readonly #id = Number.parseInt(randomBytes(3).toString("hex"), 16)
+  readonly #domain: Domain
+  readonly #createdAt = Date.now()
+  readonly #disorder: Disorder<Told> | undefined
+  #life: ReturnType<CallLives["dial"]> | undefined
+  #modifiedAt = this.#createdAt
+  #startedAt: number | undefined
+  #answeredAt: number | undefined
+  #error: string | undefined
+  #told = 0
+
+  constructor(domain: Domain, order: Order) {
+    this.#domain = domain
+    this.order = order
+    const callee = calleeOf(order.destination)
+    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
+    this.#disorder = isDisorderly ? new Disorder((told) => this.#send(told), placeOf) : undefined
+  }
+
+  start(): void {
+    this.#tell()
+    this.#tell()
+    if (!this.#domain.hasCredit) return this.#end("nocredit")
+    this.#life = this.#dial(this.order)
+    this.#startedAt = Date.now()
+    this.#move("processing")
+  }
+
+  /** Resolves when the reply to the request may be sent. */
+  get mayReply(): Promise<void> {
+    return this.#disorder?.answered ?? Promise.resolve()
+  }
+
+  hasEnded(): boolean {
+    return this.endedAt !== undefined
+  }
+
+  hangUp(): void {
+    this.#life?.hangUp()
+  }
+
+  /** The session object, as in callbacks. */
+  record() {
+    const { destination, callerId, callback, timeLimit } = this.order
+    const times = { call: this.#startedAt, answer: this.#answeredAt, end: this.endedAt }
+    const iso = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString())
+    return {
+      id: this.#id,
+      domainId: this.#domain.id,
+      domain: this.#domain.name,
+      subscriberId: 372,
+      destination,
+      callerId,
+      direction: "outbound-api",
+      token: this.token,
+      timeLimit: timeLimit ?? null,
+      status: this.status,
+      ...(this.#error === undefined ? {} : { error: this.#error }),
+      createdAt: iso(this.#createdAt),
+      modifiedAt: iso(this.#modifiedAt),
+      callStartTime: times.call ?? null,
+      callAnswerTime: times.answer ?? null,
+      callEndTime: times.end ?? null,
+      startTime: iso(times.call),
+      answerTime: iso(times.answer),
+      endTime: iso(times.end),
+      vappServer: "127.0.0.1",
+      profile: {},
+      callback: callback ?? null,
+      routes: []
+    }
+  }
+
+  #dial({ callerId, destination, ringTimeoutSeconds, timeLimit }: Order) {
+    const settings = { id: this.token, number: destination, shown: callerId, ringTimeoutSeconds }
+    return this.#domain.lives.dial(timeLimit === undefined ? settings : { ...settings, maxSeconds: timeLimit }, {
+      ringing: () => this.#move("ringing"),
+      answered: () => this.#answer(),
+      ended: (end) => {
+        const { error, status } = endOf(end)
+        this.#error = error
+        this.#end(status)
+      }
+    })
+  }
+
+  #answer(): void {
+    this.#answeredAt = Date.now()
+    this.#move("connected")
+    const [verb] = verbsOf(this.order.cxml) ?? []
+    if (verb?.name === "Connect") return
+    const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#domain.lives.pace.scale : 0
+    // At the end of its document the call ends.
+    setTimeout(() => this.#life?.hangUp(), millis).unref()
+  }
+
+  #end(status: Ended): void {
+    if (this.hasEnded()) return
+    this.endedAt = Date.now()
+    this.#move(status)
+    const { recordSays, recordUrl } = this.#domain
+    if (recordUrl !== undefined) this.#post(recordUrl, JSON.stringify(this.#callRecord(recordSays ?? this.#disposition())))
+  }
+
+  /** Each status comes several times. */
+  #move(status: SessionStatus): void {
+    this.status = status
+    this.#modifiedAt = Date.now()
+    const copies = this.#disorder === undefined ? 2 + (this.#told % 4) : 1
+    for (let copy = 0; copy < copies; copy++) this.#tell()
+  }
+
+  /** By turns as an object and as an array of one. */
+  #tell(): void {
+    if (!this.#domain.hasCallbacks) return
+    const record = this.record()
+    const told = { status: this.status, body: JSON.stringify(this.#told++ % 2 === 0 ? record : [record]) }
+    if (this.#disorder === undefined) this.#send(told)
+    else this.#disorder.add(told)
+  }
+
+  #send({ body }: Told): void {
+    const { callback } = this.order
+    if (callback !== undefined) this.#post(callback, body)
+  }
+
+  #post(url: string, body: string): void {
+    const { sender, staticKey } = this.#domain
+    const key = staticKey === undefined ? {} : { "x-cx-apikey": staticKey }
+    sender.send(this.token, { url, headers: { "content-type": "application/json", "x-cx-domain": this.#domain.name, ...key }, body })
+  }
+
+  #disposition(): string {
+    const spellings = dispositions[this.status] ?? [this.status.toUpperCase()]
+    return spellings[this.#id % spellings.length] ?? ""
+  }
+
+  #callRecord(disposition: string) {
+    const { callerId: from, destination: to } = this.order
+    const { callAnswerTime, callEndTime, callStartTime, direction, token } = this.record()
+    const seconds = (since: number | null) => (since === null ? 0 : Math.ceil(((callEndTime ?? since) - since) / 1000))
+    return {
+      domain: this.#domain.name,
+      call_id: this.callId,
+      from,
+      to,
+      disposition,
+      duration: seconds(callStartTime),
+      billsec: seconds(callAnswerTime),
+      timestamp: Math.floor(Date.now() / 1000),
+      session: { token, callStartTime, callAnswerTime, callEndTime, direction },
+      vapp_server: "127.0.0.1"
+    }
+  }
+}
+
+const placeOf = ({ status }: Told) => (status === "connected" ? "answer" : status === "completed" ? "end" : "before")
