@@ -23,7 +23,9 @@ interface CloudonixOptions {
 }
 
 /** Whether a request is to place a call. */
-const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/application")
+export const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/application")
+export const isHangup = ({ method }: CarrierAsk): boolean => method === "DELETE"
+export const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && path.includes("/sessions")
 
 export const startCloudonixEmulator = async (options: CloudonixOptions = {}): Promise<CloudonixEmulator> => {
   const emulator = new CloudonixEmulator(options)

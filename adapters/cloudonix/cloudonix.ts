@@ -1,0 +1,47 @@
+/** Cloudonix through its REST API. Calls are reported in callbacks, so the engine needs a public address; their ends are looked up. */
+import { Effect } from "effect"
+import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineAdapter } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
+import { readCallback } from "./CloudonixCallback.ts"
+import { domainOf } from "./CloudonixDomain.ts"
+import { accountOf, openTrunk } from "./CloudonixTrunk.ts"
+
+export default defineAdapter({
+  manifest: {
+    contract: 2,
+    provider: "cloudonix",
+    displayName: "Cloudonix",
+    docsUrl: "https://developers.cloudonix.com/Documentation/core-api",
+    // A domain may make one request per second, and each call takes at least two: one to place it, and one to learn how it ended.
+    callsPerSecond: 0.5,
+    originatesInFlight: 4,
+    needsCallerId: true,
+    accountField: "domain_id"
+  },
+  fields: {
+    bearer_token: Credential.secret({ label: "Bearer Token", description: "API key of the domain or of its tenant", placeholder: "XI..." }),
+    domain_id: {
+      ...Credential.text({ label: "Domain Name", description: "The domain that calls are placed in", placeholder: "acme.cloudonix.net" }),
+      pattern: "^\\s*[A-Za-z0-9]([A-Za-z0-9.-]{0,252})\\s*$"
+    },
+    application_name: Credential.optionalText({
+      label: "Application Name",
+      description: "Voice application for inbound calls. Calls that are placed need none"
+    }),
+    from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" }),
+    authorization_api_key: {
+      ...Credential.secret({
+        label: "Authorization API Key",
+        description: "Only if the domain sends one with its callbacks: those without it are then refused"
+      }),
+      required: false
+    }
+  },
+  callbackHeaders: ["x-cx-apikey", "authorization"],
+  connect: Effect.fn("cloudonix.connect")(openTrunk),
+  read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domainOf(domain_id), authorization_api_key),
+  // Cloudonix limits each domain, whichever key is used.
+  rateKey: ({ domain_id }) => domainOf(domain_id),
+  verify: (config, context) => verifyAccount(accountOf(config), context)
+})

@@ -1,0 +1,54 @@
+/** Cloudonix' words as tables. */
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { OriginateRefused } from "#core/provider/Adapter.ts"
+
+/** What a session's status says. `ended` has the cause of the end. */
+type Standing = "placed" | "ringing" | "up" | { readonly cause: HangupCause; readonly hasSip?: true }
+
+/** Any other status says nothing. */
+export const standings: ReadonlyMap<string | undefined, Standing> = new Map<string, Standing>([
+  ["new", "placed"],
+  ["processing", "placed"],
+  ["ringing", "ringing"],
+  ["connected", "up"],
+  ["answer", "up"],
+  ["answered", "up"],
+  ["completed", { cause: "normal_clearing" }],
+  ["busy", { cause: "user_busy" }],
+  ["noanswer", { cause: "no_answer" }],
+  // Where we have hung up, the engine keeps its own cause; otherwise the time to ring has passed.
+  ["cancel", { cause: "ring_timeout" }],
+  ["nocredit", { cause: "facility_rejected" }],
+  ["congestion", { cause: "congestion" }],
+  // Their error text may hold a SIP status.
+  ["failed", { cause: "interworking", hasSip: true }],
+  ["error", { cause: "interworking", hasSip: true }],
+  ["external", { cause: "interworking", hasSip: true }]
+])
+
+interface Refusal {
+  readonly reason: OriginateRefused["reason"]
+  readonly cause?: HangupCause
+  /** For the operator. Cloudonix' own text is not shown, because it may quote a number. */
+  readonly words: string
+}
+
+const callerId: Refusal = { reason: "caller_id_refused", words: "Cloudonix refuses the caller id" }
+const destination: Refusal = { reason: "number_refused", cause: "invalid_number_format", words: "Cloudonix refuses the number" }
+
+/** The statuses that prove, in an error of Cloudonix itself, that there is no call. */
+export const refusals: ReadonlyMap<number, Refusal> = new Map<number, Refusal>([
+  [400, { reason: "misconfigured", words: "Cloudonix finds the request invalid" }],
+  [401, { reason: "auth_refused", words: "Cloudonix rejects the API key" }],
+  [402, { reason: "no_credit", words: "the account has no credit" }],
+  [403, { reason: "auth_refused", words: "the API key may not place calls in this domain" }],
+  [404, { reason: "misconfigured", words: "Cloudonix has no such domain" }],
+  [422, destination],
+  [429, { reason: "rate_limited", words: "too many requests" }]
+])
+
+/** For a request that is found invalid: the part that its error text blames, if it names one. The first match counts. */
+export const blamed: ReadonlyArray<readonly [RegExp, Refusal]> = [
+  [/caller.?id/i, callerId],
+  [/destination/i, destination]
+]

@@ -1,0 +1,353 @@
+/** What the Cloudonix adapter reads into replies, sessions and callbacks. N1 and so on are the conformance cases of the carrier's reference. */
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import t from "tap"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
+import { domainOf } from "#adapters/cloudonix/CloudonixDomain.ts"
+import { orderOf } from "#adapters/cloudonix/CloudonixOrder.ts"
+import { isNotFound, numbersIn, originated, statusOf } from "#adapters/cloudonix/CloudonixReply.ts"
+import { lookOf, theOneOf } from "#adapters/cloudonix/CloudonixSession.ts"
+import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
+import { RequestBudget } from "#adapters/shared/RequestBudget.ts"
+import { NotSent, type Reply } from "#adapters/shared/HttpClient.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { newCallId } from "./Line.ts"
+
+const callId = newCallId()
+const token = "16a7294c989b11e7b3d32b9edb8660c7"
+const otherToken = "26a7294c989b11e7b3d32b9edb8660c7"
+const to = "+14155550101"
+const from = "+15550009000"
+const reply = (status: number, body?: unknown, more: Partial<Reply> = {}): Reply => ({
+  status,
+  body,
+  server: "",
+  retryAfterMillis: undefined,
+  ...more
+})
+
+// --- originate
+
+t.test("N1: the request for a call holds what Cloudonix documents, and nothing else", async (t) => {
+  const request = { callId, to, from, detect: "no", leave: () => true, maxDurationSeconds: 300, ringTimeoutSeconds: 29.2 } as const
+  const odd = `wss://voice.example.com/media/a&b<"'\u0007`
+  const { cxml, ...order } = orderOf(request, "https://voice.example.com/cb", odd)
+  t.strictSame(order, { destination: to, "caller-id": from, callback: "https://voice.example.com/cb", timeout: 30, timeLimit: 360 })
+  t.ok(cxml.includes("/media/a&amp;b&lt;&quot;&apos;"))
+  t.strictSame(verbsOf(cxml), [
+    { name: "Connect", attributes: {}, children: [{ name: "Stream", attributes: { url: odd.slice(0, -1) }, children: [] }] }
+  ])
+  t.match(verbsOf(orderOf(request, "https://voice.example.com/cb", undefined).cxml), [{ name: "Pause" }], "when there is no audio")
+})
+
+t.test("N3: a domain is named as Cloudonix spells it", async (t) => {
+  const names = [
+    ["Acme.", "acme.cloudonix.net"],
+    [" acme.cloudonix.net ", "acme.cloudonix.net"],
+    ["Voice.Example.com..", "voice.example.com"]
+  ] as const
+  for (const [given, name] of names) t.equal(domainOf(given), name)
+  t.equal(cloudonix.rateKey?.({ domain_id: "Acme." }), "acme.cloudonix.net", "which its limits are for, whatever the key")
+})
+
+t.test("a call is placed only if the reply names it", async (t) => {
+  const placed = { domainId: 3, subscriberId: 372, destination: to, direction: "outbound-api", token }
+  for (const status of [200, 201, 202]) t.strictSame(originated(reply(status, placed)), { providerCallId: token })
+  const proofless: ReadonlyArray<Reply> = [
+    reply(200),
+    reply(200, {}),
+    reply(200, [placed]),
+    reply(200, { ...placed, token: 5 }),
+    reply(200, { ...placed, token: "../../customers" }),
+    reply(200, { ...placed, error: "no route" }),
+    reply(302, placed),
+    reply(400),
+    reply(400, "text"),
+    reply(400, [{ message: "no" }]),
+    reply(400, placed),
+    reply(409, { message: "conflict" }),
+    reply(500, { message: "error" }),
+    reply(503, { message: "error" })
+  ]
+  for (const one of proofless) t.match(originated(one), { _tag: "OriginateDoubtful", status: one.status }, JSON.stringify(one))
+  t.match(originated(new NotSent({ withdrawn: false, detail: "ECONNREFUSED" })), { _tag: "OriginateRefused", reason: "unreachable" })
+})
+
+t.test("N12: only an error of Cloudonix itself proves that there is no call", async (t) => {
+  const refused = (status: number, message: string, more: Partial<Reply> = {}) => originated(reply(status, { message }, more))
+  const proofs: ReadonlyArray<readonly [number, string, object]> = [
+    [400, "Invalid cxml", { reason: "misconfigured" }],
+    [400, "Missing caller-id", { reason: "caller_id_refused" }],
+    [400, "destination +14155550101 is no number", { reason: "number_refused", cause: "invalid_number_format" }],
+    [401, "Unauthorized", { reason: "auth_refused" }],
+    [402, "Payment required", { reason: "no_credit" }],
+    [403, "Forbidden destination", { reason: "auth_refused" }],
+    [404, "Domain not found", { reason: "misconfigured" }],
+    [422, "Unprocessable", { reason: "number_refused" }],
+    [422, "callerId is wrong", { reason: "caller_id_refused" }],
+    [429, "Too many requests", { reason: "rate_limited", retryAfterMillis: 10_000 }]
+  ]
+  for (const [status, message, expected] of proofs) {
+    const refusal = refused(status, message)
+    t.match(refusal, { _tag: "OriginateRefused", ...expected }, `${status} ${message}`)
+    t.notMatch(JSON.stringify(refusal), "4155550101", "without the number")
+  }
+  t.match(refused(429, "", { retryAfterMillis: 7000 }), { retryAfterMillis: 7000 })
+  const anyReply = fc.record({ status: fc.integer({ min: 100, max: 599 }), body: fc.anything() })
+  fc.assert(
+    fc.property(anyReply, ({ body, status }) => {
+      const result = originated(reply(status, body))
+      return !("_tag" in result) || result._tag === "OriginateDoubtful" || (status >= 400 && status < 500)
+    }),
+    { seed: 1 }
+  )
+})
+
+t.test("the domain's record says whether the trunk is up", async (t) => {
+  const domain = { uuid: "0a1b", domain: "acme.cloudonix.net" }
+  t.match(statusOf(reply(200, domain)), { _tag: "Up" })
+  for (const status of [401, 403, 404]) t.match(statusOf(reply(status, { message: "no" })), { reason: "auth" })
+  for (const one of [reply(401), reply(404, "<html>"), reply(200, {}), reply(200, [domain]), reply(500, domain), reply(429, {})])
+    t.match(statusOf(one), { reason: "unreachable" }, JSON.stringify(one))
+})
+
+t.test("numbers are listed in E.164", async (t) => {
+  t.strictSame(numbersIn(reply(200, [{ source: "15550009000" }, { dnid: "+15550009001" }, { source: "support" }, 5])), [
+    from,
+    "+15550009001"
+  ])
+  for (const one of [reply(200), reply(200, {}), reply(404, [])]) t.equal(numbersIn(one), undefined)
+  t.notOk(isNotFound(reply(404)), "a 404 of somebody else")
+})
+
+// --- sessions
+
+const session = (more: object) => ({
+  token,
+  domain: "acme.cloudonix.net",
+  destination: to,
+  callerId: from,
+  direction: "outbound-api",
+  ...more
+})
+const answered = { callStartTime: 1000, callAnswerTime: 5000, callEndTime: 12_500 }
+
+t.test("a look says how a session stands, and how it ended", async (t) => {
+  const looks: ReadonlyArray<readonly [object, object]> = [
+    [{ status: "new" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
+    [{ status: "processing" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
+    [{ status: "ringing" }, { presence: "ringing", told: [{ _tag: "Rang" }] }],
+    [
+      { status: "connected", callAnswerTime: 5000 },
+      { presence: "up", told: [{ _tag: "Answered", at: 5000 }] }
+    ],
+    [{ status: "answer" }, { presence: "up", told: [{ _tag: "Answered" }] }],
+    [
+      { status: "completed", ...answered },
+      {
+        presence: "ended",
+        told: [
+          { _tag: "Answered", at: 5000 },
+          { _tag: "HungUp", cause: "normal_clearing", at: 12_500 }
+        ]
+      }
+    ],
+    [{ status: "completed" }, { presence: "ended", told: [{ _tag: "Answered" }, { _tag: "HungUp", cause: "normal_clearing" }] }],
+    [
+      { status: "completed", callAnswerTime: 0 },
+      { presence: "ended", told: [{ _tag: "HungUp", cause: "normal_clearing" }] }
+    ],
+    [{ status: "foo" }, { presence: "ringing", told: [] }],
+    [
+      { status: "foo", callAnswerTime: 5000 },
+      { presence: "up", told: [] }
+    ],
+    [
+      { status: "foo", callEndTime: 5000 },
+      { presence: "ended", told: [{ _tag: "HungUp", cause: "unknown", at: 5000 }] }
+    ]
+  ]
+  for (const [more, look] of looks) t.strictSame(lookOf(session(more), token), look, JSON.stringify(more))
+  for (const one of [undefined, "text", {}, [session({ status: "new" })], session({}), session({ status: 5 })])
+    t.equal(lookOf(one, token), undefined)
+  t.equal(lookOf(session({ status: "completed" }), otherToken), undefined, "another session")
+})
+
+t.test("N6: an end has the cause that the table says", async (t) => {
+  const causes: ReadonlyArray<readonly [object, string]> = [
+    [{ status: "busy" }, "user_busy"],
+    [{ status: "noanswer" }, "no_answer"],
+    [{ status: "cancel" }, "ring_timeout"],
+    [{ status: "nocredit" }, "facility_rejected"],
+    [{ status: "congestion" }, "congestion"],
+    [{ status: "error", error: "no route" }, "interworking"],
+    [{ status: "failed", error: 603 }, "interworking"],
+    [{ status: "failed", error: "SIP/2.0 603 Decline" }, "call_rejected"],
+    [{ status: "external", error: "404" }, "unallocated_number"],
+    [{ status: "busy", error: "SIP 404" }, "user_busy"]
+  ]
+  for (const [more, cause] of causes) t.match(lookOf(session(more), token)?.told, [{ _tag: "HungUp", cause }], JSON.stringify(more))
+})
+
+t.test("a session without a known token is found by its numbers and its time, if it is the only one", async (t) => {
+  const call = refTo(callId, { to, from, sentAt: Date.parse("2026-11-25T10:00:00Z") })
+  const one = session({ status: "ringing", createdAt: "2026-11-25T10:00:01Z" })
+  t.match(theOneOf([one], call), { token })
+  t.match(theOneOf([{ ...one, destination: to.slice(1), callerId: from.slice(1) }], call), { token })
+  const others = [
+    { ...one, destination: "+14155550102" },
+    { ...one, callerId: "+15550009001" },
+    { ...one, direction: "inbound" },
+    { ...one, createdAt: "2026-11-25T09:59:00Z" },
+    { ...one, createdAt: "2026-11-25T10:02:00Z" },
+    { ...one, createdAt: undefined },
+    { ...one, token: 5 },
+    undefined
+  ]
+  t.equal(theOneOf(others, call), undefined)
+  t.type(theOneOf([one, { ...one, token: otherToken }], call), "string", "two of them")
+  t.type(theOneOf([one], { ...call, to: undefined }), "string")
+})
+
+// --- callbacks
+
+const ref = refTo(callId, { to, from })
+const config = { bearer_token: "XI1", domain_id: "Acme." }
+const callbackOf = (body: unknown, more: Partial<Callback> = {}): Callback => ({
+  method: "POST",
+  url: "https://voice.example.com/session",
+  headers: {},
+  body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+  at: 0,
+  kind: "session",
+  call: ref,
+  isWanted: true,
+  ...more
+})
+const read = (body: unknown, more: Partial<Callback> = {}, settings: object = {}) =>
+  cloudonix.read?.({ ...config, ...settings }, callbackOf(body, more))
+const tagsOf = (body: unknown, more: Partial<Callback> = {}) => read(body, more)?.events.map(({ event }) => event._tag)
+
+t.test("N5, N14: callbacks tell of a call that lives, as an object or an array, and no other status does", async (t) => {
+  const named = { ...ref, providerCallId: token }
+  for (const one of [session({ status: "connected" }), [session({ status: "connected" })]]) t.strictSame(tagsOf(one), ["Named", "Answered"])
+  const statuses = [
+    ["new", ["Placed"]],
+    ["processing", ["Placed"]],
+    ["ringing", ["Rang"]],
+    ["answered", ["Answered"]],
+    ["foo", []],
+    ["constructor", []]
+  ] as const
+  for (const [status, tags] of statuses) t.strictSame(tagsOf(session({ status }), { call: named }), tags, status)
+  for (const body of ["", "<html>", "[]", "5", {}, [session({ status: "new" }), session({ status: "new" })], session({ status: 5 })])
+    t.strictSame(read(body), { events: [] }, JSON.stringify(body))
+})
+
+t.test("an end is not believed from a callback", async (t) => {
+  for (const status of ["completed", "busy", "noanswer", "cancel", "nocredit", "congestion", "failed", "error", "external"])
+    t.strictSame(tagsOf(session({ status, ...answered }), { call: { ...ref, providerCallId: token } }), [], status)
+})
+
+t.test("N4: repeats have the same id, and other statuses another one", async (t) => {
+  const idOf = (status: string, more: object = {}) => read(session({ status, ...more }))?.deliveryId
+  t.equal(idOf("ringing", { modifiedAt: "1" }), idOf("ringing", { modifiedAt: "2" }))
+  t.not(idOf("ringing"), idOf("connected"))
+})
+
+t.test("N9: a callback of another call or domain is refused", async (t) => {
+  const known = { call: { ...ref, providerCallId: otherToken } }
+  t.equal(read(session({ status: "connected" }), known), undefined, "with another call's token")
+  t.equal(read(session({ status: "connected", destination: "+14155550102" })), undefined, "to another number, before the token is known")
+  t.equal(read(session({ status: "connected", domain: "other.cloudonix.net" })), undefined, "of another domain")
+  t.ok(read(session({ status: "connected", domain: { id: 3, name: "acme.cloudonix.net" } })), "with the domain's record")
+  const key = { authorization_api_key: "cx-static-key-1" }
+  t.equal(read(session({ status: "connected" }), {}, key), undefined, "without the domain's key")
+  t.equal(read(session({ status: "connected" }), { headers: { "x-cx-apikey": "cx-static-key-2" } }, key), undefined, "with another key")
+  t.ok(read(session({ status: "connected" }), { headers: { "x-cx-apikey": "cx-static-key-1" } }, key))
+})
+
+t.test("whatever comes is read without an error", async () => {
+  const names = ["token", "status", "domain", "destination", "callAnswerTime", "callEndTime", "error", "session"]
+  const values = [token, "completed", "connected", "__proto__", "acme.cloudonix.net", 0, -1, 1e300, null]
+  const bodies = fc.oneof(fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.anything())), fc.anything())
+  const textOf = (body: unknown): string => {
+    try {
+      return JSON.stringify(body) ?? ""
+    } catch {
+      return ""
+    }
+  }
+  fc.assert(
+    fc.property(bodies, (body) => {
+      read(textOf(body))
+      originated(reply(200, body))
+      numbersIn(reply(200, body))
+      theOneOf([body], ref)
+      return (lookOf(body, token)?.told ?? []).every((event) => !("at" in event) || Number.isFinite(event.at))
+    }),
+    { seed: 1 }
+  )
+})
+
+// --- what is asked for, and when
+
+const withClock = <A>(test: Effect.Effect<A>) => Effect.runPromise(Effect.scoped(Effect.provide(test, TestClock.layer())))
+
+t.test("calls that have been silent for 15 s are asked for, the oldest first", (t) =>
+  withClock(
+    Effect.gen(function* () {
+      const followed = new FollowedCalls(yield* Effect.clockWith(Effect.succeed))
+      const [one, other] = [1, 2].map((n) => refTo(newCallId(), { providerCallId: token, sentAt: n }))
+      if (one === undefined || other === undefined) return
+      followed.heard(one)
+      yield* TestClock.adjust("5 seconds")
+      followed.heard(other)
+      followed.heard(ref)
+      yield* TestClock.adjust("9 seconds")
+      t.equal(followed.silent(), undefined)
+      yield* TestClock.adjust("1 second")
+      t.equal(followed.silent(), one)
+      yield* TestClock.adjust("60 seconds")
+      t.equal(followed.silent(), one)
+      followed.heard(one)
+      t.equal(followed.silent(), other)
+      followed.ended(other)
+      t.equal(followed.silent(), undefined, "a call without a token is not asked for")
+      followed.suspect(other)
+      t.equal(followed.silent(), other, "one that may be over is asked for at once")
+    })
+  )
+)
+
+t.test("no more than ten requests leave within ten seconds", (t) =>
+  withClock(
+    Effect.gen(function* () {
+      const budget = new RequestBudget(yield* Effect.clockWith(Effect.succeed), { most: 10, windowMillis: 10_000 })
+      t.ok(budget.mayPoll())
+      budget.spend()
+      t.notOk(budget.mayPoll(), "polls keep a second's distance")
+      yield* TestClock.adjust("1 second")
+      t.ok(budget.mayPoll())
+      for (let n = 1; n < 10; n++) yield* budget.turn
+      yield* TestClock.adjust("1 second")
+      t.notOk(budget.mayPoll(), "and leave room for others")
+      let left = 0
+      const look = Effect.andThen(
+        budget.turn,
+        Effect.sync(() => void left++)
+      )
+      const waiting = [yield* Effect.forkChild(look), yield* Effect.forkChild(look)]
+      yield* TestClock.adjust("7 seconds")
+      t.equal(left, 0)
+      yield* TestClock.adjust("1500 millis")
+      t.equal(left, 1, "the first one's room is free again")
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(waiting[1] ?? Effect.runFork(Effect.void))
+      t.equal(left, 2)
+    })
+  )
+)

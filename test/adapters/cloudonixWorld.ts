@@ -1,0 +1,40 @@
+/** A Cloudonix of its own for a test, and a line to it. */
+import type { Test } from "tap"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
+import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { numberOf } from "./Line.ts"
+import { Hosted, OUR_NUMBER } from "./hosted.ts"
+
+type Emulator = Awaited<ReturnType<typeof startCloudonixEmulator>>
+type Options = Parameters<typeof startCloudonixEmulator>[0]
+
+export const configOf = (emulator: Emulator, more: object = {}) => ({ bearer_token: emulator.apiKey, domain_id: "Acme.", ...more })
+
+export const start = async (t: Test, options: Options = {}) => {
+  const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], ...options })
+  t.teardown(() => emulator.stop())
+  return emulator
+}
+
+/** An open trunk that is up. */
+export const open = async (t: Test, options: Options = {}, more: object = {}) => {
+  const emulator = await start(t, options)
+  const hosted = await Hosted.up(cloudonix, configOf(emulator, more), { apiOrigin: emulator.url })
+  t.teardown(() => hosted.close())
+  const dials = (number: string) => emulator.log.dialsByNumber().get(number) ?? 0
+  const asked = (number: string) => emulator.orders().filter(({ body }) => body.includes(`"destination":"${number}"`)).length
+  return { emulator, hosted, line: hosted.line, dials, asked }
+}
+export type World = Awaited<ReturnType<typeof open>>
+
+/** A call that has come so far. */
+export const callIn = async (world: World, state: "ringing" | "up" | "ended") => {
+  const to = numberOf({ ringing: "003", up: "011", ended: "002" }[state])
+  const { callId } = await world.hosted.originate(to)
+  const kind = ({ ringing: "ringing", up: "answered", ended: "ended" } as const)[state]
+  const token = () => world.emulator.sessionsTo(to)[0]?.token ?? ""
+  await world.hosted.line.event(callId, state === "ringing" ? "Rang" : state === "up" ? "Answered" : "Placed")
+  await untilTrue(state, () => world.emulator.log.of(to).some((entry) => entry.kind === kind))
+  return { callId, to, token, ref: () => world.hosted.ref(callId) }
+}
