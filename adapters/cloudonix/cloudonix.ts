@@ -1,9 +1,13 @@
-/** Cloudonix through its REST API. Calls are reported in callbacks, so the engine needs a public address; their ends are looked up. */
+/**
+ * Cloudonix through its REST API. Calls are reported in callbacks, and their audio comes over websockets that Cloudonix opens, so the engine needs a
+ * public address. How a call has ended is looked up.
+ */
 import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { readCallback } from "./CloudonixCallback.ts"
+import { acceptMedia } from "./cloudonixMedia.ts"
 import { domainOf } from "./CloudonixDomain.ts"
 import { accountOf, openTrunk } from "./CloudonixTrunk.ts"
 
@@ -43,5 +47,7 @@ export default defineAdapter({
   read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domainOf(domain_id), authorization_api_key),
   // Cloudonix limits each domain, whichever key is used.
   rateKey: ({ domain_id }) => domainOf(domain_id),
+  // Cloudonix signs nothing: the address is all that proves who comes.
+  media: { accept: acceptMedia },
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

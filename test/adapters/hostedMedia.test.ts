@@ -9,6 +9,7 @@ import type { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { upgradeHeaders } from "#test/emulators/twilio/twilioMedia.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 import type { Hosted } from "./hosted.ts"
+import { open as openCloudonix } from "./cloudonixWorld.ts"
 import { newCallId, numberOf } from "./Line.ts"
 import { openWorld as openPlivo } from "./plivoWorld.ts"
 import { open } from "./telnyxWorld.ts"
@@ -41,6 +42,16 @@ const ofDialect = ({ emulator, hosted }: Awaited<ReturnType<typeof openPlivo>>):
 
 const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
   Plivo: async (t) => ofDialect(await openPlivo(t)),
+  Cloudonix: async (t) => {
+    const { emulator, hosted } = await openCloudonix(t)
+    const sessionOf = (callId: CallId) => emulator.sessions.get(hosted.ref(callId).providerCallId ?? "")
+    return {
+      hosted,
+      log: emulator.log,
+      legs: (callId) => sessionOf(callId)?.legs ?? [],
+      again: (callId) => sessionOf(callId)?.stream()
+    }
+  },
   Telnyx: async (t) => {
     const { emulator, hosted } = await open(t)
     const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")

@@ -41,7 +41,7 @@ const open = async (t: Test, options: Options = {}) => {
     ask("POST", `${calls}/application`, {
       destination,
       "caller-id": "+15550009000",
-      cxml: '<Response><Connect><Stream url="wss://voice.example.com/"/></Connect></Response>',
+      cxml: '<Response><Pause length="60"/></Response>',
       callback: told.url,
       ...more
     })

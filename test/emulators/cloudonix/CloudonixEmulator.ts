@@ -60,6 +60,8 @@ class CloudonixEmulator {
       recordSays: undefined,
       staticKey: undefined,
       hasCallbacks: true,
+      endMillis: 0,
+      hasMarks: true,
       hasCredit: true
     }
   }

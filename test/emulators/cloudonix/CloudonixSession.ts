@@ -3,8 +3,10 @@ import { randomBytes, randomUUID } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { calleeOf } from "#test/emulators/shared/Callee.ts"
 import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
+import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { cloudonixWords } from "./cloudonixMedia.ts"
 import type { Order } from "./orders.ts"
 
 type SessionStatus = "new" | "processing" | "ringing" | "connected" | Ended
@@ -24,6 +26,10 @@ export interface Domain {
   staticKey: string | undefined
   /** False: status callbacks are lost, and only the record comes. */
   hasCallbacks: boolean
+  /** How long after the end of its stream a session has ended. */
+  endMillis: number
+  /** False: it is not told which marks have been played. */
+  hasMarks: boolean
   /** False: the account has no credit, which shows only in the session. */
   hasCredit: boolean
 }
@@ -55,6 +61,8 @@ export class CloudonixSession {
   /** A SIP id, which is not the token. */
   readonly callId = randomUUID()
   readonly order: Order
+  /** Its media sockets, in order. */
+  readonly legs: Array<MediaLeg> = []
   status: SessionStatus = "new"
   endedAt: number | undefined
   readonly #id = Number.parseInt(randomBytes(3).toString("hex"), 16)
@@ -138,7 +146,10 @@ export class CloudonixSession {
       ended: (end) => {
         const { error, status } = endOf(end)
         this.#error = error
-        this.#end(status)
+        // The stream ends first.
+        this.legs.at(-1)?.end()
+        if (this.#domain.endMillis === 0 || this.legs.length === 0) this.#end(status)
+        else setTimeout(() => this.#end(status), this.#domain.endMillis).unref()
       }
     })
   }
@@ -147,10 +158,33 @@ export class CloudonixSession {
     this.#answeredAt = Date.now()
     this.#move("connected")
     const [verb] = verbsOf(this.order.cxml) ?? []
-    if (verb?.name === "Connect") return
+    if (verb?.name === "Connect") return this.stream()
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#domain.lives.pace.scale : 0
     // At the end of its document the call ends.
     setTimeout(() => this.#life?.hangUp(), millis).unref()
+  }
+
+  /** Connects to the stream of the document: once the callee has answered, and again when the document is run again. */
+  stream(): void {
+    const url = verbsOf(this.order.cxml)?.[0]?.children[0]?.attributes["url"]
+    const life = this.#life
+    if (url === undefined || life === undefined) return
+    this.legs.at(-1)?.end()
+    const { hasMarks, lives, name: domain } = this.#domain
+    const { callerId: from, destination: to } = this.order
+    const { callId, token } = this
+    const leg = new MediaLeg({
+      id: token,
+      url,
+      callee: life.callee,
+      log: lives.log,
+      words: cloudonixWords({ callId, domain, from, to, token }, hasMarks),
+      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      // Nothing follows the stream in the document.
+      onLost: () => life.hangUp()
+    })
+    this.legs.push(leg)
+    leg.start()
   }
 
   #end(status: Ended): void {
