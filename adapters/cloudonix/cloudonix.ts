@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { readCallback } from "./CloudonixCallback.ts"
@@ -42,6 +43,7 @@ export default defineAdapter({
       required: false
     }
   },
+  setup: (_, host) => [publicAddressStep("Cloudonix", host)],
   callbackHeaders: ["x-cx-apikey", "authorization"],
   connect: Effect.fn("cloudonix.connect")(openTrunk),
   read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domainOf(domain_id), authorization_api_key),

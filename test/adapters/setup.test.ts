@@ -1,5 +1,6 @@
 /** What a hosted carrier's configuration lacks before calls can go out, and which address is to be entered where. */
 import t from "tap"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import twilio from "#adapters/twilio/twilio.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
@@ -13,6 +14,7 @@ const blocked = (adapter: Adapter, config: Readonly<Record<string, unknown>>, pu
 t.test("without a public address that the carrier takes, no call goes out", async (t) => {
   const ready = { connection_id: "1684", webhook_public_key: "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=" }
   for (const [adapter, config] of [
+    [cloudonix, {}],
     [telnyx, ready],
     [twilio, {}]
   ] as const) {
