@@ -9,6 +9,7 @@ import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/pli
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { DialectEmulator } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
@@ -46,6 +47,14 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     const emulator = await startPlivoEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
     t.teardown(() => emulator.stop())
     return dialectCarrier("plivo", plivoAccount, emulator)
+  Cloudonix: async (t) => {
+    const emulator = await startCloudonixEmulator(far)
+    t.teardown(() => emulator.stop())
+    const { apiKey, callbacks, domain, log, url } = emulator
+    const endLate = (millis: number) => {
+      domain.endMillis = millis
+    }
+    return { provider: "cloudonix", account: { bearer_token: apiKey, domain_id: domain.name }, callbacks, endLate, log, url }
   },
   Telnyx: async (t) => {
     const emulator = await startTelnyxEmulator(far)
