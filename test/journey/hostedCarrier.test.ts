@@ -47,6 +47,7 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     const emulator = await startPlivoEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
     t.teardown(() => emulator.stop())
     return dialectCarrier("plivo", plivoAccount, emulator)
+  },
   Cloudonix: async (t) => {
     const emulator = await startCloudonixEmulator(far)
     t.teardown(() => emulator.stop())
