@@ -8,6 +8,7 @@ import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateRequest, Presence, Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { trunksOf } from "#test/support/egress.ts"
+import "#test/support/priority.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { usual } from "#test/support/usual.ts"
 
@@ -17,6 +18,8 @@ type Tag = TrunkEvent["_tag"]
 /** Costs nothing when the event comes, and is long enough for a machine that is busy with other work. */
 const PATIENCE_MILLIS = 600_000
 const MOST_TRIES = 20
+/** The longest that the engine can be set to. A phone that a test lets ring must not stop before the test has come to it. */
+const RING_SECONDS = 300
 
 /** Emulators and Asterisks are on this machine. */
 const first = Schema.decodeSync(OrganizationId)(1)
@@ -128,7 +131,7 @@ export class Line {
   /** `undefined` is success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
     const callId = more.callId ?? newCallId()
-    const request = { callId, to, from: undefined, leave: () => true, ...usual, ...more }
+    const request = { callId, to, from: undefined, leave: () => true, ...usual, ringTimeoutSeconds: RING_SECONDS, ...more }
     const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
   }

@@ -22,14 +22,14 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
   const [own = ""] = readFileSync(join(cluster, "owner"), "utf8").split(" ")
   const tasks = `/proc/${own}/task`
   // Without the right to it, nothing changes and nothing fails.
-  const foremost = process.getuid?.() === 0 ? -10 : getPriority(0)
+  const [foremost, ordinary] = process.getuid?.() === 0 ? [-10, 0] : [getPriority(0), getPriority(0)]
   t.equal(nicenessIn(join(tasks, own, "stat")), foremost, "then its main thread goes first")
   const others = readdirSync(tasks).filter((id) => id !== own)
   t.ok(others.length > 0)
   for (const id of others) t.ok(nicenessIn(join(tasks, id, "stat")) >= getPriority(0), "then no other thread goes first")
   const postmaster = join(cluster, "cluster", "postmaster.pid")
   const first = firstLineOf(postmaster)
-  t.equal(nicenessIn(`/proc/${first}/stat`), getPriority(0), "then neither does Postgres")
+  t.equal(nicenessIn(`/proc/${first}/stat`), ordinary, "then neither does Postgres")
   process.kill(first, "SIGQUIT")
   const second = await until("another Postgres", () => {
     try {
@@ -39,7 +39,7 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
       return undefined
     }
   })
-  t.equal(nicenessIn(`/proc/${second}/stat`), 0, "and one that is started later does not inherit it")
+  t.equal(nicenessIn(`/proc/${second}/stat`), ordinary, "and one that is started later does not inherit it")
   // In order, or Postgres would outlive the test.
   await engine.terminate()
   await untilTrue("end of the engine and its database", () => !engine.isLeft())

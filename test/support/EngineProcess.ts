@@ -1,6 +1,7 @@
 /** A process of the engine with a clean environment. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 import { until } from "./until.ts"
 
 const main = fileURLToPath(new URL("./engineStart.js", import.meta.url))
@@ -33,6 +34,8 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
   const child = spawn("env", ["-i", ...variables, process.execPath, main], { stdio: ["pipe", "pipe", "pipe"] })
+  // We may have raised our own.
+  if (child.pid !== undefined) makeOrdinary(child.pid)
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 /** An ARI client without any of the engine's code, for tests of the Asterisk in deploy/asterisk. */
 import { WebSocket } from "ws"
 import type { Asterisk } from "./asterisk.ts"
+import "./priority.ts"
 
 export interface Channel {
   readonly id: string
