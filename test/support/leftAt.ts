@@ -1,7 +1,7 @@
 /** When requests left, for judges that are told of them later: a busy kernel may deliver a request after an answer that was sent after it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
+import { type CalleeEntry, type CalleeLog, mostWithin } from "#test/emulators/shared/CalleeLog.ts"
 import { backlogRead } from "./backlog.ts"
 import { nowMillis } from "./until.ts"
 
@@ -33,4 +33,18 @@ export const momentNow = async (): Promise<Moment> => {
 export const leftAfter = (world: { readonly dataDir: string }, dials: ReadonlyArray<CalleeEntry>, { at, uptime }: Moment) => {
   const left = leftAt(world)
   return dials.filter((dial) => dial.at > at && (left.get(dial.channelId) ?? Number.POSITIVE_INFINITY) > uptime)
+}
+
+/**
+ * The largest number of dials that left in a second, with a tolerance: a busy machine may have moved some closer together by a fifth of a second.
+ * The bench `rate` measures without it.
+ */
+export const mostLeftInASecond = (world: { readonly dataDir: string; readonly emulator: { readonly log: CalleeLog } }): number => {
+  const left = leftAt(world)
+  const untold = world.emulator.log.entries.filter(({ channelId, kind }) => kind === "originate" && !left.has(channelId))
+  if (untold.length > 0) throw new Error(`the journal does not say when ${untold.length} dials left`)
+  return mostWithin(
+    [...left.values()].toSorted((a, b) => a - b),
+    800
+  )
 }

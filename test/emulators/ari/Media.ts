@@ -159,7 +159,9 @@ export class Media implements Line {
     for (const leg of this.#legs.values()) {
       const due = Math.floor((now - leg.tickedAt) / tickMillis)
       leg.tickedAt += due * tickMillis
-      for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) this.#exchange(leg)
+      const made = Math.min(due, mostLateTicks)
+      for (let tick = made; tick > 0; tick--) this.#exchange(leg)
+      if (due > made) this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id).lost += due - made
     }
   }
 

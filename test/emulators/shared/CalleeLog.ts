@@ -28,6 +28,8 @@ type AudioCount = {
   dropped: number
   /** Ticks after the first played frame without a frame to play: the callee hears a gap. */
   missed: number
+  /** Ticks that did not happen, because this process was not given its turn: the callee neither spoke nor heard meanwhile. */
+  lost: number
   flushes: number
   sent: number
   lastPlayedAt?: number
@@ -40,6 +42,17 @@ const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 
 
 const keptFrames = 60 * 50
 const keptCalls = 100
+
+/** The largest number of these times, in order, that lie in any window of that length. */
+export const mostWithin = (times: ReadonlyArray<number>, windowMillis: number): number => {
+  let most = 0
+  let first = 0
+  for (const [index, time] of times.entries()) {
+    while (time - (times[first] ?? time) >= windowMillis) first += 1
+    most = Math.max(most, index - first + 1)
+  }
+  return most
+}
 
 export class CalleeLog {
   entries: Array<CalleeEntry> = []
@@ -105,29 +118,17 @@ export class CalleeLog {
 
   /** The largest number of originates in any window of that length. */
   mostOriginatesIn(windowMillis = 1000): number {
-    const at = this.entries.filter((entry) => entry.kind === "originate").map((entry) => entry.at)
-    let most = 0
-    let first = 0
-    for (const [index, time] of at.entries()) {
-      while (time - (at[first] ?? time) >= windowMillis) first += 1
-      most = Math.max(most, index - first + 1)
-    }
-    return most
-  }
-
-  /**
-   * The largest number of originates in a second, with a tolerance: a busy machine may have moved some closer together by a fifth of a second.
-   * The bench `rate` measures without it.
-   */
-  mostInASecond(): number {
-    return this.mostOriginatesIn(800)
+    return mostWithin(
+      this.entries.filter((entry) => entry.kind === "originate").map((entry) => entry.at),
+      windowMillis
+    )
   }
 
   /** The audio counters of a call, or of a media channel that is in no bridge. */
   audio(channelId: string): AudioCount {
     let count = this.#audio.get(channelId)
     if (count === undefined) {
-      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, flushes: 0, sent: 0 }
+      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, lost: 0, flushes: 0, sent: 0 }
       this.#audio.set(channelId, count)
     }
     return count
