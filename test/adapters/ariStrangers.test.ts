@@ -65,7 +65,7 @@ given(
 given("when a call appears without a word, then the next look through the channels tells of it", async (t, emulator, line) => {
   const other = await Line.up(ari, ariConfig(emulator), "other")
   const callId = await other.talkTo(numberOf("011"))
-  await line.event(callId, "Answered", 40_000)
+  await line.event(callId, "Answered")
   t.equal(emulator.live(), 1)
   await other.close()
 })
@@ -101,6 +101,8 @@ given(
     const { callId } = await earlier.originate(numberOf("011"))
     await earlier.event(callId, "Rang")
     await earlier.close()
+    // But for the line of every story here.
+    await eventually("nobody who listens", () => emulator.listeners() === 1)
     emulator.letRing(false)
     await answered(callId)
     const next = await Line.up(ari, ariConfig(emulator), "node")
@@ -116,6 +118,7 @@ given(
     await emulator.refuseConnections(true)
     emulator.dropSockets()
     await line.status("Down")
+    await eventually("nobody who listens", () => emulator.listeners() === 0)
     emulator.letRing(false)
     await answered(second)
     await emulator.refuseConnections(false)

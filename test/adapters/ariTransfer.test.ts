@@ -37,7 +37,7 @@ const isEmpty = async (at: Place) => (await asked(at, "/channels")).every(({ id 
 const to = (ending: string, more: Partial<TransferRequest> = {}): TransferRequest => ({
   to: numberOf(ending),
   kind: "attended",
-  timeoutSeconds: 30,
+  timeoutSeconds: 600,
   ...more
 })
 const transferred = (line: Line, callId: CallId, request: TransferRequest) =>
@@ -52,7 +52,7 @@ const given = (
   { callee = "011", config = {} }: { callee?: string; config?: object } = {}
 ) =>
   t.test(`given a call that is up, when ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ ringMillis: 400, talkMillis: 1500, dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] } })
+    const emulator = await startAriEmulator({ ringMillis: 400, talkMillis: 10_000, dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] } })
     t.teardown(() => emulator.stop())
     const line = await Line.up(ari, { ...ariConfig(emulator), ...ways, ...config })
     t.teardown(() => line.close())
@@ -123,7 +123,7 @@ given("it is called off, then the agent has the callee again and nobody rings", 
 given(
   "the engine is killed while the destination rings, then the next one ends that, and finds the call",
   async (t, { callId, emulator, line }) => {
-    void transferred(line, callId, to("003"))
+    const transfer = Effect.runFork(line.trunk.transfer?.(refTo(callId), to("003")) ?? Effect.die("cannot transfer"))
     await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
     const config = { ...ariConfig(emulator), ...ways }
     // The same node again: it takes the place of the one before, which can do nothing any more.
@@ -133,6 +133,8 @@ given(
     t.equal(await next.lookup(callId), "up")
     t.strictSame(next.known(), [callId], "the engine is told of the call, and of no other")
     await next.hangup(callId)
+    // A killed engine waits for nothing any more.
+    await Effect.runPromise(Fiber.interrupt(transfer))
   }
 )
 

@@ -78,6 +78,8 @@ export interface AriEmulator {
   readonly log: CalleeLog
   /** Calls that were dialed and have not ended. */
   live(): number
+  /** Applications with a client: a client that has closed its socket may still count for a moment. */
+  listeners(): number
   /** Closes the event sockets; calls continue. */
   dropSockets(): void
   /** Closes the audio sockets: their channels end, but the calls they served continue. */
@@ -193,6 +195,10 @@ class AsteriskServer implements AriEmulator {
 
   live(): number {
     return this.log.live()
+  }
+
+  listeners(): number {
+    return this.#asterisk.applications.all().filter(({ socket }) => socket !== undefined).length
   }
 
   dropSockets(): void {
