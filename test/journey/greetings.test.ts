@@ -12,7 +12,11 @@ const sounds = { agent: sound(0.001), contact: sound(0.0013) }
 const shown = "+15550100999"
 
 t.test("given an agent that opens with a recording, and contacts with greetings of their own, when they are called", async (t) => {
-  const world = await World.open(t, { configurations: { max_call_duration: 12 }, emulator: { ringMillis: 300, seed: 3 } })
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 12 },
+    // Whoever is spoken to stays until he has heard it all, however slow the machine.
+    emulator: { ringMillis: 300, talkMillis: 10_000, talkOnceHeard: true }
+  })
   const { api, emulator } = world
   // Of answers to requests of this test, the shape is known.
   const ask = async (method: string, path: string, body?: object) => (await api.ask(method, path, body)).body as Record<string, never>
@@ -31,20 +35,22 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
   const [configuration] = configurations["configurations"] as unknown as ReadonlyArray<{ readonly id: number }>
   await ask("POST", `/organizations/telephony-configs/${configuration?.id}/phone-numbers`, { address: shown, is_default_caller_id: true })
 
-  const [plain = "", spoken = "", played = "", alone = ""] = numbersOf(4, ["11"])
+  const [plain = "", spoken = "", played = "", alone = ""] = numbersOf(4, ["01"])
   const list = [
     "phone_number,first_name,greeting_override_type,greeting_override_text,greeting_override_recording_id",
     `${plain},Ada,,,`,
     `${spoken},Bob,text,"Hi {{first_name}}, from {{caller_number}}.",`,
     `${played},Eve,audio,,${String(contacts["recording_id"])}`
   ].join("\n")
-  const campaign = { name: "Greetings", workflow_id: world.agentId, source_type: "csv", source_id: await api.upload(list) }
-  const { id } = await ask("POST", "/campaign/create", campaign)
-  await api.start(Number(id))
+  // Nothing is said to the one who is called alone, so that call lasts as long as it may.
   const single = await ask("POST", `/public/agent/workflow/${world.agentUuid}`, {
     phone_number: alone,
     initial_context: { greeting_override: { type: "audio", recording_id: "ra-nowhere" } }
   })
+  await ask("PUT", `/workflow/${world.agentId}`, { workflow_configurations: { max_call_duration: 600 } })
+  const campaign = { name: "Greetings", workflow_id: world.agentId, source_type: "csv", source_id: await api.upload(list) }
+  const { id } = await ask("POST", "/campaign/create", campaign)
+  await api.start(Number(id))
   const singleRun = () => ask("GET", `/workflow/${world.agentId}/runs/${single["workflow_run_id"]}`)
   const begun = await singleRun()
   await api.untilState(Number(id), "completed")

@@ -22,7 +22,11 @@ const behindProxy = async (t: Test, options: WorldOptions = {}) => {
   const proxy = await HttpProxy.start(asterisk.url)
   t.teardown(() => proxy.stop())
   const account = { ari_endpoint: proxy.url, app_name: asterisk.user, app_password: asterisk.password }
-  const world = await World.open(t, { ...options, account, environment: { RECORDINGS: "off", ...options.environment } })
+  const world = await World.open(t, {
+    ...options,
+    account,
+    environment: { RECORDINGS: "off", RING_TIMEOUT: "300", ...options.environment }
+  })
   return { asterisk, proxy, world }
 }
 const runsOf = (world: World) =>
@@ -129,7 +133,11 @@ t.test(
     const { api, emulator } = world
     const circuit_breaker = { enabled: true, failure_threshold: 0.1, min_calls_in_window: 1 }
     const { id } = await world.campaign(numbersOf(3, ["01"]), { circuit_breaker })
+    // All at one moment: whoever answered long after the others would stay for longer than we wait.
+    emulator.letRing(true)
     await api.start(id)
+    await world.seen("ringing", 3)
+    emulator.letRing(false)
     await world.seen("answered", 3)
     const channels = emulator.log.entries.filter(({ kind }) => kind === "answered").map(({ channelId }) => channelId)
     await untilTrue("audio", () => channels.every((channel) => emulator.log.audio(channel).received > 0))

@@ -14,7 +14,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   const asked: Array<Asked> = []
   const told: Array<Record<string, unknown>> = []
   const left = new Set<string>()
-  const [quick = "", slow = "", failing = "", alone = ""] = numbersOf(4, ["11"])
+  const [quick = "", slow = "", failing = "", alone = ""] = numbersOf(4, ["01"])
   const [absent = ""] = numbersOf(1, ["13"])
   let slowAnswers = () => {}
   const server = createServer((request, response) => {
@@ -51,8 +51,8 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const world = await World.open(t, {
-    configurations: { max_call_duration: 6 },
-    emulator: { ringMillis: 1000, seed: 3 },
+    // Whoever answers stays until he has been spoken to, however slow the machine.
+    emulator: { ringMillis: 1000, seed: 3, talkMillis: 3000, talkOnceHeard: true },
     environment: { WEBHOOK_PRIVATE_TARGETS: "on" }
   })
   const { api, emulator } = world
@@ -134,9 +134,12 @@ t.test("given an agent that fetches before its calls, when contacts are called",
       const run = await ask("GET", `/workflow/${world.agentId}/runs/${started["workflow_run_id"]}`)
       return run["is_completed"] ? run : undefined
     })
-    t.match(over["logs"], {
-      realtime_feedback_events: [{ payload: { error: /: credential_not_found$/ } }, { payload: { text: "Hello Eve." } }]
-    })
+    const { realtime_feedback_events: events } = over["logs"] as unknown as { readonly realtime_feedback_events: ReadonlyArray<object> }
+    // On a busy machine, the log also says that the callee waited for the first sound.
+    t.match(
+      events.filter((event) => !JSON.stringify(event).includes("greeting_missed")),
+      [{ payload: { error: /: credential_not_found$/ } }, { payload: { text: "Hello Eve." } }]
+    )
     t.equal(asked.length, before)
   })
   await t.test("then the log tells of no name, number, address, secret or answer", async (t) => {

@@ -2,13 +2,12 @@
  * Answered calls that run through the dialplan of Asterisk before they are the agent's: what becomes of them, whoever ends them and whatever
  * is lost meanwhile. Judged by the callees, and by the runs.
  */
-import { setTimeout } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { type Contexts, handOver } from "#test/emulators/ari/Dialplan.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type Run, untilTrue, World, type WorldOptions } from "#test/support/engine.ts"
 
-t.setTimeout(300_000)
+t.setTimeout(1_800_000)
 
 const amd = (status: string, cause: string, waitMillis = 200) => [
   { wait: waitMillis },
@@ -20,8 +19,8 @@ const contexts: Contexts = {
   machine: [...amd("MACHINE", "LONGGREETING-1500-1500"), { wait: 100 }, { hangup: 16 }],
   "machine-kept": [...amd("MACHINE", "LONGGREETING-1500-1500"), handOver],
   refuses: [{ wait: 100 }, { hangup: 21 }],
-  // Asks again while nobody is there.
-  slow: [{ wait: 1500 }, handOver, { wait: 1000 }, handOver, { wait: 1000 }, handOver, { wait: 1000 }, handOver, { hangup: 41 }],
+  // Asks again for as long as nobody is there.
+  slow: [{ wait: 1500 }, ...Array.from({ length: 600 }, () => [handOver, { wait: 1000 }]).flat(), { hangup: 41 }],
   endless: [{ wait: 600_000 }]
 }
 
@@ -29,7 +28,8 @@ const contexts: Contexts = {
 const given = async (t: Test, context: string, options: WorldOptions = {}, way = async (url: string) => url) => {
   const world = await World.open(t, {
     ...options,
-    emulator: { ringMillis: 300, talkMillis: 2500, dialplan: contexts, ...options.emulator }
+    // Whoever answers stays until he has been spoken to, however slow the machine.
+    emulator: { ringMillis: 300, talkMillis: 2500, talkOnceHeard: true, dialplan: contexts, ...options.emulator }
   })
   const config = {
     provider: "ari",
@@ -42,9 +42,6 @@ const given = async (t: Test, context: string, options: WorldOptions = {}, way =
   t.equal(status, 200, JSON.stringify(body))
   return world
 }
-
-/** Whoever answers stays until he has been spoken to, however slow the machine. */
-const patient: WorldOptions = { emulator: { talkOnceHeard: true } }
 
 const started = async (world: World, numbers: ReadonlyArray<string>): Promise<number> => {
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
@@ -61,7 +58,7 @@ const [answers, busy, silent] = ["+15550100001", "+15550100002", "+15550100003"]
 const spokenTo = (world: World): number => world.emulator.log.firstSpoken().length
 
 t.test("given a dialplan that hands people over", async (t) => {
-  const world = await given(t, "human", patient)
+  const world = await given(t, "human")
   const runs = await called(world, [answers, busy, silent])
   t.match(
     runs.get(answers),
@@ -80,7 +77,11 @@ t.test("given a dialplan that hands people over", async (t) => {
   t.match(runs.get(silent), { gathered_context: { hangup_cause: "ring_timeout", call_disposition: "no-answer" } })
   t.notOk(runs.get(busy)?.gathered_context?.["dialplan"], "and only who answers comes to the dialplan")
   t.equal(spokenTo(world), 1, "and who is handed over is spoken to")
-  t.notOk(JSON.stringify(runs.get(answers)).includes("greeting_missed"))
+  // On a busy machine, the first word may come so late that it is right to say so.
+  const [[, spokenAt] = ["", 0]] = world.emulator.log.firstSpoken()
+  const answeredAt = world.emulator.log.entries.find(({ kind }) => kind === "answered")?.at ?? 0
+  const isMissed = JSON.stringify(runs.get(answers)).includes("greeting_missed")
+  t.notOk(isMissed && spokenAt - answeredAt < 2000, `and is not said to have waited: ${Math.round(spokenAt - answeredAt)} ms`)
 })
 
 t.test("given a dialplan that hangs up on machines", async (t) => {
@@ -125,7 +126,7 @@ t.test("given a context that is not there, then one callee is hung up on, and no
 })
 
 t.test("given events that are lost while a call is in the dialplan, then it is handed over when they are back", async (t) => {
-  const world = await given(t, "slow", patient)
+  const world = await given(t, "slow")
   const id = await started(world, [answers])
   await world.seen("answered", 1)
   world.emulator.dropSockets()
@@ -135,27 +136,27 @@ t.test("given events that are lost while a call is in the dialplan, then it is h
   t.equal(world.emulator.requests.length, 1)
 })
 
-/** Somebody answers while Asterisk takes no requests; its events still come. */
-const unreachableAtAnswer = async (world: World, millis: number) => {
+/** Somebody answers while Asterisk takes no requests, until so many were in vain; its events still come. */
+const unreachableAtAnswer = async (world: World, tries: number) => {
   world.emulator.letRing(true)
   const id = await started(world, [answers])
   await world.seen("ringing", 1)
   await world.emulator.refuseConnections(true)
   world.emulator.letRing(false)
   await world.seen("answered", 1)
-  await setTimeout(millis)
+  await untilTrue("requests in vain", () => world.output().split("could not be sent into the dialplan yet").length > tries)
   await world.emulator.refuseConnections(false)
   return (await ended(world, id)).get(answers)
 }
 
 t.test("given an Asterisk that takes no requests as somebody answers, then he is sent on as soon as it does", async (t) => {
-  const world = await given(t, "human", { emulator: { talkMillis: 8000 } })
-  t.match(await unreachableAtAnswer(world, 1500), { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
+  const world = await given(t, "human")
+  t.match(await unreachableAtAnswer(world, 1), { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
 })
 
 t.test("given one that takes none for longer, then he is let go as soon as it does", async (t) => {
   const world = await given(t, "human", { emulator: { talkMillis: 600_000 } })
-  t.match(await unreachableAtAnswer(world, 5000), { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
+  t.match(await unreachableAtAnswer(world, 3), { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
   t.equal(world.emulator.live(), 0)
 })
 
@@ -164,7 +165,7 @@ t.test(
   async (t) => {
     const proxies: Array<HttpProxy> = []
     t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())))
-    const world = await given(t, "human", patient, async (url) => {
+    const world = await given(t, "human", {}, async (url) => {
       const proxy = await HttpProxy.start(url)
       proxies.push(proxy)
       return proxy.url
