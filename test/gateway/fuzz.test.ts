@@ -1,4 +1,5 @@
 /** Ten thousand requests made up from the declarations of the routes: none may break anything, and every answer is as documented. */
+import { setTimeout as sleep } from "node:timers/promises"
 import fc from "fast-check"
 import t from "tap"
 import Type, { type TObject } from "typebox"
@@ -13,6 +14,8 @@ const requests = 10_000
 const seed = 20_260_601
 /** Sent at once. */
 const width = 50
+/** How often a request is sent that the engine says it is too busy for. */
+const mostTries = 100
 
 const api = await openApi(t)
 const routes = apiRoutes([ari]).filter(({ success }) => !(success._tag === "Content" && success.mediaTypes.includes("text/event-stream")))
@@ -72,6 +75,16 @@ const requestOf = (route: Route<unknown>): fc.Arbitrary<Request> => {
 const send = ({ headers, isOurs, json, method, path }: Request): Promise<Answer> =>
   isOurs ? api.ask(method, path, json, { headers }) : api.askAsOther(method, path, json)
 
+/** On a busy machine, 503 is a right answer, if it says when to ask again and if another one follows. */
+const answerTo = async (request: Request): Promise<Answer> => {
+  for (let tries = 1; ; tries++) {
+    const answer = await send(request)
+    const later = Number(answer.headers["retry-after"])
+    if (answer.status !== 503 || !(later > 0) || tries === mostTries) return answer
+    await sleep(later * 1000)
+  }
+}
+
 const isSound = ({ json, status }: Answer): boolean =>
   status < 500 && (status < 400 || (typeof json === "object" && json !== null && "detail" in json))
 
@@ -82,7 +95,7 @@ t.test("given every route, when it is asked for anything that its schemas allow 
     const sample = fc.sample(requestOf(route), { numRuns: each, seed })
     for (let from = 0; from < sample.length; from += width) {
       const some = sample.slice(from, from + width)
-      const answers = await Promise.all(some.map(send))
+      const answers = await Promise.all(some.map(answerTo))
       answers.forEach((answer, at) => {
         statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
         if (!isSound(answer)) t.fail(`${answer.status} ${answer.text.slice(0, 200)} to ${JSON.stringify(some[at])?.slice(0, 1000)}`)
