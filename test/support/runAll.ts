@@ -15,6 +15,7 @@ import { ensureBuilt } from "#runtime/build.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
+const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 /** A hung file ends after this time. It is long enough for the slowest file on a machine with two dozen other busy processes. */
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
@@ -42,7 +43,7 @@ const runFile = (name: string) =>
   t.spawn(
     "env",
     // tap puts its module hook there.
-    ["-u", "NODE_OPTIONS", process.execPath, name],
+    ["-u", "NODE_OPTIONS", process.execPath, "--import", stripped, name],
     { at: null, buffered: true, cwd: root, env: environment, name, stack: "", timeout: fileMillis }
   )
 

@@ -1,0 +1,39 @@
+/**
+ * Keeps the JavaScript of each source, by a hash of its content, for all test files of a run: `--import` this file. Node strips the types of three
+ * hundred sources for each test file otherwise, although it caches what it compiles of them.
+ */
+import { createHash } from "node:crypto"
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { registerHooks, stripTypeScriptTypes } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const folder = fileURLToPath(new URL(`../../node_modules/.cache/stripped-${process.version}`, import.meta.url))
+mkdirSync(folder, { recursive: true })
+
+/** @param {string} file */
+const strippedOf = (file) => {
+  const source = readFileSync(file)
+  const kept = join(folder, createHash("sha1").update(source).digest("hex"))
+  try {
+    return readFileSync(kept, "utf8")
+  } catch {
+    const { emitWarning } = process
+    // Node calls this experimental, although it does the same itself.
+    process.emitWarning = () => {}
+    const stripped = stripTypeScriptTypes(source.toString())
+    process.emitWarning = emitWarning
+    // Under another name first, because other processes read it.
+    const draft = `${kept}.${process.pid}`
+    writeFileSync(draft, stripped)
+    renameSync(draft, kept)
+    return stripped
+  }
+}
+
+registerHooks({
+  load: (url, context, next) =>
+    url.startsWith("file:") && url.endsWith(".ts")
+      ? { format: "module", shortCircuit: true, source: strippedOf(fileURLToPath(url)) }
+      : next(url, context)
+})
