@@ -19,7 +19,8 @@ import { removeData } from "./dataFolder.ts"
 import "./documentedFetch.ts"
 import { type Engine, type EngineProcess, type Environment, spawnEngine, startEngine } from "./EngineProcess.ts"
 import { openDatabase, witness } from "./postgres.ts"
-import { until, untilTrue } from "./until.ts"
+import "./priority.ts"
+import { seldom, until, untilTrue } from "./until.ts"
 
 export type Campaign = Static<typeof CampaignWire>
 export type Run = Static<typeof RunWire>
@@ -118,10 +119,15 @@ export class Api {
   call = (agentUuid: string, phoneNumber: string) => this.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: phoneNumber })
 
   untilState = (id: number, state: Campaign["state"]): Promise<Campaign> =>
-    until(`campaign that is ${state}`, async () => {
-      const campaign = await this.campaign(id)
-      return campaign.state === state ? campaign : undefined
-    })
+    until(
+      `campaign that is ${state}`,
+      async () => {
+        const campaign = await this.campaign(id)
+        return campaign.state === state ? campaign : undefined
+      },
+      undefined,
+      seldom
+    )
 }
 
 /** How often each event is in a campaign's log. */

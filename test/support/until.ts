@@ -1,10 +1,15 @@
 /** Waiting for what a test is not notified of, and the clock of the callees' log. */
 
-/**
- * The pause between two looks: short at first, then one fiftieth of the wait so far. A hundred questions a second for minutes would keep the
- * engine and its database busy with nothing else.
- */
-const looks = { shortestMillis: 10, longestMillis: 100, share: 0.02 }
+/** The pause between two looks: short at first, then a share of the wait so far. */
+interface Looks {
+  readonly longestMillis: number
+  readonly share: number
+}
+const shortestMillis = 10
+/** A hundred questions a second for minutes would keep the engine and its database busy with nothing else. */
+const often: Looks = { longestMillis: 250, share: 0.02 }
+/** For what takes long and passes by nobody, such as the end of a campaign: each look is a request, and an answer to be checked. */
+export const seldom: Looks = { longestMillis: 1000, share: 0.05 }
 /** Costs nothing when the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
 const patienceMillis = 600_000
 
@@ -12,14 +17,19 @@ const patienceMillis = 600_000
  * Resolves when `found` returns something. After ten minutes, or the shorter time that a promise of the product allows, the error says what
  * was waited for.
  */
-export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = patienceMillis): Promise<A> => {
+export const until = async <A>(
+  what: string,
+  found: () => A | undefined | Promise<A | undefined>,
+  millis = patienceMillis,
+  { longestMillis, share } = often
+): Promise<A> => {
   const began = performance.now()
   while (true) {
     const it = await found()
     if (it !== undefined) return it
     const waited = performance.now() - began
     if (waited > millis) throw new Error(`no ${what} within ${millis} ms`)
-    const pause = Math.min(looks.longestMillis, Math.max(looks.shortestMillis, waited * looks.share))
+    const pause = Math.min(longestMillis, Math.max(shortestMillis, waited * share))
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
