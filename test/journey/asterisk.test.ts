@@ -3,7 +3,7 @@ import t from "tap"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { attemptsOf, eventsOf, numbersOf, recounted, shownCounters, World } from "#test/support/engine.ts"
 
-t.setTimeout(1_500_000)
+t.setTimeout(1_800_000)
 
 const slots = 12
 /** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */

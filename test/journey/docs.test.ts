@@ -7,7 +7,7 @@ import { chromiumUnavailable, openPage, type Page } from "#test/support/chromium
 import { World } from "#test/support/engine.ts"
 import { until } from "#test/support/until.ts"
 
-t.setTimeout(300_000)
+t.setTimeout(1_800_000)
 const unavailable = await chromiumUnavailable()
 const skip = unavailable ?? false
 

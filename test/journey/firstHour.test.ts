@@ -12,7 +12,7 @@ import { asteriskUnavailable, calleeLog } from "#test/support/asterisk.ts"
 import { runScript } from "#test/support/fromDebian.ts"
 import { npmStart, root } from "#test/support/npmStart.ts"
 
-t.setTimeout(600_000)
+t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 /** The section between its title and the next one, and what a shell is told in it. */

@@ -13,7 +13,7 @@ import { type Run, until, untilTrue, World } from "#test/support/engine.ts"
 import { type GeneratedAsterisk, type GeneratedOptions, generate, recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
 import { cert, key } from "#test/support/tlsCertificate.ts"
 
-t.setTimeout(600_000)
+t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 interface Scene {

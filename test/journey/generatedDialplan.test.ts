@@ -8,7 +8,7 @@ import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { until, untilTrue, World } from "#test/support/engine.ts"
 import { recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
 
-t.setTimeout(600_000)
+t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 /** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */

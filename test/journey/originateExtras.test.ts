@@ -8,7 +8,7 @@ import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { until, World } from "#test/support/engine.ts"
 import { type GeneratedAsterisk, recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
 
-t.setTimeout(600_000)
+t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 /** As the dialplan writes the value of an expression. */

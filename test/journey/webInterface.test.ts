@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import t from "tap"
 import { numbersOf, until, World } from "#test/support/engine.ts"
 
-t.setTimeout(240_000)
+t.setTimeout(1_800_000)
 
 const origin = "https://app.dograh.test"
 type Body = Readonly<Record<string, unknown>>

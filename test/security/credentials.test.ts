@@ -4,7 +4,7 @@ import { type Answer, type Api, untilTrue, World } from "#test/support/engine.ts
 import { arrived, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 import { colleague } from "./tenants.ts"
 
-t.setTimeout(300_000)
+t.setTimeout(1_800_000)
 
 interface Graph {
   readonly fetch?: object

@@ -9,7 +9,7 @@ import { type Answer, type Api, untilTrue, World } from "#test/support/engine.ts
 import { closedPort, tcpListener, udpListener } from "./listeners.ts"
 import { tenant } from "./tenants.ts"
 
-t.setTimeout(300_000)
+t.setTimeout(1_800_000)
 
 const refusal = "there is no address here that this engine may connect to"
 let named = 0
