@@ -26,7 +26,7 @@ interface Account {
   readonly displayName: string
   /** Of the carrier's own servers. */
   readonly origin: string
-  readonly authorization?: string
+  readonly authorization?: string | ((at: number) => string)
   /** What authenticates requests where the carrier has headers of its own for it. */
   readonly headers?: Readonly<Record<string, string>>
   /** A request that changes nothing and needs the credentials, and what its outcome says about the trunk. */

@@ -8,7 +8,7 @@ import * as https from "node:https"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
-import { Effect, Schema, type Scope } from "effect"
+import { Clock, Effect, Schema, type Scope } from "effect"
 import { type Egress, hostOf, portOf } from "#core/egress/Egress.ts"
 import { parse } from "./Json.ts"
 import { whyFailed } from "./whyFailed.ts"
@@ -73,8 +73,8 @@ const MAX_RETRY_AFTER_MILLIS = 3_600_000
 interface HttpClientOptions {
   /** Names the server; its path is a prefix of every path. */
   readonly base: URL
-  /** The value of the header `Authorization`. */
-  readonly authorization?: string | undefined
+  /** The value of the header `Authorization`, or what makes one for each request, given the time in epoch milliseconds. */
+  readonly authorization?: string | ((at: number) => string) | undefined
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly egress: Egress
@@ -109,7 +109,10 @@ export const makeHttpClient = ({
       Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const common = { base, headers: authorization === undefined ? headers : { authorization, ...headers }, secure, silenceMillis }
+    const clock = yield* Clock.Clock
+    const authorize = typeof authorization === "function" ? () => authorization(clock.currentTimeMillisUnsafe()) : () => authorization
+    const headersOf = () => (authorization === undefined ? headers : { authorization: authorize(), ...headers })
+    const common = { base, headersOf, secure, silenceMillis }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -141,8 +144,8 @@ export const pathUnder = (base: URL, path: string): string => base.pathname.repl
 interface Start {
   readonly agent: http.Agent
   readonly base: URL
-  /** Of each request. */
-  readonly headers: Readonly<Record<string, string>>
+  /** Those that authenticate a request, made for each. */
+  readonly headersOf: () => Readonly<Record<string, string | undefined>>
   readonly request: HttpRequest
   readonly secure: boolean
   readonly silenceMillis: number
@@ -160,7 +163,7 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({ agent, answer, base, headers, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
+const exchange = ({ agent, answer, base, headersOf, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -192,7 +195,7 @@ const exchange = ({ agent, answer, base, headers, patience, request, secure, set
   }
   let timer = setTimeout(giveUp, CONNECT_MILLIS)
 
-  const outgoing = begin({ agent, base, headers, request, secure })
+  const outgoing = begin({ agent, base, headersOf, request, secure })
   const leave = (socket: Socket) => {
     // The connection broke while the request waited; an error event follows.
     if (!open || !socket.writable) return
@@ -273,7 +276,7 @@ class SecureAgent extends https.Agent {
 }
 
 /** Nothing is written before `end` is called on the request. */
-const begin = ({ agent, base, headers, request, secure }: Pick<Start, "agent" | "base" | "headers" | "request" | "secure">) => {
+const begin = ({ agent, base, headersOf, request, secure }: Pick<Start, "agent" | "base" | "headersOf" | "request" | "secure">) => {
   const { body } = request
   return (secure ? https : http).request({
     agent,
@@ -282,7 +285,7 @@ const begin = ({ agent, base, headers, request, secure }: Pick<Start, "agent" | 
     method: request.method,
     path: request.path,
     headers: {
-      ...headers,
+      ...headersOf(),
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": body.mediaType, "content-length": Buffer.byteLength(body.text) })
     }
