@@ -16,6 +16,7 @@ import { open } from "./telnyxWorld.ts"
 import { clearest, exchange, OUR_HERTZ, OUR_LEVEL, ourFrame, speakUntil } from "./tones.ts"
 import { openWorld } from "./twilioWorld.ts"
 import { openWorld as openVobiz } from "./vobizWorld.ts"
+import { openWorld as openVonage } from "./vonageWorld.ts"
 
 t.jobs = 4
 
@@ -28,7 +29,11 @@ interface Carrier {
   readonly again: (callId: CallId) => void
   /** Whether the carrier tells keys on the socket. */
   readonly hasKeys?: false
+  /** What breaks the protocol of the carrier, if it is not JSON. */
+  readonly garbage?: ReadonlyArray<string | Buffer>
 }
+
+const jsonGarbage = ["garbage", Buffer.from([1, 2, 3]), '{"event":"media","media":{"payload":"?"}}', "{".repeat(5000)]
 
 const ofDialect = ({ emulator, hosted }: Awaited<ReturnType<typeof openPlivo>>): Carrier => {
   const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
@@ -72,7 +77,18 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
       again: (callId) => emulator.redirect(idOf(callId))
     }
   },
-  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t)), hasKeys: false })
+  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t)), hasKeys: false }),
+  Vonage: async (t) => {
+    const { emulator, hosted } = await openVonage(t)
+    const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
+    return {
+      hosted,
+      log: emulator.log,
+      legs: (callId) => callOf(callId)?.legs ?? [],
+      again: (callId) => callOf(callId)?.connect(),
+      garbage: ["garbage", Buffer.from([1, 2, 3]), "{}", "{".repeat(5000)]
+    }
+  }
 }
 
 /** A call that is up, its stream, and what is told of it. */
@@ -169,7 +185,7 @@ for (const [name, start] of Object.entries(carriers)) {
     })
 
     await t.test("when the carrier sends garbage, then the stream has failed", async (t) => {
-      for (const garbage of ["garbage", Buffer.from([1, 2, 3]), '{"event":"media","media":{"payload":"?"}}', "{".repeat(5000)]) {
+      for (const garbage of carrier.garbage ?? jsonGarbage) {
         const { callId, leg, stream } = await talkTo(carrier, "015")
         const { ends } = followed(stream)
         leg.say(garbage)

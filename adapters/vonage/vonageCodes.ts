@@ -1,0 +1,85 @@
+/** Vonage's words in the engine's. */
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Check, OriginateRefused, Presence } from "#core/provider/Adapter.ts"
+
+type Reason = OriginateRefused["reason"]
+
+/** What an error of Vonage itself says about a request for a call, by HTTP status. No other status proves anything. */
+export const refusalsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
+  [400, "misconfigured"],
+  [401, "auth_refused"],
+  [402, "no_credit"],
+  [403, "misconfigured"],
+  [429, "rate_limited"]
+])
+
+/** By the type of the error, where it says more than the status. https://developer.vonage.com/en/api-errors */
+export const refusalsByType: ReadonlyMap<string, Reason> = new Map<string, Reason>([
+  ["low-balance", "no_credit"],
+  ["out-of-credit", "no_credit"],
+  ["throttled", "rate_limited"],
+  ["unauthorized", "auth_refused"]
+])
+
+/** The state of a call, by its status. https://developer.vonage.com/en/voice/voice-api/guides/call-flow#event-objects */
+export const presences: ReadonlyMap<string | undefined, Presence> = new Map<string, Presence>([
+  ["started", "ringing"],
+  ["ringing", "ringing"],
+  ["answered", "up"],
+  ["human", "up"],
+  ["machine", "up"],
+  ["busy", "ended"],
+  ["cancelled", "ended"],
+  ["canceled", "ended"],
+  ["complete", "ended"],
+  ["completed", "ended"],
+  ["failed", "ended"],
+  ["rejected", "ended"],
+  ["timeout", "ended"],
+  ["unanswered", "ended"]
+])
+
+/** Why a call ended, by its status. */
+export const causesByStatus: ReadonlyMap<string | undefined, HangupCause> = new Map<string, HangupCause>([
+  ["busy", "user_busy"],
+  ["cancelled", "originator_cancel"],
+  ["canceled", "originator_cancel"],
+  ["complete", "normal_clearing"],
+  ["completed", "normal_clearing"],
+  ["failed", "temporary_failure"],
+  ["rejected", "call_rejected"],
+  ["timeout", "ring_timeout"],
+  ["unanswered", "no_answer"]
+])
+
+/** By status and detail, where the detail says more. */
+export const causesByDetail: ReadonlyMap<string, HangupCause> = new Map<string, HangupCause>([
+  ["failed cannot_route", "unallocated_number"],
+  ["failed carrier_timeout", "congestion"],
+  ["failed number_out_of_service", "unallocated_number"],
+  ["rejected invalid_number", "invalid_number_format"],
+  ["rejected restricted", "facility_rejected"],
+  ["unanswered timeout", "ring_timeout"]
+])
+
+const application = (result: Check["result"], message: string, advice: string): Check => ({ name: "application", result, message, advice })
+
+/** What the test of a configuration says of the account's key and of the application. */
+export const applicationChecks = {
+  refused: application(
+    "failed",
+    "Vonage refuses the account's key and secret.",
+    "Copy `api_key` and `api_secret` from the account's settings in Vonage's dashboard."
+  ),
+  unknown: application(
+    "failed",
+    "The account has no application with this `application_id`.",
+    "Copy `application_id` from an application of the same account."
+  ),
+  unsigned: application(
+    "failed",
+    "The application's webhooks are not signed, so none of them would be believed.",
+    "Switch on signed webhooks in the application's voice settings."
+  ),
+  found: { name: "application", result: "passed", message: "The account has the application, and its webhooks are signed." }
+} as const satisfies Readonly<Record<string, Check>>

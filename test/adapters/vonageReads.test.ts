@@ -1,0 +1,205 @@
+/** What Vonage's adapter reads into webhooks, records and lists. `V2` and so on are cases of its conformance list. */
+import fc from "fast-check"
+import t from "tap"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
+import vonage from "#adapters/vonage/vonage.ts"
+import { placedUuid, standingOf } from "#adapters/vonage/VonageReplies.ts"
+import { pageOf, queryFor, theOneOf } from "#adapters/vonage/VonageSearch.ts"
+import { endOf, presenceOf } from "#adapters/vonage/VonageStatus.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
+import { signatureOf } from "#test/emulators/vonage/tokens.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { newCallId } from "./Line.ts"
+
+const uuid = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
+const keys = { apiKey: "a1b2c3d4", applicationId: uuid, signatureSecret: "vonage-signature-secret-0000000000000001" }
+const config = { api_key: keys.apiKey, signature_secret: keys.signatureSecret }
+const call = refTo(newCallId(), { providerCallId: uuid, to: "+14155550100", from: "+15005550006" })
+const now = 1_760_000_000_000
+
+const callbackOf = (body: string, more: Partial<Callback> = {}): Callback => ({
+  method: "POST",
+  url: "https://voice.example.com/cb",
+  headers: signatureOf(body, keys, { at: now, jti: "j-1" }),
+  body: Buffer.from(body),
+  at: now,
+  kind: "event",
+  call,
+  isWanted: true,
+  ...more
+})
+const timestamp = "2025-10-09T08:53:20.250Z"
+const at = Date.parse(timestamp)
+const ids = { from: "15005550006", to: "14155550100", uuid, conversation_uuid: `CON-${uuid}`, direction: "outbound", timestamp }
+const told = (more: object, callback: Partial<Callback> = {}) =>
+  vonage.read?.(config, callbackOf(JSON.stringify({ ...ids, ...more }), callback))?.events.map(({ event }) => event)
+
+t.test("V2: each state is told in the carrier's time", async (t) => {
+  t.strictSame(told({ status: "started" }), [{ _tag: "Placed" }])
+  t.strictSame(told({ status: "ringing" }), [{ _tag: "Rang" }])
+  t.strictSame(told({ status: "answered", start_time: timestamp, rate: "0.0072", network: "" }), [{ _tag: "Answered", at }])
+  t.strictSame(told({ status: "answered", timestamp: "2025-10-09 08:53:20" }), [{ _tag: "Answered" }], "a time without a zone is none")
+  t.strictSame(told({ status: "answered", timestamp: 17 }), [{ _tag: "Answered" }])
+  const end_time = "2025-10-09T08:53:32.000Z"
+  const end = Date.parse(end_time)
+  const ended = [
+    { _tag: "Answered", at: end - 12_000 },
+    { _tag: "HungUp", cause: "normal_clearing", at: end },
+    { _tag: "Billed", amount: "0.00144000", currency: "EUR" }
+  ]
+  for (const status of ["completed", "complete"]) t.strictSame(told({ status, duration: "12", end_time, price: "0.00144000" }), ended)
+  const unanswered = [{ _tag: "HungUp", cause: "normal_clearing", at }]
+  for (const duration of ["0", "", "-1", "1e9", 12, undefined]) t.strictSame(told({ status: "completed", duration }), unanswered)
+  for (const price of ["-1", "1,5", "NaN", 0.1, ".5", `1${"0".repeat(20)}`]) t.strictSame(told({ status: "completed", price }), unanswered)
+})
+
+t.test("V3: each end has its cause", async (t) => {
+  const causes: ReadonlyArray<readonly [string, string | undefined, string]> = [
+    ["busy", undefined, "user_busy"],
+    ["timeout", undefined, "ring_timeout"],
+    ["unanswered", "unavailable", "no_answer"],
+    ["unanswered", "timeout", "ring_timeout"],
+    ["unanswered", undefined, "no_answer"],
+    ["rejected", "declined", "call_rejected"],
+    ["rejected", "invalid_number", "invalid_number_format"],
+    ["rejected", "restricted", "facility_rejected"],
+    ["rejected", "constructor", "call_rejected"],
+    ["failed", "cannot_route", "unallocated_number"],
+    ["failed", "number_out_of_service", "unallocated_number"],
+    ["failed", "carrier_timeout", "congestion"],
+    ["failed", "internal_error", "temporary_failure"],
+    ["failed", undefined, "temporary_failure"]
+  ]
+  for (const [status, detail, cause] of causes)
+    t.strictSame(told({ status, detail }), [{ _tag: "HungUp", cause, at }], `${status} ${detail}`)
+  for (const status of ["cancelled", "canceled"]) {
+    t.match(told({ status }), [{ cause: "ring_timeout" }], "we have not hung up")
+    t.match(told({ status }, { isWanted: false }), [{ cause: "originator_cancel" }])
+  }
+  t.match(told({ status: "busy" }, { isWanted: false }), [{ cause: "user_busy" }])
+})
+
+t.test("V4: what machine detection tells names the call as `call_uuid`", async (t) => {
+  const detected = (more: object) => told({ ...more, uuid: undefined, call_uuid: uuid })
+  t.strictSame(detected({ status: "human" }), [{ _tag: "Detected", who: "human" }])
+  t.strictSame(detected({ status: "machine" }), [{ _tag: "Detected", who: "machine" }])
+  for (const sub_state of ["beep_start", "beep_timeout"])
+    t.strictSame(detected({ status: "machine", sub_state }), [{ _tag: "Detected", who: "machine" }, { _tag: "GreetingEnded" }])
+  t.strictSame(told({ status: "machine", uuid: undefined, call_uuid: "another-leg-0001" }), [])
+})
+
+t.test("V5: another leg is not the call, and neither is a webhook that means nothing", async (t) => {
+  const socket = { to: "wss://voice.example.com/m", uuid: "bbbbbbbb-bbbb-cccc-dddd-0123456789ab" }
+  const unnamed = { call: refTo(call.callId, { to: call.to }) }
+  for (const callback of [{}, unnamed, { call: refTo(call.callId) }, { call: undefined }])
+    for (const status of ["started", "answered", "completed", "disconnected"]) t.strictSame(told({ ...socket, status }, callback), [])
+  const named = { _tag: "Named", providerCallId: uuid }
+  t.strictSame(told({ status: "ringing" }, unnamed), [named, { _tag: "Rang" }])
+  t.strictSame(told({ status: "ringing", direction: "inbound" }, unnamed), [])
+  t.strictSame(told({ status: "ringing", to: "14155550101" }, unnamed), [])
+  t.strictSame(told({ status: "ringing", uuid: "a b" }, unnamed), [])
+  for (const status of ["disconnected", "transfer", "record", "input", "notify", "constructor", undefined, 7])
+    t.strictSame(told({ status }), [])
+  t.strictSame(told({ status: undefined, reason: "Syntax error in NCCO" }), [])
+})
+
+t.test("V6: only what this account signed is read, and its nonce is told", async (t) => {
+  const body = JSON.stringify({ ...ids, status: "busy" })
+  const read = (more: Partial<Callback>, other = {}) => vonage.read?.({ ...config, ...other }, callbackOf(body, more))
+  t.match(read({}), { nonce: "j-1", events: [{ event: { _tag: "HungUp" } }] })
+  t.match(read({ call: undefined }), { nonce: "j-1", events: [] })
+  t.equal(read({ headers: {} }), undefined)
+  t.equal(read({ at: now + 600_000 }), undefined, "ten minutes old")
+  t.equal(read({ body: Buffer.from(body.replace("busy", "completed")) }), undefined)
+  t.equal(read({}, { signature_secret: "another" }), undefined)
+  t.equal(read({}, { signature_secret: "" }), undefined)
+  t.equal(read({}, { api_key: "another" }), undefined)
+})
+
+t.test("given whatever is signed, then it is read without an error", async () => {
+  const names = ["status", "detail", "sub_state", "duration", "price", "end_time", "timestamp", "to", "direction", "uuid", "call_uuid"]
+  const values = ["", "completed", "machine", "constructor", "__proto__", "-1", "1e99", "99999999999", uuid, "14155550100", null, 7, []]
+  const body = fc.oneof(fc.anything(), fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.string())))
+  fc.assert(
+    fc.property(body, fc.boolean(), (value, isNamed) => {
+      const text = JSON.stringify({ ...ids, ...(typeof value === "object" ? value : { value }) }) ?? ""
+      const read = vonage.read?.(config, callbackOf(text, isNamed ? {} : { call: refTo(call.callId, { to: call.to }) }))
+      return read?.events.every(({ event }) => !("at" in event) || Number.isFinite(event.at)) === true
+    }),
+    { seed: 1 }
+  )
+})
+
+// --- replies, records and lists
+
+const reply = (status: number, body?: unknown): Reply => ({ status, body, server: "", retryAfterMillis: undefined })
+
+t.test("a call is placed only if the reply names it", async (t) => {
+  for (const status of [200, 201, 202]) t.equal(placedUuid(reply(status, { uuid, status: "started" })), uuid)
+  const proofless = [
+    reply(201),
+    reply(201, { uuid: 17 }),
+    reply(201, { uuid: "a/b" }),
+    reply(201, { uuid, title: "Error" }),
+    reply(400, { uuid })
+  ]
+  for (const each of proofless) t.equal(placedUuid(each), undefined, JSON.stringify(each.body))
+})
+
+t.test("the trunk's status follows from a list of calls", async (t) => {
+  t.strictSame(standingOf(reply(200, { _embedded: { calls: [] } })), { _tag: "Up" })
+  for (const isOld of [false, true]) {
+    t.match(standingOf(reply(401, errorOf(401, "unauthorized", undefined, isOld).body)), { reason: "auth" })
+    t.match(standingOf(reply(403, errorOf(403, "forbidden", undefined, isOld).body)), { reason: "auth" })
+  }
+  for (const each of [reply(200), reply(200, {}), reply(401), reply(429, errorOf(429, "throttled").body), reply(503), reply(301)])
+    t.match(standingOf(each), { _tag: "Down", reason: "unreachable" })
+})
+
+t.test("a record tells the state of a call, and of one that has ended how it ended", async (t) => {
+  const states = {
+    started: "ringing",
+    ringing: "ringing",
+    answered: "up",
+    machine: "up",
+    completed: "ended",
+    busy: "ended",
+    timeout: "ended"
+  }
+  for (const [status, presence] of Object.entries(states)) t.equal(presenceOf({ status }), presence)
+  for (const record of [undefined, null, {}, { status: "constructor" }, { status: 7 }, "completed"]) t.equal(presenceOf(record), undefined)
+  for (const status of ["started", "ringing", "answered", "machine"]) t.strictSame(endOf({ status, duration: "5", price: "1" }), [])
+  t.match(endOf({ status: "completed", duration: "5", price: "0.1", end_time: timestamp }), [
+    { _tag: "Answered", at: at - 5000 },
+    { _tag: "HungUp", cause: "normal_clearing", at },
+    { _tag: "Billed", amount: "0.1" }
+  ])
+  t.strictSame(endOf({ status: "busy", duration: "0" }), [{ _tag: "HungUp", cause: "user_busy" }])
+})
+
+t.test("a call without an id is found by its numbers and its time, if there is only one", async (t) => {
+  const record = {
+    uuid,
+    direction: "outbound",
+    to: { type: "phone", number: "14155550100" },
+    from: { type: "phone", number: "15005550006" }
+  }
+  t.strictSame(theOneOf([null, record, record, { ...record, to: { number: "14155550101" } }], call), { uuid, record })
+  t.equal(theOneOf([record, { ...record, uuid: "bbbbbbbb-bbbb" }], call), "several calls to this number at this time")
+  const others = [
+    { ...record, direction: "inbound" },
+    { ...record, from: { number: "15005550007" } },
+    { ...record, uuid: 7 },
+    { ...record, to: "14155550100" },
+    { ...record, to: {} }
+  ]
+  t.equal(theOneOf(others, call), undefined)
+  t.match(theOneOf([others[1]], { ...call, from: undefined }), { uuid }, "whatever number was shown, if that is not known")
+  const query = new URLSearchParams(queryFor({ ...call, sentAt: now }, 100))
+  t.strictSame(Object.fromEntries(query), { date_start: "2025-10-09T08:52:50.000Z", page_size: "100", record_index: "100" })
+  t.match(pageOf(reply(200, { count: 3, _embedded: { calls: [record] } })), { entries: [record], count: 3 })
+  for (const body of [undefined, {}, { count: 1 }, { count: "1", _embedded: { calls: [] } }, { count: 1, _embedded: { calls: {} } }])
+    t.equal(pageOf(reply(200, body)), undefined)
+  t.equal(pageOf(reply(500, { count: 0, _embedded: { calls: [] } })), undefined)
+})
