@@ -6,5 +6,6 @@ import plivo from "./plivo/plivo.ts"
 import telnyx from "./telnyx/telnyx.ts"
 import twilio from "./twilio/twilio.ts"
 import vobiz from "./vobiz/vobiz.ts"
+import vonage from "./vonage/vonage.ts"
 
-export const builtIn: ReadonlyArray<Adapter> = [ari, cloudonix, plivo, telnyx, twilio, vobiz]
+export const builtIn: ReadonlyArray<Adapter> = [ari, cloudonix, plivo, telnyx, twilio, vobiz, vonage]

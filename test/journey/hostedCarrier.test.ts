@@ -13,6 +13,7 @@ import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmula
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
+import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { phoneWav } from "#test/support/wav.ts"
 import { freePort } from "#test/support/freePort.ts"
@@ -83,6 +84,22 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
     t.teardown(() => emulator.stop())
     return dialectCarrier("vobiz", vobizAccount, emulator)
+  },
+  Vonage: async (t) => {
+    const emulator = await startVonageEmulator({ ...far, numbers: [ours], callsPerSecond: 1000, requestsPerSecond: 1000 })
+    t.teardown(() => emulator.stop())
+    const { apiKey, apiSecret, applicationId, callbacks, keys, log, privateKey, telling, url } = emulator
+    const account = {
+      application_id: applicationId,
+      private_key: privateKey,
+      api_key: apiKey,
+      api_secret: apiSecret,
+      signature_secret: keys.signatureSecret
+    }
+    const endLate = (millis: number) => {
+      telling.endMillis = millis
+    }
+    return { provider: "vonage", account, callbacks, endLate, log, url }
   }
 }
 
@@ -187,6 +204,9 @@ t.test("given an address that we did not make, or a webhook that Telnyx did not 
   t.equal((await attemptsOf(world.sql, id))[0]?.state, "answered", "then the call goes on")
 })
 
+/** Mu-law has two codes for zero. Of a carrier that speaks in samples, one of them is left. */
+const withOneZero = (codes: Uint8Array) => Buffer.from(codes.map((code) => (code === 0x7f ? 0xff : code)))
+
 /** Half a second that is like nothing else. */
 const sound = Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * 0.001))
 
@@ -218,8 +238,8 @@ for (const [name, start] of Object.entries(carriers)) {
     await world.api.start(id)
     await world.api.untilState(id, "completed")
     t.strictSame(await contactStates(world.sql, id), { completed: 4 })
-    const greeting = Buffer.from(encodeFrames(sound))
-    const deaf = dials().filter(({ channelId }) => !carrier.log.heard(channelId).includes(greeting))
+    const greeting = withOneZero(encodeFrames(sound))
+    const deaf = dials().filter(({ channelId }) => !withOneZero(carrier.log.heard(channelId)).includes(greeting))
     t.strictSame(deaf, [], "then each callee heard all of it")
     const runs = await world.api.runs(id)
     t.equal(runs.length, 4)

@@ -183,7 +183,7 @@ t.test("given packages that are no adapters, when they are named, then the start
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
   t.match(
     await refusalOf("nobody"),
-    "ADAPTERS names nobody, which is neither a built-in adapter (ari, cloudonix, plivo, telnyx, twilio, vobiz) nor an installed package that loads"
+    "ADAPTERS names nobody, which is neither a built-in adapter (ari, cloudonix, plivo, telnyx, twilio, vobiz, vonage) nor an installed package that loads"
   )
   t.match(await refusalOf("no-default"), "it has no default export")
   t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
