@@ -77,6 +77,17 @@ export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => 
 export const mask = (value: string): string =>
   value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4)
 
+/** What a field's pattern allows of a value that is sent: for a secret, its mask as well. */
+export const patternOf = ({ pattern, sensitive }: CredentialField): string | undefined =>
+  pattern === undefined || !sensitive ? pattern : `(?:${pattern})|(?:^\\*+.{0,4}$)`
+
+/** The name of a secret that breaks its own pattern, and so is the mask of another one. */
+export const maskedSecret = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.entries(fields).find(([name, { pattern, sensitive }]) => {
+    const value = config[name]
+    return sensitive && pattern !== undefined && typeof value === "string" && value !== "" && !new RegExp(pattern).test(value)
+  })?.[0]
+
 /** The configuration as a client may read it. */
 export const masked = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(

@@ -47,7 +47,7 @@ export class TelephonyAddressRefused extends Schema.TaggedError<TelephonyAddress
   provider: Schema.String,
   field: Schema.String
 }) {}
-/** The address changed, but the secret was sent as its mask: the stored secret must not go to a new address. */
+/** The secret was sent as a mask that stands for no stored secret, or together with a new address, where the stored one must not go. */
 export class TelephonySecretMasked extends Schema.TaggedError<TelephonySecretMasked>()("TelephonySecretMasked", {
   field: Schema.String
 }) {}

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
-import { addressesIn, mask, masked, strayingSecret, unmasked } from "#core/provider/Credential.ts"
+import { addressesIn, mask, masked, maskedSecret, strayingSecret, unmasked } from "#core/provider/Credential.ts"
 import { blockedBy, CarrierHost, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
@@ -58,7 +58,7 @@ export class TelephonyConfigs extends Context.Service<
     readonly create: (
       organizationId: OrganizationId,
       config: NewTelephonyConfig
-    ) => Effect.Effect<TelephonyConfig, TelephonyAddressRefused | TelephonyConfigNameTaken>
+    ) => Effect.Effect<TelephonyConfig, TelephonyAddressRefused | TelephonyConfigNameTaken | TelephonySecretMasked>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
@@ -114,6 +114,8 @@ export class TelephonyConfigs extends Context.Service<
       return TelephonyConfigs.of({
         create: Effect.fn("TelephonyConfigs.create")(function* (organizationId, config) {
           yield* reachable(organizationId, config)
+          const field = maskedSecret(registry.find(config.provider)?.fields ?? {}, config.credentials)
+          if (field !== undefined) return yield* new TelephonySecretMasked({ field })
           return shown(yield* sealing(create(sql, organizationId, config)))
         }),
         list: Effect.fn("TelephonyConfigs.list")((organizationId) =>
@@ -173,6 +175,8 @@ const update = Effect.fnUntraced(
     if (straying !== undefined) return yield* new TelephonySecretMasked({ field: straying })
     const credentials =
       to.config === undefined || adapter === undefined ? undefined : unmasked(adapter.fields, to.config.credentials, before.credentials)
+    const foreign = credentials && maskedSecret(adapter?.fields ?? {}, credentials)
+    if (foreign !== undefined) return yield* new TelephonySecretMasked({ field: foreign })
     const { maxConcurrentCalls, name } = to
     const row = yield* store.update(sql, organizationId, id, { credentials, maxConcurrentCalls, name })
     if (row === undefined) return yield* Effect.die("A locked telephony configuration is gone")

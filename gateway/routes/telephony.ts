@@ -58,7 +58,7 @@ const createConfig = (adapters: ReadonlyArray<Adapter>) =>
     needs: "admin",
     body: createTelephonyConfig(adapters),
     success: TelephonyConfigWire,
-    errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken"],
+    errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken", "TelephonySecretMasked"],
     handle: ({ body, caller }) =>
       TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
         Effect.tap(({ id }) => TelephonyTests.use((_) => _.runSoon(caller.organizationId, id))),

@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from "typebox"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
-import { absent, type CredentialField } from "#core/provider/Credential.ts"
+import { absent, type CredentialField, patternOf } from "#core/provider/Credential.ts"
 import type {
   NewTelephonyConfig,
   ProviderCredentials,
@@ -19,7 +19,8 @@ const longestField = 16_384
 
 const fieldSchema = (field: CredentialField): TSchema => {
   const description = field.description === "" ? field.label : field.description
-  const rules = field.pattern === undefined ? {} : { pattern: field.pattern }
+  const pattern = patternOf(field)
+  const rules = pattern === undefined ? {} : { pattern }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
   const schemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
     text: () => Type.String({ maxLength: longestField, description, ...rules, ...example }),

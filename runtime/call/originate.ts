@@ -183,7 +183,8 @@ const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
 const accepted = ({ call, dialing, services: { journal, local, pass } }: OutgoingRequest, providerCallId: string): void => {
   pass("accepted")
   notePlaced(local, call)
-  journal.named(call, providerCallId)
+  // An event may have named the call already, where the reply names only the request.
+  if (call.ref.providerCallId === undefined) journal.named(call, providerCallId)
   call.trunk.reached(call.attempt.callId)
   dialing.placed?.()
   call.tell(Accepted.make({}))

@@ -2,8 +2,7 @@
  * Paces the audio of all calls: one timer for the process calls every stream once in 20 ms. A timer per call drifts by seconds (a thousand
  * calls then send 93 % of their frames); a wheel of ten slots with absolute deadlines does not.
  *
- * This is the only file that reads a clock and sets a timer itself, because fibers are too slow for frames. `PacerTime` lets tests turn the
- * wheel.
+ * It reads a clock and sets a timer itself, because fibers are too slow for frames. `PacerTime` lets tests turn the wheel.
  */
 import { lateMillis, type MediaLoad } from "#core/provider/MediaLimit.ts"
 import { frameMillis } from "#core/audio/Mulaw.ts"
