@@ -31,6 +31,19 @@ t.test("given a provider that uses our own id", async (t) => {
   t.strictSame([namedLines(world.journal), world.names], [[], []], "then nothing is written for it")
 })
 
+t.test("given a provider that names the call in an event, and only the request in its reply", async (t) => {
+  const { world } = await play(
+    (scene) => {
+      scene.world.providerCallId = "request"
+      scene.world.originate = Effect.sleep("3 seconds")
+      rings(scene)
+    },
+    (scene) => steps(named("call")(scene), looked)
+  )
+  t.equal(world.refs[0]?.providerCallId, "call", "then a reply that comes later does not replace the call's name")
+  t.strictSame([namedLines(world.journal), world.names], [["named call"], ["call"]])
+})
+
 t.test("given a reply that is lost", async (t) => {
   const lost = (scene: Scene) => {
     scene.world.originate = noReply
