@@ -37,16 +37,16 @@ given("when the connections of requests freeze, then those that follow get new o
 given("when the audio's websocket freezes, then that is told, and the call lives on", async (t, { line, proxy }) => {
   const callId = await line.talkTo(numberOf("011"))
   await line.withMedia(callId, async (stream) => {
-    let closed: string | undefined
+    let closed: ReadonlyArray<string> | undefined
     stream.listen({
       frame: () => {},
-      closed: (why) => {
-        closed = why
+      closed: (...end) => {
+        closed = end
       }
     })
     proxy.tcp.freeze(isMedia)
     for (let waited = 0; closed === undefined && waited < 300; waited++) await sleep(100)
-    t.equal(closed, "the media websocket does not answer")
+    t.strictSame(closed, ["failed", "the media websocket does not answer"])
   })
   t.equal(await line.lookup(callId), "up")
 })
@@ -57,7 +57,7 @@ given(
     const callId = await line.talkTo(numberOf("011"))
     await line.withMedia(callId, async (stream) => {
       const told: Array<string> = []
-      stream.listen({ frame: () => told.push("a sound"), closed: (why) => told.push(why) })
+      stream.listen({ frame: () => told.push("a sound"), closed: (how, why) => told.push(how, why) })
       await sleep(12_000)
       t.strictSame(told, [])
     })

@@ -164,7 +164,8 @@ export class World {
     const { asterisk, database } = options.ways ?? {}
     const databaseUrl = (await database?.(url)) ?? url
     const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment })
-    t.teardown(() => world.end())
+    // It may not have started.
+    t.teardown(() => world.#engine && world.end())
     await world.launch()
     await noteContactMoves(sql)
     const address = (await asterisk?.(emulator.url)) ?? emulator.url

@@ -1,13 +1,26 @@
-/** A port that nobody listens on at the moment. */
+/**
+ * A port that nobody listens on at the moment. It lies below those that the kernel gives to connections and to listeners without a number of their
+ * own, because one of them could get it before it is used.
+ */
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:net"
 
+const FIRST = 20_000
+const LAST = 32_000
+
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("a listener without a port")
-  server.close()
-  await once(server, "close")
-  return address.port
+  while (true) {
+    const port = randomInt(FIRST, LAST)
+    const server = createServer()
+    const isFree = once(server, "listening").then(
+      () => true,
+      () => false
+    )
+    server.listen(port, "127.0.0.1")
+    if (!(await isFree)) continue
+    server.close()
+    await once(server, "close")
+    return port
+  }
 }
