@@ -35,6 +35,7 @@ import * as Engine from "./Engine.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as logins from "./identity/logins.ts"
 import { goFirst } from "./process/ownPriority.ts"
+import { CallSupervisor } from "./call/CallSupervisor.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
@@ -105,7 +106,19 @@ const welcome = Layer.effectDiscard(
   })
 ).pipe(Layer.provide(Organizations.layer))
 
-const service = welcome.pipe(
+/**
+ * Closed first when the engine stops: nothing is dialed any more, and calls get their time to end while carriers still reach the gateway, with
+ * the audio of calls and with how they ended.
+ */
+const farewell = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { dialNoMore } = yield* EngineLock
+    const { drain } = yield* CallSupervisor
+    yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(dialNoMore), drain))
+  })
+)
+
+const service = Layer.merge(welcome, farewell).pipe(
   Layer.provide([gateway, ports.metricsServer]),
   Layer.provide(ports.admission),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),

@@ -34,7 +34,7 @@ const readiness = Layer.effect(
         return failure === undefined ? undefined : `The local journal cannot be written: ${failure}`
       }),
       databaseTrouble: answers(sql).pipe(
-        Effect.map(() => (lock.isHeld() ? undefined : "The engine does not have the lock of its database")),
+        Effect.map(() => (lock.isHeld() ? undefined : "The engine is stopping, or does not have the lock of its database")),
         Effect.catch(() => Effect.succeed(known() ?? "The database does not answer"))
       ),
       trunks: Effect.sync(() =>

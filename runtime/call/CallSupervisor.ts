@@ -61,6 +61,8 @@ export class CallSupervisor extends Context.Service<
     readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
+    /** Gives calls their time to end, and hangs up those that are left. */
+    readonly drain: Effect.Effect<void>
     /** Undefined: the call has no actor on this node. */
     readonly find: (callId: CallId) => Pick<LiveCall, "isOver" | "ref" | "trunk"> | undefined
   }
@@ -97,6 +99,7 @@ export class CallSupervisor extends Context.Service<
         },
         recovered: late.recovered,
         live: () => calls.size,
+        drain: drain(node.calls, node.fibers, clock, drainSeconds),
         has: (callId) => calls.has(callId),
         find: (callId) => calls.get(callId)
       }

@@ -111,7 +111,7 @@ export const layer = Layer.effect(
 
 /** The call's trunk, once it is connected. */
 const readyTrunk = Effect.fnUntraced(function* ({ local, lock, pool }: SingleCallServices, call: SingleCall) {
-  if (!lock.isHeld()) return yield* new CallNotPlaced({ reason: "The engine does not reach its database." })
+  if (!lock.isHeld()) return yield* new CallNotPlaced({ reason: "The engine is stopping, or does not reach its database." })
   const trunk = yield* pool.get(call.telephonyConfigurationId)
   if (trunk === undefined) return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
   if (trunk.status()._tag === "Down") trunk.trunk.reconnect?.()

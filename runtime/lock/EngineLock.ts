@@ -48,6 +48,8 @@ export class EngineLock extends Context.Service<
   {
     /** Whether no other engine can be dialing now. Asked right before anything leaves: the answer holds for that moment only. */
     readonly isHeld: () => boolean
+    /** The engine is about to stop: from now on `isHeld` is false, although no other engine can have the lock before this one has closed. */
+    readonly dialNoMore: () => void
     /** Fails once another engine has taken over. */
     readonly replaced: Effect.Effect<never, EngineReplaced>
   }
@@ -57,7 +59,7 @@ export class EngineLock extends Context.Service<
     Effect.suspend(() => open)
   )
   /** For tests of code that asks `isHeld`. */
-  static readonly layerHeld = Layer.succeed(EngineLock, { isHeld: () => true, replaced: Effect.never })
+  static readonly layerHeld = Layer.succeed(EngineLock, { dialNoMore: () => {}, isHeld: () => true, replaced: Effect.never })
 }
 
 /** Milliseconds since the machine was booted, including the time it was suspended. */
@@ -242,5 +244,9 @@ const open = Effect.gen(function* () {
   )
   yield* Effect.forkScoped(held)
   yield* Deferred.await(taken)
-  return { isHeld: proof.holds, replaced: Deferred.await(replaced) }
+  let isStopping = false
+  const dialNoMore = () => {
+    isStopping = true
+  }
+  return { dialNoMore, isHeld: () => !isStopping && proof.holds(), replaced: Deferred.await(replaced) }
 })
