@@ -12,6 +12,7 @@ import {
   OriginateDoubtful,
   OriginateRefused,
   type OriginateRequest,
+  isAlive,
   type Look,
   type Trunk,
   type TrunkContext,
@@ -222,8 +223,6 @@ const located = (fleet: Fleet, operation: string, call: CallRef) =>
     found === undefined ? Effect.fail(providerError(operation, "no endpoint has this call")) : Effect.succeed(found)
   )
 
-const isThere = ({ presence }: Look): boolean => presence === "ringing" || presence === "up"
-
 /** Returns undefined only if all of them say that the call is not there. */
 const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, call: CallRef) {
   const { callId } = call
@@ -233,7 +232,7 @@ const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operat
     { concurrency: "unbounded" }
   )
   for (const { endpoint, look } of looks) {
-    if (look._tag === "Failure" || !isThere(look.success)) continue
+    if (look._tag === "Failure" || !isAlive(look.success.presence)) continue
     places.put(callId, endpoint)
     return { endpoint, look: look.success }
   }

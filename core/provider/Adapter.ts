@@ -113,6 +113,9 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
  */
 export type Presence = "queued" | "ringing" | "up" | "ended" | "gone" | "never_placed"
 
+/** The call is at the provider now, in whatever state. */
+export const isAlive = (presence: Presence): boolean => presence === "queued" || presence === "ringing" || presence === "up"
+
 export interface Look {
   readonly presence: Presence
   /** What the provider's record tells of the call beside its state: its id, its answer, how and when it ended, what it cost. */

@@ -6,7 +6,7 @@ import { Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { Presence } from "#core/provider/Adapter.ts"
+import { isAlive, type Presence } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
 import { type CallServices, callServices } from "./CallServices.ts"
@@ -154,7 +154,7 @@ const look = ({ clock, local }: CallServices, call: LiveCall) =>
     Effect.catch(() => Effect.succeed({ presence: "silent", told: [] } as const)),
     Effect.flatMap(({ presence, told }) =>
       Effect.sync(() => {
-        if (isThere(presence)) {
+        if (presence !== "silent" && isAlive(presence)) {
           notePlaced(local, call)
           call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
         }
@@ -168,8 +168,6 @@ type Seen = (typeof Looked.Type)["presence"]
 
 /** A queued call will ring. Why a call has ended was told, if the provider knows. */
 const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence)
-
-const isThere = (presence: Presence | "silent"): boolean => presence === "queued" || presence === "ringing" || presence === "up"
 
 /** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
 const isDeaf = ({ attempt, trunk }: LiveCall) => {

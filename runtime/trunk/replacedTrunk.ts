@@ -4,7 +4,7 @@
  * is kept until the last of them has ended.
  */
 import { Effect } from "effect"
-import type { Presence, Trunk } from "#core/provider/Adapter.ts"
+import { isAlive, type Trunk } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 
 /** Everything that can be done with a call that has been placed. */
@@ -12,13 +12,12 @@ export type CallControl = Omit<Trunk, "originate">
 
 /** `successor` returns the trunk that has replaced this one; undefined when the configuration is gone. */
 export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
-  const sees = (presence: Presence) => presence === "queued" || presence === "ringing" || presence === "up"
   const holderOf = (call: CallRef): Effect.Effect<CallControl> =>
     Effect.suspend(() => {
       const next = successor()
       if (next === undefined) return Effect.succeed(own)
       return next.lookup(call).pipe(
-        Effect.map(({ presence }) => (sees(presence) ? next : own)),
+        Effect.map(({ presence }) => (isAlive(presence) ? next : own)),
         Effect.catch(() => Effect.succeed(own))
       )
     })
