@@ -13,6 +13,9 @@ import { standings } from "./codes.ts"
 /** How far the clocks may be apart, and how long the request may have been under way. */
 const SKEW_MILLIS = 30_000
 const UNDER_WAY_MILLIS = 60_000
+/** A session that began so long before a call was requested is another one's, even if the clocks are far apart. */
+const LONG_BEFORE_MILLIS = 300_000
+const SAME_DIGITS = 7
 
 /** Callbacks come as a session or as an array of one. */
 export const sessionIn = (body: unknown): unknown => (Array.isArray(body) && body.length === 1 ? body[0] : body)
@@ -25,8 +28,8 @@ const timeAt = (session: unknown, name: string): number | undefined => {
   return time === undefined || time <= 0 ? undefined : time
 }
 
-/** What an event says of a call that lives; nothing for a session that has ended. */
-export const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
+/** What a session says of a call that lives; nothing if it has ended. */
+const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
   const answeredAt = timeAt(session, "callAnswerTime")
   switch (standings.get(textAt(session, "status"))) {
     case "placed":
@@ -40,7 +43,7 @@ export const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
   }
 }
 
-/** The reply to a look. Undefined: it does not show this session. */
+/** What a session says of its call. Undefined: it does not show this session. */
 export const lookOf = (session: unknown, token: string): Look | undefined => {
   const status = textAt(session, "status")
   if (textAt(session, "token") !== token || status === undefined) return undefined
@@ -73,6 +76,13 @@ export const isBetweenOthers = (session: unknown, { from, to }: CallRef): boolea
   const isOther = (told: string | undefined, known: string | undefined) =>
     told !== undefined && known !== undefined && told !== digitsOf(known)
   return isOther(callee, to) || isOther(caller, from)
+}
+
+/** A token that a callback told may be that of another call. Numbers may have been translated, which leaves their last digits. */
+export const isOfAnother = (session: unknown, { sentAt, to }: CallRef): boolean => {
+  const [callee, startedAt] = [textAt(session, "destination"), timeAt(session, "callStartTime")]
+  const isOtherNumber = callee !== undefined && to !== undefined && callee.slice(-SAME_DIGITS) !== to.slice(-SAME_DIGITS)
+  return isOtherNumber || (startedAt !== undefined && startedAt < sentAt - LONG_BEFORE_MILLIS)
 }
 
 /**

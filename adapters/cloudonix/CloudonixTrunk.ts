@@ -1,6 +1,6 @@
 /**
  * Calls through one domain of Cloudonix. What becomes of them, its callbacks tell (`CloudonixCallback.ts`), except for their ends, which are
- * believed only from its own replies: calls that have been silent for a while are asked for.
+ * believed only from its own replies. Callbacks may be lost: calls that have been silent for a while are asked for.
  */
 import { Clock, Effect } from "effect"
 import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
@@ -13,7 +13,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import { domainOf, domainRequest, numbersRequest, orderRequest, sessionRequest, sessionsRequest } from "./CloudonixDomain.ts"
 import { orderOf } from "./CloudonixOrder.ts"
 import { isNotFound, isToken, numbersIn, originated, statusOf, whatIsWrong } from "./CloudonixReply.ts"
-import { lookOf, sessionsIn, theOneOf } from "./CloudonixSession.ts"
+import { isOfAnother, lookOf, sessionsIn, theOneOf } from "./CloudonixSession.ts"
 
 interface CloudonixConfig {
   readonly bearer_token: string
@@ -111,21 +111,22 @@ const gone: Look = { presence: "gone", told: [] }
 const lookup = Effect.fn("cloudonix.lookup")(function* (cloudonix: Cloudonix, call: CallRef) {
   const { followed } = cloudonix
   if (call.providerCallId === undefined) return yield* search(cloudonix, call)
-  const look = yield* fetchLook(cloudonix, call.providerCallId)
+  const look = yield* fetchLook(cloudonix, call, call.providerCallId)
   if (look.presence === "ended") followed.ended(call)
   else if (look !== gone) followed.heard(call)
   return look
 })
 
-const fetchLook = Effect.fnUntraced(function* (cloudonix: Cloudonix, token: string) {
+const fetchLook = Effect.fnUntraced(function* (cloudonix: Cloudonix, call: CallRef, token: string) {
   const { budget, carrier, domain } = cloudonix
   if (!isToken(token)) return yield* carrier.error("lookup", "the call's id is not a session's token")
   yield* budget.turn
   const reply = yield* ask(cloudonix, "lookup", sessionRequest("GET", domain, token), (reply) => isOk(reply) || isNotFound(reply))
-  if (!isNotFound(reply)) return lookOf(reply.body, token) ?? (yield* carrier.error("lookup", "not the call's session"))
+  const lookAt = (session: unknown) => (isOfAnother(session, call) ? undefined : lookOf(session, token))
+  if (!isNotFound(reply)) return lookAt(reply.body) ?? (yield* carrier.error("lookup", "not the call's session"))
   // It may also be the domain that is not found.
   const session = (yield* liveSessions(cloudonix)).find((one) => at(one, "token") === token)
-  return session === undefined ? gone : (lookOf(session, token) ?? (yield* carrier.error("lookup", "not the call's session")))
+  return session === undefined ? gone : (lookAt(session) ?? (yield* carrier.error("lookup", "not the call's session")))
 })
 
 const liveSessions = Effect.fnUntraced(function* (cloudonix: Cloudonix) {

@@ -18,8 +18,8 @@ export default defineAdapter({
     provider: "cloudonix",
     displayName: "Cloudonix",
     docsUrl: "https://developers.cloudonix.com/Documentation/core-api",
-    // A domain may make one request per second, and each call takes at least two: one to place it, and one to learn how it ended.
-    callsPerSecond: 0.5,
+    // A domain may make one request per second. Each call takes at least two, one to place it and one to learn how it ended, and hang-ups need room.
+    callsPerSecond: 0.38,
     originatesInFlight: 4,
     needsCallerId: true,
     accountField: "domain_id"

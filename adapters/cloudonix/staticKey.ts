@@ -9,5 +9,5 @@ import { isSameText } from "#adapters/shared/hmac.ts"
 /** `key`: what the configuration says; empty where the domain sends none. */
 export const proofOf = ({ headers }: CarrierRequest, key: string): Proof | undefined => {
   const given = headers["x-cx-apikey"] ?? /^Bearer (.+)$/i.exec(headers["authorization"] ?? "")?.[1]
-  return key === "" || isSameText(given, key) ? { nonce: undefined } : undefined
+  return key === "" || isSameText(given, key) ? { coversBody: false, nonce: undefined } : undefined
 }

@@ -43,7 +43,10 @@ export default defineAdapter({
   connect: Effect.fn("plivo.connect")(openTrunk),
   setup: (_, host) => [publicAddressStep("Plivo", host)],
   // The signature covers the bytes, by which a repeat is known; its nonce adds nothing to that.
-  read: ({ auth_token }, callback) => (proofOf(callback, auth_token) === undefined ? undefined : readDialect(callback, CURRENCY)),
+  read: ({ auth_token }, callback) => {
+    const proof = proofOf(callback, auth_token)
+    return proof === undefined ? undefined : readDialect(callback, proof, CURRENCY)
+  },
   media: { admit: ({ auth_token }, upgrade) => proofOf(upgrade, auth_token) !== undefined, accept: jsonMedia(checkpointDialect) },
   rateKey: ({ auth_id }) => auth_id,
   verify: (config, context) => verifyAccount(accountOf(config), context)

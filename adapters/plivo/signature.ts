@@ -13,7 +13,7 @@ export const proofOf = (request: CarrierRequest, authToken: string): Proof | und
   const expected = hmac("sha256", authToken, `${text}.${nonce}`)
   // One for each active token, and for a subaccount one of its main account.
   const given = `${request.headers["x-plivo-signature-v3"] ?? ""},${request.headers["x-plivo-signature-ma-v3"] ?? ""}`
-  return given.split(",").some((one) => isEqual(Buffer.from(one.trim(), "base64"), expected)) ? { nonce } : undefined
+  return given.split(",").some((one) => isEqual(Buffer.from(one.trim(), "base64"), expected)) ? { coversBody: true, nonce } : undefined
 }
 
 /** Undefined: the body is not covered by the signature. */

@@ -4,7 +4,7 @@
  */
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { formOf, pairsOf, partsOf } from "./CarrierRequest.ts"
+import { formOf, pairsOf, partsOf, type Proof } from "./CarrierRequest.ts"
 import { at, countIn, parse } from "./Json.ts"
 import { documentFor } from "./PlivoDialectDocument.ts"
 import { type DialectEnd, eventsOfEnd, zonedTime } from "./PlivoDialectEnd.ts"
@@ -27,8 +27,8 @@ const fieldsOf = (callback: Callback): Field => {
   }
 }
 
-/** The call's own id where it is not known yet, then what has happened. `currency`: of its cost; undefined where that is not to be believed. */
-export const readDialect = (callback: Callback, currency: string | undefined): CallbackRead => {
+/** The call's own id where it is not known yet, then what has happened. `currency`: that of its cost. */
+export const readDialect = (callback: Callback, { coversBody }: Proof, currency = ""): CallbackRead => {
   const field = fieldsOf(callback)
   const reply = callback.kind === ("answer" satisfies Kind) ? { reply: { mediaType: "application/xml", body: documentFor(callback) } } : {}
   const uuid = field("CallUUID")
@@ -38,10 +38,11 @@ export const readDialect = (callback: Callback, currency: string | undefined): C
   // Not about a call, or about another leg.
   if (!isUuid(uuid) || isOther) return { events: [], ...reply }
   const named: ReadonlyArray<TrunkEvent> = known.call === undefined ? [{ _tag: "Named", providerCallId: uuid }] : []
-  return { events: [...named, ...eventsOf(field, callback.isWanted, currency)].map((event) => ({ event })), ...reply }
+  const events = coversBody ? [...named, ...eventsOf(field, callback.isWanted, currency)] : believable(field, callback)
+  return { events: events.map((event) => ({ event })), ...reply }
 }
 
-const eventsOf = (field: Field, isWanted: boolean, currency: string | undefined): ReadonlyArray<TrunkEvent> => {
+const eventsOf = (field: Field, isWanted: boolean, currency: string): ReadonlyArray<TrunkEvent> => {
   switch (field("Event")) {
     case "Ring":
       return [{ _tag: "Rang" }]
@@ -56,6 +57,16 @@ const eventsOf = (field: Field, isWanted: boolean, currency: string | undefined)
   }
 }
 
+/**
+ * Of a body that anybody may have written. Whose call it is about, the address says; the id in the body could be that of another call, whose record
+ * would end this one. An answer is told where the document for it was asked for, and nowhere else.
+ */
+const believable = (field: Field, { isWanted, kind }: Callback): ReadonlyArray<TrunkEvent> => {
+  const event = field("Event")
+  if (event === "Hangup") return [{ _tag: "EndClaimed" }]
+  return event === "StartApp" && kind !== ("answer" satisfies Kind) ? [] : eventsOf(field, isWanted, "")
+}
+
 const answerers: ReadonlyMap<string, "human" | "machine"> = new Map([
   ["false", "human"],
   ["true", "machine"]
@@ -66,7 +77,7 @@ const detectedBy = (machine = ""): ReadonlyArray<TrunkEvent> => {
   return who === undefined ? [] : [{ _tag: "Detected", who }]
 }
 
-const endOf = (field: Field, currency: string | undefined): DialectEnd => {
+const endOf = (field: Field, currency: string): DialectEnd => {
   const [answerTime, billed] = [field("AnswerTime"), countIn(field("BillDuration"))]
   const isUntold = answerTime === undefined && billed === undefined
   return {
@@ -76,6 +87,6 @@ const endOf = (field: Field, currency: string | undefined): DialectEnd => {
     wasAnswered: isUntold ? undefined : (billed ?? 0) > 0 || (answerTime ?? "") !== "",
     seconds: billed,
     endedAt: zonedTime(field("EndTime")),
-    ...(currency === undefined ? {} : { cost: { amount: field("TotalCost"), currency } })
+    cost: { amount: field("TotalCost"), currency }
   }
 }

@@ -69,8 +69,8 @@ const areNumbersOf = (call: CallRef, to: string | undefined, from: string | unde
 
 export const lookOf = (call: CallRef, { end, uuid }: DetailRecord): Look => ({
   presence: "ended",
-  // Whether we have hung up, the engine knows better than a record.
-  told: [...named(call, uuid), ...eventsOfEnd(end, false)]
+  // Where we have hung up, the engine keeps its own cause.
+  told: [...named(call, uuid), ...eventsOfEnd(end, true)]
 })
 
 /** The one call in a list of detail records that can be this one; undefined: none. Or why nobody can tell. */

@@ -1,6 +1,6 @@
 /**
  * Keeps within a carrier's limit of requests, whatever they ask for, because it refuses the others. Calls and hang-ups never wait; looks wait until
- * there is room; and polls only use what nobody else needs.
+ * there is room, and leave some of it to those; and polls only use what nobody else needs.
  */
 import { type Clock, Effect, Semaphore } from "effect"
 import { nowOf } from "#core/SteadyTime.ts"
@@ -13,12 +13,13 @@ interface Limit {
 
 /** Requests are not under way equally long. */
 const MARGIN_MILLIS = 500
-/** Of the limit. */
-const POLL_SHARE = 0.8
+/** Of the limit. The rest is left to calls and hang-ups. */
+const LOOK_SHARE = 0.8
 
 export class RequestBudget {
   readonly #clock: Clock.Clock
   readonly #most: number
+  readonly #mostLooks: number
   readonly #windowMillis: number
   readonly #queue = Semaphore.makeUnsafe(1)
   /** When the latest requests left, at most `#most`. */
@@ -27,6 +28,7 @@ export class RequestBudget {
   constructor(clock: Clock.Clock, { most, windowMillis }: Limit) {
     this.#clock = clock
     this.#most = most
+    this.#mostLooks = Math.max(1, Math.floor(most * LOOK_SHARE))
     this.#windowMillis = windowMillis + MARGIN_MILLIS
   }
 
@@ -43,7 +45,7 @@ export class RequestBudget {
   }
 
   #awaitRoom(): Effect.Effect<void> {
-    const waitMillis = (this.#sentAt.at(-this.#most) ?? Number.NEGATIVE_INFINITY) + this.#windowMillis - nowOf(this.#clock)
+    const waitMillis = (this.#sentAt.at(-this.#mostLooks) ?? Number.NEGATIVE_INFINITY) + this.#windowMillis - nowOf(this.#clock)
     if (waitMillis <= 0) return this.spent
     // Others that do not wait may have left in the meantime.
     return Effect.andThen(
@@ -57,6 +59,6 @@ export class RequestBudget {
     const now = nowOf(this.#clock)
     const recent = this.#sentAt.filter((at) => at > now - this.#windowMillis)
     const sinceLatest = now - (recent.at(-1) ?? Number.NEGATIVE_INFINITY)
-    return recent.length < this.#most * POLL_SHARE && sinceLatest * this.#most >= this.#windowMillis - MARGIN_MILLIS
+    return recent.length < this.#mostLooks && sinceLatest * this.#most >= this.#windowMillis - MARGIN_MILLIS
   }
 }

@@ -27,5 +27,5 @@ export const proofOf = ({ at, body, headers }: CarrierRequest, publicKey: KeyObj
   if (Math.abs(Math.floor(at / 1000) - Number(timestamp)) > MAX_AGE_SECONDS) return undefined
   const signed = Buffer.concat([Buffer.from(`${timestamp}|`), body])
   const signature = Buffer.from(headers["telnyx-signature-ed25519"] ?? "", "base64")
-  return verify(null, signed, publicKey, signature) ? { nonce: undefined } : undefined
+  return verify(null, signed, publicKey, signature) ? { coversBody: true, nonce: undefined } : undefined
 }

@@ -12,7 +12,7 @@ export const proofOf = (request: CarrierRequest, authToken: string): Proof | und
   const fields = signedFields(request)
   if (fields === undefined || authToken === "") return undefined
   const isSigned = addressesOf(request.url).some((address) => isEqual(given, hmac("sha1", authToken, address + fields)))
-  return isSigned ? { nonce: undefined } : undefined
+  return isSigned ? { coversBody: true, nonce: undefined } : undefined
 }
 
 /** What is signed behind the address. Undefined: the body is not what was signed, or is not covered by the signature. */

@@ -21,7 +21,7 @@ export const proofOf = ({ headers, url }: CarrierRequest, authToken: string): Pr
     const expected = hmac("sha256", authToken, address + separator + nonce)
     // A subaccount's callbacks also carry a signature of its parent.
     const given = [headers[`x-vobiz-signature-${name}`], headers[`x-vobiz-signature-ma-${name}`]]
-    if (nonce !== "" && given.some((one) => isEqual(Buffer.from(one ?? "", "base64"), expected))) return { nonce }
+    if (nonce !== "" && given.some((one) => isEqual(Buffer.from(one ?? "", "base64"), expected))) return { coversBody: false, nonce }
   }
   return undefined
 }

@@ -19,7 +19,7 @@ export const proofOf = (request: CarrierRequest, { apiKey, signatureSecret }: Vo
   const { api_key: key, iat, jti, payload_hash: payloadHash } = claims
   if (typeof iat !== "number" || Math.abs(request.at / 1000 - iat) > MAX_AGE_SECONDS) return undefined
   if (typeof jti !== "string" || jti === "" || !isSameText(textOf(key), apiKey)) return undefined
-  return isSameText(textOf(payloadHash), hashOf(request)) ? { nonce: jti } : undefined
+  return isSameText(textOf(payloadHash), hashOf(request)) ? { coversBody: true, nonce: jti } : undefined
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)

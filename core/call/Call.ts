@@ -52,6 +52,8 @@ export const CallEvent = Schema.TaggedUnion({
   Rang: {},
   Answered: { at: Schema.Finite, ...ToldAt },
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
+  /** Somebody who may be lying says that the call has ended. */
+  EndClaimed: {},
   /** The audio has ended. `failed`: it was never set up, or is certainly lost. */
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
   /** The audio goes on over a new stream. */
@@ -73,6 +75,8 @@ export const CallCommand = Schema.TaggedUnion({
   Hangup: { cause: HangupCause },
   /** Ask the provider for the call's state. */
   Look: {},
+  /** Ask the provider whether the call has ended, several times if need be. Its record then tells the end; a look without a record changes nothing. */
+  CheckEnd: {},
   SetDeadline: { afterMillis: Schema.Finite }
 })
 export type CallCommand = typeof CallCommand.Type

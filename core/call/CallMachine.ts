@@ -8,8 +8,9 @@
  *        '--Refused--> Void: it was certainly never placed
  *
  * Any state except Ended and Void may end early. `transition` is the only code that moves a call. Void is final, and so is an end that the
- * provider reported: later events change nothing. An end that we only inferred still accepts the provider's report. Exactly one deadline is
- * set at any time, by the newest `SetDeadline`; one that passed just before it was replaced does no harm.
+ * provider reported: later events change nothing. An end that we only inferred still accepts the provider's report. An end that is only claimed
+ * moves no call: it is checked. Exactly one deadline is set at any time, by the newest `SetDeadline`; one that passed just before it was replaced
+ * does no harm.
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
@@ -37,10 +38,11 @@ const LAST_WORD_MILLIS = 2000
 const RECOVERED_LOOK_MILLIS = 1000
 
 const { Closing, Dialing, Ended, Held, Muted, Ringing, Up, Void } = CallState.cases
-const { AttachVoice, Hangup, Look, Originate, SetDeadline } = CallCommand.cases
+const { AttachVoice, CheckEnd, Hangup, Look, Originate, SetDeadline } = CallCommand.cases
 
 const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
 const lookAgain = SetDeadline.make({ afterMillis: LOOK_AGAIN_MILLIS })
+const checkEnd = CheckEnd.make({})
 const notLooked = { missed: 0, silences: 0 }
 const ringMillis = (limits: CallLimits) => limits.ringTimeoutSeconds * 1000 + PATIENCE_MILLIS
 
@@ -104,6 +106,7 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
     Rang: () => to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked })),
     Answered: ({ at }) => answer(at, limits),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: call.request === "accepted" ? "placed" : call.request }),
@@ -132,6 +135,7 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
     Rang: () => to(call), // late: providers repeat and reorder events
     Answered: ({ at }) => answer(at, limits),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed" }),
@@ -151,6 +155,9 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
   })
 
 type Unanswered = typeof Dialing.Type | typeof Ringing.Type
+
+/** If it has ended, its record may not be there yet: looks that do not find it count afresh. */
+const claimed = (call: Unanswered): Step => to({ ...call, missed: 0 }, checkEnd)
 
 /** A look has found the call. */
 const found = ({ giveUpAt }: Unanswered, presence: "ringing" | "up", at: number): Step => {
@@ -200,6 +207,7 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
     Answered: ({ toldAt }) => to(Ended.make({ answeredAt: answeredBefore(call, toldAt), cause, endedAt })),
     // A later report of the provider replaces the first one, unless answered calls end with its cause as well.
     HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
+    EndClaimed: () => to(call, checkEnd),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
     MediaBack: () => to(call),
@@ -243,6 +251,7 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
     Rang: () => to(call),
     Answered: () => to(call),
     HungUp: ({ at, cause }) => to(Ended.make({ answeredAt: call.answeredAt, cause, endedAt: at })),
+    EndClaimed: () => to(call, checkEnd),
     MediaLost: ({ at, failed }) => {
       const state = Muted.make({ answeredAt: call.answeredAt, mutedAt: at, ...notLooked })
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
@@ -266,6 +275,7 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
     Rang: () => to(call),
     Answered: () => to(call),
     HungUp: ({ at, cause }) => to(Ended.make({ answeredAt, cause, endedAt: at })),
+    EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
     MediaBack: ({ at }) =>
       to(Up.make({ answeredAt }), SetDeadline.make({ afterMillis: Math.max(0, answeredAt + limits.maxDurationSeconds * 1000 - at) })),
@@ -308,6 +318,7 @@ const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
       call.answeredAt === undefined
         ? endUnanswered(event, { ours: call.cause })
         : to(Ended.make({ answeredAt: call.answeredAt, cause: call.cause, endedAt: event.at })),
+    EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     // Hang up again, because the first request may have been lost.

@@ -26,6 +26,11 @@ export type TrunkEvent =
   | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
   /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
+  /**
+   * Something that the provider has not signed says that the call has ended. Nothing of it is believed: the engine looks, and looks again for a while,
+   * because a provider's records lag behind its callbacks. The record tells the end, if there is one.
+   */
+  | { readonly _tag: "EndClaimed" }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   /** Who or what has answered, as the provider's own detection judges. */
   | { readonly _tag: "Detected"; readonly who: Detected }

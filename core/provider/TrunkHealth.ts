@@ -189,6 +189,8 @@ class Condition {
     if (!this.#doubtful.has(callId) && !this.#inFlight.has(callId)) return
     // Reported for a call that was not found after a reconnect, which is no sign of life.
     if (event._tag === "HungUp" && event.cause === "trunk_lost") return
+    // Anybody may have said so.
+    if (event._tag === "EndClaimed") return
     if (this.state._tag !== "Resting" || this.state.trouble.kind === "doubted") this.#recover()
   }
 

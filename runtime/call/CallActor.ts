@@ -6,7 +6,6 @@ import { Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import { isAlive, type Presence } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
 import { type CallServices, callServices } from "./CallServices.ts"
@@ -14,17 +13,15 @@ import { converse, prepareVoice } from "./converse.ts"
 import { fetchOpening } from "./Fetching.ts"
 import { isGreetingMissed, needsAudio } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
-import { notePlaced } from "./noteDown.ts"
+import { checkEnd, look } from "./looks.ts"
 import { originate, withdraw } from "./originate.ts"
 import type { Recorded } from "./Recorded.ts"
 import { endOf } from "./RunReport.ts"
 
-const { DeadlinePassed, Looked } = CallEvent.cases
+const { DeadlinePassed } = CallEvent.cases
 
 /** When a deadline that found the mailbox full is tried again. */
 const CROWDED_MILLIS = 1000
-/** A provider that has not answered a look within this counts as silent. */
-const LOOK_TIMEOUT = "10 seconds"
 
 /** Called when a call ends, before the end has been recorded. */
 export interface EndListener {
@@ -121,6 +118,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
 const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: CallCommand) {
   return yield* CallCommand.match(command, {
     AttachVoice: () => (needsAudio(call) ? fork(converse(services, call)) : Effect.void),
+    CheckEnd: () => fork(checkEnd(services, call)),
     Hangup: ({ cause }) => {
       call.fetching?.stop()
       return withdraw(services, call) ? Effect.void : fork(hangup(call, cause))
@@ -146,34 +144,6 @@ const hangup = (call: LiveCall, cause: HangupCause) =>
   call.trunk.trunk
     .hangup(call.ref, cause)
     .pipe(Effect.catch((error) => Effect.logWarning("a call could not be hung up yet", { detail: error.detail })))
-
-/** Asks the provider where the call stands. */
-const look = ({ clock, local }: CallServices, call: LiveCall) =>
-  call.trunk.trunk.lookup(call.ref).pipe(
-    Effect.timeout(LOOK_TIMEOUT),
-    Effect.catch(() => Effect.succeed({ presence: "silent", told: [] } as const)),
-    Effect.flatMap(({ presence, told }) =>
-      Effect.sync(() => {
-        if (presence !== "silent" && isAlive(presence)) {
-          notePlaced(local, call)
-          call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
-        }
-        for (const event of told) call.trunk.hear(call.attempt.callId, event)
-        call.tell(Looked.make({ at: SteadyTime.nowOf(clock), deaf: isDeaf(call), presence: seenAs(presence) }))
-      })
-    )
-  )
-
-type Seen = (typeof Looked.Type)["presence"]
-
-/** A queued call will ring. Why a call has ended was told, if the provider knows. */
-const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence)
-
-/** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
-const isDeaf = ({ attempt, trunk }: LiveCall) => {
-  const status = trunk.trunk.statusOf?.(attempt.callId) ?? trunk.status()
-  return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
-}
 
 const arm = (services: CallServices, call: LiveCall, afterMillis: number): void => {
   call.deadline = services.deadlines.set(afterMillis, () => {

@@ -114,9 +114,9 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
   return made
 })
 
-/** It tells of the conversation or of money. */
+/** It tells of the conversation or of money, or nothing that could be believed. */
 const isNoSignOfLife = ({ _tag }: TrunkEvent): boolean =>
-  _tag === "Detected" || _tag === "GreetingEnded" || _tag === "VariablesSet" || _tag === "Billed"
+  _tag === "Detected" || _tag === "GreetingEnded" || _tag === "VariablesSet" || _tag === "Billed" || _tag === "EndClaimed"
 
 const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSource): void => {
   if (!isCallId(callId) || isNoSignOfLife(event)) return

@@ -65,6 +65,8 @@ export class LiveCall {
   noted: "placed" | "answered" | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
+  /** Somebody who may be lying says that the call has ended, and that is being checked. `repeated`: it has been said again. */
+  endClaim: "checked" | "repeated" | undefined
   /** A machine has answered, and that decides the outcome. */
   isMachine = false
   /** Who or what has answered, as the provider's own detection judges. */

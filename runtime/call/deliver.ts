@@ -7,7 +7,7 @@ import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
+const { Accepted, Answered, EndAsked, EndClaimed, HungUp, Rang } = CallEvent.cases
 
 /** The most values that are kept of what the provider found out about a call, and the most characters of each. */
 const MAX_GATHERED = 32
@@ -29,6 +29,9 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       return
     case "HungUp":
       call.tell(HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
+      return
+    case "EndClaimed":
+      noteClaim(call)
       return
     case "Detected":
       noteAnswerer(call, event.who, at)
@@ -62,6 +65,12 @@ const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: Steady
   }
   if (onMachine === "leave_message") call.isMachine = true
   call.session?.machineDetected()
+}
+
+/** While one claim is checked, others only note that there is more to check. */
+const noteClaim = (call: LiveCall): void => {
+  if (call.endClaim !== undefined) call.endClaim = "repeated"
+  else if (call.tell(EndClaimed.make({}))) call.endClaim = "checked"
 }
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })

@@ -29,6 +29,7 @@ import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
 const UNUSED_CHECK = "30 seconds"
+const CHECKED_AT_ONCE = 4
 const RENEW_AGAIN = Schedule.spaced("5 seconds")
 
 export interface LiveTrunk extends TrunkHealth {
@@ -48,6 +49,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly isCurrent: () => boolean
   /** Limits how many requests of this trunk wait for a reply. */
   readonly originating: InFlight
+  /** Limits how many claims that a call has ended are checked at once, so that they keep no other request waiting. */
+  readonly checking: Semaphore.Semaphore
   /** Empty when the trunk has only one endpoint. */
   readonly endpoints: () => ReadonlyArray<Endpoint>
   /** Reads a carrier's callback with this session's credentials. Undefined: forged, or this provider sends none. */
@@ -357,6 +360,7 @@ const liveOf = (
     media: mediaOf(adapter, session),
     endpoints: () => session.trunk.endpoints?.() ?? [],
     // Each endpoint has its own limit.
+    checking: Semaphore.makeUnsafe(CHECKED_AT_ONCE),
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
     rate,
     // Keys are kept in memory and may be shown, and an account's name can be a secret.

@@ -36,5 +36,6 @@ export const callIn = async (world: World, state: "ringing" | "up" | "ended") =>
   const token = () => world.emulator.sessionsTo(to)[0]?.token ?? ""
   await world.hosted.line.event(callId, state === "ringing" ? "Rang" : state === "up" ? "Answered" : "Placed")
   await untilTrue(state, () => world.emulator.log.of(to).some((entry) => entry.kind === kind))
+  if (state === "ended") await world.hosted.line.event(callId, "HungUp")
   return { callId, to, token, ref: () => world.hosted.ref(callId) }
 }

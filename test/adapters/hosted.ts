@@ -1,9 +1,11 @@
 /**
  * A line to a hosted carrier: the adapter's trunk, and a server at the addresses that the carrier is given. Each raw request goes to the adapter's
- * `read`, as in the gateway: 403 if it is forged, 400 if `read` throws, otherwise its reply. What a test knows of a call is what the engine would know.
+ * `read`, as in the gateway: 403 if it is forged, 400 if `read` throws, otherwise its reply. What a test knows of a call is what the engine would know:
+ * an end that is only claimed is looked for.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Result } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -15,6 +17,10 @@ import { refTo } from "#test/support/refTo.ts"
 import { HostedMedia } from "./HostedMedia.ts"
 import { Line, newCallId } from "./Line.ts"
 import { usual } from "#test/support/usual.ts"
+
+/** How often, and after which growing pauses, a claimed end is looked for. */
+const MOST_CHECKS = 5
+const CHECK_MILLIS = 500
 
 interface Received {
   readonly callback: Callback
@@ -39,6 +45,9 @@ export class Hosted {
   line!: Line // set by `open`, the only maker
   readonly media: HostedMedia
   readonly #refs = new Map<string, CallRef>()
+  /** Calls whose claimed end is being looked for. */
+  readonly #checked = new Set<string>()
+  #isClosed = false
   readonly #http = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy())
   })
@@ -116,6 +125,7 @@ export class Hosted {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.line.close()
     this.media.stop()
     this.#http.closeAllConnections()
@@ -139,6 +149,20 @@ export class Hosted {
   #take(callId: string, event: TrunkEvent): void {
     if (event._tag === "Named") this.#learn(callId, event.providerCallId)
     this.line.take(callId, event)
+    if (event._tag === "EndClaimed") void this.#check(callId)
+  }
+
+  /** Once at a time for each call, as in the engine. */
+  async #check(callId: string): Promise<void> {
+    const ref = this.#refs.get(callId)
+    if (ref === undefined || this.#checked.has(callId)) return
+    this.#checked.add(callId)
+    for (let looks = 0; looks < MOST_CHECKS && !this.#isClosed; looks++) {
+      await sleep(looks * CHECK_MILLIS)
+      await this.lookup(this.#refs.get(callId) ?? ref)
+      if (this.line.events(callId).some(({ _tag }) => _tag === "HungUp")) break
+    }
+    this.#checked.delete(callId)
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -24,7 +24,7 @@ import { openWorld } from "./plivoWorld.ts"
 t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, { happy: "P3", ends: "P4", ringTimeout: "ring_timeout" }))
 t.test("given machine detection", (t) => detectsMachines(t, openWorld, "P5"))
 t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "P13"))
-t.test("given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld))
+t.test("given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld, "its callbacks"))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))

@@ -47,10 +47,13 @@ export const callIn = async (world: DialectWorld, state: "queued" | "ringing" | 
   const to = numberOf({ queued: "011", ringing: "003", up: "011", ended: "002" }[state])
   emulator.holdQueue(state === "queued")
   const { callId } = await hosted.originate(to)
-  const event = ({ queued: "Named", ringing: "Rang", up: "Answered", ended: "HungUp" } as const)[state]
-  if (state !== "queued") await hosted.line.event(callId, event)
   const [call] = emulator.callsTo(to)
   if (call === undefined) throw new Error("the call was not placed")
+  if (state === "ringing" || state === "up") await hosted.line.event(callId, state === "up" ? "Answered" : "Rang")
+  if (state === "ended") {
+    await untilTrue("end", () => isRecord(call))
+    await emulator.sender.settled()
+  }
   return { callId, to, call, ref: () => hosted.ref(callId) }
 }
 
@@ -78,7 +81,7 @@ export const tellsCalls = async (t: Test, open: OpenWorld, names: EndNames): Pro
     t.equal(failure, undefined)
     await hosted.line.event(callId, "HungUp")
     t.strictSame(
-      storyOf(world, callId).filter((word) => word !== "Named" && word !== "Billed"),
+      storyOf(world, callId).filter((word) => !["Named", "Billed", "EndClaimed"].includes(word)),
       ["Rang", "Answered", "HungUp normal_clearing"]
     )
     t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid, "then the call's own id is known")
@@ -166,10 +169,10 @@ export const survivesDisorder = async (t: Test, open: OpenWorld, repeated: strin
   })
 }
 
-export const losesReplies = async (t: Test, open: OpenWorld): Promise<void> => {
+export const losesReplies = async (t: Test, open: OpenWorld, namedBy: "its callbacks" | "a look"): Promise<void> => {
   const world = await open(t)
   const { emulator, hosted } = world
-  await t.test("when the call was placed, then its callbacks name it and it is not requested again", async (t) => {
+  await t.test(`when the call was placed, then ${namedBy} can name it and it is not requested again`, async (t) => {
     emulator.server.fail({ acts: true, reply: "reset" }, placesCall)
     emulator.sender.hold()
     const { callId, failure, to } = await hosted.originate(numberOf("011"))
@@ -177,6 +180,7 @@ export const losesReplies = async (t: Test, open: OpenWorld): Promise<void> => {
     t.equal(hosted.ref(callId).providerCallId, undefined)
     emulator.sender.release()
     await hosted.line.event(callId, "Answered")
+    if (namedBy === "a look") t.equal(await hosted.lookup(hosted.ref(callId)), "up")
     t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.uuid)
     t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
     t.equal(await hosted.line.hungUp(callId), "normal_clearing")

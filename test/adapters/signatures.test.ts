@@ -52,7 +52,7 @@ const twilioSignature = "SibfxUNfCy3FLp+no0Pl34Xzi3U="
 
 t.test("Twilio signs the address and the fields", async (t) => {
   const proof = (one: CarrierRequest, token = twilioToken) => twilio.proofOf(one, token)
-  t.strictSame(proof(twilioRequest(twilioSignature)), { nonce: undefined })
+  t.strictSame(proof(twilioRequest(twilioSignature)), { coversBody: true, nonce: undefined })
   t.ok(proof(twilioRequest("u7vA2sQCFv/LSLr37QbC5R/iOuw=")), "signed with the port that the scheme has anyway")
   const upgrade = { method: "GET", url: "wss://voice.example.com/ws/media/tok", body: "" } as const
   t.ok(proof(twilioRequest("5h0U4jljxCI8Jeh8e/MS8pXEltY=", upgrade)))
@@ -104,7 +104,7 @@ const telnyxRequest = (given: Parameters<typeof request>[0] = {}) =>
 t.test("Telnyx signs the time and the body", async (t) => {
   const key = telnyx.publicKeyOf(telnyxKey)
   const proof = (one: CarrierRequest) => telnyx.proofOf(one, key)
-  t.strictSame(proof(telnyxRequest()), { nonce: undefined })
+  t.strictSame(proof(telnyxRequest()), { coversBody: true, nonce: undefined })
   t.ok(proof(telnyxRequest({ at: signedAt + 300_000 })))
   t.notOk(proof(telnyxRequest({ at: signedAt + 301_000 })), "301 s old")
   t.notOk(proof(telnyxRequest({ at: signedAt - 301_000 })), "from the future")
@@ -163,7 +163,7 @@ const plivoSignature = "QzG7tYsX/Sm6g2dSEo+VJ5N702Sky205ISmpHZKmxAw="
 t.test("Plivo signs the address, the fields and a nonce", async (t) => {
   const proof = (one: CarrierRequest, token = plivoToken) => plivo.proofOf(one, token)
   const withQuery = "https://voice.example.com/plivo/hangup/42?wf=7&org=3"
-  t.strictSame(proof(plivoRequest(plivoSignature)), { nonce: "12345678901234567890" })
+  t.strictSame(proof(plivoRequest(plivoSignature)), { coversBody: true, nonce: "12345678901234567890" })
   t.ok(proof(plivoRequest("YKwB6mLtqkFwhgWux3B0hS6XO4ukp2hhjSvwQDhz9OA=", { url: withQuery })))
   t.ok(proof(plivoRequest("Xwjm+M9TioM3SCp/wrG2zzoTd6lSfYYqjf8sLsi+srw=", { body: "" })))
   t.ok(proof(plivoRequest("tRfx/Il0JMNCP1JONd8F1xlz2AEGUGuTUj8MprRhMyI=", { method: "GET", url: withQuery, body: "" })))
@@ -199,7 +199,7 @@ const vobizSignature = "3PedZMG1e6N1X1GiOTAm9rj8Rxrn60YNR2lBrlRdQ8A="
 
 t.test("Vobiz signs the address without its query, and a nonce", async (t) => {
   const proof = (one: CarrierRequest, token = vobizToken) => vobiz.proofOf(one, token)
-  t.strictSame(proof(vobizRequest("v3", vobizSignature)), { nonce: "98765432109876543210" })
+  t.strictSame(proof(vobizRequest("v3", vobizSignature)), { coversBody: false, nonce: "98765432109876543210" })
   t.ok(proof(vobizRequest("v2", "zUg54aua8FtLMd0c6G/VST/yUIxMvfAtj5Dw/OjabkE=")))
   t.ok(proof(vobizRequest("v3", "AAAA", { headers: { "x-vobiz-signature-ma-v3": vobizSignature } })), "of the parent account")
   t.notOk(proof(vobizRequest("v2", vobizSignature)), "one version's signature under the other's name")
@@ -237,7 +237,7 @@ const vonageClaims = {
 
 t.test("Vonage signs the body, the time and a nonce", async (t) => {
   const proof = (one: CarrierRequest, keys = vonageKeys) => vonage.proofOf(one, keys)
-  t.strictSame(proof(vonageRequest()), { nonce: "c5ba8f24-1a14-4c10-bfdf-3fbe8ce511b5" })
+  t.strictSame(proof(vonageRequest()), { coversBody: true, nonce: "c5ba8f24-1a14-4c10-bfdf-3fbe8ce511b5" })
   t.ok(proof(vonageRequest(jwt(vonageClaims))), "the vector is what HS256 gives for it")
   t.notOk(proof(vonageRequest(), { ...vonageKeys, signatureSecret: "another" }))
   t.notOk(proof(vonageRequest(vonageToken, { body: vonageBody.replace("busy", "completed") })))

@@ -31,10 +31,10 @@ import {
 } from "./plivoDialect.ts"
 import { config, openWorld, start } from "./vobizWorld.ts"
 
-t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, { happy: "B3", ends: "B4", ringTimeout: "no_answer" }))
+t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, { happy: "B3", ends: "B4", ringTimeout: "ring_timeout" }))
 t.test("given machine detection", (t) => detectsMachines(t, openWorld, "B5"))
 t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "B6"))
-t.test("B9: given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld))
+t.test("B9: given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld, "a look"))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
@@ -113,7 +113,7 @@ t.test("B8: given one call a second, when more are requested at once, then they 
 t.test("B6, B7: given a callback that Vobiz signed", async (t) => {
   const world = await openWorld(t)
   const { hosted } = world
-  const { call, callId } = await callIn(world, "up")
+  const { callId } = await callIn(world, "up")
   const { body, post, url } = await forge(world, "ring", callId)
   const none = { "x-vobiz-signature-v2": "", "x-vobiz-signature-v3": "" }
   const story = hosted.line.story(callId)
@@ -128,9 +128,55 @@ t.test("B6, B7: given a callback that Vobiz signed", async (t) => {
   t.ok(before)
   t.equal(await post({ body: `${body}&X=1` }), 200, "with another body, which the signature does not cover")
   t.equal(nonceOf(), before, "then its nonce tells the engine that it is no repeat")
-  const end = { CallUUID: call.uuid, Event: "Hangup", HangupCause: "NORMAL_CLEARING", BillDuration: "9", TotalCost: "500" }
-  t.equal(await post({ ...signed(url, end, account.authToken) }), 200)
-  t.match(hosted.line.story(callId).slice(-2), ["Answered", "HungUp normal_clearing"], "then what it says of the cost is not believed")
+})
+
+t.test("given a body that others have written, with a fresh nonce at the call's own address", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const { call, callId, ref, to } = await callIn(world, "ringing")
+  const { url } = await forge(world, "ring", callId)
+  const other = await callIn(world, "ended")
+  const before = hosted.line.story(callId).length
+  const told = () => hosted.line.story(callId).slice(before)
+  const post = async (address: string, fields: Readonly<Record<string, string>>) => {
+    const { body, headers } = signed(address, fields, account.authToken)
+    return (await fetch(address, { method: "POST", body, headers })).status
+  }
+  const end = {
+    CallUUID: call.uuid,
+    Event: "Hangup",
+    HangupCause: "NORMAL_CLEARING",
+    AnswerTime: "now",
+    BillDuration: "9",
+    TotalCost: "500"
+  }
+  for (const address of [url, hosted.address("hangup", callId)]) t.equal(await post(address, end), 200)
+  t.strictSame(told(), ["EndClaimed", "EndClaimed"], "then neither an end, nor an answer, nor a cost is told")
+  t.equal(await post(url, { CallUUID: call.uuid, Event: "StartApp" }), 200)
+  t.equal(told().length, 2, "then an answer is told nowhere but where its document is asked for")
+  t.equal(await post(url, { CallUUID: other.call.uuid, Event: "Ring" }), 200)
+  t.equal(ref().providerCallId, call.uuid, "then the call keeps its id")
+  t.equal(await hosted.lookup(ref()), "ringing")
+  t.notMatch(hosted.line.story(callId).join(), /HungUp|Answered|Billed/)
+  t.notOk(
+    emulator.log.of(to).some(({ kind }) => kind === "ended"),
+    "and the phone rings on"
+  )
+})
+
+t.test("given a call whose id is not known, when its callback names another call, then that is not believed", async (t) => {
+  const callback = { ...readOf({ Event: "Hangup" }), call: refTo(newCallId(), { providerCallId: undefined }) }
+  t.strictSame(
+    vobiz.read?.(config, callback)?.events.map(({ event }) => event),
+    [{ _tag: "EndClaimed" }]
+  )
+})
+
+t.test("given a record that comes two seconds after the end, then the end is still found", async (t) => {
+  const { hosted } = await openWorld(t, { recordMillis: 2000 })
+  const { callId } = await hosted.originate(numberOf("002"))
+  t.equal(await hosted.line.hungUp(callId), "user_busy")
+  t.match(hosted.line.story(callId).slice(-3), ["EndClaimed", "HungUp user_busy", "Billed"])
 })
 
 t.test("given a request for a media socket, then it needs no signature, but must not have a wrong one", async (t) => {
@@ -163,7 +209,7 @@ t.test("given a request for a media socket, then it needs no signature, but must
 })
 
 const uuid = "8a6b3c1e-0d1f-4a2b-9c3d-5e6f7a8b9c0d"
-const told = (fields: Readonly<Record<string, unknown>>, isJson = false) => {
+const readOf = (fields: Readonly<Record<string, unknown>>, isJson = false): Callback => {
   const url = "https://voice.example.com/vobiz/hangup/42"
   const all = { CallUUID: uuid, CallStatus: "completed", ...fields }
   const { body, headers } = signed(
@@ -171,7 +217,7 @@ const told = (fields: Readonly<Record<string, unknown>>, isJson = false) => {
     Object.fromEntries(Object.entries(all).map(([name, value]) => [name, String(value)])),
     account.authToken
   )
-  const callback: Callback = {
+  return {
     method: "POST",
     url,
     headers: isJson ? { ...headers, "content-type": "application/json" } : headers,
@@ -181,24 +227,36 @@ const told = (fields: Readonly<Record<string, unknown>>, isJson = false) => {
     call: refTo(newCallId(), { providerCallId: uuid }),
     isWanted: true
   }
-  return vobiz.read?.(config, callback)?.events.map(({ event }) => event)
 }
+const told = (fields: Readonly<Record<string, unknown>>, isJson = false) =>
+  vobiz.read?.(config, readOf(fields, isJson))?.events.map(({ event }) => event)
 
-t.test("B4: each end has its cause, although every end is `completed`", async (t) => {
-  const causes: ReadonlyArray<readonly [fields: Readonly<Record<string, unknown>>, cause: string]> = [
-    [{ HangupCause: "USER_BUSY" }, "user_busy"],
-    [{ HangupCause: "NO_ANSWER" }, "no_answer"],
-    [{ HangupCause: "NO_USER_RESPONSE" }, "no_user_response"],
-    [{ HangupCause: "CALL_REJECTED" }, "call_rejected"],
-    [{ HangupCause: "UNALLOCATED_NUMBER" }, "unallocated_number"],
-    [{ HangupCause: "SWITCH_CONGESTION" }, "congestion"],
-    [{ HangupCause: "NORMAL_CLEARING", BillDuration: "0" }, "no_answer"],
-    [{ HangupCause: "NORMAL_CLEARING", HangupCauseCode: "3130" }, "facility_rejected"],
-    [{ HangupCauseCode: 1010 }, "temporary_failure"],
-    [{ HangupCause: "SOMETHING_NEW" }, "interworking"]
+t.test("B4: each record has its cause", async (t) => {
+  const { emulator, hosted } = await openWorld(t)
+  const causes: ReadonlyArray<readonly [record: Readonly<Record<string, unknown>>, cause: string]> = [
+    [{ hangup_cause: "USER_BUSY" }, "user_busy"],
+    [{ hangup_cause: "NO_ANSWER" }, "no_answer"],
+    [{ hangup_cause: "NO_USER_RESPONSE" }, "no_user_response"],
+    [{ hangup_cause: "CALL_REJECTED" }, "call_rejected"],
+    [{ hangup_cause: "UNALLOCATED_NUMBER" }, "unallocated_number"],
+    [{ hangup_cause: "SWITCH_CONGESTION" }, "congestion"],
+    [{ hangup_cause: "ORIGINATOR_CANCEL" }, "ring_timeout"],
+    [{ hangup_cause: "NORMAL_CLEARING" }, "no_answer"],
+    [{ hangup_cause: "NORMAL_CLEARING", hangup_cause_code: 3130 }, "facility_rejected"],
+    [{ hangup_cause_code: 1010 }, "temporary_failure"],
+    [{ hangup_cause: "SOMETHING_NEW" }, "interworking"]
   ]
-  for (const [fields, cause] of causes)
-    for (const isJson of [false, true]) t.match(told({ Event: "Hangup", ...fields }, isJson)?.at(-1), { cause }, JSON.stringify(fields))
+  for (const [record, cause] of causes) {
+    const call = refTo(newCallId(), { providerCallId: uuid })
+    const data = { uuid, billsec: 0, end_time: new Date().toISOString(), ...record }
+    emulator.server.fail({ acts: false, reply: { status: 200, body: { data } } }, ({ path }) => path.includes("/cdr/"))
+    t.equal(await hosted.lookup(call), "ended")
+    t.equal(await hosted.line.hungUp(call.callId), cause, JSON.stringify(record))
+  }
+})
+
+t.test("B4: a callback tells no cause, in a form or in JSON", async (t) => {
+  for (const isJson of [false, true]) t.strictSame(told({ Event: "Hangup", HangupCause: "USER_BUSY" }, isJson), [{ _tag: "EndClaimed" }])
 })
 
 t.test("B5: a machine is told in a form and in JSON", async (t) => {

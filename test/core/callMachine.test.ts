@@ -1,4 +1,5 @@
 /** The machine that moves a call: its table, and the laws that hold whatever a provider says, in whatever order, however often. */
+import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
 import t from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
@@ -19,7 +20,8 @@ import {
   looked
 } from "#test/support/callStory.ts"
 
-const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaBack, MediaLost, Rang, Refused } = CallEvent.cases
+const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, EndClaimed, HungUp, Looked, MediaBack, MediaLost, Rang, Refused } =
+  CallEvent.cases
 
 t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
   t.strictSame(fresh, {
@@ -110,6 +112,8 @@ t.test("given a call of a process that died, then it is looked for, or ended whe
   check("without a trace, it may still appear", recoverSent(limits, 0, "none"), [looked("gone", 1000)], { _tag: "Dialing" })
   check("until its time has passed", recoverSent(limits, 0, "none"), [looked("gone", GIVE_UP)], { _tag: "Ended", inferred: "unseen" })
   check("it had shown itself, and is gone", recoverSent(limits, 0, "placed"), [looked("gone", 1000)], { _tag: "Ended", inferred: "gone" })
+  const late = [EndClaimed.make({}), looked("gone", 1000), looked("gone", 11_000)]
+  check("its end was claimed, so its record may be late", recoverSent(limits, 0, "placed"), late, { _tag: "Ringing", missed: 2 })
   check("it still rings", recoverSent(limits, 0, "placed"), [looked("ringing", 1000), looked("gone", 2000)], { _tag: "Ringing" })
 })
 
@@ -132,6 +136,7 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
       (at) =>
         HungUp.make({ at, cause })
   ),
+  fc.constant<Occurrence>(() => EndClaimed.make({})),
   fc.boolean().map(
     (failed): Occurrence =>
       (at) =>
@@ -190,6 +195,16 @@ t.test("given any events, in any order, with repeats", async (t) => {
         ({ before, event, step }) =>
           !isOver(before) ||
           (step.commands.length === 0 && (step.state === before || (!isFinal(before) && event._tag === "HungUp" && isFinal(step.state))))
+      )
+    )
+  })
+  t.test("then a claim that a call has ended has it checked, and changes nothing but how long it is looked for", async () => {
+    const fresh = (state: CallState) => (state._tag === "Dialing" || state._tag === "Ringing" ? { ...state, missed: 0 } : state)
+    always(10, (moments) =>
+      moments.every(
+        ({ before, event, step }) =>
+          event._tag !== "EndClaimed" ||
+          (isDeepStrictEqual(step.state, fresh(before)) && commandsOf(step).join() === (isOver(before) ? "" : "CheckEnd"))
       )
     )
   })

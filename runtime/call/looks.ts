@@ -1,0 +1,70 @@
+/**
+ * Asks the provider where a call stands: when its machine wants to know, and when somebody who may be lying has said that it has ended. What the
+ * provider's record tells is heard like its events.
+ */
+import { type Duration, Effect } from "effect"
+import { CallEvent } from "#core/call/Call.ts"
+import { isAlive, type Look, type Presence } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { CallServices } from "./CallServices.ts"
+import type { LiveCall } from "./LiveCall.ts"
+import { notePlaced } from "./noteDown.ts"
+
+const { Looked } = CallEvent.cases
+
+/** A provider that has not answered a look within this counts as silent. */
+const LOOK_TIMEOUT = "10 seconds"
+/** The same for a check of a claim, which nothing waits for: adapters keep looks waiting to stay within a carrier's limit of requests. */
+const CHECK_TIMEOUT = "1 minute"
+/** A claim is checked at once, and again after each of these pauses, because a record may lag behind its callback. */
+const PAUSES = ["0 seconds", "1 second", "3 seconds", "8 seconds", "20 seconds"] as const
+
+type Answer = Omit<Look, "presence"> & { readonly presence: Presence | "silent" }
+
+const ask = ({ local }: CallServices, call: LiveCall, timeout: Duration.Input) =>
+  call.trunk.trunk.lookup(call.ref).pipe(
+    Effect.timeout(timeout),
+    Effect.catch(() => Effect.succeed<Answer>({ presence: "silent", told: [] })),
+    Effect.tap(({ presence, told }) =>
+      Effect.sync(() => {
+        if (presence !== "silent" && isAlive(presence)) {
+          notePlaced(local, call)
+          call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
+        }
+        for (const event of told) call.trunk.hear(call.attempt.callId, event)
+      })
+    )
+  )
+
+export const look = (services: CallServices, call: LiveCall) =>
+  Effect.map(ask(services, call, LOOK_TIMEOUT), ({ presence }) => {
+    call.tell(Looked.make({ at: SteadyTime.nowOf(services.clock), deaf: isDeaf(call), presence: seenAs(presence) }))
+  })
+
+/**
+ * Looks until the record tells the end, or the looks are used up. What they say besides does not count: not finding the call proves no end, and the
+ * machine must not take these looks for its own. However many claims come meanwhile, there are no others; a claim during the last pause, whose
+ * record may come after it, makes them begin anew.
+ */
+export const checkEnd = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
+  do {
+    for (const pause of PAUSES) {
+      call.endClaim = "checked"
+      yield* Effect.sleep(pause)
+      const { told } = yield* call.trunk.checking.withPermits(1)(ask(services, call, CHECK_TIMEOUT))
+      if (told.some(({ _tag }) => _tag === "HungUp")) return
+    }
+  } while (call.endClaim === "repeated")
+  call.endClaim = undefined
+})
+
+type Seen = (typeof Looked.Type)["presence"]
+
+/** A queued call will ring. Why a call has ended was told, if the provider knows. */
+const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence)
+
+/** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
+const isDeaf = ({ attempt, trunk }: LiveCall) => {
+  const status = trunk.trunk.statusOf?.(attempt.callId) ?? trunk.status()
+  return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
+}
