@@ -4,8 +4,8 @@ import type { CarrierRequest } from "#core/provider/Callback.ts"
 /** What a valid signature proves beyond the sender. */
 export interface Proof {
   /**
-   * Every byte of the body that is read was signed. A nonce proves nothing of it. If false, anybody may have written the body: an end that it tells is
-   * a claim (`EndClaimed`), and neither its cost nor its id of the call is believed.
+   * All that is read in the body was signed. A nonce proves nothing of it. If false, anybody may have written the body: an end that it tells is a
+   * claim (`EndClaimed`), its cost is not believed, and its id of the call only as far as a look confirms it.
    */
   readonly coversBody: boolean
   /** A value that the carrier uses only once: another request with the same one is a replay. Undefined where the scheme has none. */

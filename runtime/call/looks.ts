@@ -42,9 +42,9 @@ export const look = (services: CallServices, call: LiveCall) =>
   })
 
 /**
- * Looks until the record tells the end, or the looks are used up. What they say besides does not count: not finding the call proves no end, and the
- * machine must not take these looks for its own. However many claims come meanwhile, there are no others; a claim during the last pause, whose
- * record may come after it, makes them begin anew.
+ * Looks until the record tells the end, or the series of looks is over. Nothing else in them counts: not finding the call proves no end, and the
+ * machine must not count these looks as its own. Claims that come meanwhile add no looks of their own; only one during the last pause, whose record
+ * may come after it, starts the series again.
  */
 export const checkEnd = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
   do {

@@ -318,7 +318,7 @@ t.test("given calls to hang up", async (t) => {
 
 t.test("given calls to look up", async (t) => {
   const world = await open(t)
-  const { emulator, hosted } = world
+  const { hosted } = world
   const looks = [
     ["ringing", "ringing", "ringing"],
     ["up", "up", "up"],

@@ -5,6 +5,7 @@ import type { Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { answered, callId, hungUp, nothing, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { noReply } from "#test/support/fakes.ts"
 
 const claim: TrunkEvent = { _tag: "EndClaimed" }
 const looksIn = (log: ReadonlyArray<string>) => log.filter((entry) => entry === "look").length
@@ -122,5 +123,14 @@ t.test("given a call that nobody carries, when its end is claimed, then nobody a
     )
   )
   t.equal(looksIn(log), 0)
+  t.notOk(log.some((entry) => entry.startsWith("hangup")))
+})
+
+t.test("given a call that was written off, when its end is claimed, then that is no sign of life", async (t) => {
+  const { log } = await play(
+    ({ world }) => Object.assign(world, { lookup: Effect.succeed("gone"), originate: noReply }),
+    ({ says }) => steps(wait("3 minutes"), says(claim), wait("10 seconds"))
+  )
+  t.ok(log.includes("ended unknown"))
   t.notOk(log.some((entry) => entry.startsWith("hangup")))
 })

@@ -1,0 +1,116 @@
+/**
+ * Ends in callbacks that their carrier has not signed: somebody alters what Vobiz sends, or makes up what Cloudonix might. Judged by the callees' log:
+ * who is talked to is not given up, and nobody else is called in their place.
+ */
+import { request } from "node:http"
+import t, { type Test } from "tap"
+import { isLook, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { account, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
+import { signed } from "#test/emulators/vobiz/signed.ts"
+import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { until } from "#test/support/until.ts"
+
+const ours = "+15550009000"
+const far = { ringMillis: 100, talkMillis: 400 }
+
+const open = async (t: Test, provider: string, url: string, given: object, environment: Readonly<Record<string, string>> = {}) => {
+  const port = await freePort()
+  const world = await World.open(t, {
+    account: { provider, ...given },
+    // Nothing is said, so that no audio tells the end.
+    greeting: "",
+    environment: {
+      ADAPTERS: `ari,${provider}`,
+      PORT: String(port),
+      PROVIDER_URLS: `${provider}=${url}`,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off",
+      ...environment
+    }
+  })
+  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
+  // The list of what was made just now.
+  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
+  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
+  return world
+}
+
+interface Post {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+/** Not by `fetch`, which in tests takes documented requests only. */
+const post = ({ body, headers, url }: Post) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const asked = request(url, { method: "POST", headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    asked.on("error", reject).end(body)
+  })
+
+const looksUp = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/(Call|cdr)\/[^/?]+/.test(path)
+
+t.test("given a call through Vobiz that is up, and hang-ups that others have written, each with a fresh nonce", async (t) => {
+  const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY, recordMillis: 2000 })
+  t.teardown(() => emulator.stop())
+  const world = await open(t, "vobiz", emulator.url, { auth_id: account.authId, auth_token: account.authToken })
+  const numbers = numbersOf(2, ["11"])
+  const { id } = await world.campaign(numbers, { max_concurrency: 1, retry: { maxRetries: 1, retryDelaySeconds: 1 } })
+  await world.api.start(id)
+  const call = await until("call", () => numbers.flatMap((number) => emulator.callsTo(number))[0])
+  await untilTrue("answer on record", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
+  const ringUrl = await until("callback", () => emulator.sender.deliveries.find(({ url }) => /\/ring\/|\/ring\b/.test(url))?.url)
+  const forged = { CallUUID: call.uuid, Event: "Hangup", HangupCause: "USER_BUSY", CallStatus: "completed", BillDuration: "0" }
+  const before = emulator.server.requests.filter(looksUp).length
+  const statuses: Array<number | undefined> = []
+  for (let n = 0; n < 200; n++) statuses.push(await post(signed(ringUrl, { ...forged, N: String(n) }, account.authToken)))
+  t.strictSame([...new Set(statuses)], [200])
+  const looks = () => emulator.server.requests.filter(looksUp).length - before
+  await untilTrue("looks", () => looks() >= 2)
+  t.ok(looks() <= 5 * 3, `then Vobiz is asked a few times, not two hundred: ${looks()} requests`)
+  t.equal(emulator.log.live(), 1, "then the callee talks on")
+  t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 1, "and nobody is called in their place")
+  const [attempt] = await attemptsOf(world.sql, id)
+  t.equal(attempt?.state, "answered")
+
+  const other = numbers.find((number) => emulator.callsTo(number).length === 0) ?? ""
+  call.hangUp()
+  await untilTrue("next call", () => emulator.callsTo(other).length === 1)
+  const first = (await attemptsOf(world.sql, id)).find(({ id }) => id === attempt?.id)
+  t.match(
+    first,
+    { state: "ended", outcome: "answered", cause: "normal_clearing" },
+    "when it has ended, then its record tells so, although it is late"
+  )
+  for (const next of emulator.callsTo(other)) next.hangUp()
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 2 })
+  t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 2)
+})
+
+t.test("given twenty calls through Cloudonix that end at once, and a domain that takes one request a second", async (t) => {
+  const emulator = await startCloudonixEmulator(far)
+  t.teardown(() => emulator.stop())
+  const { apiKey, domain, log, url } = emulator
+  const given = { bearer_token: apiKey, domain_id: domain.name }
+  const world = await open(t, "cloudonix", url, given, { ORG_CONCURRENCY: "50", TRUNK_RATE: "20" })
+  const { id } = await world.campaign(numbersOf(21, ["11"]), { max_concurrency: 21, retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await untilTrue("answers", () => log.count("answered") === 21)
+  await untilTrue("answers on record", async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "answered"))
+  const [last, ...others] = emulator.sessions.values()
+  const asked = () => emulator.server.requests.filter(isLook)
+  for (const session of others) session.hangUp()
+  await untilTrue("ends", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === 20)
+  t.equal(log.live(), 1, "then the one that goes on is not given up")
+  const crowded = asked().some(({ at }, index) => index >= 10 && at - (asked()[index - 10]?.at ?? 0) < 10_000)
+  t.notOk(crowded, "then the limit is kept")
+  last?.hangUp()
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 21 })
+  t.equal(log.entries.filter(({ kind }) => kind === "originate").length, 21)
+})
