@@ -103,6 +103,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: PlivoConfig, conte
     onEvent: context.onEvent
   }
   return yield* trunkOf(accountOf(config), carrier, context, {
+    detects: true,
     originate: (callbackUrl, request) => originate(line, callbackUrl, request),
     hangup: (call) => hangup(line, call),
     lookup: (call) => lookup(line, call),

@@ -71,7 +71,7 @@ export const asOutcome = (request: ReturnType<HttpClient["send"]>): Effect.Effec
 
 const unreachable = (detail: string): TrunkStatus => ({ _tag: "Down", reason: "unreachable", detail })
 
-type Verbs = Pick<Trunk, "hangup" | "lookup" | "numbers" | "sendDtmf" | "transfer"> & {
+type Verbs = Pick<Trunk, "detects" | "hangup" | "lookup" | "numbers" | "sendDtmf" | "transfer"> & {
   readonly originate: (
     callbackUrl: NonNullable<TrunkContext["callbackUrl"]>,
     ...given: Parameters<Trunk["originate"]>

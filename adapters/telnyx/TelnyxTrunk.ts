@@ -80,6 +80,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, cont
   const carrier = yield* openCarrier(accountOf(config), context)
   const telnyx: Telnyx = { carrier, connectionId: config.connection_id, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
   return yield* trunkOf(accountOf(config), carrier, context, {
+    detects: true,
     originate: (callbackUrl, request) => originate(telnyx, callbackUrl("event", request.callId), request),
     hangup: (call) => hangup(telnyx, call),
     lookup: (call) => lookup(telnyx, call),

@@ -44,6 +44,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: TwilioConfig, cont
   const carrier = yield* openCarrier(accountOf(config), context)
   const twilio: Twilio = { config, carrier, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
   return yield* trunkOf(accountOf(config), carrier, context, {
+    detects: config.amd_enabled,
     originate: (callbackUrl, request) => originate(twilio, callbackUrl, request),
     hangup: (call) => hangup(twilio, call),
     lookup: (call) => lookup(twilio, call)

@@ -110,6 +110,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: VobizConfig, conte
     onEvent: context.onEvent
   }
   return yield* trunkOf(accountOf(config), carrier, context, {
+    detects: true,
     originate: (callbackUrl, request) => originate(line, callbackUrl, request),
     hangup: (call) => hangup(line, call),
     lookup: (call) => lookup(line, call),

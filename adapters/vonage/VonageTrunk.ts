@@ -32,6 +32,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: VonageConfig, cont
   const vonage: Vonage = { carrier, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
   const numbers = yield* openNumbers(config, context)
   return yield* trunkOf(account, carrier, context, {
+    detects: true,
     originate: (callbackUrl, request) => originate(vonage, callbackUrl("event", request.callId), request),
     hangup: (call) => hangup(vonage, call),
     lookup: (call) => lookup(vonage, call),

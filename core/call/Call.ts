@@ -19,6 +19,15 @@ const Looks = { missed: Schema.Int, silences: Schema.Int }
 const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
 /** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
+/**
+ * What else is known of an answer: the provider's timestamp of it, that it was not before the call was dialed, and whether the provider has told who
+ * answered.
+ */
+const Talk = {
+  dialedAt: Schema.optionalKey(Schema.Finite),
+  answerToldAt: Schema.optionalKey(Schema.Finite),
+  isJudged: Schema.optionalKey(Schema.Boolean)
+}
 
 export const CallState = Schema.TaggedUnion({
   /**
@@ -26,14 +35,28 @@ export const CallState = Schema.TaggedUnion({
    * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`.
    */
   Dialing: { request: Schema.Literals(["inFlight", "accepted", "doubtful"]), giveUpAt: Schema.Finite, ...Looks },
-  Ringing: { giveUpAt: Schema.Finite, ...Looks },
-  /** Ended without an answer, for a cause that an answered call may also have: the answer event may still be on its way. */
-  Held: { endedAt: Schema.Finite, cause: HangupCause, dialedAt: Schema.optionalKey(Schema.Finite), looked: Schema.Boolean, ...ToldAt },
-  Up: { answeredAt: Schema.Finite },
-  /** Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. */
-  Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, ...Looks },
+  /** `upAt`: when a look found it answered. The answer event may still be on its way. */
+  Ringing: { giveUpAt: Schema.Finite, upAt: Schema.optionalKey(Schema.Finite), ...Looks },
+  /**
+   * Its end was told, but not its answer although it may have been answered, or not who answered: that may still be on its way. `found`: what the last
+   * look found; a record that is behind still has the call.
+   */
+  Held: {
+    endedAt: Schema.Finite,
+    cause: HangupCause,
+    found: Schema.Literals(["unknown", "gone", "alive"]),
+    ...AnsweredAt,
+    ...Talk,
+    ...ToldAt
+  },
+  Up: { answeredAt: Schema.Finite, ...Talk },
+  /**
+   * Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. Until `graceUntil` no look proves that
+   * the call goes on without audio: the look may have begun before, and the record may be behind.
+   */
+  Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, graceUntil: Schema.Finite, ...Talk, ...Looks },
   /** We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. */
-  Closing: { request: Schema.Literals(["inFlight", "doubtful", "placed"]), cause: HangupCause, ...AnsweredAt, ...Looks },
+  Closing: { request: Schema.Literals(["inFlight", "doubtful", "placed"]), cause: HangupCause, ...AnsweredAt, ...Talk, ...Looks },
   /**
    * `inferred`: absent when the provider reported the end; `gone` when it no longer had the call or stopped answering; `unseen` when there
    * was never a trace of the call, which may therefore still appear.
@@ -51,6 +74,8 @@ export const CallEvent = Schema.TaggedUnion({
   Doubted: { at: Schema.Finite },
   Rang: {},
   Answered: { at: Schema.Finite, ...ToldAt },
+  /** The provider has told who answered, or that it cannot tell. */
+  Judged: {},
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
   /** Somebody who may be lying says that the call has ended. */
   EndClaimed: {},
@@ -85,6 +110,8 @@ export interface CallLimits {
   /** How long the callee's phone may ring. The provider then ends the call. */
   readonly ringTimeoutSeconds: number
   readonly maxDurationSeconds: number
+  /** The provider was asked to tell who answers, so an end that comes before is held for it. */
+  readonly detects?: boolean
 }
 
 /** The call's new state, and the commands that its actor must carry out, in order. */

@@ -14,6 +14,7 @@
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
+import { answeredFor, given, type Talk, talkOf } from "./Talk.ts"
 
 /** How long after the ring timeout we wait for the provider's report before we look. */
 const PATIENCE_MILLIS = 30_000
@@ -80,23 +81,27 @@ export const recoverAnswered = (answeredAt: number): Step =>
 /** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
 export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
 
-const close = (cause: HangupCause, call: { readonly request: (typeof Closing.Type)["request"]; readonly answeredAt?: number }): Step =>
-  to(Closing.make({ ...answeredOf(call), cause, request: call.request, ...notLooked }), lookAgain, Hangup.make({ cause }))
+const close = (cause: HangupCause, call: Talk & { readonly request: (typeof Closing.Type)["request"] }): Step =>
+  to(Closing.make({ ...call, cause, ...notLooked }), lookAgain, Hangup.make({ cause }))
 
 export const transition = (state: CallState, event: CallEvent, limits: CallLimits): Step =>
   CallState.match(state, {
     Dialing: (call) => dialing(call, event, limits),
     Ringing: (call) => ringing(call, event, limits),
-    Held: (call) => held(call, event),
+    Held: (call) => held(call, event, limits),
     Up: (call) => up(call, event, limits),
     Muted: (call) => muted(call, event, limits),
-    Closing: (call) => closing(call, event),
+    Closing: (call) => closing(call, event, limits),
     Ended: (call) => ended(call, event),
     Void: (call) => to(call)
   })
 
-const answer = (at: number, limits: CallLimits): Step =>
-  to(Up.make({ answeredAt: at }), SetDeadline.make({ afterMillis: limits.maxDurationSeconds * 1000 }), AttachVoice.make({}))
+const answer = ({ giveUpAt }: Unanswered, { at, toldAt }: typeof CallEvent.cases.Answered.Type, limits: CallLimits): Step =>
+  to(
+    Up.make({ answeredAt: at, dialedAt: giveUpAt - ringMillis(limits), ...given("answerToldAt", toldAt) }),
+    SetDeadline.make({ afterMillis: limits.maxDurationSeconds * 1000 }),
+    AttachVoice.make({})
+  )
 
 const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
@@ -104,7 +109,8 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
     Refused: ({ at, reason }) => to(Void.make({ at, reason })),
     Doubted: () => to(Dialing.make({ ...call, request: call.request === "accepted" ? "accepted" : "doubtful" }), lookAgain, Look.make({})),
     Rang: () => to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked })),
-    Answered: ({ at }) => answer(at, limits),
+    Answered: (event) => answer(call, event, limits),
+    Judged: () => to(call),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
     EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
@@ -133,12 +139,13 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
     Refused: () => to(call), // it rings, so it was placed
     Doubted: () => to(call),
     Rang: () => to(call), // late: providers repeat and reorder events
-    Answered: ({ at }) => answer(at, limits),
-    HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    Answered: (event) => answer(call, event, limits),
+    Judged: () => to(call),
+    HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits), ...given("answeredAt", call.upAt) }),
     EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
-    EndAsked: ({ cause }) => close(cause, { request: "placed" }),
+    EndAsked: ({ cause }) => close(cause, { request: "placed", ...given("answeredAt", call.upAt) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
       switch (presence) {
@@ -160,16 +167,23 @@ type Unanswered = typeof Dialing.Type | typeof Ringing.Type
 const claimed = (call: Unanswered): Step => to({ ...call, missed: 0 }, checkEnd)
 
 /** A look has found the call. */
-const found = ({ giveUpAt }: Unanswered, presence: "ringing" | "up", at: number): Step => {
+const found = (call: Unanswered, presence: "ringing" | "up", at: number): Step => {
+  const { giveUpAt } = call
+  const upAt = upAtOf(call) ?? (presence === "up" ? at : undefined)
   // It was answered while its events did not reach us, so the callee has heard nothing.
-  if (presence === "up") return close("trunk_lost", { request: "placed", answeredAt: at })
+  if (upAt !== undefined && at >= upAt + HOLD_MILLIS) return close("trunk_lost", { request: "placed", answeredAt: upAt })
+  if (upAt !== undefined) return to(Ringing.make({ giveUpAt, upAt, ...notLooked }), SetDeadline.make({ afterMillis: HOLD_MILLIS }))
   // The provider should have ended it at the ring timeout.
   if (at >= giveUpAt) return close("ring_timeout", { request: "placed" })
   return to(Ringing.make({ giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: giveUpAt - at }))
 }
 
+const upAtOf = (call: Unanswered) => (call._tag === "Ringing" ? call.upAt : undefined)
+
 /** A call that was never seen has left no trace at all; of any other we only know that it is gone. */
 const writeOff = (call: Unanswered, at: number): Step => {
+  const upAt = upAtOf(call)
+  if (upAt !== undefined) return to(Ended.make({ answeredAt: upAt, cause: "trunk_lost", endedAt: at, inferred: "gone" }))
   const isUnseen = call._tag === "Dialing" && call.request !== "accepted"
   return to(Ended.make({ cause: "written_off", endedAt: at, inferred: isUnseen ? "unseen" : "gone" }))
 }
@@ -184,49 +198,57 @@ const missed = (call: Unanswered, at: number, notBefore: number): Step =>
 const unheard = (call: Unanswered, at: number): Step =>
   call.silences + 1 >= SILENCES_TO_BELIEVE ? writeOff(call, at) : to({ ...call, silences: call.silences + 1 }, lookAgain)
 
-interface Unheard {
-  readonly dialedAt?: number
+interface Unheard extends Talk {
   /** The cause for which we asked the provider to hang up, if we did. */
   readonly ours?: HangupCause
 }
 /** The end of a call for which no answer was reported. */
-const endUnanswered = ({ at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, { dialedAt, ours = cause }: Unheard): Step => {
-  if (!mayHideAnswer(cause)) return to(Ended.make({ cause: ours, endedAt: at }))
-  const times = { ...(dialedAt === undefined ? {} : { dialedAt }), ...(toldAt === undefined ? {} : { toldAt }) }
-  return to(Held.make({ cause: ours, endedAt: at, looked: false, ...times }), SetDeadline.make({ afterMillis: HOLD_MILLIS }), Look.make({}))
+const endUnanswered = ({ at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, { ours = cause, ...talk }: Unheard): Step => {
+  if (!mayHideAnswer(cause) && talk.answeredAt === undefined) return to(Ended.make({ cause: ours, endedAt: at }))
+  return hold(Held.make({ ...talk, cause: ours, endedAt: at, found: "unknown", ...given("toldAt", toldAt) }))
 }
 
-const held = (call: typeof Held.Type, event: CallEvent): Step => {
-  const { cause, endedAt } = call
-  const over = to(Ended.make({ cause, endedAt }))
+const hold = (call: typeof Held.Type): Step => to(call, SetDeadline.make({ afterMillis: HOLD_MILLIS }), Look.make({}))
+
+const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Step => {
+  const { answeredAt, cause, endedAt, found, toldAt } = call
+  const over = to(Ended.make({ cause, endedAt, ...given("answeredAt", answeredAt) }))
   return CallEvent.match(event, {
     Accepted: () => to(call),
     Refused: () => to(call),
     Doubted: () => to(call),
     Rang: () => to(call),
-    Answered: ({ toldAt }) => to(Ended.make({ answeredAt: answeredBefore(call, toldAt), cause, endedAt })),
+    Answered: (event) => {
+      const talk = { ...call, ...given("answerToldAt", event.toldAt) }
+      const answered = { answeredAt: answeredFor(talk, endedAt, toldAt), cause, endedAt }
+      return to(isUnjudged(call, cause, limits) ? Held.make({ ...talk, ...answered }) : Ended.make(answered))
+    },
+    Judged: () => (answeredAt === undefined ? to(Held.make({ ...call, isJudged: true })) : over),
     // A later report of the provider replaces the first one, unless answered calls end with its cause as well.
-    HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
+    HungUp: (again) =>
+      mayHideAnswer(again.cause) || answeredAt !== undefined ? to(call) : to(Ended.make({ cause: again.cause, endedAt })),
     EndClaimed: () => to(call, checkEnd),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     // A machine that was detected had answered.
-    EndAsked: (asked) => (asked.cause === "machine_detected" ? to(Ended.make({ cause: asked.cause, endedAt })) : to(call)),
+    EndAsked: (asked) => to(asked.cause === "machine_detected" ? Held.make({ ...call, cause: asked.cause }) : call),
     DeadlinePassed: ({ at }) => {
-      const longest = endedAt + LONGEST_HOLD_MILLIS
-      return call.looked || at >= longest ? over : to(call, SetDeadline.make({ afterMillis: longest - at }))
+      const left = endedAt + LONGEST_HOLD_MILLIS - at
+      if (found === "alive" && left <= 0) return close(cause, { request: "placed", ...given("answeredAt", answeredAt) })
+      if (found === "gone" || left <= 0) return over
+      return to(call, SetDeadline.make({ afterMillis: Math.min(left, HOLD_MILLIS) }), Look.make({}))
     },
     Looked: ({ at, presence }) => {
       switch (presence) {
-        // It has not ended after all.
+        // The record is behind, or the call has not ended after all.
         case "ringing":
-          return close(cause, { request: "placed" })
+          return to(Held.make({ ...call, found: "alive" }), Hangup.make({ cause }))
         case "up":
-          return close(cause, { request: "placed", answeredAt: Math.min(endedAt, at) })
+          return to(Held.make({ ...call, answeredAt: answeredAt ?? Math.min(endedAt, at), found: "alive" }), Hangup.make({ cause }))
         case "gone":
         case "never_placed":
-          return at >= endedAt + HOLD_MILLIS ? over : to(Held.make({ ...call, looked: true }))
+          return at >= endedAt + HOLD_MILLIS ? over : to(Held.make({ ...call, found: "gone" }))
         case "silent":
           return at >= endedAt + LONGEST_HOLD_MILLIS ? over : to(call)
       }
@@ -234,13 +256,17 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
   })
 }
 
-/**
- * When a call was answered if its end was reported first: as long before the end as the provider's timestamps say, but not before it was
- * dialed; at the end itself if the provider gave no timestamps.
- */
-const answeredBefore = ({ endedAt, dialedAt = endedAt, toldAt }: typeof Held.Type, answerToldAt: number | undefined): number => {
-  const talkMillis = toldAt === undefined || answerToldAt === undefined ? 0 : Math.max(0, toldAt - answerToldAt)
-  return Math.min(endedAt, Math.max(dialedAt, endedAt - talkMillis))
+type Picked = Talk & { readonly answeredAt: number }
+
+/** Whether the provider is still to tell who answered. A machine that was detected needs no more proof. */
+const isUnjudged = ({ isJudged }: Talk, cause: HangupCause, { detects }: CallLimits): boolean =>
+  detects === true && isJudged !== true && cause !== "machine_detected"
+
+/** The end of an answered call. */
+const endAnswered = (call: Picked, { at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, limits: CallLimits): Step => {
+  const answeredAt = answeredFor(call, at, toldAt)
+  if (!isUnjudged(call, cause, limits)) return to(Ended.make({ answeredAt, cause, endedAt: at }))
+  return hold(Held.make({ ...talkOf(call), answeredAt, cause, endedAt: at, found: "unknown" }))
 }
 
 const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
@@ -250,18 +276,19 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
     Doubted: () => to(call),
     Rang: () => to(call),
     Answered: () => to(call),
-    HungUp: ({ at, cause }) => to(Ended.make({ answeredAt: call.answeredAt, cause, endedAt: at })),
+    Judged: () => to({ ...call, isJudged: true }),
+    HungUp: (event) => endAnswered(call, event, limits),
     EndClaimed: () => to(call, checkEnd),
     MediaLost: ({ at, failed }) => {
-      const state = Muted.make({ answeredAt: call.answeredAt, mutedAt: at, ...notLooked })
+      const state = Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: failed ? at : at + MEDIA_GRACE_MILLIS, ...notLooked })
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
     },
     MediaBack: () => to(call),
-    EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt: call.answeredAt }),
+    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     // The ring deadline may have passed while the answer was being handled.
     DeadlinePassed: ({ at }) =>
       at >= call.answeredAt + limits.maxDurationSeconds * 1000
-        ? close("duration_exceeded", { request: "placed", answeredAt: call.answeredAt })
+        ? close("duration_exceeded", { request: "placed", ...talkOf(call) })
         : to(call),
     Looked: () => to(call)
   })
@@ -274,18 +301,19 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
     Doubted: () => to(call),
     Rang: () => to(call),
     Answered: () => to(call),
-    HungUp: ({ at, cause }) => to(Ended.make({ answeredAt, cause, endedAt: at })),
+    Judged: () => to({ ...call, isJudged: true }),
+    HungUp: (event) => endAnswered(call, event, limits),
     EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
     MediaBack: ({ at }) =>
-      to(Up.make({ answeredAt }), SetDeadline.make({ afterMillis: Math.max(0, answeredAt + limits.maxDurationSeconds * 1000 - at) })),
-    EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt }),
+      to(Up.make(talkOf(call)), SetDeadline.make({ afterMillis: Math.max(0, answeredAt + limits.maxDurationSeconds * 1000 - at) })),
+    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {
       switch (presence) {
         case "ringing":
         case "up":
-          return close("media_failure", { request: "placed", answeredAt })
+          return at < call.graceUntil ? to(call) : close("media_failure", { request: "placed", ...talkOf(call) })
         case "gone":
         case "never_placed":
           if (deaf) return unheardMuted(call, at)
@@ -304,7 +332,7 @@ const unheardMuted = (call: typeof Muted.Type, at: number): Step =>
     ? to(Ended.make({ answeredAt: call.answeredAt, cause: "trunk_lost", endedAt: at, inferred: "gone" }))
     : to(Muted.make({ ...call, silences: call.silences + 1 }), lookAgain)
 
-const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
+const closing = (call: typeof Closing.Type, event: CallEvent, limits: CallLimits): Step => {
   const hangup = Hangup.make({ cause: call.cause })
   const shown = (): Step => (call.request === "placed" ? to(call) : to(Closing.make({ ...call, request: "placed" }), hangup))
   return CallEvent.match(event, {
@@ -313,11 +341,17 @@ const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
     Doubted: () => to(call.request === "placed" ? call : Closing.make({ ...call, request: "doubtful" })),
     Rang: shown,
     // Answered while we were hanging up: the call counts as answered.
-    Answered: ({ at }) => to(Closing.make({ ...call, request: "placed", answeredAt: call.answeredAt ?? at }), hangup),
-    HungUp: (event) =>
-      call.answeredAt === undefined
-        ? endUnanswered(event, { ours: call.cause })
-        : to(Ended.make({ answeredAt: call.answeredAt, cause: call.cause, endedAt: event.at })),
+    Answered: ({ at, toldAt }) => {
+      const talk = { answeredAt: call.answeredAt ?? at, ...given("answerToldAt", call.answerToldAt ?? toldAt) }
+      return to(Closing.make({ ...call, request: "placed", ...talk }), hangup)
+    },
+    Judged: () => to({ ...call, isJudged: true }),
+    HungUp: (event) => {
+      const { answeredAt, cause } = call
+      return answeredAt === undefined
+        ? endUnanswered(event, { ours: cause })
+        : endAnswered({ ...call, answeredAt }, { ...event, cause }, limits)
+    },
     EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
     MediaBack: () => to(call),

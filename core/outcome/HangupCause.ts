@@ -48,10 +48,19 @@ export const HangupCause = Schema.Literals([
 export type HangupCause = typeof HangupCause.Type
 
 /**
- * An answered call can end for these causes as well: if the end arrives without an answer, the event of the answer may only be late. A callee who
- * was busy, rejected the call or let it ring did not answer.
+ * An answered call can end for these causes as well, or no other call does: if the end arrives without an answer, the event of the answer may only be
+ * late. A callee who was busy, rejected the call or let it ring did not answer.
  */
-const ofAnsweredCalls: ReadonlySet<HangupCause> = new Set<HangupCause>(["normal_clearing", "normal_unspecified", "unknown"])
+const ofAnsweredCalls: ReadonlySet<HangupCause> = new Set<HangupCause>([
+  "normal_clearing",
+  "normal_unspecified",
+  "unknown",
+  "agent_hangup",
+  "duration_exceeded",
+  "machine_detected",
+  "media_failure",
+  "internal_error"
+])
 
 export const mayHideAnswer = (cause: HangupCause): boolean => ofAnsweredCalls.has(cause)
 

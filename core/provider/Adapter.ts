@@ -173,6 +173,8 @@ export interface Trunk {
   /** Ends the call in any state, also in the provider's queue. Succeeds if there is no such call any more; the engine takes neither for proof. */
   readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (call: CallRef) => Effect.Effect<Look, ProviderError>
+  /** It tells who has answered (`Detected`) where a request asks for it. The end of a call is then held for a while if that has not been told. */
+  readonly detects?: boolean
   /**
    * Opens the audio of an answered call, for a provider to whom we connect. Closing the scope ends the audio, not the call. A carrier that connects
    * to us has `Adapter.media` instead.

@@ -7,7 +7,7 @@ import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-const { Accepted, Answered, EndAsked, EndClaimed, HungUp, Rang } = CallEvent.cases
+const { Accepted, Answered, EndAsked, EndClaimed, HungUp, Judged, Rang } = CallEvent.cases
 
 /** The most values that are kept of what the provider found out about a call, and the most characters of each. */
 const MAX_GATHERED = 32
@@ -35,6 +35,7 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       return
     case "Detected":
       noteAnswerer(call, event.who, at)
+      call.tell(Judged.make({}))
       return
     case "GreetingEnded":
       call.isGreetingOver = true
@@ -60,6 +61,8 @@ const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: Steady
   if (call.answeredBy === undefined || who !== "unknown") call.answeredBy = who
   if (who !== "machine" && who !== "fax") return
   if (onMachine === "hangup" || (who === "fax" && onMachine === "leave_message")) {
+    // Whoever ends the call.
+    call.isMachine = true
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
     return
   }

@@ -59,7 +59,7 @@ export const planCall = Effect.fnUntraced(function* (
     { callId, campaign, organizationId, runId, telephonyConfigurationId },
     ref,
     trunk,
-    { maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds },
+    { detects: isOn && trunk.trunk.detects === true, maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds },
     voice,
     yield* mailbox,
     dialing,

@@ -43,11 +43,12 @@ const mayHaveLeft = (originated: Originated): boolean =>
   Exit.isSuccess(originated) ||
   originated.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error._tag === "OriginateDoubtful")
 
-/** All verbs of a trunk. A verb that is added only to the contract does not compile. */
+/** All that a trunk consists of. What is added only to the contract does not compile. */
 const verbs: { readonly [Verb in keyof Required<Trunk>]: true } = {
   originate: true,
   hangup: true,
   lookup: true,
+  detects: true,
   openMedia: true,
   sendDtmf: true,
   numbers: true,

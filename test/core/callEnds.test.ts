@@ -11,6 +11,7 @@ import {
   doubted,
   answered,
   hungUp,
+  limits,
   refused,
   endAsked,
   rang,
@@ -18,7 +19,7 @@ import {
   passed
 } from "#test/support/callStory.ts"
 
-const { Accepted, Answered, EndAsked, HungUp, MediaBack, MediaLost } = CallEvent.cases
+const { Accepted, Answered, EndAsked, HungUp, Judged, MediaBack, MediaLost } = CallEvent.cases
 
 t.test("given a call that we end", async (t) => {
   const gone = (count: number) => Array.from({ length: count }, (_, i) => looked("gone", 20_000 + i * 10_000))
@@ -65,7 +66,8 @@ t.test("given an end before any answer", async (t) => {
       t.notOk(mayHideAnswer(cause), cause)
   })
   t.test("for a cause that an answered call has too, then it is looked up and held", async (t) => {
-    t.strictSame(hiding, ["normal_clearing", "normal_unspecified", "unknown"])
+    const ofAnswered = ["agent_hangup", "duration_exceeded", "machine_detected", "media_failure", "internal_error"]
+    t.strictSame(hiding, ["normal_clearing", "normal_unspecified", ...ofAnswered, "unknown"])
     for (const cause of hiding)
       for (const [name, story] of stories) {
         const step = follow(fresh, [...story, end(cause)])
@@ -96,19 +98,37 @@ t.test("given an end before any answer", async (t) => {
     isOutcome(t, "not there", held(looked("gone", 100_100), passed(105_000)), "no_answer")
     isOutcome(t, "the look takes longer", held(passed(105_000), looked("gone", 107_000)), "no_answer")
     t.match(held(looked("gone", 100_100)).state, { _tag: "Held" }, "not before its time")
-    t.match(held(passed(105_000)), { state: { _tag: "Held" }, commands: [{ afterMillis: 10_000 }] }, "unanswered look")
+    t.strictSame(commandsOf(held(passed(105_000))), ["SetDeadline", "Look"], "unanswered look")
     t.match(held(passed(105_000), passed(115_000)).state, { _tag: "Ended", endedAt: 100_000 }, "after fifteen seconds at the latest")
     t.match(held(looked("silent", 110_000), passed(105_000), passed(115_000)).state, { _tag: "Ended" }, "whatever the look says")
   })
-  t.test("when the look finds the call, then it is hung up", async (t) => {
-    t.match(held(looked("up", 100_100)).state, { _tag: "Closing", answeredAt: 100_000, cause: "normal_clearing" })
-    t.match(held(looked("ringing", 100_100)).state, { _tag: "Closing", cause: "normal_clearing" })
-    t.strictSame(commandsOf(held(looked("up", 100_100))), ["SetDeadline", "Hangup"])
-    isOutcome(t, "it had been answered", held(looked("up", 100_100), end("normal_clearing")), "answered")
+  t.test("when a look still finds the call, then it is hung up, and the end is believed once it is not found", async (t) => {
+    const up = held(looked("up", 100_100))
+    t.match(up, { state: { _tag: "Held", answeredAt: 100_000, found: "alive" }, commands: [{ _tag: "Hangup" }] }, "answered")
+    t.match(held(looked("ringing", 100_100)), { state: { _tag: "Held", found: "alive" }, commands: [{ _tag: "Hangup" }] }, "ringing")
+    isOutcome(t, "it had been answered", held(looked("up", 100_100), passed(105_000), looked("gone", 105_100)), "answered")
+    isOutcome(t, "it had not", held(looked("ringing", 100_100), passed(105_000), looked("gone", 105_100)), "no_answer")
+    const still = held(
+      looked("up", 100_100),
+      passed(105_000),
+      looked("up", 105_100),
+      passed(110_000),
+      looked("up", 110_100),
+      passed(115_000)
+    )
+    t.match(still.state, { _tag: "Closing", answeredAt: 100_000, cause: "normal_clearing" }, "it has not ended after all")
+    t.strictSame(commandsOf(still), ["SetDeadline", "Hangup"])
+  })
+  t.test("when a machine was detected, then its answer is awaited all the same", async (t) => {
+    const machine = EndAsked.make({ at: 100_500, cause: "machine_detected" })
+    t.match(held(machine).state, { _tag: "Held", cause: "machine_detected" })
+    const told = held(machine, Answered.make({ at: 101_000 }))
+    t.match(told.state, { _tag: "Ended", answeredAt: 100_000, cause: "machine_detected" })
+    isOutcome(t, "answered by a machine", told, "voicemail")
+    isOutcome(t, "never told", held(machine, looked("gone", 100_600), passed(105_000)), "voicemail")
   })
   t.test("when another word about it comes, then the one that says more counts", async (t) => {
     isOutcome(t, "busy", held(end("user_busy")), "busy")
-    isOutcome(t, "a machine", held(EndAsked.make({ at: 100_500, cause: "machine_detected" })), "voicemail")
     for (const event of [
       Accepted.make({}),
       refused,
@@ -166,6 +186,7 @@ t.test("given a conversation whose audio ends", async (t) => {
   check("after it failed, and comes back, then the look says nothing new", [failed, back, looked("up", 25_100)], { _tag: "Up" })
   check("and comes back when the call is over, then it is over", [lost, hungUp, back], { _tag: "Ended" })
   check("and comes back while it is being hung up, then it is hung up", [lost, looked("up", 30_000), back], { _tag: "Closing" })
+  check("and that a look begun before still found, then it waits", [lost, looked("up", 20_100)], { _tag: "Muted" })
   check("twice, then once", [lost, MediaLost.make({ at: 25_000, failed: false })], { _tag: "Muted", mutedAt: 20_000 })
 })
 
@@ -180,4 +201,47 @@ t.test("given an end that nobody told of, when the provider tells of it before i
   const writtenOff = [doubted, looked("gone", 20_000), looked("gone", 30_000), looked("gone", GIVE_UP)]
   check("a call that was written off", [...writtenOff, HungUp.make({ at: GIVE_UP, cause: "user_busy" })], { cause: "user_busy" })
   check("unless it leaves open whether somebody answered", [...writtenOff, hungUp], { cause: "written_off", inferred: "unseen" })
+})
+
+t.test("given a provider that tells who answers, when the call ends before that is told", async (t) => {
+  const detecting = { ...limits, detects: true }
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
+    t.match(follow(fresh, [answered, ...events], detecting).state, state, name)
+  const machine = EndAsked.make({ at: 10_000, cause: "machine_detected" })
+  const judged = Judged.make({})
+  check("then the end is held for it", [hungUp], { _tag: "Held", answeredAt: 5000, cause: "normal_clearing" })
+  check("and it is a machine, then that is why", [hungUp, machine, judged], { _tag: "Ended", answeredAt: 5000, cause: "machine_detected" })
+  check("and it is a person, then it is over", [hungUp, judged], {
+    _tag: "Ended",
+    answeredAt: 5000,
+    cause: "normal_clearing",
+    endedAt: 9000
+  })
+  check("and it never is, then it is over in time", [hungUp, looked("gone", 9100), passed(14_000)], { _tag: "Ended", answeredAt: 5000 })
+  check("or has been told, then it is over at once", [judged, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "normal_clearing" })
+  check("and we end it, then that is held too", [endAsked, hungUp], { _tag: "Held", answeredAt: 5000, cause: "originator_cancel" })
+  check("and because of a machine, then it is over at once", [machine, hungUp], { _tag: "Ended", cause: "machine_detected" })
+  const early = follow(fresh, [rang, HungUp.make({ at: 9000, cause: "normal_clearing" }), answered], detecting)
+  t.match(early.state, { _tag: "Held", answeredAt: 9000 }, "and before its answer is told, then it is held for both")
+})
+
+t.test("given timestamps of the provider, when the answer or the end was late, then they tell how long the callee talked", async (t) => {
+  const talk = (answer: readonly [number, number], end: readonly [number, number], between: ReadonlyArray<CallEvent> = []) => {
+    const events = [
+      rang,
+      Answered.make({ at: answer[0], toldAt: answer[1] }),
+      ...between,
+      HungUp.make({ at: end[0], cause: "normal_clearing", toldAt: end[1] })
+    ]
+    const { state } = follow(fresh, events)
+    return state._tag === "Ended" && state.answeredAt !== undefined ? [state.endedAt, state.endedAt - state.answeredAt] : undefined
+  }
+  t.strictSame(talk([5000, 1_004_000], [9400, 1_009_000]), [9400, 4400], "in time, then by what we heard")
+  t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000]), [9400, 5000], "the answer")
+  t.strictSame(talk([9400, 1_000_000], [9400, 1_030_000]), [9400, 9400], "but not for longer than since it was dialed")
+  t.strictSame(talk([5000, 1_005_000], [14_000, 1_009_500]), [14_000, 4500], "the end")
+  const closing = [EndAsked.make({ at: 9100, cause: "agent_hangup" })]
+  t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], closing), [9400, 5000], "the answer to a call that we end")
+  const silence = [MediaLost.make({ at: 9100, failed: false }), MediaBack.make({ at: 9200 })]
+  t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], silence), [9400, 5000], "the answer to a call whose audio was gone for a moment")
 })

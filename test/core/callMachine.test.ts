@@ -79,7 +79,30 @@ t.test("given a doubtful call, when the provider is asked, then its word decides
   check("never placed", [looked("never_placed", 20_000)], { _tag: "Void", reason: "unreachable" })
   check("found ringing", [looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
   check("found ringing past its time", [looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
-  check("found answered", [looked("up", 20_000)], { _tag: "Closing", cause: "trunk_lost", answeredAt: 20_000 }, ["SetDeadline", "Hangup"])
+  const up = looked("up", 20_000)
+  check("found answered, then its event may be late", [up], { _tag: "Ringing", upAt: 20_000 }, ["SetDeadline"])
+  check("found answered, and told so", [up, Answered.make({ at: 24_000 })], { _tag: "Up" }, ["SetDeadline", "AttachVoice"])
+  check("found answered, and ringing in a record that is behind", [up, looked("ringing", 21_000)], { _tag: "Ringing", upAt: 20_000 }, [
+    "SetDeadline"
+  ])
+  check(
+    "found answered for too long without a word",
+    [up, looked("up", 25_000)],
+    { _tag: "Closing", cause: "trunk_lost", answeredAt: 20_000 },
+    ["SetDeadline", "Hangup"]
+  )
+  check(
+    "found answered, then busy after all",
+    [up, HungUp.make({ at: 21_000, cause: "user_busy" })],
+    { _tag: "Held", answeredAt: 20_000 },
+    ["SetDeadline", "Look"]
+  )
+  check("found answered, then no more", [up, looked("gone", 25_000), looked("gone", 35_000), looked("gone", 45_000)], {
+    _tag: "Ended",
+    answeredAt: 20_000,
+    cause: "trunk_lost",
+    inferred: "gone"
+  })
   check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, [
     "SetDeadline"
   ])
@@ -257,7 +280,7 @@ t.test("given any events, in any order, with repeats", async (t) => {
     always(13, (moments) =>
       moments.every(
         ({ at, before, event, step }) =>
-          before._tag !== "Held" || event._tag !== "DeadlinePassed" || at < before.endedAt + 15_000 || step.state._tag === "Ended"
+          before._tag !== "Held" || event._tag !== "DeadlinePassed" || at < before.endedAt + 15_000 || step.state._tag !== "Held"
       )
     )
   })

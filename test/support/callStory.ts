@@ -9,8 +9,8 @@ export const limits: CallLimits = { maxDurationSeconds: 300, ringTimeoutSeconds:
 export const GIVE_UP = 90_000
 export const fresh = dial(limits, 0)
 
-export const follow = (first: Step, events: ReadonlyArray<CallEvent>): Step =>
-  events.reduce((step, event) => transition(step.state, event, limits), first)
+export const follow = (first: Step, events: ReadonlyArray<CallEvent>, within: CallLimits = limits): Step =>
+  events.reduce((step, event) => transition(step.state, event, within), first)
 export const commandsOf = ({ commands }: Step) => commands.map((command) => command._tag)
 
 export const doubted = Doubted.make({ at: 15_000 })

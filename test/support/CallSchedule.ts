@@ -1,0 +1,337 @@
+/**
+ * A call on a clock of its own: its carrier plays a story, and what it tells of it arrives repeated, out of order and late, as the draws say.
+ * Everything between a callback and the record of the call is the engine's own: how it is read and delivered, the call's machine, its outcome.
+ */
+import { Clock, Effect, Queue } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import type { Attempt } from "#core/call/Attempt.ts"
+import { CallEvent, type CallLimits, type CallState, isOver, type Step } from "#core/call/Call.ts"
+import { dial, transition } from "#core/call/CallMachine.ts"
+import { decide, defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
+import { OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { isBreakerFailure } from "#core/outcome/Outcome.ts"
+import { isAlive } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { deliver } from "#runtime/call/deliver.ts"
+import { LiveCall } from "#runtime/call/LiveCall.ts"
+import { endOf } from "#runtime/call/RunReport.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
+import { callId, type Facts, type Happening, type Story, type Why } from "./carrierStories.ts"
+import { refTo } from "./refTo.ts"
+
+const { Accepted, DeadlinePassed, Doubted, EndAsked, Looked, MediaLost } = CallEvent.cases
+
+/** No longer than an end is held for an answer that is late. */
+const LATEST_MILLIS = 4900
+const LAG_MILLIS = 3000
+const REPLY_TIMEOUT_MILLIS = 15_000
+const LOOK_TIMEOUT_MILLIS = 10_000
+/** A carrier whose callbacks do not tell the end is asked this long after it at the latest. */
+const POLL_MILLIS = 15_000
+const WIRE_MILLIS = 50
+const FOREVER_MILLIS = 1_800_000
+
+/** Numbers that decide everything about a schedule; once they are used up, nothing else is out of order. */
+export class Draws {
+  readonly #bytes: ArrayLike<number>
+  #next = 0
+
+  constructor(bytes: ArrayLike<number>) {
+    this.#bytes = bytes
+  }
+
+  get #byte(): number {
+    return this.#bytes[this.#next++] ?? 0
+  }
+
+  /** 0 is what happens in an orderly schedule. */
+  below(count: number): number {
+    return Math.floor((this.#byte / 256) * count)
+  }
+
+  /** Nothing in two of five cases, otherwise any time up to `most`. */
+  millis(most: number): number {
+    return Math.max(0, ((this.#byte - 102) / 153) * most)
+  }
+}
+
+const limitsOf = (detects: boolean): CallLimits => ({ detects, maxDurationSeconds: 300, ringTimeoutSeconds: 60 })
+const attempt: Attempt = {
+  callId,
+  campaign: undefined,
+  organizationId: OrganizationId.make(1),
+  runId: RunId.make(1),
+  telephonyConfigurationId: TelephonyConfigId.make(1)
+}
+const voice = {
+  detectMachine: true,
+  greeting: "Hello.",
+  onMachine: "hangup",
+  organizationId: OrganizationId.make(1),
+  record: false,
+  recording: undefined,
+  runId: 1
+} as const
+const mailbox = Effect.runSync(Queue.make<CallEvent>())
+// Of the trunk, only the provider's name is looked at.
+const trunk = { adapter: { manifest: { provider: "carrier" } } } as LiveTrunk
+
+/** A live call whose actor is the schedule. */
+class PlayedCall extends LiveCall {
+  readonly #told: (event: CallEvent) => void
+
+  constructor(detects: boolean, told: (event: CallEvent) => void) {
+    super(attempt, refTo(callId), trunk, limitsOf(detects), voice, mailbox, undefined, undefined, {})
+    this.#told = told
+  }
+
+  override tell(event: CallEvent): boolean {
+    this.#told(event)
+    return true
+  }
+}
+
+interface Planned {
+  readonly at: number
+  readonly what: string
+  readonly act: () => void
+}
+
+class Schedule {
+  readonly log: Array<string> = []
+  readonly call: PlayedCall
+  state: CallState
+  /** It was a look that told of the end. A carrier's record knows less of the reason than its callbacks. */
+  isEndLookedUp = false
+  #now = 0
+  #agenda: Array<Planned> = []
+  #mailbox: Array<CallEvent> = []
+  #facts: Array<Facts> = [{ at: 0, answeredAt: undefined, last: "placed", who: undefined, why: undefined }]
+  #deadline: Planned | undefined
+  #isNamed = false
+  #wasSilent = false
+  readonly #clock: Clock.Clock
+  readonly #draws: Draws
+  readonly #story: Story
+
+  constructor(story: Story, draws: Draws) {
+    this.#story = story
+    this.#draws = draws
+    this.#clock = {
+      ...clock,
+      currentTimeMillisUnsafe: () => this.#now,
+      monotonicTimeNanosUnsafe: () => BigInt(Math.round(this.#now * 1e6))
+    }
+    const detects = story.plot.detects !== undefined || draws.below(2) === 1
+    this.call = new PlayedCall(detects, (event) => void this.#mailbox.push(event))
+    const first = dial(this.call.limits, 0)
+    this.state = first.state
+    this.#obey(first)
+    this.#happen()
+  }
+
+  play(): void {
+    while (!isOver(this.state) && this.#now < FOREVER_MILLIS) {
+      const next = this.#takeNext()
+      if (next === undefined) return
+      this.#now = next.at
+      this.log.push(`${(next.at / 1000).toFixed(2)} ${next.what}`)
+      next.act()
+      this.#work()
+    }
+  }
+
+  /** Of things that are due at once, the one that was planned first. */
+  #takeNext(): Planned | undefined {
+    let next = this.#agenda[0]
+    for (const one of this.#agenda) if (next !== undefined && one.at < next.at) next = one
+    this.#agenda = this.#agenda.filter((one) => one !== next)
+    return next
+  }
+
+  #plan(after: number, what: string, act: () => void): Planned {
+    const planned = { act, at: this.#now + after, what }
+    this.#agenda.push(planned)
+    return planned
+  }
+
+  #work(): void {
+    for (let event = this.#mailbox.shift(); event !== undefined && !isOver(this.state); event = this.#mailbox.shift()) {
+      const step = transition(this.state, event, this.call.limits)
+      if (step.state !== this.state) this.log.push(`     ${event._tag}: ${JSON.stringify(step.state)}`)
+      this.state = step.state
+      this.#obey(step)
+    }
+  }
+
+  #obey({ commands }: Step): void {
+    for (const command of commands) {
+      switch (command._tag) {
+        case "Originate":
+          this.#reply()
+          break
+        case "AttachVoice":
+          this.#attach()
+          break
+        case "Hangup":
+          this.#plan(WIRE_MILLIS, "is hung up", () => this.#isNamed && this.#end("us"))
+          break
+        case "Look":
+          this.#look()
+          break
+        case "SetDeadline":
+          this.#agenda = this.#agenda.filter((one) => one !== this.#deadline)
+          this.#deadline = this.#plan(command.afterMillis, "deadline", () => this.call.tell(DeadlinePassed.make({ at: this.#now })))
+          break
+      }
+    }
+  }
+
+  /** In time, late, or never. */
+  #reply(): void {
+    if (this.#draws.below(16) === 15)
+      return void this.#plan(REPLY_TIMEOUT_MILLIS, "no reply", () => this.call.tell(Doubted.make({ at: this.#now })))
+    this.#plan(WIRE_MILLIS + this.#draws.millis(REPLY_TIMEOUT_MILLIS - 1000), "reply", () => {
+      this.#isNamed = true
+      this.call.tell(Accepted.make({}))
+    })
+  }
+
+  #attach(): void {
+    const { isLeftAfter } = this.#story.plot
+    if (isLeftAfter !== undefined) this.#plan(isLeftAfter, "agent leaves", () => this.#ask("agent_hangup"))
+    if (this.#draws.below(2) === 0) return
+    // The stream that came with the answer may have ended already.
+    if (this.#known.last === "ended") this.#loseMedia()
+    else this.#whenEnded = () => this.#loseMedia()
+  }
+  #whenEnded = () => {}
+
+  #loseMedia(): void {
+    this.#plan(WIRE_MILLIS, "media ends", () => this.call.tell(MediaLost.make({ at: this.#now, failed: false })))
+  }
+
+  #ask(cause: "agent_hangup" | "originator_cancel"): void {
+    this.call.tell(EndAsked.make({ at: this.#now, cause }))
+  }
+
+  // --- the carrier
+
+  get #known(): Facts {
+    return this.#facts.at(-1) ?? { at: 0, answeredAt: undefined, last: "placed", who: undefined, why: undefined }
+  }
+
+  #happen(): void {
+    const { answers, detects, ends, isCancelledAt, rings } = this.#story.plot
+    const plan = (at: number | undefined, last: Happening, more: Partial<Facts> = {}) => {
+      if (at !== undefined) this.#plan(at, `carrier: ${last}`, () => this.#move(last, more))
+    }
+    plan(0, "placed")
+    plan(rings, "rang")
+    plan(answers, "answered", { answeredAt: answers })
+    plan(detects?.at, "detected", { who: detects?.who })
+    this.#plan(ends.at, "carrier: ended", () => this.#end(ends.why))
+    if (isCancelledAt !== undefined) this.#plan(isCancelledAt, "operator cancels", () => this.#ask("originator_cancel"))
+  }
+
+  #end(why: Why): void {
+    if (this.#known.last === "ended") return
+    this.#move("ended", { why })
+    this.#whenEnded()
+    if (this.#story.dialect.isPolled)
+      this.#plan(WIRE_MILLIS + this.#draws.millis(POLL_MILLIS), "poll", () => {
+        for (const event of this.#story.dialect.look(this.#known).told) this.#hear(event)
+      })
+  }
+
+  #move(last: Happening, more: Partial<Facts>): void {
+    if (this.#known.last === "ended") return
+    const facts: Facts = { ...this.#known, ...more, at: this.#now, last }
+    this.#facts.push(facts)
+    const copies = 1 + this.#draws.below(3)
+    for (let copy = 1; copy <= copies; copy++) {
+      this.#plan(WIRE_MILLIS + this.#draws.millis(LATEST_MILLIS), `callback: ${last}, copy ${copy} of ${copies}`, () => {
+        for (const event of this.#story.read(last, facts, this.#isNamed)) this.#hear(event)
+      })
+    }
+  }
+
+  #hear(event: TrunkEvent): void {
+    if (event._tag === "Named") this.#isNamed = true
+    else deliver(this.call, event, this.#clock)
+  }
+
+  /** The record may be behind, and once there may be no answer: more would take longer than an end is held. */
+  #look(): void {
+    if (this.#draws.below(16) === 15 && !this.#wasSilent) {
+      this.#wasSilent = true
+      return void this.#plan(LOOK_TIMEOUT_MILLIS, "look: silent", () =>
+        this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: "silent" }))
+      )
+    }
+    const lag = this.#draws.millis(LAG_MILLIS)
+    this.#plan(WIRE_MILLIS + this.#draws.millis(1000), `look, ${lag.toFixed(0)} ms behind`, () => {
+      const then = this.#facts.findLast(({ at }) => at <= this.#now - lag)
+      const { presence, told } = then === undefined ? ({ presence: "gone", told: [] } as const) : this.#story.dialect.look(then)
+      if (isAlive(presence)) deliver(this.call, { _tag: "Rang" }, this.#clock)
+      for (const event of told) {
+        this.isEndLookedUp ||= event._tag === "HungUp"
+        this.#hear(event)
+      }
+      const seen = presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence
+      this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: seen }))
+    })
+  }
+}
+
+const clock = Effect.runSync(Clock.Clock)
+
+/** What is left of a call, but for the times. Undefined: it has not ended. */
+const finalOf = ({ call, state }: Schedule) => {
+  if (state._tag !== "Ended") return undefined
+  const { cutByTrunk, outcome, record } = endOf(call, state, undefined)
+  const { call_disposition, call_tags, failure_class, hangup_cause } = record.gatheredContext
+  const { dueAt: _, ...fate } = { dueAt: 0, ...decide({ config: defaultRetryConfig, cutByTrunk, endedAt: 0, outcome, retriesUsed: 0 }) }
+  return {
+    answered: state.answeredAt !== undefined,
+    breakerFailure: isBreakerFailure(outcome),
+    cause: hangup_cause,
+    disposition: call_disposition,
+    failureClass: failure_class,
+    fate,
+    outcome,
+    tags: call_tags
+  }
+}
+
+export const outcomeOf = (schedule: Schedule) => finalOf(schedule)?.outcome
+
+const talkSecondsOf = (state: CallState): number =>
+  state._tag === "Ended" && state.answeredAt !== undefined ? (state.endedAt - state.answeredAt) / 1000 : 0
+
+/** The carriers' timestamps are whole seconds, and the engine believes them only if it heard something else by more than two. */
+const TALK_SECONDS = 2.5
+
+/** The callee's end alone decides how long a call lasts: where we end it, a late callback lets it last longer. */
+const lastsAsTold = ({ dialect, plot }: Story): boolean =>
+  dialect.timesTalks && plot.isLeftAfter === undefined && plot.detects?.who !== "machine"
+
+/** How the call of a schedule differs from the same one in order; undefined: not at all. */
+export const differenceOf = (story: Story, played: Schedule, ordered: Schedule): string | undefined => {
+  const [is, should] = [finalOf(played), finalOf(ordered)]
+  // A record of a failure says less of its reason than a callback.
+  const isVague = played.isEndLookedUp && is?.outcome === "failed"
+  const reason = isVague ? { cause: should?.cause, failureClass: should?.failureClass } : {}
+  if (is === undefined || !isDeepStrictEqual({ ...is, ...reason }, should))
+    return `${JSON.stringify(is)} instead of ${JSON.stringify(should)}`
+  const [talk, told] = [talkSecondsOf(played.state), talkSecondsOf(ordered.state)]
+  return lastsAsTold(story) && Math.abs(talk - told) > TALK_SECONDS ? `${talk} s instead of ${told} s` : undefined
+}
+
+export const play = (story: Story, draws: Draws): Schedule => {
+  const schedule = new Schedule(story, draws)
+  schedule.play()
+  return schedule
+}
+
+export const orderly = (story: Story): Schedule => play(story, new Draws([]))
