@@ -7,6 +7,7 @@ import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
+import { seeded } from "#test/support/seeded.ts"
 import type { Named, Span } from "./Evidence.ts"
 
 export interface ChaosOptions {
@@ -31,14 +32,6 @@ const beatMillis = 100
 const stallMillis = 250
 /** Generous, because what is done to the engine may keep it from answering. */
 const askMillis = 120_000
-
-/** mulberry32 */
-const seeded = (seed: number) => () => {
-  seed = (seed + 0x6d2b79f5) | 0
-  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-}
 
 interface Member {
   readonly id: number

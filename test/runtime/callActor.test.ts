@@ -120,7 +120,13 @@ t.test("given a request without a reply", async (t) => {
     ["prepared", "line free, 0 slots", "ended busy"]
   )
   await check("was never placed", "never_placed", silent, ["void", "line free, 0 slots"])
-  await check("is up already", "up", () => Effect.void, ["hangup trunk_lost"])
+  await check("is up already, and nothing tells so", "up", () => wait("6 seconds"), ["prepared", "hangup trunk_lost"])
+  await check(
+    "is up already, as is told late",
+    "up",
+    ({ says }) => steps(wait("3 seconds"), says(answered), says(hungUp("normal_clearing"))),
+    ["prepared", "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"]
+  )
 })
 
 t.test("given a look that tells more than the call's state", async (t) => {

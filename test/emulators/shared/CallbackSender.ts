@@ -1,6 +1,6 @@
 /**
  * Sends a carrier's callbacks: those of one call one after the other, as long as nothing is asked for. On demand it repeats them, keeps them back,
- * delivers them in the reverse order or late. What it keeps is signed when it was made, like the retries of a real carrier.
+ * delivers them in the reverse order, late, or in any order. What it keeps is signed when it was made, like the retries of a real carrier.
  */
 import { request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -28,6 +28,14 @@ interface CallbackDelivery extends Omit<OutgoingCallback, "onReply"> {
   readonly reply: string
 }
 
+/** How one callback is sent, whatever else is under way. */
+interface Sending {
+  /** When each copy is sent, in milliseconds from now. */
+  readonly after: ReadonlyArray<number>
+  /** Whether one more copy follows the last, with another body under the same signature. */
+  readonly isAltered: boolean
+}
+
 interface SenderOptions {
   /** How often a callback is sent again after a 5xx or no reply. */
   readonly retries?: number
@@ -41,6 +49,11 @@ export class CallbackSender {
   copies = 1
   /** Each callback waits this long before it is sent. */
   delayMillis = 0
+  /** Asked for each callback; undefined: they are sent one after the other. */
+  plan: (() => Sending) | undefined
+  /** The altered copies. */
+  readonly alterations: Array<CallbackDelivery> = []
+  readonly #scattered = new Set<Promise<unknown>>()
   readonly #retries: number
   readonly #timeoutMillis: number
   /** The end of the queue of each call. */
@@ -55,6 +68,7 @@ export class CallbackSender {
 
   /** `call`: whose callback it is. */
   send(call: string, callback: OutgoingCallback): void {
+    if (this.plan !== undefined) return this.#scatter(callback, this.plan())
     const enqueue = () => {
       for (let copy = 0; copy < this.copies; copy++) this.#enqueue(call, callback)
     }
@@ -84,7 +98,21 @@ export class CallbackSender {
 
   /** Resolves when everything that was to be sent so far has been. */
   async settled(): Promise<void> {
-    await Promise.all(this.#queues.values())
+    await Promise.all([...this.#queues.values(), ...this.#scattered])
+  }
+
+  #scatter(callback: OutgoingCallback, { after, isAltered }: Sending): void {
+    const copies = after.map(async (millis) => {
+      await sleep(millis)
+      await this.#deliver(callback)
+    })
+    const all = Promise.all(copies).then(async () => {
+      if (!isAltered) return
+      const { onReply: _, ...altered } = { ...callback, body: `${callback.body} ` }
+      const [at, answer] = [preciseNow(), await post(altered, this.#timeoutMillis)]
+      this.alterations.push({ ...altered, at, status: answer?.status, reply: answer?.body ?? "" })
+    })
+    this.#scattered.add(all)
   }
 
   #enqueue(call: string, callback: OutgoingCallback): void {

@@ -1,6 +1,7 @@
 /** A carrier's REST server on the loopback interface: keeps a log of what it was asked, and misbehaves on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { preciseNow } from "./CalleeLog.ts"
 
@@ -35,6 +36,8 @@ interface Pending {
 }
 
 export class CarrierServer {
+  /** How long the reply to a request is kept back. */
+  lateness: (ask: CarrierAsk) => number = () => 0
   /** Every request in order, those with a fault included. */
   readonly requests: Array<CarrierAsk> = []
   #faults: Array<Pending> = []
@@ -100,6 +103,8 @@ export class CarrierServer {
     this.requests.push(ask)
     const fault = this.#faultFor(ask)
     const answer = fault?.acts === false ? undefined : await this.#answer(ask)
+    const late = this.lateness(ask)
+    if (late > 0) await sleep(late)
     const reply = fault?.reply ?? answer
     if (reply === "hang" || reply === undefined) {
       if (answer !== undefined) this.#hanging.push(() => send(response, answer))

@@ -1,0 +1,177 @@
+/**
+ * A thousand calls whose callbacks come repeated, several at once, out of order, late, before the reply to the request and after the end: each is recorded as
+ * the same call is whose carrier tells of it in order. Cloudonix takes one request a second, so its schedules are those of `core/callSchedules.test.ts`.
+ */
+import t, { type Test } from "tap"
+import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
+import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import type { CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
+import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
+import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
+import { numbersOf, type Witness, World } from "#test/support/engine.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { seeded } from "#test/support/seeded.ts"
+
+const SEED = 1
+const CALLS_PER_CARRIER = 200
+
+/** One for each carrier. */
+const ours = [0, 1, 2, 3, 4].map((index) => `+1555000900${index}`)
+/** Ten times faster than they seem, so that a phone rings for a second and a half. */
+const far = { ringMillis: 1000, talkMillis: 4000, timeScale: 0.1, numbers: ours, callsPerSecond: 1000 }
+/** They talk, are busy, never answer, reject, do not exist, are not reached, are told of as not answering. */
+const endings = ["01", "02", "01", "03", "12", "07", "01", "08", "01", "09", "01", "13"]
+
+interface Carrier {
+  readonly provider: string
+  readonly account: Readonly<Record<string, unknown>>
+  readonly callbacks: CallbackSender
+  readonly log: CalleeLog
+  readonly server: CarrierServer
+  /** The cost in a callback; undefined: its callbacks are not believed about it, or do not tell it. */
+  readonly cost?: RegExp
+}
+
+const startTelnyx = async (): Promise<Carrier> => {
+  const { apiKey, callbacks, connectionId, log, publicKey, server } = await startTelnyxEmulator({ ...far, dials: 1000 })
+  const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
+  return { provider: "telnyx", account, callbacks, cost: /"total_cost":"([\d.]+)"/, log, server }
+}
+
+const startTwilio = async (): Promise<Carrier> => {
+  const { accountSid, authToken, log, sender, server } = await TwilioEmulator.start(far)
+  return { provider: "twilio", account: { account_sid: accountSid, auth_token: authToken }, callbacks: sender, log, server }
+}
+
+const startVonage = async (): Promise<Carrier> => {
+  const { apiKey, apiSecret, applicationId, callbacks, keys, log, privateKey, server } = await startVonageEmulator({
+    ...far,
+    requestsPerSecond: 1000
+  })
+  const { signatureSecret: signature_secret } = keys
+  const account = { application_id: applicationId, private_key: privateKey, api_key: apiKey, api_secret: apiSecret, signature_secret }
+  return { provider: "vonage", account, callbacks, cost: /"price":"([\d.]+)"/, log, server }
+}
+
+const startPlivo = async (): Promise<Carrier> => {
+  const { log, sender, server } = await startPlivoEmulator(far)
+  const account = { auth_id: plivoAccount.authId, auth_token: plivoAccount.authToken }
+  return { provider: "plivo", account, callbacks: sender, cost: /TotalCost=([\d.]+)/, log, server }
+}
+
+const startVobiz = async (): Promise<Carrier> => {
+  const { log, sender, server } = await startVobizEmulator(far)
+  const account = { auth_id: vobizAccount.authId, auth_token: vobizAccount.authToken }
+  return { provider: "vobiz", account, callbacks: sender, log, server }
+}
+
+const carriers = await Promise.all([startPlivo(), startTelnyx(), startTwilio(), startVobiz(), startVonage()])
+t.teardown(() => Promise.all(carriers.map(({ server }) => server.stop())))
+
+const open = async (t: Test) => {
+  const port = await freePort()
+  const [first, ...others] = carriers.map(({ account, provider }) => ({ provider, ...account }))
+  const world = await World.open(t, {
+    account: first ?? {},
+    // Nothing is said, so that no audio is needed.
+    greeting: "",
+    environment: {
+      ADAPTERS: ["ari", ...carriers.map(({ provider }) => provider)].join(),
+      ORG_CONCURRENCY: "500",
+      PORT: String(port),
+      PROVIDER_URLS: carriers.map(({ provider, server }) => `${provider}=${server.url}`).join(),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off"
+    }
+  })
+  for (const config of others) {
+    await world.api.ask("POST", "/organizations/telephony-configs", { name: config.provider, config, is_default_outbound: false })
+  }
+  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
+  // The list of what was made just now.
+  const { configurations } = body as { readonly configurations: ReadonlyArray<{ readonly id: number; readonly provider: string }> }
+  for (const [index, { id }] of configurations.entries())
+    await world.api.ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: ours[index] })
+  const configOf = (provider: string) => configurations.find((one) => one.provider === provider)?.id
+  return { configOf, world }
+}
+
+/** Calls these numbers through the carrier, each once, and waits until all are done. */
+const callAll = async (
+  { configOf, world }: Awaited<ReturnType<typeof open>>,
+  { callbacks, provider }: Carrier,
+  numbers: ReadonlyArray<string>
+) => {
+  const settings = { retry: { maxRetries: 0 }, telephony_configuration_id: configOf(provider) }
+  const { id } = await world.campaign(numbers, settings)
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  await callbacks.settled()
+  return await recordsOf(world.sql, id)
+}
+
+interface CallRecord {
+  readonly number: string
+  readonly contact: string
+  readonly outcome: string
+  readonly cause: string
+  readonly disposition: string
+  readonly tags: string
+  readonly answered: boolean
+  readonly cost: string | null
+}
+const recordsOf = (sql: Witness, campaignId: number) =>
+  sql<Array<CallRecord>>`
+    SELECT c.phone_number AS number, c.state AS contact, a.outcome, a.hangup_cause AS cause, a.answered_at IS NOT NULL AS answered,
+      r.gathered_context ->> 'call_disposition' AS disposition, r.gathered_context ->> 'call_tags' AS tags, r.cost ->> 'amount' AS cost
+    FROM attempts a JOIN contacts c USING (campaign_id, row_no) JOIN runs r ON r.attempt_id = a.id WHERE a.campaign_id = ${campaignId}`
+
+const endingOf = ({ number }: Pick<CallRecord, "number">) => number.slice(-2)
+const withoutNumber = ({ cost: _, number: __, ...rest }: CallRecord) => JSON.stringify(rest)
+
+/** Firsts come up to a second and a half late, and repeats until well after the end. */
+const disorderOf = (chance: () => number) => () => {
+  const first = chance() < 0.4 ? 0 : chance() * 1500
+  const copies = Math.floor(chance() * 3)
+  const repeats = Array.from({ length: copies }, () => (chance() < 0.4 ? first : first + chance() * 6000))
+  return { after: [first, ...repeats], isAltered: chance() < 0.1 }
+}
+
+t.test("given a thousand calls that carriers tell of in disorder, then each is recorded as in order", async (t) => {
+  const scene = await open(t)
+  const chance = seeded(SEED)
+  await Promise.all(
+    carriers.map(async (carrier, index) => {
+      const { callbacks, cost, log, provider, server } = carrier
+      const inOrder = await callAll(scene, carrier, numbersOf(endings.length, endings, `+121${index}`))
+      const expected = new Map(inOrder.map((record) => [endingOf(record), withoutNumber(record)]))
+      t.equal(inOrder.length, endings.length, `${provider}: in order`)
+
+      callbacks.plan = disorderOf(chance)
+      server.lateness = ({ method }) => (method === "POST" && chance() < 0.5 ? chance() * 1000 : 0)
+      const before = callbacks.deliveries.length
+      const numbers = numbersOf(CALLS_PER_CARRIER, endings, `+131${index}`)
+      const records = await callAll(scene, carrier, numbers)
+      const deliveries = callbacks.deliveries.slice(before)
+
+      t.equal(records.length, numbers.length, `${provider}: each call has its record`)
+      const different = records.filter((record) => withoutNumber(record) !== expected.get(endingOf(record)))
+      t.strictSame(different, [], `${provider}: each ends as in order (seed ${SEED})`)
+      t.equal(new Set(numbers.map((number) => log.dialsByNumber().get(number))).size, 1, `${provider}: nobody is called twice`)
+      t.strictSame([...new Set(deliveries.map(({ status }) => status))], [200], `${provider}: each delivery and each repeat is taken`)
+      t.ok(deliveries.length > 4 * CALLS_PER_CARRIER, `${provider}: ${deliveries.length} deliveries`)
+      t.strictSame([...new Set(callbacks.alterations.map(({ status }) => status))], [403], `${provider}: altered ones are refused`)
+      if (cost === undefined) return
+      const told = ({ number }: CallRecord) =>
+        deliveries.flatMap(({ body }) => (body.includes(number.slice(1)) ? (cost.exec(body)?.[1] ?? []) : []))[0] ?? null
+      t.strictSame(
+        records.filter((record) => Number(record.cost) !== Number(told(record))),
+        [],
+        `${provider}: and costs what the carrier says, once`
+      )
+    })
+  )
+})
