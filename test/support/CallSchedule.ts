@@ -103,6 +103,10 @@ class Schedule {
   state: CallState
   /** It was a look that told of the end. A carrier's record knows less of the reason than its callbacks. */
   isEndLookedUp = false
+  /** When the engine first heard of the answer. */
+  answerHeardAt: number | undefined
+  /** How often the agent was given the audio. */
+  attached = 0
   #now = 0
   #agenda: Array<Planned> = []
   #mailbox: Array<CallEvent> = []
@@ -189,7 +193,7 @@ class Schedule {
 
   /** In time, late, or never. */
   #reply(): void {
-    if (this.#draws.below(16) === 15)
+    if (this.#draws.below(8) === 7)
       return void this.#plan(REPLY_TIMEOUT_MILLIS, "no reply", () => this.call.tell(Doubted.make({ at: this.#now })))
     this.#plan(WIRE_MILLIS + this.#draws.millis(REPLY_TIMEOUT_MILLIS - 1000), "reply", () => {
       this.#isNamed = true
@@ -198,6 +202,7 @@ class Schedule {
   }
 
   #attach(): void {
+    this.attached++
     const { isLeftAfter } = this.#story.plot
     if (isLeftAfter !== undefined) this.#plan(isLeftAfter, "agent leaves", () => this.#ask("agent_hangup"))
     if (this.#draws.below(2) === 0) return
@@ -258,7 +263,10 @@ class Schedule {
 
   #hear(event: TrunkEvent): void {
     if (event._tag === "Named") this.#isNamed = true
-    else deliver(this.call, event, this.#clock)
+    else {
+      if (event._tag === "Answered") this.answerHeardAt ??= this.#now
+      deliver(this.call, event, this.#clock)
+    }
   }
 
   /** The record may be behind, and once there may be no answer: more would take longer than an end is held. */
@@ -309,6 +317,8 @@ export const outcomeOf = (schedule: Schedule) => finalOf(schedule)?.outcome
 const talkSecondsOf = (state: CallState): number =>
   state._tag === "Ended" && state.answeredAt !== undefined ? (state.endedAt - state.answeredAt) / 1000 : 0
 
+const answeredAtOf = ({ state }: Schedule): number => (state._tag === "Ended" ? (state.answeredAt ?? 0) : 0)
+
 /** The carriers' timestamps are whole seconds, and the engine believes them only if it heard something else by more than two. */
 const TALK_SECONDS = 2.5
 
@@ -324,6 +334,8 @@ export const differenceOf = (story: Story, played: Schedule, ordered: Schedule):
   const reason = isVague ? { cause: should?.cause, failureClass: should?.failureClass } : {}
   if (is === undefined || !isDeepStrictEqual({ ...is, ...reason }, should))
     return `${JSON.stringify(is)} instead of ${JSON.stringify(should)}`
+  if (played.attached > 1) return `the agent was given the audio ${played.attached} times`
+  if (!story.dialect.timesTalks && answeredAtOf(played) > (played.answerHeardAt ?? Infinity) + 1) return "answered after it was heard of"
   const [talk, told] = [talkSecondsOf(played.state), talkSecondsOf(ordered.state)]
   return lastsAsTold(story) && Math.abs(talk - told) > TALK_SECONDS ? `${talk} s instead of ${told} s` : undefined
 }

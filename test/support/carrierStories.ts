@@ -56,7 +56,7 @@ export const plots: ReadonlyArray<Plot> = [
   { name: "talks for too long", rings: 1000, answers: 3000, ends: { at: 25_000, why: "limit" } },
   { name: "soon talks for too long", rings: 1000, answers: 3000, ends: { at: 5000, why: "limit" } },
   { name: "answers late", answers: 14_200, ends: { at: 34_000, why: "callee" } },
-  { name: "answers late and says a word", answers: 14_200, ends: { at: 15_200, why: "callee" } },
+  { name: "answers late and says a word", answers: 14_800, ends: { at: 15_300, why: "callee" } },
   { name: "is left by the agent", rings: 1000, answers: 3000, ends: { at: 200_000, why: "callee" }, isLeftAfter: 8000 },
   { name: "is busy", ends: { at: 1500, why: "busy" } },
   { name: "does not exist", ends: { at: 900, why: "unallocated" } },
