@@ -14,29 +14,20 @@
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
+import {
+  HOLD_MILLIS,
+  LAST_WORD_MILLIS,
+  LONGEST_HOLD_MILLIS,
+  LOOK_AGAIN_MILLIS,
+  MEDIA_GRACE_MILLIS,
+  MISSES_TO_BELIEVE,
+  MISSES_TO_BELIEVE_CLOSED,
+  MISSES_TO_BELIEVE_IN_FLIGHT,
+  PATIENCE_MILLIS,
+  RECOVERED_LOOK_MILLIS,
+  SILENCES_TO_BELIEVE
+} from "./CallPatience.ts"
 import { answeredFor, given, type Talk, talkOf } from "./Talk.ts"
-
-/** How long after the ring timeout we wait for the provider's report before we look. */
-const PATIENCE_MILLIS = 30_000
-const LOOK_AGAIN_MILLIS = 10_000
-/** A call counts as gone after this many looks, ten seconds apart, that did not find it. */
-const MISSES_TO_BELIEVE = 3
-/** The same for a call that we are ending. */
-const MISSES_TO_BELIEVE_CLOSED = 2
-/** The same for a call that we are ending while the reply to its request is awaited: by then that wait has timed out, and the call is in doubt. */
-const MISSES_TO_BELIEVE_IN_FLIGHT = 6
-/** After ten minutes without an answer to any look, the provider is taken to have lost the call. */
-const SILENCES_TO_BELIEVE = 60
-/** How long an end that may hide an answer waits for the answer event: carriers deliver events seconds apart and in any order. */
-const HOLD_MILLIS = 5000
-/** The same if the provider has not even answered the look. */
-const LONGEST_HOLD_MILLIS = 15_000
-/** Carriers close the audio first and report the end some seconds later. */
-const MEDIA_GRACE_MILLIS = 10_000
-/** When a look no longer finds an answered call, the report of its end should arrive within this time. */
-const LAST_WORD_MILLIS = 2000
-/** A call that was up under another process may have ended long ago, and then no report of its end will come. */
-const RECOVERED_LOOK_MILLIS = 1000
 
 const { Closing, Dialing, Ended, Held, Muted, Ringing, Up, Void } = CallState.cases
 const { AttachVoice, CheckEnd, Hangup, Look, Originate, SetDeadline } = CallCommand.cases
