@@ -37,7 +37,7 @@ export interface Facts {
 }
 
 /** What happens to a call, unless we end it before. */
-export interface Plot {
+interface Plot {
   readonly name: string
   readonly rings?: number
   readonly answers?: number
@@ -49,7 +49,7 @@ export interface Plot {
   readonly isLeftAfter?: number
 }
 
-export const plots: ReadonlyArray<Plot> = [
+const plots: ReadonlyArray<Plot> = [
   { name: "talks", rings: 1000, answers: 4000, ends: { at: 34_000, why: "callee" } },
   { name: "says a word", rings: 1000, answers: 3000, ends: { at: 3600, why: "callee" } },
   { name: "answers at once", answers: 1200, ends: { at: 6200, why: "callee" } },
