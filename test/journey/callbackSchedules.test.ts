@@ -142,10 +142,10 @@ const disorderOf = (chance: () => number) => () => {
 
 t.test("given a thousand calls that carriers tell of in disorder, then each is recorded as in order", async (t) => {
   const scene = await open(t)
-  const chance = seeded(SEED)
   await Promise.all(
     carriers.map(async (carrier, index) => {
       const { callbacks, cost, log, provider, server } = carrier
+      const chance = seeded(SEED + index)
       const inOrder = await callAll(scene, carrier, numbersOf(endings.length, endings, `+121${index}`))
       const expected = new Map(inOrder.map((record) => [endingOf(record), withoutNumber(record)]))
       t.equal(inOrder.length, endings.length, `${provider}: in order`)

@@ -281,6 +281,8 @@ class Schedule {
     this.#plan(WIRE_MILLIS + this.#draws.millis(1000), `look, ${lag.toFixed(0)} ms behind`, () => {
       const then = this.#facts.findLast(({ at }) => at <= this.#now - lag)
       const { presence, told } = then === undefined ? ({ presence: "gone", told: [] } as const) : this.#story.dialect.look(then)
+      // It is found by our id or by its numbers.
+      this.#isNamed ||= then !== undefined
       if (isAlive(presence)) deliver(this.call, { _tag: "Rang" }, this.#clock)
       for (const event of told) {
         this.isEndLookedUp ||= event._tag === "HungUp"

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from "node:crypto"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import { lookOf } from "#adapters/cloudonix/CloudonixSession.ts"
 import plivo from "#adapters/plivo/plivo.ts"
-import { eventsOfEnd } from "#adapters/shared/PlivoDialectEnd.ts"
+import { lookOf as plivoLook } from "#adapters/shared/PlivoDialectRecords.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { clientStateOf } from "#adapters/telnyx/TelnyxDial.ts"
 import twilio from "#adapters/twilio/twilio.ts"
@@ -264,7 +264,7 @@ const plivoDialect = (
       if (facts.last !== "ended") return { presence: presenceOf(facts), told: [] }
       const [code, word, status] = endOf(facts)
       const end = { code, word, status, wasAnswered: facts.answeredAt !== undefined, seconds: secondsOf(facts) }
-      return { presence: "ended", told: eventsOfEnd(end, false) }
+      return plivoLook(refTo(callId, { providerCallId: id }), { beganAt: undefined, end, from, to, uuid: id })
     }
   }
 }
