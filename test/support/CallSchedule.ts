@@ -10,7 +10,7 @@ import { dial, transition } from "#core/call/CallMachine.ts"
 import { decide, defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
-import { isAlive } from "#core/provider/Adapter.ts"
+import { isAlive, type Look } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { deliver } from "#runtime/call/deliver.ts"
 import { LiveCall } from "#runtime/call/LiveCall.ts"
@@ -26,8 +26,8 @@ const LATEST_MILLIS = 4900
 const LAG_MILLIS = 3000
 const REPLY_TIMEOUT_MILLIS = 15_000
 const LOOK_TIMEOUT_MILLIS = 10_000
-/** A carrier whose callbacks do not tell the end is asked this long after it at the latest. */
-const POLL_MILLIS = 15_000
+/** An end that is only claimed is checked after each of these pauses, until a record tells it. */
+const CHECKS_MILLIS = [0, 1000, 3000, 8000, 20_000]
 const WIRE_MILLIS = 50
 const FOREVER_MILLIS = 1_800_000
 
@@ -183,6 +183,9 @@ class Schedule {
         case "Look":
           this.#look()
           break
+        case "CheckEnd":
+          this.#checkEnd()
+          break
         case "SetDeadline":
           this.#agenda = this.#agenda.filter((one) => one !== this.#deadline)
           this.#deadline = this.#plan(command.afterMillis, "deadline", () => this.call.tell(DeadlinePassed.make({ at: this.#now })))
@@ -204,7 +207,7 @@ class Schedule {
   #attach(): void {
     this.attached++
     const { isLeftAfter } = this.#story.plot
-    if (isLeftAfter !== undefined) this.#plan(isLeftAfter, "agent leaves", () => this.#ask("agent_hangup"))
+    if (isLeftAfter !== undefined) this.#plan(isLeftAfter, "agent leaves", () => this.#endFor("agent_hangup"))
     if (this.#draws.below(2) === 0) return
     // The stream that came with the answer may have ended already.
     if (this.#known.last === "ended") this.#loseMedia()
@@ -216,7 +219,7 @@ class Schedule {
     this.#plan(WIRE_MILLIS, "media ends", () => this.call.tell(MediaLost.make({ at: this.#now, failed: false })))
   }
 
-  #ask(cause: "agent_hangup" | "originator_cancel"): void {
+  #endFor(cause: "agent_hangup" | "originator_cancel"): void {
     this.call.tell(EndAsked.make({ at: this.#now, cause }))
   }
 
@@ -236,17 +239,13 @@ class Schedule {
     plan(answers, "answered", { answeredAt: answers })
     plan(detects?.at, "detected", { who: detects?.who })
     this.#plan(ends.at, "carrier: ended", () => this.#end(ends.why))
-    if (isCancelledAt !== undefined) this.#plan(isCancelledAt, "operator cancels", () => this.#ask("originator_cancel"))
+    if (isCancelledAt !== undefined) this.#plan(isCancelledAt, "operator cancels", () => this.#endFor("originator_cancel"))
   }
 
   #end(why: Why): void {
     if (this.#known.last === "ended") return
     this.#move("ended", { why })
     this.#whenEnded()
-    if (this.#story.dialect.isPolled)
-      this.#plan(WIRE_MILLIS + this.#draws.millis(POLL_MILLIS), "poll", () => {
-        for (const event of this.#story.dialect.look(this.#known).told) this.#hear(event)
-      })
   }
 
   #move(last: Happening, more: Partial<Facts>): void {
@@ -277,19 +276,40 @@ class Schedule {
         this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: "silent" }))
       )
     }
+    this.#ask("look", ({ presence }) => {
+      const seen = presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence
+      this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: seen }))
+    })
+  }
+
+  #checkEnd([pause, ...others]: ReadonlyArray<number> = CHECKS_MILLIS): void {
+    if (pause === undefined) {
+      if (this.call.endClaim === "repeated") this.#checkEnd()
+      else this.call.endClaim = undefined
+      return
+    }
+    this.call.endClaim = "checked"
+    this.#plan(pause, "check", () =>
+      this.#ask("check", ({ told }) => {
+        if (!told.some(({ _tag }) => _tag === "HungUp")) this.#checkEnd(others)
+      })
+    )
+  }
+
+  /** The record may be behind. What it tells is heard first. */
+  #ask(what: string, then: (look: Look) => void): void {
     const lag = this.#draws.millis(LAG_MILLIS)
-    this.#plan(WIRE_MILLIS + this.#draws.millis(1000), `look, ${lag.toFixed(0)} ms behind`, () => {
-      const then = this.#facts.findLast(({ at }) => at <= this.#now - lag)
-      const { presence, told } = then === undefined ? ({ presence: "gone", told: [] } as const) : this.#story.dialect.look(then)
+    this.#plan(WIRE_MILLIS + this.#draws.millis(1000), `${what}, ${lag.toFixed(0)} ms behind`, () => {
+      const facts = this.#facts.findLast(({ at }) => at <= this.#now - lag)
+      const look: Look = facts === undefined ? { presence: "gone", told: [] } : this.#story.dialect.look(facts)
       // It is found by our id or by its numbers.
-      this.#isNamed ||= then !== undefined
-      if (isAlive(presence)) deliver(this.call, { _tag: "Rang" }, this.#clock)
-      for (const event of told) {
+      this.#isNamed ||= facts !== undefined
+      if (isAlive(look.presence)) deliver(this.call, { _tag: "Rang" }, this.#clock)
+      for (const event of look.told) {
         this.isEndLookedUp ||= event._tag === "HungUp"
         this.#hear(event)
       }
-      const seen = presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence
-      this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: seen }))
+      then(look)
     })
   }
 }

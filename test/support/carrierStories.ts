@@ -93,8 +93,6 @@ interface Dialect {
   readonly look: (facts: Facts) => Look
   /** Whether its timestamps tell how long the callee talked. */
   readonly timesTalks: boolean
-  /** The adapter finds out by itself that a call has ended. */
-  readonly isPolled?: true
 }
 
 const urlOf = (kind: string) => `http://127.0.0.1:8000/telephony/1/${callId}/${kind}/seal`
@@ -339,7 +337,6 @@ const cloudonixDialect = (): Dialect => {
     adapter: cloudonix,
     config: { domain_id: "acme.cloudonix.net", authorization_api_key: "" },
     id,
-    isPolled: true,
     timesTalks: true,
     tell: (what, facts) => {
       if (what === "detected") return undefined
@@ -364,7 +361,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
 export interface Story {
   readonly name: string
   readonly plot: Plot
-  readonly dialect: Pick<Dialect, "isPolled" | "look" | "timesTalks">
+  readonly dialect: Pick<Dialect, "look" | "timesTalks">
   /** What a callback means to the engine. `isNamed`: whether it knows the carrier's id of the call by then. */
   readonly read: (what: Happening, facts: Facts, isNamed: boolean) => ReadonlyArray<TrunkEvent>
 }
