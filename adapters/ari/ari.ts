@@ -99,6 +99,7 @@ export default defineAdapter({
     docsUrl: "https://docs.asterisk.org/Configuration/Interfaces/Asterisk-REST-Interface-ARI/",
     callsPerSecond: 30,
     originatesInFlight: 12,
+    tells: ["ringing", "keys", "marks", "unnamed"],
     extensionsField: "allow_extensions"
   },
   fields: {

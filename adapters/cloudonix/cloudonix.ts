@@ -21,6 +21,8 @@ export default defineAdapter({
     // A domain may make one request per second. Each call takes at least two, one to place it and one to learn how it ended, and hang-ups need room.
     callsPerSecond: 0.38,
     originatesInFlight: 4,
+    tells: ["ringing", "keys", "unnamed"],
+    signs: [],
     needsCallerId: true,
     accountField: "domain_id"
   },

@@ -21,6 +21,8 @@ export default defineAdapter({
     // More are not refused but queued.
     callsPerSecond: 2,
     originatesInFlight: 8,
+    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
+    signs: ["address", "query", "body", "socket"],
     needsCallerId: true,
     pricesRecords: true,
     accountField: "auth_id"

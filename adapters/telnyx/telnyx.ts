@@ -18,6 +18,8 @@ export default defineAdapter({
     // Telnyx takes 30 dials per second, averaged over 5 s and over the whole account.
     callsPerSecond: 25,
     originatesInFlight: 16,
+    tells: ["keys", "marks", "answerer", "cost", "unnamed"],
+    signs: ["body", "time"],
     needsCallerId: true,
     accountField: "connection_id"
   },

@@ -24,6 +24,8 @@ export default defineAdapter({
     // More are not refused but queued for up to a day, and would ring at any hour.
     callsPerSecond: 1,
     originatesInFlight: 4,
+    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
+    signs: ["address", "query", "body", "socket"],
     needsCallerId: true,
     pricesRecords: true,
     accountField: "account_sid"

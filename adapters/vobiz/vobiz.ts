@@ -20,6 +20,8 @@ export default defineAdapter({
     // What an account may do is not documented. Calls beyond it are refused, not queued.
     callsPerSecond: 1,
     originatesInFlight: 4,
+    tells: ["ringing", "marks", "answerer", "cost", "unnamed"],
+    signs: ["address", "nonce"],
     needsCallerId: true,
     pricesRecords: true,
     accountField: "auth_id"

@@ -20,6 +20,8 @@ export default defineAdapter({
     // The fourth request for a call within a second is refused.
     callsPerSecond: 2.5,
     originatesInFlight: 8,
+    tells: ["ringing", "keys", "marks", "answerer", "cost", "unnamed"],
+    signs: ["body", "time", "nonce"],
     needsCallerId: true,
     accountField: "api_key"
   },

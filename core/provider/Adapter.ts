@@ -241,6 +241,28 @@ export interface TrunkContext {
   readonly mediaUrl?: ((callId: CallId) => string) | undefined
 }
 
+/**
+ * What a carrier tells of its calls besides answers and ends.
+ * - `ringing`: that the phone rings (`Rang`).
+ * - `queue`: that a call still waits in a queue of the carrier's (`lookup` says `queued`).
+ * - `keys`: the keys that the callee presses (`Dtmf`).
+ * - `marks`: that a mark of the audio has been played. Where it is not told, our own clock stands in.
+ * - `answerer`: who has answered, where a request asks for it (`Detected`).
+ * - `cost`: what a call has cost (`Billed`), in a callback or later in its record.
+ * - `unnamed`: how a call stands whose own id we were never told, because the reply was lost: `lookup` finds it by our id or by its numbers.
+ */
+type Told = "ringing" | "queue" | "keys" | "marks" | "answerer" | "cost" | "unnamed"
+
+/**
+ * What the signature of a callback covers, so that a change of it is found out. What is not listed can be changed by anybody who has seen a callback.
+ * - `address`: the address up to its query; `query`: the query as well.
+ * - `body`: every byte or field of the body. A nonce does not protect a body. Without `body`, no callback ends a call: only a look does.
+ * - `time`: when it was sent, so that an old one is refused.
+ * - `nonce`: a value that is used once, which `read` returns.
+ * - `socket`: not the callback but the request that opens a media socket is signed.
+ */
+type Signed = "address" | "query" | "body" | "time" | "nonce" | "socket"
+
 export interface Manifest {
   /** The version of this contract. */
   readonly contract: 2
@@ -254,6 +276,10 @@ export interface Manifest {
   readonly originatesInFlight: number
   /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
+  /** Nothing, if omitted. The conformance suite holds the adapter to it, in both directions. */
+  readonly tells?: ReadonlyArray<Told>
+  /** The same, for an adapter that reads callbacks. */
+  readonly signs?: ReadonlyArray<Signed>
   /** Calls have a price in their record some time after their end, which `lookup` tells. */
   readonly pricesRecords?: boolean
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */

@@ -1,4 +1,4 @@
-/** The Asterisk adapter, against the emulator and against a real Asterisk with real callees. */
+/** What is peculiar to the Asterisk adapter, against the emulator and against a real Asterisk; the rest is in `ariConformance.test.ts`. */
 import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
@@ -8,9 +8,7 @@ import { type AriEvent, type ChannelEvent, decode, eventTypes } from "#adapters/
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type AriEmulator, type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import { conformance, type World } from "./conformance.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
@@ -19,79 +17,9 @@ import { refTo } from "#test/support/refTo.ts"
 // What takes long waits side by side.
 t.jobs = 12
 const unavailable = await asteriskUnavailable()
-/** One for calls, and one to be stopped and killed. */
-const [steady, doomed] = unavailable === undefined ? [await startAsterisk(), await startAsterisk()] : []
-t.teardown(() => Promise.all([steady?.stop(), doomed?.stop()]))
+const doomed = unavailable === undefined ? await startAsterisk() : undefined
+t.teardown(() => doomed?.stop())
 const placeOf = (asterisk: Asterisk) => ({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password })
-
-const configsOf = (config: ReturnType<typeof ariConfig>) => ({
-  config,
-  wrongConfig: { ...config, app_password: "wrong secret" },
-  unreachableConfig: { ...config, ari_endpoint: "http://127.0.0.1:9" }
-})
-
-/** Behind one configuration, whatever their number. */
-const emulatedWorld = async (count: number): Promise<World> => {
-  // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
-  const start = () => startAriEmulator({ timeScale: 0.2, talkMillis: 40_000 })
-  const emulator = await start()
-  const others = await Promise.all(Array.from({ length: count - 1 }, start))
-  const all = [emulator, ...others]
-  const { wrongConfig, unreachableConfig } = configsOf(ariConfig(emulator))
-  return {
-    config: { ...ariConfig(emulator), ari_endpoints: others.map(({ url }) => url) },
-    wrongConfig,
-    unreachableConfig,
-    callees: {
-      stays: "011",
-      leaves: "001",
-      ringsOut: "003",
-      ends: [
-        ["is busy", "002", "user_busy"],
-        ["does not answer", "013", "no_answer"],
-        ["rejects", "007", "call_rejected"],
-        ["does not exist", "008", "unallocated_number"],
-        ["is behind a full network", "009", "congestion"]
-      ],
-      presses: { ending: "010", digits: "1234#" },
-      sounds: { ending: "011" },
-      disorderly: "006",
-      breaks: { ending: "005", cause: "network_out_of_order" }
-    },
-    timesDialed: async (number) => all.reduce((sum, { log }) => sum + (log.dialsByNumber().get(number) ?? 0), 0),
-    heard: async (callId) => all.flatMap(({ log }) => Array.from(log.heard(callId), fromMulaw)),
-    loseReply: (when) => {
-      // Of the one that is asked next, whichever that is; what follows goes to the other.
-      for (const one of all) one.setResponseFault(when === "after-placing" ? "reset-after-placing" : "reset-before-placing", 1)
-    },
-    close: async () => void (await Promise.all(all.map((one) => one.stop())))
-  }
-}
-
-/** `loop`: to itself, where the dialplan is the callee. `sipp`: to SIPp, which keeps a log. */
-const realWorld = async (asterisk: Asterisk, trunk: "loop" | "sipp"): Promise<World> => {
-  const isLoop = trunk === "loop"
-  return {
-    ...configsOf(ariConfig(placeOf(asterisk), { trunk })),
-    callees: {
-      stays: "520",
-      leaves: "105",
-      ringsOut: "300",
-      ends: [
-        ["is busy", "200", "user_busy"],
-        ["does not answer", "310", "no_answer"],
-        ["rejects", "400", isLoop ? "facility_rejected" : "call_rejected"],
-        ["does not exist", "404", "unallocated_number"],
-        ["is behind a full network", "800", "congestion"]
-      ],
-      presses: { ending: "600", digits: "1234#" },
-      sounds: { ending: "710", hertz: 440 }
-    },
-    timesDialed: async (number) => (isLoop ? undefined : (await asterisk.sippLog()).filter((invite) => invite.number === number).length),
-    ...(isLoop ? { heard: (_: string, number: string) => recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`) } : {}),
-    close: async () => {}
-  }
-}
 
 /** The samples of a 16-bit mono WAV file that may still be open. */
 const recording = async (path: string): Promise<ReadonlyArray<number>> => {
@@ -338,10 +266,6 @@ emulated("when another client takes the application, then the first gives way an
   await second.close()
 })
 
-conformance("given the ARI emulator", ari, () => emulatedWorld(1))
-conformance("given two ARI emulators behind one configuration", ari, () => emulatedWorld(2))
-real("that calls itself", steady, (name, asterisk) => conformance(name, ari, () => realWorld(asterisk, "loop")))
-real("that calls SIPp", steady, (name, asterisk) => conformance(name, ari, () => realWorld(asterisk, "sipp")))
 real("that comes and goes", doomed, (name, asterisk) =>
   t.test(name, { buffered: true }, async (t) => {
     const at = { ...placeOf(asterisk), url: asterisk.ariUrl.replace(/\/ari$/, "") }

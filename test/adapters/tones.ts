@@ -77,12 +77,3 @@ export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
   }
   return best
 }
-
-/** How loud the loudest eighth of a second is. */
-export const loudest = (samples: ReadonlyArray<number>): number => {
-  const levels: Array<number> = []
-  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += WINDOW_SAMPLES) {
-    levels.push(measure(samples.slice(at, at + WINDOW_SAMPLES), OUR_HERTZ).level)
-  }
-  return Math.max(...levels)
-}

@@ -1,0 +1,45 @@
+/** One thing that every adapter must do, for any test runner to run. */
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { NotAsked } from "./Nonconformity.ts"
+import { Scene } from "./Scene.ts"
+import type { World } from "./World.ts"
+
+export interface Verdict {
+  /** Why the case does not apply to this carrier, or could not be shown in this world. Undefined: it was asked, and passed. */
+  readonly notAsked?: string
+}
+
+export interface Case {
+  readonly name: string
+  /** Opens a world of its own and closes it again. Rejects with what was expected, what was seen, and why it matters. */
+  readonly run: () => Promise<Verdict>
+}
+
+/** How a case is written. */
+export interface Rule {
+  readonly name: string
+  readonly holds: (scene: Scene) => Promise<void>
+}
+
+interface Asked {
+  readonly adapter: Adapter
+  readonly openWorld: () => Promise<World>
+  /** How long to wait for anything that must happen. It costs nothing while things happen. */
+  readonly patienceMillis: number
+}
+
+export const caseOf = ({ holds, name }: Rule, { adapter, openWorld, patienceMillis }: Asked): Case => ({
+  name,
+  run: async () => {
+    const scene = new Scene(adapter, await openWorld(), patienceMillis)
+    try {
+      await holds(scene)
+      return {}
+    } catch (error) {
+      if (error instanceof NotAsked) return { notAsked: error.message }
+      throw error
+    } finally {
+      await scene.close()
+    }
+  }
+})

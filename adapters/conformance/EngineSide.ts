@@ -1,0 +1,222 @@
+/**
+ * The engine as an adapter sees it, as far as cases need it: it opens a trunk, gives a carrier addresses and serves them, keeps a reference to each
+ * call, and takes what is told. It decides nothing.
+ */
+import { lookup } from "node:dns"
+import { Effect, Exit, Result, Schema, Scope } from "effect"
+import type { Egress, Lookup } from "#core/egress/Egress.ts"
+import { type CallId, TelephonyConfigId } from "#core/Id.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import { isAlive, type OriginateRequest, type Presence, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { CarrierDoor } from "./CarrierDoor.ts"
+import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import { nowMillis } from "./now.ts"
+import { PlacedCall, type Tag } from "./PlacedCall.ts"
+import type { Stage } from "./Stage.ts"
+import type { Config } from "./World.ts"
+
+export interface EngineOptions {
+  readonly config?: Config
+  readonly apiOrigin?: URL
+  /** False: no carrier can reach it. */
+  readonly isPublic?: boolean
+}
+
+/** The longest that the engine can be set to. A phone that is to ring must not stop before the case has come to it. */
+const RING_SECONDS = 300
+const MAX_SECONDS = 600
+
+const openLookup: Lookup = (hostname, { all }, done) =>
+  lookup(hostname, { all: true }, (error, addresses) => {
+    const [first] = addresses
+    if (error !== null || all === true || first === undefined) done(error, addresses)
+    else done(null, first.address, first.family)
+  })
+/** The stand-in of a carrier is on this machine. */
+export const everywhere: Egress = { refuses: () => false, lookup: () => openLookup, maySendTo: () => true }
+
+export const configurationId = Schema.decodeSync(TelephonyConfigId)(1)
+/** The same after a restart. */
+let lastNode = 0
+
+export class EngineSide {
+  readonly statuses: Array<TrunkStatus> = []
+  readonly calls = new Map<string, PlacedCall>()
+  readonly door: CarrierDoor
+  trunk!: Trunk // set by `open`, the only maker
+  /** Whatever is told is lost. */
+  isDeaf = false
+  readonly #stage: Stage
+  readonly #options: EngineOptions
+  readonly #node = `conformance-${++lastNode}`
+  #scope = Scope.makeUnsafe()
+
+  private constructor(stage: Stage, options: EngineOptions) {
+    this.#stage = stage
+    this.#options = options
+    const config = options.config ?? stage.world.config
+    this.door = new CarrierDoor({
+      adapter: stage.adapter,
+      config,
+      callOf: (callId) => this.calls.get(callId),
+      named: (providerCallId) => [...this.calls.values()].find((call) => call.providerCallId === providerCallId),
+      take: (callId, event) => this.#take(callId, event)
+    })
+  }
+
+  static async open(stage: Stage, options: EngineOptions): Promise<EngineSide> {
+    const engine = new EngineSide(stage, options)
+    await engine.door.listen()
+    await engine.#connect()
+    return engine
+  }
+
+  /** A new process: only the references to calls are left. */
+  async restart(): Promise<void> {
+    await Effect.runPromise(Scope.close(this.#scope, Exit.void))
+    this.#scope = Scope.makeUnsafe()
+    this.statuses.length = 0
+    await this.#connect()
+    await this.untilUp()
+    for (const call of this.calls.values()) this.trunk.adopt(call.ref())
+  }
+
+  async untilUp(): Promise<void> {
+    const why = "nothing is dialed on a trunk that is not up"
+    const isUp = () => this.statuses.at(-1)?._tag === "Up" || undefined
+    await this.#stage.until("the trunk is up", isUp, () => `the statuses ${inWords(this.statuses)}`, why)
+  }
+
+  /** Requests a call. What came of that is in the call. */
+  async place(to: string, more: Partial<Pick<OriginateRequest, "detect" | "ringTimeoutSeconds" | "leave">> = {}): Promise<PlacedCall> {
+    const call = new PlacedCall(to, this.#stage.world.callerId)
+    this.calls.set(call.callId, call)
+    const leave = (endpoint?: string): boolean => {
+      call.asked += 1
+      call.sentAt = nowMillis()
+      call.endpoint = endpoint
+      return more.leave?.() ?? true
+    }
+    const usual = { detect: "no", maxDurationSeconds: MAX_SECONDS, ringTimeoutSeconds: RING_SECONDS } as const
+    const request = { ...usual, ...more, callId: call.callId, from: call.from, leave, to }
+    const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
+    if (Result.isFailure(result)) call.failure = result.failure
+    // An event may have named it in the meantime, and a name of a request never replaces that of its call.
+    else if (!call.has("Named")) call.providerCallId = result.success.providerCallId
+    return call
+  }
+
+  /** Requests a call that the carrier must accept. */
+  async accepted(to: string, more: Parameters<EngineSide["place"]>[1] = {}): Promise<PlacedCall> {
+    const call = await this.place(to, more)
+    demand(call.failure === undefined, "the carrier to accept the call", () => inWords(call.failure), "this is an ordinary call")
+    return call
+  }
+
+  /** A call that somebody has answered. */
+  async answered(to: string, more: Parameters<EngineSide["place"]>[1] = {}): Promise<PlacedCall> {
+    const call = await this.accepted(to, more)
+    await this.told(call, "Answered", "a call whose answer is not told has nobody talking to its callee")
+    return call
+  }
+
+  /** Waits until this was told of the call. */
+  async told(call: PlacedCall, tag: Tag, why: string): Promise<void> {
+    await this.#stage.until(
+      `${tag} is told`,
+      () => call.has(tag) || undefined,
+      () => call.story(),
+      why
+    )
+  }
+
+  /** Waits for the end of a call. Where the carrier's word for it is no proof, the call is looked up once its phone is hung up, as the engine does. */
+  async ended(call: PlacedCall): Promise<HangupCause> {
+    const { phone } = this.#stage.world
+    const { manifest, read } = this.#stage.adapter
+    const isProven = read === undefined || manifest.signs?.includes("body") === true
+    const cause = async () => {
+      if (!isProven && !call.has("HungUp") && ((await phone(call.to)).state ?? "ended") === "ended") await this.look(call)
+      return call.cause()
+    }
+    return await this.#stage.until(
+      "the end of the call is told",
+      cause,
+      () => call.story(),
+      "a call without an end keeps its slot for hours"
+    )
+  }
+
+  /** Undefined: the carrier did not say. What its record tells of the call is taken. */
+  async look(call: PlacedCall): Promise<Presence | undefined> {
+    const result = await Effect.runPromise(Effect.result(this.trunk.lookup(call.ref())))
+    if (Result.isFailure(result)) return undefined
+    for (const event of result.success.told) this.#take(call.callId, event)
+    return result.success.presence
+  }
+
+  /** Hangs up, which must succeed, and must end the call at the phone. */
+  async hangUp(call: PlacedCall, cause: HangupCause = "agent_hangup"): Promise<void> {
+    call.isWanted = false
+    const result = await Effect.runPromise(Effect.result(this.trunk.hangup(call.ref(), cause)))
+    demand(
+      Result.isSuccess(result),
+      "the hang-up to succeed",
+      () => inWords(result),
+      "a call that cannot be ended goes on at somebody's cost"
+    )
+  }
+
+  /** The carrier does not have the call any more. */
+  async isGone(call: PlacedCall): Promise<void> {
+    let presence: Presence | undefined
+    const isGone = async () => {
+      presence = await this.look(call)
+      return (presence !== undefined && !isAlive(presence)) || undefined
+    }
+    await this.#stage.until("a look finds the call ended", isGone, () => inWords(presence), "the engine waits for calls that live")
+  }
+
+  /** The audio of an answered call, whoever connects. It ends with the engine. */
+  async audio(call: PlacedCall): Promise<MediaStream> {
+    if (this.#stage.adapter.media !== undefined) {
+      const why = "without audio the callee hears nothing and hangs up"
+      const streamed = () => this.door.media.streamOf(call.callId)
+      return await this.#stage.until("the carrier opens the call's audio", streamed, () => this.door.media.story(call.callId), why)
+    }
+    const { openMedia } = this.trunk
+    if (openMedia === undefined) throw new NotAsked("its calls have no audio")
+    return await Effect.runPromise(openMedia(call.ref()).pipe(Effect.provideService(Scope.Scope, this.#scope)))
+  }
+
+  async close(): Promise<void> {
+    await Effect.runPromise(Scope.close(this.#scope, Exit.void))
+    await this.door.close()
+  }
+
+  async #connect(): Promise<void> {
+    const { adapter, world } = this.#stage
+    const { apiOrigin = world.apiOrigin, config = world.config, isPublic = true } = this.#options
+    const isHosted = adapter.read !== undefined || adapter.media !== undefined
+    this.trunk = await Effect.runPromise(
+      adapter
+        .connect(config, {
+          apiOrigin,
+          callbackUrl: isHosted && isPublic ? (kind: string, callId?: CallId) => this.door.address(kind, callId) : undefined,
+          configurationId,
+          egress: everywhere,
+          mediaUrl: isHosted && isPublic ? (callId: CallId) => this.door.media.address(callId) : undefined,
+          node: this.#node,
+          onEvent: (callId, event) => this.#take(callId, event),
+          onStatus: (status) => void this.statuses.push(status)
+        })
+        .pipe(Effect.provideService(Scope.Scope, this.#scope))
+    )
+  }
+
+  #take(callId: string, event: TrunkEvent): void {
+    if (!this.isDeaf) this.calls.get(callId)?.take(event)
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * What every adapter must do, as named cases that any test runner can run: `for (const { name, run } of conformance(...)) test(name, run)`. It is
+ * judged by what the carrier's own log shows and by what the engine's side is told, never by how the adapter does it.
+ */
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { type Case, caseOf } from "./Case.ts"
+import { audio } from "./audio.ts"
+import { callbackOrders } from "./callbackOrders.ts"
+import { forgeries } from "./forgeries.ts"
+import { hangingUp } from "./hangingUp.ts"
+import { keys } from "./keys.ts"
+import { lostReplies } from "./lostReplies.ts"
+import { originating } from "./originating.ts"
+import { outcomes } from "./outcomes.ts"
+import { refusals } from "./refusals.ts"
+import { restarts } from "./restarts.ts"
+import { transfers } from "./transfers.ts"
+import type { World } from "./World.ts"
+
+export type { Case, Verdict } from "./Case.ts"
+export { type Ability, type Callee, type CarrierReply, type Config, numbersEnding, type Phone, type World } from "./World.ts"
+
+interface Options {
+  /** How long a case waits for anything that must happen. It costs nothing while things happen: give a busy machine plenty. */
+  readonly patienceMillis?: number
+}
+
+const rules = [originating, outcomes, callbackOrders, forgeries, lostReplies, refusals, restarts, audio, keys, transfers, hangingUp].flat()
+
+const PATIENCE_MILLIS = 120_000
+
+export const conformance = (
+  adapter: Adapter,
+  openWorld: () => Promise<World>,
+  { patienceMillis = PATIENCE_MILLIS }: Options = {}
+): ReadonlyArray<Case> => rules.map((rule) => caseOf(rule, { adapter, openWorld, patienceMillis }))

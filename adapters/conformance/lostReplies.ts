@@ -1,0 +1,106 @@
+/** Requests whose reply is lost or proves nothing: the call is in doubt, never requested a second time, and found again. */
+import { isAlive, type Presence } from "#core/provider/Adapter.ts"
+import type { Rule } from "./Case.ts"
+import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import type { PlacedCall } from "./PlacedCall.ts"
+import type { Scene } from "./Scene.ts"
+import type { CarrierReply } from "./World.ts"
+
+const inDoubt = ({ failure }: PlacedCall): void =>
+  demand(
+    failure?._tag === "OriginateDoubtful",
+    "OriginateDoubtful",
+    () => (failure === undefined ? "success" : `${failure._tag}: ${failure.message}`),
+    "a refusal says that nobody was called, and the contact would be called a second time"
+  )
+
+const spoil = (scene: Scene, places: boolean, reply: "lost" | CarrierReply): void => {
+  if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot reply so")
+}
+
+const page = "<html><body>Something else answers</body></html>"
+/** What a proxy, a login page or a fault at the carrier looks like. */
+const replies: ReadonlyArray<readonly [what: string, reply: CarrierReply]> = [
+  ["an error of a proxy (502)", { status: 502, body: page }],
+  ["an error of a proxy (503)", { status: 503, body: page, headers: { "retry-after": "7" } }],
+  ["a login page (401)", { status: 401, body: page }],
+  ["a page that forbids it (403)", { status: 403, body: page }],
+  ["a page that says too often (429)", { status: 429, body: page }],
+  ["a redirect", { status: 302, headers: { location: "/elsewhere" } }],
+  ["a page", { status: 200, body: page }],
+  ["nothing but a status", { status: 200 }],
+  ["an empty object", { status: 200, body: {} }],
+  ["an array", { status: 201, body: [[]] }],
+  ["an error with status 200", { status: 200, body: { error: "not now", message: "not now" } }],
+  ["a server error in JSON", { status: 500, body: { error: "not now", message: "not now" } }]
+]
+
+export const lostReplies: ReadonlyArray<Rule> = [
+  {
+    name: "lost reply: a call that was placed is in doubt, and what the carrier tells of it names it",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      spoil(scene, true, "lost")
+      const call = await engine.place(scene.number("stays"))
+      // An event of the call may outrun the loss, and prove that it was accepted.
+      if (call.failure !== undefined) inDoubt(call)
+      await engine.told(call, "Answered", "the callee has answered, and waits for somebody to talk")
+      await engine.hangUp(call)
+      await engine.ended(call)
+      await scene.wasEndedBy(call.to, "us")
+      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
+    }
+  },
+  {
+    name: "lost reply: where nothing was told of the call either, a look finds it if the manifest says so",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      engine.isDeaf = true
+      spoil(scene, true, "lost")
+      const call = await engine.place(scene.number("stays"))
+      if (call.failure !== undefined) inDoubt(call)
+      await scene.untilPhone(call.to, "up", "the call was placed")
+      engine.isDeaf = false
+      const presence = await engine.look(call)
+      const isFound = presence !== undefined && isAlive(presence)
+      const isTold = scene.adapter.manifest.tells?.includes("unnamed") === true
+      const why = "a call that nobody finds talks to nobody, or is taken for one that never was"
+      demand(presence !== "never_placed" && presence !== "ended", "no proof that it is over", () => inWords(presence), why)
+      demand(isFound === isTold, isTold ? "the call to be found" : "no find: add `unnamed` to `tells`", () => inWords(presence), why)
+      if (!isFound) return
+      await engine.hangUp(call)
+      await engine.isGone(call)
+      await scene.wasEndedBy(call.to, "us")
+      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
+    }
+  },
+  {
+    name: "lost reply: a request that was lost on the way is in doubt, and not repeated",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      spoil(scene, false, "lost")
+      const call = await engine.place(scene.number("stays"))
+      inDoubt(call)
+      const presence: Presence | undefined = await engine.look(call)
+      demand(presence === undefined || !isAlive(presence), "no live call", () => inWords(presence), "there is none")
+      demand(call.asked === 1, "permission to be asked for once", () => `${call.asked} times`, "a second request may call a second time")
+      await scene.wasDialed(call.to, { requested: 1, rung: 0 })
+    }
+  },
+  ...replies.flatMap(([what, reply]) =>
+    [true, false].map(
+      (places): Rule => ({
+        name: `lost reply: ${what} proves nothing, whether the call was ${places ? "placed" : "not placed"}`,
+        holds: async (scene) => {
+          const engine = await scene.engine()
+          spoil(scene, places, reply)
+          const call = await engine.place(scene.number("busy"))
+          // What is told of a call that was placed may have proven it in the meantime.
+          if (!places || call.failure !== undefined) inDoubt(call)
+          if (places) await engine.ended(call)
+          await scene.wasDialed(call.to, { requested: 1, rung: places ? 1 : 0 })
+        }
+      })
+    )
+  )
+]

@@ -1,0 +1,4 @@
+import { Clock, Effect } from "effect"
+
+/** Epoch milliseconds. */
+export const nowMillis = (): number => Effect.runSync(Clock.currentTimeMillis)

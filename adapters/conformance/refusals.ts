@@ -1,0 +1,76 @@
+/** What the carrier refuses in its own words: rates, credentials, numbers. Nobody is called, and it is said who has to act. */
+import type { OriginateRefused } from "#core/provider/Adapter.ts"
+import type { Rule } from "./Case.ts"
+import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import { NOWHERE, refusedAs } from "./originating.ts"
+import { secretsIn, triedOut } from "./triedOut.ts"
+
+const reasons: ReadonlyArray<readonly [reason: OriginateRefused["reason"], why: string]> = [
+  ["rate_limited", "the trunk rests for as long as the carrier says, and the contact is as before"],
+  ["number_refused", "the contact fails and is not tried again"],
+  ["caller_id_refused", "the number is not shown any more, and the campaign goes on with the others"],
+  ["auth_refused", "nothing can be dialed until a person acts"],
+  ["no_credit", "nothing can be dialed until a person acts"],
+  ["misconfigured", "nothing can be dialed until a person acts"]
+]
+
+export const refusals: ReadonlyArray<Rule> = [
+  ...reasons.map(
+    ([reason, why]): Rule => ({
+      name: `refusal: ${reason}, in the carrier's own words`,
+      holds: async (scene) => {
+        const reply = scene.need("refusals")[reason]
+        if (reply === undefined) throw new NotAsked("this world has no such refusal")
+        const engine = await scene.engine()
+        if (!scene.need("spoil")(false, reply)) throw new NotAsked("this world cannot reply so")
+        const call = await engine.place(scene.number("leaves"))
+        refusedAs(call, [reason], why)
+        demand(!inWords(call.failure).includes(call.to.slice(-8)), "words without the number", () => "the number", "they end up in logs")
+        await scene.wasDialed(call.to, { requested: 1, rung: 0 })
+        if (reason !== "rate_limited") return
+        const again = await engine.accepted(scene.number("busy"))
+        await engine.ended(again)
+      }
+    })
+  ),
+  {
+    name: "refusal: with wrong credentials, the trunk is down for them, calls are refused, and no secret is shown",
+    holds: async (scene) => {
+      const { wrongConfig } = scene.world
+      const engine = await scene.open({ config: wrongConfig })
+      const call = await engine.place(scene.number("stays"))
+      refusedAs(call, ["auth_refused", "unreachable"], "the campaign pauses, and no contact is used up")
+      await scene.until(
+        "the trunk is down for its credentials",
+        () => engine.statuses.some((status) => status._tag === "Down" && status.reason === "auth") || undefined,
+        () => inWords(engine.statuses),
+        "an operator must see what to repair"
+      )
+      const said = inWords([call.failure, engine.statuses])
+      const shown = secretsIn(scene.adapter, wrongConfig).filter((secret) => said.includes(secret))
+      demand(shown.length === 0, "words without a secret", () => "one of them", "they end up in logs")
+      await scene.wasDialed(call.to, { requested: call.failure?._tag === "OriginateRefused" && call.asked === 1 ? 1 : 0, rung: 0 })
+    }
+  },
+  {
+    name: "refusal: a configuration that is tried out is told what is wrong with it, and nobody is called",
+    holds: async (scene) => {
+      const { apiOrigin, config, unreachableConfig, wrongConfig } = scene.world
+      const failed = (given: typeof config, at = apiOrigin) => triedOut(scene.adapter, given, at)
+      const right = await failed(config)
+      demand(right.length === 0, "nothing wrong with the right one", () => inWords(right), "operators repair what they are told")
+      const wrong = await failed(wrongConfig)
+      demand(
+        wrong[0]?.name === "credentials" && wrong.every(({ advice }) => advice !== undefined),
+        "wrong credentials, with advice",
+        () => inWords(wrong),
+        "operators repair what they are told"
+      )
+      const nowhere = await failed(unreachableConfig ?? config, unreachableConfig === undefined ? NOWHERE : apiOrigin)
+      const why = "operators repair what they are told"
+      demand(nowhere[0]?.name === "connection", "no connection where nobody listens", () => inWords(nowhere), why)
+      const shown = secretsIn(scene.adapter, wrongConfig).filter((secret) => inWords(wrong).includes(secret))
+      demand(shown.length === 0, "words without a secret", () => "one of them", "they are shown")
+    }
+  }
+]

@@ -1,0 +1,117 @@
+/** The Asterisk adapter against the emulator, alone and in a pair, and against a real Asterisk with real callees. */
+import { readFile } from "node:fs/promises"
+import t from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { numbersEnding, type World } from "#adapters/conformance/conformance.ts"
+import { type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { calleeHertz } from "#test/emulators/ari/Sound.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
+import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { callees, conforms, phoneIn } from "./conforms.ts"
+
+const unavailable = await asteriskUnavailable()
+const asterisk = unavailable === undefined ? await startAsterisk() : undefined
+t.teardown(() => asterisk?.stop())
+
+const configsOf = (config: ReturnType<typeof ariConfig>) => ({
+  config: { ...config, transfer_dial_string: config.dial_string },
+  unreachableConfig: { ...config, ari_endpoint: "http://127.0.0.1:9" },
+  wrongConfig: { ...config, app_password: "wrong secret" }
+})
+
+/** What the emulator can reply in the place of Asterisk. */
+const faultOf = (places: boolean, reply: Parameters<NonNullable<World["spoil"]>>[1]): ResponseFault | undefined => {
+  if (reply === "lost") return places ? "reset-after-placing" : "reset-before-placing"
+  if (places || reply.status >= 504) return undefined
+  const isPage = typeof reply.body === "string"
+  return (
+    [
+      ["503", true],
+      ["429", true],
+      ["500", false]
+    ] as const
+  ).find(([status, of]) => status === String(reply.status) && of === isPage)?.[0]
+}
+
+/** Behind one configuration, whatever their number. */
+const emulatedWorld = async (count: number): Promise<World> => {
+  // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
+  const all = await Promise.all(Array.from({ length: count }, () => startAriEmulator({ talkMillis: 40_000, timeScale: 0.2 })))
+  const [emulator, ...others] = all
+  if (emulator === undefined) throw new Error("no emulator")
+  const { config, ...configs } = configsOf(ariConfig(emulator))
+  return {
+    ...configs,
+    calleeHertz,
+    cannot: { refusals: "Asterisk itself refuses no call for its rate, and its trunk's refusals are ends of calls" },
+    close: async () => void (await Promise.all(all.map((one) => one.stop()))),
+    config: { ...config, ari_endpoints: others.map(({ url }) => url) },
+    number: numbersEnding(callees),
+    phone: (number) => {
+      const { log } = all.find(({ log }) => log.of(number).length > 0) ?? emulator
+      return phoneIn(log, number)
+    },
+    requested: (number) => all.flatMap(({ requests }) => requests).filter(({ endpoint }) => endpoint.includes(number)).length,
+    spoil: (places, reply) => {
+      const fault = faultOf(places, reply)
+      // Of the one that is asked next, whichever that is.
+      for (const one of all) one.setResponseFault(fault ?? "none", 1)
+      return fault !== undefined
+    }
+  }
+}
+
+/** `loop`: to itself, where the dialplan is the callee. `sipp`: to SIPp, which keeps a log. */
+const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
+  const config = configsOf(ariConfig({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password }, { trunk }))
+  const unseen = "a real phone tells nobody"
+  const isLoop = trunk === "loop"
+  return {
+    ...config,
+    calleeHertz: 440,
+    cannot: {
+      breaks: "no real line breaks on demand",
+      disorderly: "Asterisk tells in order",
+      endedBy: unseen,
+      heard: unseen,
+      pressed: unseen,
+      refusals: "Asterisk itself refuses no call",
+      requested: unseen,
+      rung: unseen,
+      spoil: "nothing is between us and Asterisk",
+      state: unseen
+    },
+    close: async () => {},
+    number: numbersEnding({
+      busy: "200",
+      congested: "800",
+      declines: "400",
+      doesNotAnswer: "310",
+      doesNotExist: "404",
+      leaves: "105",
+      machine: "500",
+      presses: "600",
+      ringsOut: "300",
+      stays: "710"
+    }),
+    phone: async (number) =>
+      isLoop
+        ? { heard: await recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`) }
+        : { rung: (await asterisk.sippLog()).filter((invite) => invite.number === number).length }
+  }
+}
+
+/** The samples of a 16-bit mono WAV file that may not be there yet, or still be open. */
+const recording = async (path: string): Promise<ArrayLike<number>> => {
+  const bytes = await readFile(path).catch(() => Buffer.alloc(0))
+  const start = bytes.indexOf("data") + 8
+  return Array.from({ length: Math.max(0, Math.floor((bytes.length - start) / 2)) }, (_, n) => bytes.readInt16LE(start + 2 * n))
+}
+
+conforms(ari, () => emulatedWorld(1))
+conforms(ari, () => emulatedWorld(2), "given two emulators")
+for (const trunk of ["loop", "sipp"] as const) {
+  const where = `given a real Asterisk that calls ${trunk === "loop" ? "itself" : "SIPp"}`
+  if (asterisk === undefined) t.test(where, { skip: unavailable ?? true }, () => {})
+  else conforms(ari, async () => realWorld(asterisk, trunk), where)
+}

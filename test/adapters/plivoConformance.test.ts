@@ -1,0 +1,24 @@
+import plivo from "#adapters/plivo/plivo.ts"
+import { errorOf } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { conforms, hostedWorld } from "./conforms.ts"
+import { OUR_NUMBER } from "./hosted.ts"
+import { placesCall } from "./plivoDialect.ts"
+import { config, start } from "./plivoWorld.ts"
+
+conforms(plivo, async () => {
+  const emulator = await start()
+  return hostedWorld(emulator, {
+    callerId: OUR_NUMBER,
+    config,
+    holdQueue: (on) => emulator.holdQueue(on),
+    placesCall,
+    refusals: {
+      auth_refused: errorOf(401, "authentication failed"),
+      caller_id_refused: errorOf(400, "invalid 'from' number"),
+      no_credit: errorOf(402, "insufficient credit"),
+      number_refused: errorOf(400, "invalid 'to' number"),
+      rate_limited: errorOf(429, "request rate limit exceeded")
+    },
+    wrongConfig: { auth_id: `MA${"Y".repeat(18)}`, auth_token: "of-a-stranger" }
+  })
+})

@@ -1,0 +1,26 @@
+import { generateKeyPairSync } from "node:crypto"
+import telnyx from "#adapters/telnyx/telnyx.ts"
+import { isDial, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { errorOf } from "#test/emulators/telnyx/TelnyxErrors.ts"
+import { conforms, hostedWorld } from "./conforms.ts"
+import { OUR_NUMBER } from "./hosted.ts"
+import { configOf } from "./telnyxWorld.ts"
+
+const strangersKey = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
+
+conforms(telnyx, async () => {
+  const emulator = await startTelnyxEmulator()
+  return hostedWorld(emulator, {
+    callerId: OUR_NUMBER,
+    config: configOf(emulator),
+    placesCall: isDial,
+    refusals: {
+      auth_refused: errorOf(401, "10009"),
+      caller_id_refused: errorOf(422, "10016", "/from"),
+      misconfigured: errorOf(404, "10005"),
+      number_refused: errorOf(422, "10016", "/to"),
+      rate_limited: errorOf(429, "90103")
+    },
+    wrongConfig: configOf(emulator, { api_key: "KEY-of-a-stranger", webhook_public_key: strangersKey })
+  })
+})

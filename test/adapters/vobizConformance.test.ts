@@ -1,0 +1,28 @@
+import vobiz from "#adapters/vobiz/vobiz.ts"
+import { conforms, hostedWorld } from "./conforms.ts"
+import { OUR_NUMBER } from "./hosted.ts"
+import { placesCall } from "./plivoDialect.ts"
+import { config, start } from "./vobizWorld.ts"
+
+const error = (status: number, message: string) => ({
+  status,
+  body: { error: { code: "REFUSED", message }, requestId: "req_1", status: "error" }
+})
+
+conforms(vobiz, async () => {
+  const emulator = await start()
+  return hostedWorld(emulator, {
+    callerId: OUR_NUMBER,
+    config,
+    placesCall,
+    refusals: {
+      auth_refused: error(401, "wrong"),
+      caller_id_refused: error(422, "invalid 'from' number"),
+      misconfigured: error(403, "KYC"),
+      no_credit: error(402, "Account balance too low"),
+      number_refused: error(400, "invalid 'to' number"),
+      rate_limited: error(429, "CPS limit")
+    },
+    wrongConfig: { auth_id: "MA_STRANGER", auth_token: "of-a-stranger" }
+  })
+})
