@@ -54,7 +54,8 @@ export interface CarrierReply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Ability = keyof Phone | "calleeHertz" | "requested" | "spoil" | "refusals" | "holdQueue" | "unreachable"
+/** `heardAtOnce`: what a phone has heard can be seen without delay. */
+export type Ability = keyof Phone | "heardAtOnce" | "calleeHertz" | "requested" | "spoil" | "refusals" | "holdQueue" | "unreachable"
 
 export interface World {
   readonly config: Config

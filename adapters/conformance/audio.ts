@@ -133,7 +133,7 @@ export const audio: ReadonlyArray<Rule> = [
         why
       )
       demand(ear.marks.join() === "said played", "one mark that was played", () => ear.marks.join(), why)
-      if (scene.adapter.manifest.tells?.includes("marks") !== true) return
+      if (scene.adapter.manifest.tells?.includes("marks") !== true || scene.world.cannot?.heardAtOnce !== undefined) return
       const heard = framesAt(await heardBy(scene, call), OURS_HERTZ)
       demand(heard >= said - 1, `${said} frames heard before it, as the manifest says that the carrier tells marks`, () => `${heard}`, why)
       await engine.hangUp(call)

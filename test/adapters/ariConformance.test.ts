@@ -74,6 +74,7 @@ const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
       disorderly: "Asterisk tells in order",
       endedBy: unseen,
       heard: unseen,
+      heardAtOnce: "the recording is written later",
       pressed: unseen,
       refusals: "Asterisk itself refuses no call",
       requested: unseen,
