@@ -1,0 +1,339 @@
+/** The suite itself: each fault of an adapter makes the right case fail, and says what was expected and seen. */
+import { createHmac } from "node:crypto"
+import { Effect } from "effect"
+import t from "tap"
+import { conformance } from "#adapters/conformance/conformance.ts"
+import type { Adapter, Trunk } from "#core/provider/Adapter.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import {
+  doubtful,
+  refused,
+  whereDoubtful,
+  withCause,
+  withContext,
+  withEvents,
+  withManifest,
+  without,
+  withRead,
+  withStream,
+  withTrunk
+} from "./broken.ts"
+import { parley } from "./parley.ts"
+import { account } from "./ParleyEmulator.ts"
+import { openParley } from "./parleyWorld.ts"
+
+/** How long a case waits for what a broken adapter never does: long enough for what it does, on a busy machine. */
+const PATIENCE_MILLIS = 15_000
+const { signs = [], tells = [] } = parley.manifest
+
+/** What is wrong, how the name of the case begins that must fail, and with what words. */
+type Fault = readonly [what: string, adapter: Adapter, caseName: string, message: RegExp]
+
+const originates = (change: (trunk: Trunk) => Trunk["originate"]): Adapter => withTrunk(parley, (trunk) => ({ originate: change(trunk) }))
+
+/** Reads whatever claims to be a callback as if Parley had signed it now. */
+const believing = (of: (callback: Callback) => Partial<Callback>): Adapter => ({
+  ...parley,
+  read: (config, callback) => {
+    const given = { ...callback, ...of(callback) }
+    const time = Math.floor(given.at / 1000)
+    const signature = createHmac("sha256", account.signingKey)
+      .update(`${time}.${given.url}.${Buffer.from(given.body)}`)
+      .digest("hex")
+    return parley.read?.(config, { ...given, headers: { ...given.headers, "parley-signature": `t=${time},v1=${signature}` } })
+  }
+})
+const credulous = believing(() => ({}))
+
+const scrambled = (frame: Uint8Array): Uint8Array => frame.map((code) => code ^ 0x55)
+
+const places: ReadonlyArray<Fault> = [
+  [
+    "repeats a request whose reply was lost",
+    whereDoubtful(parley, (again) => again),
+    "lost reply: a request that was lost",
+    /OriginateDoubtful, but saw success/
+  ],
+  [
+    "takes a lost reply for a refusal",
+    whereDoubtful(parley, () => refused("unreachable")),
+    "lost reply: a request that was lost",
+    /OriginateDoubtful, but saw OriginateRefused/
+  ],
+  [
+    "takes an empty object for a call",
+    whereDoubtful(parley, () => Effect.succeed({ providerCallId: "pc_1" })),
+    "lost reply: an empty object proves nothing, whether the call was not placed",
+    /OriginateDoubtful, but saw success/
+  ],
+  [
+    "takes a refused rate for doubt",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          Effect.catchTag(originate(request), "OriginateRefused", () => doubtful)
+    ),
+    "refusal: rate_limited",
+    /rate_limited, but saw OriginateDoubtful/
+  ],
+  [
+    "asks for permission twice",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          originate({ ...request, leave: () => request.leave() && request.leave() })
+    ),
+    "originate: permission",
+    /asked for once, but saw 2 times/
+  ],
+  [
+    "does without permission",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          originate({ ...request, leave: () => request.leave() || true })
+    ),
+    "originate: without permission",
+    /permit_lapsed, but saw success/
+  ],
+  [
+    "dials twice",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          Effect.andThen(originate(request), originate(request))
+    ),
+    "originate: a call is placed once",
+    /requests for the call: 1, but saw 2/
+  ],
+  [
+    "dials without an address for callbacks",
+    withContext(parley, () => ({ callbackUrl: () => "http://127.0.0.1:9/" })),
+    "originate: without a public address",
+    /but saw success/
+  ],
+  [
+    "forgets how long a phone may ring",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          originate({ ...request, ringTimeoutSeconds: 300 })
+    ),
+    "outcome: a phone that rings for too long",
+    /the end of the call is told, but saw/
+  ],
+  [
+    "shows a secret",
+    withContext(parley, ({ onStatus }) => ({
+      onStatus: (status) => onStatus(status._tag === "Down" ? { ...status, detail: "par_9999" } : status)
+    })),
+    "refusal: with wrong credentials",
+    /words without a secret/
+  ],
+  ["finds nothing wrong with wrong credentials", { ...parley, verify: () => Effect.void }, "refusal: a configuration", /wrong credentials/]
+]
+
+const tellsOf: ReadonlyArray<Fault> = [
+  ["swallows answers", without(parley, "Answered"), "originate: a call is placed once", /the answer to be told/],
+  ["swallows ends", without(parley, "HungUp"), "hang-up: a callee", /the end of the call is told/],
+  [
+    "takes busy for an ordinary end",
+    withCause(parley, "user_busy", "normal_clearing"),
+    "outcome: a callee who is or does so (busy)",
+    /user_busy, but saw normal_clearing/
+  ],
+  [
+    "tells answers of busy callees",
+    withEvents(parley, (event) => (event._tag === "HungUp" ? [{ _tag: "Answered" }, event] : [event])),
+    "outcome: a callee who is or does so (busy)",
+    /no answer to be told/
+  ],
+  [
+    "takes machines for people",
+    withEvents(parley, (event) => [event._tag === "Detected" ? { ...event, who: "human" } : event]),
+    "outcome: a machine",
+    /a machine, but saw human/
+  ],
+  [
+    "detects unasked",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          originate({ ...request, detect: "who" })
+    ),
+    "outcome: nobody is detected",
+    /nobody to be detected/
+  ],
+  [
+    "tells a debit",
+    withEvents(parley, (event) => [event._tag === "Billed" ? { ...event, amount: `-${event.amount}` } : event]),
+    "outcome: what a call cost",
+    /without a sign/
+  ],
+  ["names no call", without(parley, "Named"), "lost reply: a call that was placed", /the hang-up to succeed/],
+  [
+    "drops ends before the call is named",
+    withRead(parley, (read, { call }) =>
+      call?.providerCallId === undefined ? { ...read, events: read.events.filter(({ event }) => event._tag !== "HungUp") } : read
+    ),
+    "order: callbacks tell the same",
+    /as in their own order/
+  ],
+  [
+    "gives all deliveries one id",
+    withRead(parley, (read) => ({ ...read, deliveryId: read.events.some(({ event }) => event._tag === "HungUp") ? "2" : "1" })),
+    "repeated: ",
+    /another id for another event/
+  ],
+  ["swallows keys", without(parley, "Dtmf"), "keys: those of the callee", /but saw ""/],
+  [
+    "tells keys twice",
+    withEvents(parley, (event) => (event._tag === "Dtmf" ? [event, event] : [event])),
+    "keys: those of the callee",
+    /1122/
+  ]
+]
+
+const believes: ReadonlyArray<Fault> = [
+  ["believes forged callbacks", credulous, "forged: ", /an unsigned callback \(call\) to be refused/],
+  ["believes altered bodies", credulous, "altered: a changed body", /every change of the body to be refused/],
+  ["believes another address", credulous, "altered: another address", /every change of the address/],
+  [
+    "believes old callbacks",
+    believing(({ headers }) => ({ at: Number(/t=(\d+)/.exec(headers["parley-signature"] ?? "")?.[1] ?? 0) * 1000 })),
+    "expired: ",
+    /every change of the time/
+  ],
+  [
+    "believes an end that nothing proves, and admits that nothing does",
+    withManifest(credulous, { signs: [] }),
+    "altered: an end",
+    /no end and no cost from such a callback/
+  ],
+  ["claims a nonce", withManifest(parley, { signs: [...signs, "nonce"] }), "repeated: ", /a nonce, but saw undefined/],
+  ["claims signed sockets", withManifest(parley, { signs: [...signs, "socket"] }), "socket: ", /a refusal/],
+  [
+    "does not say that bodies are signed",
+    withManifest(parley, { signs: signs.filter((one) => one !== "body") }),
+    "altered: a changed body",
+    /add `body` to `signs`/
+  ],
+  [
+    "does not say that the time is signed",
+    withManifest(parley, { signs: signs.filter((one) => one !== "time") }),
+    "expired: ",
+    /add `time` to `signs`/
+  ],
+  ["says nothing of signatures", withManifest(parley, { signs: [] }), "forged: ", /say in `signs` what is signed/]
+]
+
+const undeclared: ReadonlyArray<readonly [what: (typeof tells)[number], caseName: string, message: RegExp]> = [
+  ["ringing", "outcome: ringing", /no `Rang`/],
+  ["answerer", "outcome: a machine", /add `answerer` to `tells`/],
+  ["cost", "outcome: what a call cost", /add `cost` to `tells`/],
+  ["keys", "keys: those of the callee", /add `keys` to `tells`/],
+  ["unnamed", "lost reply: where nothing was told", /add `unnamed` to `tells`/]
+]
+
+const manifests: ReadonlyArray<Fault> = [
+  ...undeclared.map(
+    ([what, caseName, message]): Fault => [
+      `does not say that ${what} is told`,
+      withManifest(parley, { tells: tells.filter((one) => one !== what) }),
+      caseName,
+      message
+    ]
+  ),
+  ["claims to tell of a queue", withManifest(parley, { tells: [...tells, "queue"] }), "restart: a call that is queued", /`holdQueue`/],
+  ["claims to tell of ringing", without(parley, "Rang"), "outcome: ringing", /`Rang`, but saw/]
+]
+
+const verbs: ReadonlyArray<Fault> = [
+  [
+    "hangs nothing up",
+    withTrunk(parley, () => ({ hangup: () => Effect.void })),
+    "hang-up: a call that is up",
+    /the end of the call is told/
+  ],
+  [
+    "fails to hang up what has ended",
+    withTrunk(parley, ({ hangup, lookup }) => ({
+      hangup: (call, cause) =>
+        Effect.flatMap(Effect.orDie(lookup(call)), ({ presence }) =>
+          presence === "ended" ? Effect.die(new Error("it has ended")) : hangup(call, cause)
+        )
+    })),
+    "hang-up: of a call that has ended",
+    /it has ended/
+  ],
+  [
+    "sees live calls as gone",
+    withTrunk(parley, () => ({ lookup: () => Effect.succeed({ presence: "gone", told: [] }) })),
+    "restart: a call that is up",
+    /a look finds the call up/
+  ],
+  [
+    "takes what it does not find for proof",
+    withTrunk(parley, () => ({ lookup: () => Effect.succeed({ presence: "never_placed", told: [] }) })),
+    "lost reply: where nothing was told",
+    /no proof that it is over/
+  ],
+  [
+    "knows only calls of its own",
+    withTrunk(parley, ({ hangup, originate }) => {
+      const own = new Set<string>()
+      return {
+        hangup: (call, cause) => (own.has(call.callId) ? hangup(call, cause) : Effect.void),
+        originate: (request) => originate(request).pipe(Effect.tap(() => Effect.sync(() => own.add(request.callId))))
+      }
+    }),
+    "restart: a call that is ringing",
+    /the end of the call is told/
+  ],
+  ["sends no keys", withTrunk(parley, () => ({ sendDtmf: () => Effect.void })), "keys: ours", /the callee gets/]
+]
+
+const sounds: ReadonlyArray<Fault> = [
+  [
+    "hears noise",
+    withStream(parley, (stream) => ({
+      listen: (listener) => stream.listen({ ...listener, closed: listener.closed, frame: (frame) => listener.frame(scrambled(frame)) })
+    })),
+    "audio: the callee is heard",
+    /us to hear a tone/
+  ],
+  [
+    "says noise",
+    withStream(parley, (stream) => ({ send: (frame) => stream.send(scrambled(frame)) })),
+    "audio: the callee hears us",
+    /the callee to hear a tone/
+  ],
+  ["says nothing", withStream(parley, () => ({ send: () => true })), "audio: the callee hears us", /sound at the callee/],
+  ["clears nothing", withStream(parley, () => ({ clear: () => {} })), "audio: what is cleared", /less than half of 100 frames/],
+  ["tells no marks", withStream(parley, () => ({ mark: () => true })), "audio: a mark", /the mark is told/],
+  [
+    "tells marks as cleared",
+    withStream(parley, (stream) => ({
+      listen: (listener) => stream.listen({ ...listener, marked: (name) => listener.marked?.(name, "cleared") })
+    })),
+    "audio: a mark",
+    /one mark that was played/
+  ],
+  [
+    "fails at an orderly end",
+    withStream(parley, (stream) => ({
+      listen: (listener) => stream.listen({ ...listener, closed: (_, why) => listener.closed("failed", why) })
+    })),
+    "audio: where the carrier opens it",
+    /no failure of the audio/
+  ]
+]
+
+t.jobs = 8
+for (const [what, adapter, caseName, message] of [...places, ...tellsOf, ...believes, ...manifests, ...verbs, ...sounds]) {
+  t.test(`an adapter that ${what} fails: ${caseName}`, { buffered: true }, async (t) => {
+    const asked = conformance(adapter, openParley, { patienceMillis: PATIENCE_MILLIS }).find(({ name }) => name.startsWith(caseName))
+    if (asked === undefined) throw new Error("there is no such case")
+    await t.rejects(() => asked.run().then(() => {}), { message })
+  })
+}
