@@ -26,6 +26,8 @@ export class CarrierDoor {
   /** Every request for one of our addresses, in order. */
   readonly deliveries: Array<Delivery> = []
   readonly media: MediaDoor
+  /** What carriers tell is lost, as if it had never come. */
+  isDeaf = false
   readonly #served: Served
   readonly #inbox = new Inbox()
   readonly #key = randomBytes(16).toString("hex")
@@ -95,6 +97,7 @@ export class CarrierDoor {
     const read = Result.try(() => adapter.read?.(config, callback))
     if (Result.isFailure(read)) return { read: undefined, status: 400 }
     if (read.success === undefined) return { read: undefined, status: 403 }
+    if (this.isDeaf) return { read: read.success, status: 200 }
     const known = this.#inbox.store(callback, read.success)
     if (known === "altered") return { read: undefined, status: 403 }
     for (const { call, event } of known === "first" ? read.success.events : []) {

@@ -55,7 +55,16 @@ export interface CarrierReply {
 }
 
 /** `heardAtOnce`: what a phone has heard can be seen without delay. */
-export type Ability = keyof Phone | "heardAtOnce" | "calleeHertz" | "requested" | "spoil" | "refusals" | "holdQueue" | "unreachable"
+export type Ability =
+  | keyof Phone
+  | "heardAtOnce"
+  | "calleeHertz"
+  | "requested"
+  | "spoil"
+  | "replyLate"
+  | "refusals"
+  | "holdQueue"
+  | "unreachable"
 
 export interface World {
   readonly config: Config
@@ -75,10 +84,12 @@ export interface World {
   /** How many requests to call this number have arrived, whatever came of them. */
   readonly requested?: (number: string) => number | Promise<number>
   /**
-   * What the next request for a call gets instead of the carrier's reply: its connection breaks (`lost`), or something else answers. `places`: the
-   * carrier places the call nevertheless. False: it cannot do that.
+   * What the next request for a call gets instead of the carrier's reply: its connection breaks (`lost`), nothing before `replyLate` (`late`), or
+   * something else answers. `places`: the carrier places the call nevertheless. False: it cannot do that.
    */
-  readonly spoil?: (places: boolean, reply: "lost" | CarrierReply) => boolean
+  readonly spoil?: (places: boolean, reply: "lost" | "late" | CarrierReply) => boolean
+  /** Sends the reply that is late. */
+  readonly replyLate?: () => void
   /** The carrier's own words when it refuses a call, at least for `rate_limited`, unless it never does. */
   readonly refusals?: Readonly<Partial<Record<OriginateRefused["reason"], CarrierReply>>>
   /** On: calls stay in the carrier's queue. Needed where the manifest tells of a `queue`. */

@@ -14,7 +14,7 @@ const inDoubt = ({ failure }: PlacedCall): void =>
     "a refusal says that nobody was called, and the contact would be called a second time"
   )
 
-const spoil = (scene: Scene, places: boolean, reply: "lost" | CarrierReply): void => {
+const spoil = (scene: Scene, places: boolean, reply: "lost" | "late" | CarrierReply): void => {
   if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot reply so")
 }
 
@@ -85,6 +85,24 @@ export const lostReplies: ReadonlyArray<Rule> = [
       demand(presence === undefined || !isAlive(presence), "no live call", () => inWords(presence), "there is none")
       demand(call.asked === 1, "permission to be asked for once", () => `${call.asked} times`, "a second request may call a second time")
       await scene.wasDialed(call.to, { requested: 1, rung: 0 })
+    }
+  },
+  {
+    name: "lost reply: one that comes after we have stopped waiting names the call",
+    holds: async (scene) => {
+      const replyLate = scene.need("replyLate")
+      const engine = await scene.engine()
+      engine.door.isDeaf = true
+      spoil(scene, true, "late")
+      const call = await engine.place(scene.number("stays"))
+      inDoubt(call)
+      replyLate()
+      await engine.told(call, "Named", "a call without a name cannot be ended")
+      engine.door.isDeaf = false
+      await engine.hangUp(call)
+      await engine.isGone(call)
+      await scene.wasEndedBy(call.to, "us")
+      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
     }
   },
   ...replies.flatMap(([what, reply]) =>

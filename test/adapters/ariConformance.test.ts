@@ -21,6 +21,7 @@ const configsOf = (config: ReturnType<typeof ariConfig>) => ({
 
 /** What the emulator can reply in the place of Asterisk. */
 const faultOf = (places: boolean, reply: Parameters<NonNullable<World["spoil"]>>[1]): ResponseFault | undefined => {
+  if (reply === "late") return undefined
   if (reply === "lost") return places ? "reset-after-placing" : "reset-before-placing"
   if (places || reply.status >= 504) return undefined
   const isPage = typeof reply.body === "string"
@@ -43,7 +44,10 @@ const emulatedWorld = async (count: number): Promise<World> => {
   return {
     ...configs,
     calleeHertz,
-    cannot: { refusals: "Asterisk itself refuses no call for its rate, and its trunk's refusals are ends of calls" },
+    cannot: {
+      replyLate: "it sends no reply that is late",
+      refusals: "Asterisk itself refuses no call for its rate, and its trunk's refusals are ends of calls"
+    },
     close: async () => void (await Promise.all(all.map((one) => one.stop()))),
     config: { ...config, ari_endpoints: others.map(({ url }) => url) },
     number: numbersEnding(callees),
@@ -77,6 +81,7 @@ const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
       heardAtOnce: "the recording is written later",
       pressed: unseen,
       refusals: "Asterisk itself refuses no call",
+      replyLate: "nothing is between us and Asterisk",
       requested: unseen,
       rung: unseen,
       spoil: "nothing is between us and Asterisk",

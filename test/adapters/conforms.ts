@@ -73,9 +73,10 @@ export const hostedWorld = (emulator: Emulator, { placesCall, ...hosted }: Hoste
   close: () => emulator.stop(),
   number: numbersEnding(callees),
   phone: (number) => phoneIn(emulator.log, number),
+  replyLate: () => emulator.server.replyLate(),
   requested: (number) => emulator.server.requests.filter((ask) => placesCall(ask) && ask.body.includes(number.slice(1))).length,
   spoil: (places, reply) => {
-    emulator.server.fail({ acts: places, reply: reply === "lost" ? "reset" : reply }, placesCall)
+    emulator.server.fail({ acts: places, reply: reply === "lost" ? "reset" : reply === "late" ? "hang" : reply }, placesCall)
     return true
   }
 })
