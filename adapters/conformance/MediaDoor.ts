@@ -114,7 +114,8 @@ export class MediaDoor {
   }
 }
 
-const socketOf = (client: WebSocket): MediaSocket => {
+/** Our end of a socket, as the gateway has it. */
+export const socketOf = (client: WebSocket): MediaSocket => {
   const send = (message: string | Uint8Array, binary: boolean): boolean => {
     if (client.readyState !== WebSocket.OPEN) return false
     // Copied, as the engine's socket does.

@@ -1,13 +1,14 @@
 /** Serves the media sockets of a hosted line, as the gateway and the engine do: 403 if the adapter does not admit it, and the newest stream counts. */
 import type { IncomingMessage, Server } from "node:http"
 import type { Duplex } from "node:stream"
-import { WebSocket, WebSocketServer } from "ws"
+import { type WebSocket, WebSocketServer } from "ws"
+import { socketOf } from "#adapters/conformance/MediaDoor.ts"
 import type { CallId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
-import type { MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+import type { MediaProtocol } from "#core/provider/MediaSocket.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { until } from "#test/support/until.ts"
 
@@ -94,20 +95,5 @@ export class HostedMedia {
     before?.client.close(1000)
     this.#current.set(callId, current)
     this.#streams.set(callId, [...(this.#streams.get(callId) ?? []), stream])
-  }
-}
-
-const socketOf = (client: WebSocket): MediaSocket => {
-  const send = (message: string | Uint8Array, binary: boolean): boolean => {
-    if (client.readyState !== WebSocket.OPEN) return false
-    // Copied, as the engine's socket does.
-    client.send(typeof message === "string" ? message : Buffer.from(message), { binary })
-    return true
-  }
-  return {
-    sendText: (message) => send(message, false),
-    sendBytes: (message) => send(message, true),
-    bufferedBytes: () => client.bufferedAmount,
-    close: (code) => client.close(code)
   }
 }

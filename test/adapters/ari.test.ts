@@ -119,6 +119,7 @@ t.test("given a call, when its channel is destroyed, then the cause follows from
   check("rejected, 603", "call_rejected", [requested(21, 603), destroyed(21, 603)])
   check("rejected, 403", "facility_rejected", [requested(21, 403), destroyed(21, 403)])
   check("a goodbye without a reason", "normal_clearing", [answered, requested(0), destroyed(0)], 60_000)
+  check("the line breaks", "network_out_of_order", [answered, requested(38), destroyed(38)])
   check("Asterisk is stopped", "trunk_lost", [answered, requested(4, undefined, true), destroyed(0)])
   check("we hang up", "agent_hangup", [answered, requested(32, undefined, true), destroyed(16)], 0, "agent_hangup")
   check("they hung up before we did", "normal_clearing", [answered, requested(16), destroyed(16)], 0, "agent_hangup")

@@ -1,3 +1,4 @@
+/** Cloudonix in the suite. Of the cases of its reference, these are among the suite's: N6 (ends), N11 (a second hang-up) and N13 (marks). */
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import { isOrder, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { configOf } from "./cloudonixWorld.ts"

@@ -1,5 +1,5 @@
 /**
- * What becomes of calls through Plivo: the adapter against an emulated Plivo over real sockets, judged by what the callees saw. `P2` and so on are
+ * What is peculiar to calls through Plivo beyond `plivoConformance.test.ts`: the adapter against an emulated Plivo over real sockets, judged by what the callees saw. `P2` and so on are
  * cases of its conformance list.
  */
 import t from "tap"
@@ -13,7 +13,7 @@ import {
   forge,
   hangsUp,
   looksUp,
-  losesReplies,
+  doubtsReplies,
   sendsKeys,
   storyOf,
   survivesDisorder,
@@ -21,10 +21,10 @@ import {
 } from "./plivoDialect.ts"
 import { openWorld } from "./plivoWorld.ts"
 
-t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, { happy: "P3", ends: "P4", ringTimeout: "ring_timeout" }))
+t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, "P3"))
 t.test("given machine detection", (t) => detectsMachines(t, openWorld, "P5"))
 t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "P13"))
-t.test("given replies that are lost or prove nothing", (t) => losesReplies(t, openWorld, "its callbacks"))
+t.test("given replies that prove nothing", (t) => doubtsReplies(t, openWorld))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
@@ -129,23 +129,17 @@ t.test("P6: given a callback that Plivo signed", async (t) => {
   const world = await openWorld(t)
   const { hosted } = world
   const { call, callId } = await callIn(world, "up")
-  const { body, post, url } = await forge(world, "ring", callId)
+  const { post, url } = await forge(world, "ring", callId)
   const story = hosted.line.story(callId)
-  t.equal(await post({ body: `${body}&BillDuration=5` }), 403, "with another field")
-  t.equal(await post({ body: body.replace("Event=Ring", "Event=Hangup") }), 403, "with another event")
-  t.equal(await post({ url: hosted.address("hangup", callId) }), 403, "at another address")
-  t.equal(await post({ url: hosted.address("ring", newCallId()) }), 403, "for another call")
-  t.equal(await post({ headers: { "x-plivo-signature-v3": "" } }), 403, "without a signature")
   t.equal(await post({ headers: { "x-plivo-signature-v3-nonce": "1" } }), 403, "with another nonce")
   t.strictSame(hosted.line.story(callId), story, "then nothing is told")
   t.equal(await post({ headers: { "x-forwarded-host": "elsewhere.example.com" } }), 200, "as it was, through a proxy")
-  const send = (fields: Readonly<Record<string, string>>, token = account.authToken) => {
-    const { headers, body } = signed(url, fields, token)
+  const send = (fields: Readonly<Record<string, string>>) => {
+    const { headers, body } = signed(url, fields, account.authToken)
     return post({ body, headers })
   }
   const end = { CallUUID: call.uuid, Event: "Hangup", HangupCauseCode: "4000" }
   const told = hosted.line.story(callId)
-  t.equal(await send(end, "another-token"), 403, "signed by another account")
   t.equal(await send({ ...end, CallUUID: "00000000-0000-4000-8000-000000000000" }), 200, "about another leg")
   t.equal(await send({ ...end, Event: "constructor" }), 200, "with an event that does not exist")
   t.equal(await send({ Event: "Hangup" }), 200, "about no call")

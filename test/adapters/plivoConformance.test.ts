@@ -1,3 +1,7 @@
+/**
+ * Plivo in the suite. Of the cases of its reference, these are among the suite's:
+ * P3 (the story), P4 (ends), P5 (a machine), P6 (altered fields), P10 (checkpoints), P11 (keys) and P13 (repeats).
+ */
 import plivo from "#adapters/plivo/plivo.ts"
 import { errorOf } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { conforms, hostedWorld } from "./conforms.ts"

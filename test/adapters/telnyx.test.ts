@@ -1,5 +1,5 @@
 /**
- * Calls through Telnyx, against the emulator and over real sockets, judged by what the callees saw and by what Telnyx was asked. X1 and so on are
+ * What is peculiar to calls through Telnyx beyond `telnyxConformance.test.ts`, against the emulator and over real sockets, judged by what the callees saw and by what Telnyx was asked. X1 and so on are
  * the conformance cases of the carrier's reference.
  */
 import { Effect } from "effect"
@@ -74,54 +74,6 @@ t.test("X2, X14: a conversation is told from beginning to end, in the carrier's 
     hosted.received.every(({ status }) => status === 200),
     "whatever the adapter does not need is accepted"
   )
-})
-
-t.test("X3: each end has its cause", async (t) => {
-  const { emulator, hosted, line } = await open(t, { timeScale: 0.05 })
-  const ends = [
-    ["02", "user_busy"],
-    ["03", "ring_timeout"],
-    ["07", "call_rejected"],
-    ["08", "unallocated_number"],
-    ["09", "congestion"],
-    ["13", "no_answer"],
-    ["14", "ring_timeout"]
-  ] as const
-  for (const [ending, cause] of ends) {
-    const to = numberOf(ending)
-    const { callId } = await hosted.originate(to, { ringTimeoutSeconds: 5 })
-    t.equal(await line.hungUp(callId), cause, ending)
-    t.notOk(line.story(callId).includes("Answered"))
-    t.equal(timesDialed(emulator, to), 1)
-  }
-  emulator.lives.letRing(true)
-  const { callId } = await hosted.originate(numberOf("03"), { ringTimeoutSeconds: 600 })
-  hosted.unwanted.add(callId)
-  await hosted.hangup(hosted.ref(callId))
-  t.equal(await line.hungUp(callId), "originator_cancel")
-})
-
-t.test("X6: repeats are known by their id, and disorder by the carrier's time", async (t) => {
-  const { emulator, hosted, line } = await open(t)
-  const to = numberOf("06")
-  const { callId, failure } = await hosted.originate(to)
-  t.equal(failure, undefined, "its events overtake the reply")
-  await line.event(callId, "HungUp")
-  await untilTrue("all events, twice", () => line.story(callId).filter((word) => word === "Placed").length >= 3)
-  await emulator.callbacks.settled()
-  t.equal(hosted.ref(callId).providerCallId, [...emulator.calls.keys()][0])
-  const ids = hosted.received.map(({ read }) => read?.deliveryId)
-  t.ok(new Set(ids).size < ids.length && !ids.includes(undefined))
-  t.equal(timesDialed(emulator, to), 1)
-
-  emulator.callbacks.hold()
-  const late = await hosted.originate(numberOf("01"))
-  await reaches(emulator, late.to, "ended")
-  emulator.callbacks.release("reversed")
-  await line.event(late.callId, "Placed")
-  const timed = line.events(late.callId).flatMap((event) => ("at" in event ? [event] : []))
-  t.match(timed, [{ _tag: "HungUp" }, { _tag: "Answered" }])
-  t.ok((timed[0]?.at ?? 0) > (timed[1]?.at ?? 0), "the carrier's time tells the order")
 })
 
 t.test("X7: forged, altered and old webhooks get a 403 and change nothing", async (t) => {
@@ -215,15 +167,10 @@ t.test("whatever else comes back is doubt, and nothing is sent a second time", a
   const { emulator, hosted } = await open(t)
   const html = "<html><body>Bad gateway</body></html>"
   const replies = [
-    "reset",
     { status: 500, body: { errors: [{ code: "10007" }] } },
-    { status: 502, body: html },
     { status: 503, body: html, headers: { "retry-after": "7" } },
     { status: 401, body: html },
     { status: 429, body: html },
-    { status: 302, headers: { location: "/v2/elsewhere" } },
-    { status: 200 },
-    { status: 200, body: html },
     { status: 200, body: { errors: [{ code: "10009" }] } },
     { status: 200, body: { data: { call_control_id: 7, is_alive: true } } }
   ] as const
@@ -241,18 +188,6 @@ t.test("whatever else comes back is doubt, and nothing is sent a second time", a
   }
 })
 
-t.test("a lost reply: an event names the call, and it can be hung up", async (t) => {
-  const { emulator, hosted, line } = await open(t)
-  emulator.server.fail({ acts: true, reply: "reset" }, isDial)
-  const { callId, failure, to } = await hosted.originate(numberOf("11"))
-  t.match(failure, { _tag: "OriginateDoubtful" })
-  await line.event(callId, "Named")
-  t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
-  await line.event(callId, "HungUp")
-  t.notOk(isLive(emulator, to))
-  t.equal(timesDialed(emulator, to), 1)
-})
-
 t.test("a lost reply and no event: the call is found among the live ones", async (t) => {
   const { emulator, hosted, line } = await open(t, { pageSize: 2 })
   for (let other = 0; other < 5; other++) await hosted.originate(numberOf("11"))
@@ -268,20 +203,6 @@ t.test("a lost reply and no event: the call is found among the live ones", async
   t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
   t.notOk(isLive(emulator, to))
   t.equal(emulator.dials().length, 6)
-})
-
-t.test("a reply that comes after the engine has stopped waiting still names the call", async (t) => {
-  const { emulator, hosted, line } = await open(t)
-  emulator.callbacks.hold()
-  emulator.server.fail({ acts: true, reply: "hang" }, isDial)
-  const { callId, failure, to } = await hosted.originate(numberOf("11"))
-  t.match(failure, { _tag: "OriginateDoubtful", detail: "no reply in time" })
-  t.strictSame(line.story(callId), [])
-  emulator.server.replyLate()
-  await line.event(callId, "Named")
-  t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
-  t.notOk(isLive(emulator, to))
-  t.equal(emulator.dials().length, 1)
 })
 
 // --- calls in progress
@@ -339,18 +260,4 @@ t.test("a hang-up or a lookup that is not answered properly fails", async (t) =>
   t.ok(isLive(emulator, to))
   await Effect.runPromise(line.trunk.sendDtmf?.(ref, "12#") ?? Effect.die("it cannot send keys"))
   t.equal(emulator.log.pressed(idOf(hosted, callId)), "12#")
-})
-
-t.test("a new trunk finds and ends a call with nothing but its reference", async (t) => {
-  const { emulator, hosted } = await open(t)
-  const { callId, to } = await hosted.originate(numberOf("11"))
-  await hosted.line.event(callId, "Answered")
-  await hosted.restart()
-  const ref = hosted.ref(callId)
-  hosted.line.trunk.adopt(ref)
-  t.equal(await hosted.lookup(ref), "up")
-  t.equal(await hosted.hangup(ref), undefined)
-  t.equal(await hosted.line.hungUp(callId), "normal_clearing")
-  t.notOk(isLive(emulator, to))
-  t.equal(emulator.dials().length, 1)
 })

@@ -1,3 +1,7 @@
+/**
+ * Telnyx in the suite. Of the cases of its reference, these are among the suite's:
+ * X2 and X3 (ends), X4 (a machine), X6 (repeats and disorder), X7 (altered and old webhooks), X11 (a second hang-up) and X14 (the cost).
+ */
 import { generateKeyPairSync } from "node:crypto"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { isDial, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"

@@ -1,3 +1,7 @@
+/**
+ * Twilio in the suite. Of the cases of its reference, these are among the suite's:
+ * T3 (disorder), T4 (ends), T5 (a machine), T7 (a lost reply), T9 (altered fields) and T13 (a second hang-up).
+ */
 import twilio from "#adapters/twilio/twilio.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { conforms, hostedWorld } from "./conforms.ts"

@@ -1,3 +1,7 @@
+/**
+ * Vobiz in the suite. Of the cases of its reference, these are among the suite's:
+ * B3 (the story), B4 (ends), B5 (a machine), B9 (a lost reply), B11 (checkpoints) and B12 (the end of a stream).
+ */
 import vobiz from "#adapters/vobiz/vobiz.ts"
 import { conforms, hostedWorld } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"

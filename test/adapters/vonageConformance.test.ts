@@ -1,3 +1,7 @@
+/**
+ * Vonage in the suite. Of the cases of its reference, these are among the suite's:
+ * V2 (the story and its cost), V3 (ends), V4 (a machine), V6 (altered and old webhooks, repeats) and V12 (a second hang-up).
+ */
 import { generateKeyPairSync } from "node:crypto"
 import vonage from "#adapters/vonage/vonage.ts"
 import { placesCall, startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
