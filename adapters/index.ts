@@ -1,11 +1,8 @@
 /** The built-in adapters, one line each. */
-import type { Adapter } from "#core/provider/Adapter.ts"
-import ari from "./ari/ari.ts"
-import cloudonix from "./cloudonix/cloudonix.ts"
-import plivo from "./plivo/plivo.ts"
-import telnyx from "./telnyx/telnyx.ts"
-import twilio from "./twilio/twilio.ts"
-import vobiz from "./vobiz/vobiz.ts"
-import vonage from "./vonage/vonage.ts"
-
-export const builtIn: ReadonlyArray<Adapter> = [ari, cloudonix, plivo, telnyx, twilio, vobiz, vonage]
+export { default as ari } from "./ari/ari.ts"
+export { default as cloudonix } from "./cloudonix/cloudonix.ts"
+export { default as plivo } from "./plivo/plivo.ts"
+export { default as telnyx } from "./telnyx/telnyx.ts"
+export { default as twilio } from "./twilio/twilio.ts"
+export { default as vobiz } from "./vobiz/vobiz.ts"
+export { default as vonage } from "./vonage/vonage.ts"

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
-import { builtIn } from "#adapters/index.ts"
+import { builtIn } from "#adapters/builtIn.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { typesOf } from "#gateway/openapi/typesOf.ts"

@@ -6,7 +6,8 @@ import { existsSync } from "node:fs"
 import { load } from "./build.js"
 
 const program = "runtime/main.ts"
-const adapters = (process.env["ADAPTERS"] || "ari").split(",").map((name) => name.trim())
+const adapters = (process.env["ADAPTERS"] ?? "").split(",").map((name) => name.trim())
+// Without a name, all are.
 const isBuiltIn = (/** @type {string} */ name) => existsSync(new URL(`../adapters/${name}/`, import.meta.url))
 
 const { launch } = adapters.every(isBuiltIn) ? await load(program) : await import("./main.ts")

@@ -182,12 +182,12 @@ const table = {
       "`dograh` serves the existing product's web interface, which calls a campaign that was never started `created` instead of `draft`, and edits running campaigns.",
     allowed: "dograh"
   }),
-  adapters: required(
+  adapters: optional(
     mapped(text(adapterList), Schema.Array(Schema.String), (value) => [...new Set(value.split(",").map((name) => name.trim()))]),
     {
       name: "ADAPTERS",
-      default: "ari",
-      description: "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages.",
+      description:
+        "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages. Default: all built-in ones.",
       allowed: "adapter or package names separated by commas"
     }
   ),

@@ -1,7 +1,7 @@
 /** The table of the calls of Dograh's web interface, held against the routes that there are. */
 import { readFileSync } from "node:fs"
 import t from "tap"
-import { builtIn } from "#adapters/index.ts"
+import { builtIn } from "#adapters/builtIn.ts"
 import { apiRoutes } from "#gateway/api.ts"
 
 const page = readFileSync(new URL("../../gateway/COMPATIBILITY.md", import.meta.url), "utf8")

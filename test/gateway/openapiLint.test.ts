@@ -1,7 +1,7 @@
 /** The OpenAPI document in the eyes of somebody else's linter. What it may find is what the paths of the existing product force upon us. */
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import t from "tap"
-import { builtIn } from "#adapters/index.ts"
+import { builtIn } from "#adapters/builtIn.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
 

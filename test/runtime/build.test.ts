@@ -93,6 +93,6 @@ t.test("given an adapter from npm, when the engine is started, then its sources 
   const env = { ADAPTERS: "ari,acme", DATABASE_URL: "postgres://127.0.0.1:1/none" }
   const ended = await promisify(execFile)(process.execPath, [launcher], { cwd: folder, env, timeout: startMillis }).catch((error) => error)
   t.match(ended.stderr, "The package acme is not an adapter for this engine")
-  t.match(ended.stderr, "runtime/plugins.ts")
+  t.match(ended.stderr, "runtime/adapterPackage.ts")
   t.notMatch(ended.stderr, ".build")
 })

@@ -24,7 +24,7 @@ t.test("settings", async (t) => {
       port: 8000,
       host: "127.0.0.1",
       databaseUrl: undefined,
-      adapters: ["ari"],
+      adapters: undefined,
       nodeName: "node1",
       callRate: 1,
       recordings: true

@@ -1,9 +1,11 @@
 /** Adapters are let in by name: built in, or from a package beside the engine, and only if they keep to the contract. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import t from "tap"
+import { builtIn } from "#adapters/builtIn.ts"
+import { OriginateRefused } from "#core/provider/Adapter.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -16,7 +18,6 @@ const folder = await mkdtemp(join(tmpdir(), "plugins-"))
 const engine = process.cwd()
 t.before(async () => {
   await mkdir(join(folder, "node_modules"))
-  await symlink(join(engine, "node_modules", "effect"), join(folder, "node_modules", "effect"))
   await writeFile(join(folder, "package.json"), "{}")
   process.chdir(folder)
 })
@@ -25,13 +26,18 @@ t.teardown(async () => {
   await rm(folder, { recursive: true })
 })
 
-const install = async (name: string, source: string) => {
-  const place = join(folder, "node_modules", name)
-  await mkdir(place)
-  await writeFile(join(place, "package.json"), JSON.stringify({ exports: "./index.js", name, type: "module", version: "1.0.0" }))
+const install = async (
+  name: string,
+  source: string,
+  { below = folder, exports = "./index.js" }: { below?: string; exports?: unknown } = {}
+) => {
+  const place = join(below, "node_modules", name)
+  await mkdir(place, { recursive: true })
+  await writeFile(join(place, "package.json"), JSON.stringify({ exports, name, type: "module", version: "1.0.0" }))
   await writeFile(join(place, "index.js"), source)
+  return place
 }
-const registryOf = (adapters: string) =>
+const registryOf = (adapters?: string) =>
   runLive(Registry.use(({ all }) => Effect.succeed(all)).pipe(Effect.provide(Layer.provide(layer, Config.layerOf({ ADAPTERS: adapters })))))
 const refusalOf = (adapters: string) =>
   registryOf(adapters).then(
@@ -51,6 +57,10 @@ const acme = `
     fields: { account: Credential.text({ label: "Account" }) },
     connect: () => Effect.succeed({ originate: () => Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" })) })
   })`
+
+t.test("given no names, then all built-in adapters are there", async (t) => {
+  t.strictSame(await registryOf(), builtIn)
+})
 
 t.test("given an adapter in a package, when it is named, then it stands beside the built-in ones", async (t) => {
   await install("voice-adapter-acme", acme)
@@ -176,16 +186,60 @@ t.test("given an adapter in a package, then all that it can do reaches the engin
   t.strictSame([plain.hasVerify, plain.trunk.transfer, plain.trunk.endpoints], [false, undefined, undefined], "and nothing that it cannot")
 })
 
+t.test("given a package with an engine and an effect of its own, when it is loaded, then it shares those of this engine", async (t) => {
+  const place = await install("voice-adapter-alone", `${acme}\n  export { Effect, OriginateRefused }`)
+  await install("trunkline", 'throw new Error("another engine")', { below: place, exports: { "./adapter": "./index.js" } })
+  await install("effect", 'throw new Error("another effect")', { below: place })
+  await registryOf("voice-adapter-alone")
+  const shared = await import(join(place, "index.js"))
+  t.equal(shared.OriginateRefused, OriginateRefused)
+  t.equal(shared.Effect.succeed, Effect.succeed)
+})
+
+t.test("given a package that cannot be loaded, when it is named, then the start is refused with the package's own error", async (t) => {
+  const check = async (name: string, expected: RegExp) => {
+    const said = await refusalOf(name)
+    t.match(said, expected, name)
+    t.match(said, name)
+  }
+  const missing = `which is neither a built-in adapter (${builtIn.map(({ manifest }) => manifest.provider).join(", ")}) nor a package installed in`
+  t.match(await refusalOf("nobody"), `ADAPTERS names nobody, ${missing} `)
+  await install("throws", "const limits = undefined\nexport default limits.callsPerSecond")
+  await check(
+    "throws",
+    /^The package throws fails while it loads: TypeError: Cannot read properties of undefined.*\n.*throws\/index\.js:2:/
+  )
+  await install("throws-words", 'throw "no licence"')
+  await check("throws-words", /fails while it loads: no licence$/)
+  await install("misspelt", "export default {{")
+  await check("misspelt", /fails while it loads: .*SyntaxError/s)
+  await install("former-names", 'import { connectTrunk } from "trunkline/adapter"\nexport default connectTrunk')
+  await check("former-names", /fails while it loads: .*does not provide an export named 'connectTrunk'/s)
+  await install("hungry", 'import "left-pad"\nexport default {}')
+  await check("hungry", /^The package hungry needs the package left-pad, which is not installed$/)
+  await install("hungry-scoped", 'import "@acme/voice/client"\nexport default {}')
+  await check("hungry-scoped", /needs the package @acme\/voice, which is not installed$/)
+  await install("hungry-old", 'import { createRequire } from "node:module"\ncreateRequire(import.meta.url)("left-pad")\nexport default {}')
+  await check("hungry-old", /needs the package left-pad, which is not installed$/)
+  await install("incomplete", 'import "./other.js"\nexport default {}')
+  await check("incomplete", /fails while it loads: .*Cannot find module '.*other\.js'/s)
+  await install("unbuilt", "export default {}", { exports: "./src/index.ts" })
+  await check("unbuilt", /fails while it loads: .*Cannot find module '.*src\/index\.ts'/s)
+  await install("closed", "export default {}", { exports: { "./other": "./index.js" } })
+  await check("closed", /fails while it loads: .*No "exports" main defined/s)
+  const typed = await install("typed", "", { exports: "./index.ts" })
+  await writeFile(join(typed, "index.ts"), "export default {}")
+  await check("typed", /fails while it loads: .*Stripping types is currently unsupported for files under node_modules/s)
+})
+
 t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {
   await install("no-default", "export const x = 1")
+  await install("no-object", "export default () => {}")
   await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
   await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
-  t.match(
-    await refusalOf("nobody"),
-    "ADAPTERS names nobody, which is neither a built-in adapter (ari, cloudonix, plivo, telnyx, twilio, vobiz, vonage) nor an installed package that loads"
-  )
-  t.match(await refusalOf("no-default"), "it has no default export")
+  t.match(await refusalOf("no-default"), "The package no-default is not an adapter for this engine: it has no default export")
+  t.match(await refusalOf("no-object"), "its default export is not an object")
   t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
   t.match(await refusalOf("bad-name"), "its provider name")
   t.match(await refusalOf("ari,same-name"), "two adapters for the provider ari")

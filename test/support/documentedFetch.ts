@@ -3,7 +3,7 @@
  * Importing this module replaces the global `fetch`, so that everything that talks to the engine is checked, including third-party clients.
  * (The routes of `gatewayTest` are made up and not documented.)
  */
-import { builtIn } from "#adapters/index.ts"
+import { builtIn } from "#adapters/builtIn.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import { type Judge, judgeOf } from "#test/gateway/documented.ts"
 

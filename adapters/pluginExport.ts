@@ -1,0 +1,42 @@
+/**
+ * The exports of `trunkline/adapter`, for authors of adapters: the contract, and the parts that carriers have in common. The built-in adapters import
+ * the same files directly.
+ */
+export * from "#core/outcome/HangupCause.ts"
+export type { CallId, TelephonyConfigId } from "#core/Id.ts"
+export * from "#core/egress/Egress.ts"
+export * from "#core/provider/Adapter.ts"
+export type { Callback, CallbackRead, CarrierRequest } from "#core/provider/Callback.ts"
+export type { CallRef } from "#core/provider/CallRef.ts"
+export * as Credential from "#core/provider/Credential.ts"
+export type { MediaEnd, MediaListener, MediaStream } from "#core/provider/Media.ts"
+export type { AcceptMedia, CarrierMediaOf, MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+export type { SetupHost, SetupStep } from "#core/provider/Setup.ts"
+export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+
+// Requests and what they prove.
+export * from "./shared/HttpClient.ts"
+export * from "./shared/HostedCarrier.ts"
+export * from "./shared/originated.ts"
+export * from "./shared/pages.ts"
+export * from "./shared/RequestBudget.ts"
+export * from "./shared/FollowedCalls.ts"
+export * from "./shared/keepStatus.ts"
+export * from "./shared/setup.ts"
+
+// Signatures and documents.
+export * from "./shared/CarrierRequest.ts"
+export * as Hmac from "./shared/hmac.ts"
+export * as Json from "./shared/Json.ts"
+export * as Xml from "./shared/xml.ts"
+
+// Audio.
+export * as Base64 from "./shared/base64.ts"
+export * from "./shared/JsonMedia.ts"
+export * from "./shared/MediaEar.ts"
+export * from "./shared/MediaMarks.ts"
+export * from "./shared/MediaMessage.ts"
+export * as Mulaw from "#core/audio/Mulaw.ts"
+
+/** What Plivo and Vobiz have in common. */
+export * as PlivoDialect from "./shared/PlivoDialect.ts"

@@ -1,0 +1,10 @@
+/** The language that Plivo and Vobiz share, for adapters from packages. */
+export * from "./PlivoDialectCallback.ts"
+export * from "./PlivoDialectCodes.ts"
+export * from "./PlivoDialectDocument.ts"
+export * from "./PlivoDialectEnd.ts"
+export * from "./PlivoDialectIds.ts"
+export * from "./PlivoDialectRecords.ts"
+export * from "./PlivoDialectReplies.ts"
+export * from "./PlivoDialectRequest.ts"
+export * from "./PlivoDialectTrunk.ts"
