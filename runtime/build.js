@@ -28,7 +28,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 const self = fileURLToPath(import.meta.url)
 const root = fileURLToPath(new URL("..", import.meta.url))
 /** Programs of worker threads, which are started by URL. */
-const workers = [
+export const workers = [
   "runtime/voice/fliteWorker.ts",
   "runtime/voice/opusWorker.ts",
   "runtime/voice/recordingWorker.ts",
@@ -90,26 +90,25 @@ const builtFileOf = (program) => {
 }
 
 /**
- * Each source keeps its own `import.meta.url`, so that it still finds the files beside it. Workers are started from the build. `read` collects the
- * sources as they were read.
+ * Each source keeps its own `import.meta.url`, so that it still finds the files beside it. `loaded` are the sources that others load by URL: they are
+ * found beside the build. `onRead` gets each source as it was read.
  *
- * @param {string} program
- * @param {Map<string, Buffer>} read
+ * @param {{ folder: string, loaded: ReadonlyArray<string>, onRead?: (path: string, source: Buffer) => void }} options `folder` is where the build will be.
  * @returns {import("esbuild").Plugin}
  */
-const ownSources = (program, read) => ({
+export const ownSources = ({ folder, loaded, onRead }) => ({
   name: "own sources",
   setup: ({ onLoad }) => {
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const own = slashed(relative(root, path))
       if (own.startsWith("..") || own.includes("node_modules/")) return undefined
       const source = readFileSync(path)
-      read.set(own, source)
-      const address = slashed(relative(join(folderOf(program), "build"), path))
+      onRead?.(own, source)
+      const address = slashed(relative(folder, path))
       const contents = source
         .toString()
         .replaceAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g, (/** @type {string} */ whole, /** @type {string} */ file) =>
-          workers.includes(slashed(relative(root, resolve(dirname(path), file))))
+          loaded.includes(slashed(relative(root, resolve(dirname(path), file))))
             ? `new URL("./${basename(file, ".ts")}.js", import.meta["url"])`
             : whole
         )
@@ -141,7 +140,9 @@ const bundle = async (program, outdir) => {
     platform: "node",
     target: "node22",
     external,
-    plugins: [ownSources(program, read)],
+    plugins: [
+      ownSources({ folder: join(folderOf(program), "build"), loaded: workers, onRead: (path, source) => void read.set(path, source) })
+    ],
     // For packages that are not ES modules.
     banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' },
     logLevel: "warning"

@@ -1,4 +1,4 @@
-/** The service as an operator starts it: `npm start`, with a clean environment, the embedded Postgres and an empty folder. */
+/** The service as an operator starts it: by a command, with a clean environment, the embedded Postgres and an empty folder for its data. */
 import { spawn } from "node:child_process"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,29 +10,37 @@ import { until, untilTrue } from "./until.ts"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
-interface NpmStart {
+interface Service {
   readonly url: string
   /** The folder with its data. */
   readonly folder: string
   readonly output: () => string
-  /** Sends SIGTERM to npm only. Resolves when npm has exited. */
+  /** Sends SIGTERM to the command only. Resolves when it has exited. */
   readonly terminate: () => Promise<unknown>
-  /** Whether npm, or anything that it started, is still running. */
+  /** Whether the command, or anything that it started, is still running. */
   readonly isLeft: () => boolean
 }
 
+interface Command {
+  readonly words: ReadonlyArray<string>
+  readonly cwd: string
+}
+
+export const npmStart = (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<Service> =>
+  startService(t, { words: ["npm", "start"], cwd: root }, environment)
+
 /** Resolves when it is ready. Whatever is left of it is killed when the test ends. */
-export const npmStart = async (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<NpmStart> => {
+export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>): Promise<Service> => {
   const folder = await mkdtemp(join(tmpdir(), "npm-start-"))
   const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-  // In its own process group, so that nothing of it survives the test, whatever npm leaves behind.
-  const npm = spawn("env", ["-i", ...variables, "npm", "start"], { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] })
-  const { pid } = npm
-  if (pid === undefined) throw new Error("npm was not started")
-  const ended = new Promise((resolve) => npm.once("exit", resolve))
+  // In its own process group, so that nothing of it survives the test, whatever the command leaves behind.
+  const command = spawn("env", ["-i", ...variables, ...words], { cwd, detached: true, stdio: ["ignore", "pipe", "inherit"] })
+  const { pid } = command
+  if (pid === undefined) throw new Error(`${words[0]} was not started`)
+  const ended = new Promise((resolve) => command.once("exit", resolve))
   let output = ""
-  npm.stdout.on("data", (chunk: Buffer) => {
+  command.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString()
   })
   const isLeft = () => {

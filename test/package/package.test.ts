@@ -1,0 +1,120 @@
+/** The engine and an adapter as packages, where there is nothing else: types, the start by a command, a call, and the adapter's own tests. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import t from "tap"
+import { freePort } from "#test/support/freePort.ts"
+import { startService } from "#test/support/npmStart.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+import { openPackages, path, run } from "./Packages.ts"
+import { AcmeCarrier, answering } from "./voice-adapter-acme/test/AcmeCarrier.ts"
+
+const packages = await openPackages(t)
+
+t.test("given the engine's package, then there is nothing in it that Node would have to strip of types", async (t) => {
+  t.strictSame(
+    packages.files.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
+    []
+  )
+  t.strictSame(
+    packages.files.filter((file) => file.includes("/test/")),
+    []
+  )
+})
+
+/** What the compiler says of a source in the operator's folder; empty when all is well. */
+const compiled = async (name: string, source: string): Promise<string> => {
+  writeFileSync(join(packages.operator, name), source)
+  const options = ["--strict", "--noEmit", "--types", "node", "--module", "NodeNext", "--target", "ES2024", "--skipLibCheck", "false"]
+  return (await run(packages.operator, "tsc", ...options, name)).output
+}
+
+const apiUse = `
+import type { Campaign, Operations } from "trunkline/api"
+type Start = Operations["startCampaign"]
+const request: Pick<Start, "method" | "path" | "params"> = {
+  method: "POST", path: "/api/v1/campaign/{campaign_id}/start", params: { campaign_id: 7 }
+}
+const stateOf = (answer: Start["answer"]): Campaign["state"] => answer.state
+const config: Operations["createTelephonyConfig"]["body"]["config"]["provider"] = "ari"
+`
+const adapterUse = `
+import { Effect } from "effect"
+import { Credential, defineAdapter, Hmac, jsonMedia, Mulaw, OriginateRefused, PlivoDialect, streamSidDialect, Xml } from "trunkline/adapter"
+const manifest = { contract: 2, provider: "x", displayName: "X", docsUrl: "", callsPerSecond: 1, originatesInFlight: 1 } as const
+const refused = Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" }))
+const nothing = Effect.succeed({ presence: "gone", told: [] } as const)
+const adapter = defineAdapter({
+  manifest,
+  fields: { token: Credential.secret({ label: "Token" }) },
+  connect: ({ token }) => Effect.succeed({ originate: () => refused, hangup: () => Effect.void, lookup: () => nothing, adopt: () => void token }),
+  media: { accept: jsonMedia(streamSidDialect) }
+})
+const parts: [Buffer, string, Uint8Array, number | undefined] =
+  [Hmac.hmac("sha256", "", ""), Xml.documentOf(Xml.element("Response", {})), Mulaw.encode(new Int16Array(1)), PlivoDialect.zonedTime("")]
+`
+
+t.test("given the engine's package, when a strict compiler reads what uses it", async (t) => {
+  const check = async (what: string, source: string, wrong: string, fault: RegExp) => {
+    t.equal(await compiled("right.ts", source), "", `then right use of ${what} compiles`)
+    const said = await compiled("wrong.ts", `${source}\n${wrong}\n`)
+    t.match(said, fault, `then wrong use of ${what} does not`)
+    t.equal(said.match(/error TS/g)?.length, 1)
+  }
+  await check(
+    "the API",
+    apiUse,
+    'const wrong: Campaign["state"] = "asleep"',
+    /wrong\.ts\(\d+,7\): error TS2322: Type '"asleep"' is not assignable/
+  )
+  await check(
+    "the contract",
+    adapterUse,
+    'new OriginateRefused({ reason: "tired", detail: "" })',
+    /wrong\.ts\(\d+,\d+\): error TS2322: Type '"tired"'/
+  )
+})
+
+t.test("given both packages in a folder, when the engine is started there", async (t) => {
+  const acme = await AcmeCarrier.start()
+  t.teardown(() => acme.stop())
+  const port = String(await freePort())
+  const key = "package-key-0123456789abcdef"
+  const environment = { API_KEY: key, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
+  const command = { words: ["node_modules/.bin/trunkline"], cwd: packages.operator }
+  const { terminate, url, isLeft } = await startService(t, command, { ...environment, ADAPTERS: "ari,voice-adapter-acme" })
+  // Of answers to requests of this test, the shape is known.
+  const ask = async (method: string, at: string, body?: object): Promise<Record<string, unknown>> => {
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(`${url}/api/v1${at}`, {
+      method,
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      ...content
+    })
+    if (!response.ok) throw new Error(`${method} ${at}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  const { providers } = await ask("GET", "/organizations/telephony-providers/metadata")
+  const fields = [{ name: "endpoint" }, { name: "token", sensitive: true }]
+  t.match(providers, [{ provider: "acme", display_name: "Acme", fields }, { provider: "ari" }], "then the API has the adapter's fields")
+
+  const account = { provider: "acme", endpoint: acme.url, token: acme.token }
+  const { id } = await ask("POST", "/organizations/telephony-configs", { name: "Acme", config: account, is_default_outbound: true })
+  await ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: "+15550100000" })
+  // Nothing is said, because this carrier has no audio.
+  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting: "" }
+  const nodes = [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }]
+  const agent = await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes, edges: [] } })
+  const number = `+15550100${answering.leaves}`
+  const { workflow_run_id } = await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { phone_number: number })
+  const run = await until("end of the run", async () => {
+    const run = await ask("GET", `/workflow/${agent["id"]}/runs/${workflow_run_id}`)
+    return run["is_completed"] === true ? run : undefined
+  })
+  t.strictSame(acme.requested, [number], "then a call through it rings once")
+  t.equal(acme.callTo(number)?.status, "completed")
+  t.match(run, { gathered_context: Object }, "then its run is complete")
+
+  await terminate()
+  await untilTrue("end of the engine and its database", () => !isLeft())
+})
