@@ -11,8 +11,8 @@ import { ownSources, workers } from "#runtime/build.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const folder = join(root, ".build/package")
-/** Imported by packages of adapters. */
-const exported = ["adapters/pluginExport.ts"]
+/** `trunkline/adapter` and `trunkline/conformance`. */
+const exported = ["adapters/pluginExport.ts", "adapters/conformance/conformance.ts"]
 
 const build = () =>
   esbuild.build({

@@ -1,9 +1,9 @@
 /**
- * What npm makes of this project and of the adapter beside this file, installed in a folder that was empty. Only npm's registry is needed, for what the
- * engine depends on. The adapter is compiled as its author would compile it, against the engine's package.
+ * The packages that npm makes of this project and of the adapter beside this file, in a folder that was empty: made and installed by the commands of
+ * adapters/README.md. Only npm's registry is needed, for what the packages depend on.
  */
 import { execFile } from "node:child_process"
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,10 +11,10 @@ import { promisify } from "node:util"
 import type { Test } from "tap"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const adapter = fileURLToPath(new URL("voice-adapter-acme", import.meta.url))
+const tarball = "trunkline-0.1.0.tgz"
 
-/** This Node, and the compiler. */
-export const path = [dirname(process.execPath), join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter)
+/** With this Node. */
+export const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
 
 /** What a program wrote, and whether it ended well. */
 interface Ended {
@@ -37,13 +37,23 @@ const must = async (cwd: string, ...words: ReadonlyArray<string>): Promise<strin
   return output
 }
 
-const install = (cwd: string, tarball: string) => must(cwd, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", tarball)
+/** The commands of the page, block by block: the adapter's project and its tests, the folder of an engine, the engine's start. */
+const commandsOf = async () => {
+  const page = await readFile(join(root, "adapters/README.md"), "utf8")
+  const section = /^## From an empty folder to a passing suite$(.*?)^## /ms.exec(page)?.[1] ?? ""
+  const [project = "", installation = "", start = ""] = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text)
+  return { project, installation, start: start.trim() }
+}
 
 interface Packages {
-  /** Where both are installed, and nothing else. */
-  readonly operator: string
-  /** The adapter's own project, with the engine's package in reach. */
+  /** The adapter's project. */
   readonly author: string
+  /** What its tests have said. */
+  readonly conformance: string
+  /** Where the engine and the adapter are installed, and nothing else. */
+  readonly operator: string
+  /** How the engine is started there. */
+  readonly start: string
   /** The paths in the engine's package. */
   readonly files: ReadonlyArray<string>
 }
@@ -52,14 +62,13 @@ export const openPackages = async (t: Test): Promise<Packages> => {
   // Outside the project, whose own name and packages would be found from any folder in it.
   const folder = await mkdtemp(join(tmpdir(), "trunkline-package-"))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const [operator, author] = [join(folder, "operator"), join(folder, "author")]
   await must(root, "npm", "pack", "--offline", "--silent", "--pack-destination", folder)
-  const files = (await must(folder, "tar", "-tzf", "trunkline-0.1.0.tgz")).trim().split("\n")
-  await must(folder, "mkdir", "operator")
-  await install(operator, "../trunkline-0.1.0.tgz")
-  await cp(adapter, author, { recursive: true })
-  await symlink(join(operator, "node_modules"), join(author, "node_modules"))
-  await must(author, "npm", "pack", "--offline", "--silent", "--pack-destination", folder)
-  await install(operator, "../voice-adapter-acme-1.0.0.tgz")
-  return { operator, author, files }
+  const files = (await must(folder, "tar", "-tzf", tarball)).trim().split("\n")
+  const { installation, project, start } = await commandsOf()
+  const settings = ["npm_config_audit=false", "npm_config_fund=false", "npm_config_prefer_offline=true", `ENGINE=${join(folder, tarball)}`]
+  const type = (cwd: string, commands: string) => must(cwd, "env", ...settings, "bash", "-euo", "pipefail", "-c", commands)
+  const author = join(folder, "voice-adapter-acme")
+  const conformance = await type(folder, project)
+  await type(author, installation)
+  return { author, conformance, files, operator: join(folder, "engine"), start }
 }

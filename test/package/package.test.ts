@@ -11,21 +11,25 @@ import { AcmeCarrier, answering } from "./voice-adapter-acme/test/AcmeCarrier.ts
 const packages = await openPackages(t)
 
 t.test("given the engine's package, then there is nothing in it that Node would have to strip of types", async (t) => {
+  // The example is a project of its own, to be copied.
+  const own = packages.files.filter((file) => !file.startsWith("package/test/package/voice-adapter-acme/"))
   t.strictSame(
-    packages.files.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
+    own.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
     []
   )
   t.strictSame(
-    packages.files.filter((file) => file.includes("/test/")),
+    own.filter((file) => file.startsWith("package/test/")),
     []
   )
 })
 
+/** The author's own. */
+const tsc = join(packages.author, "node_modules/.bin/tsc")
+const strictly = ["--strict", "--noEmit", "--types", "node", "--module", "NodeNext", "--target", "ES2024", "--skipLibCheck", "false"]
 /** What the compiler says of a source in the operator's folder; empty when all is well. */
 const compiled = async (name: string, source: string): Promise<string> => {
   writeFileSync(join(packages.operator, name), source)
-  const options = ["--strict", "--noEmit", "--types", "node", "--module", "NodeNext", "--target", "ES2024", "--skipLibCheck", "false"]
-  return (await run(packages.operator, "tsc", ...options, name)).output
+  return (await run(packages.operator, tsc, ...strictly, name)).output
 }
 
 const apiUse = `
@@ -74,14 +78,26 @@ t.test("given the engine's package, when a strict compiler reads what uses it", 
   )
 })
 
+t.test(
+  "given the commands of adapters/README.md, when an author types them, then the conformance suite passes, and compiles",
+  async (t) => {
+    t.match(packages.conformance, /\bfail 0\b/)
+    t.match(packages.conformance, /ok \d+ - lost reply: a call that was placed is in doubt, and what the carrier tells of it names it/)
+    const options = [...strictly, "--ignoreConfig", "--allowImportingTsExtensions"]
+    t.equal((await run(packages.author, tsc, ...options, "test/conformance.ts")).output, "")
+  }
+)
+
 t.test("given both packages in a folder, when the engine is started there", async (t) => {
   const acme = await AcmeCarrier.start()
   t.teardown(() => acme.stop())
   const port = String(await freePort())
   const key = "package-key-0123456789abcdef"
   const environment = { API_KEY: key, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
-  const command = { words: ["node_modules/.bin/trunkline"], cwd: packages.operator }
-  const { terminate, url, isLeft } = await startService(t, command, { ...environment, ADAPTERS: "ari,voice-adapter-acme" })
+  t.equal(packages.start, "ADAPTERS=ari,voice-adapter-acme npx trunkline", "as adapters/README.md says")
+  // As a supervisor would: npx does not pass signals on.
+  const command = { words: ["ADAPTERS=ari,voice-adapter-acme", "node_modules/.bin/trunkline"], cwd: packages.operator }
+  const { terminate, url, isLeft } = await startService(t, command, environment)
   // Of answers to requests of this test, the shape is known.
   const ask = async (method: string, at: string, body?: object): Promise<Record<string, unknown>> => {
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -113,7 +129,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   })
   t.strictSame(acme.requested, [number], "then a call through it rings once")
   t.equal(acme.callTo(number)?.status, "completed")
-  t.match(run, { gathered_context: Object }, "then its run is complete")
+  t.match(run, { gathered_context: { call_disposition: "user_hangup" } }, "then its run is complete")
 
   await terminate()
   await untilTrue("end of the engine and its database", () => !isLeft())

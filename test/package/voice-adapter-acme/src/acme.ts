@@ -158,6 +158,8 @@ export default defineAdapter({
     docsUrl: "https://acme.example.com/docs",
     callsPerSecond: 1,
     originatesInFlight: 4,
+    tells: ["ringing", "unnamed"],
+    signs: ["body"],
     needsCallerId: true
   },
   fields: {

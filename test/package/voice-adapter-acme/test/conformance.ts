@@ -33,7 +33,14 @@ const openWorld = async (): Promise<World> => {
       auth_refused: { status: 401, body: { code: "unauthorized" } },
       no_credit: { status: 402, body: { code: "no_credit" } }
     },
-    cannot: { presses: silent, machine: "Acme detects no machines", heard: silent, pressed: silent, calleeHertz: silent },
+    cannot: {
+      breaks: "Acme tells it as any other end",
+      calleeHertz: silent,
+      heard: silent,
+      machine: "Acme detects no machines",
+      pressed: silent,
+      presses: silent
+    },
     close: () => carrier.stop()
   }
 }
