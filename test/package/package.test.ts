@@ -2,6 +2,8 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
+import { decodeSample } from "#core/audio/Mulaw.ts"
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { startService } from "#test/support/npmStart.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -88,49 +90,80 @@ t.test(
   }
 )
 
+t.test("given the engine's command, then it also brings the schema up to date, and says how it is used", async (t) => {
+  const command = join(packages.operator, "node_modules/.bin/trunkline")
+  const migrated = await run(packages.operator, command, "migrate")
+  t.ok(migrated.isGood)
+  t.match(migrated.output, "schema is up to date")
+  t.strictSame(await run(packages.operator, command, "help"), { isGood: false, output: "Usage: trunkline [migrate]\n" })
+})
+
+const apiKey = "package-key-0123456789abcdef"
+
 t.test("given both packages in a folder, when the engine is started there", async (t) => {
   const acme = await AcmeCarrier.start()
   t.teardown(() => acme.stop())
+  const asterisk = await startAriEmulator()
+  t.teardown(() => asterisk.stop())
   const port = String(await freePort())
-  const key = "package-key-0123456789abcdef"
-  const environment = { API_KEY: key, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
   t.equal(packages.start, "ADAPTERS=ari,voice-adapter-acme npx trunkline", "as adapters/README.md says")
   // As a supervisor would: npx does not pass signals on.
   const command = { words: ["ADAPTERS=ari,voice-adapter-acme", "node_modules/.bin/trunkline"], cwd: packages.operator }
-  const { terminate, url, isLeft } = await startService(t, command, environment)
-  // Of answers to requests of this test, the shape is known.
-  const ask = async (method: string, at: string, body?: object): Promise<Record<string, unknown>> => {
-    const content = body === undefined ? {} : { body: JSON.stringify(body) }
-    const response = await fetch(`${url}/api/v1${at}`, {
-      method,
-      headers: { "x-api-key": key, "content-type": "application/json" },
-      ...content
-    })
-    if (!response.ok) throw new Error(`${method} ${at}: ${response.status} ${await response.text()}`)
-    return (await response.json()) as Record<string, unknown>
-  }
+  const environment = { API_KEY: apiKey, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
+  const { isLeft, terminate, url } = await startService(t, command, environment)
+  const ask = asking(url)
 
   const { providers } = await ask("GET", "/organizations/telephony-providers/metadata")
   const fields = [{ name: "endpoint" }, { name: "token", sensitive: true }]
   t.match(providers, [{ provider: "acme", display_name: "Acme", fields }, { provider: "ari" }], "then the API has the adapter's fields")
 
-  const account = { provider: "acme", endpoint: acme.url, token: acme.token }
-  const { id } = await ask("POST", "/organizations/telephony-configs", { name: "Acme", config: account, is_default_outbound: true })
+  const { id } = await configure(ask, { provider: "acme", endpoint: acme.url, token: acme.token })
   await ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: "+15550100000" })
-  // Nothing is said, because this carrier has no audio.
-  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting: "" }
-  const nodes = [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }]
-  const agent = await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes, edges: [] } })
   const number = `+15550100${answering.leaves}`
-  const { workflow_run_id } = await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { phone_number: number })
-  const run = await until("end of the run", async () => {
-    const run = await ask("GET", `/workflow/${agent["id"]}/runs/${workflow_run_id}`)
-    return run["is_completed"] === true ? run : undefined
-  })
+  // Nothing is said, because this carrier has no audio.
+  const run = await callWith(ask, "", number)
   t.strictSame(acme.requested, [number], "then a call through it rings once")
   t.equal(acme.callTo(number)?.status, "completed")
   t.match(run, { gathered_context: { call_disposition: "user_hangup" } }, "then its run is complete")
 
+  await configure(ask, { provider: "ari", ari_endpoint: asterisk.url, app_name: asterisk.user, app_password: asterisk.password })
+  await callWith(ask, "Good morning.", "+15550100001")
+  const heard = asterisk.log.heard(asterisk.log.of("+15550100001")[0]?.channelId ?? "")
+  t.ok(
+    heard.some((code) => Math.abs(decodeSample(code)) > 1000),
+    "then the engine's own voice is heard, which another thread computes"
+  )
+  await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada" })
+  t.equal((await fetch(`${url}/docs`)).status, 200)
+
   await terminate()
   await untilTrue("end of the engine and its database", () => !isLeft())
 })
+
+type Ask = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>
+
+const asking =
+  (url: string): Ask =>
+  async (method, path, body) => {
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" }
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(`${url}/api/v1${path}`, { method, headers, ...content })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    // The engine builds its answers from its own types, which this test does not import.
+    return (await response.json()) as Record<string, unknown>
+  }
+
+const configure = (ask: Ask, config: { readonly provider: string } & Readonly<Record<string, string>>) =>
+  ask("POST", "/organizations/telephony-configs", { name: config.provider, config, is_default_outbound: true })
+
+/** The run of one call, once it is complete. */
+const callWith = async (ask: Ask, greeting: string, number: string) => {
+  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
+  const nodes = [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }]
+  const agent = await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes, edges: [] } })
+  const { workflow_run_id } = await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { phone_number: number })
+  return until("end of the run", async () => {
+    const run = await ask("GET", `/workflow/${agent["id"]}/runs/${workflow_run_id}`)
+    return run["is_completed"] === true ? run : undefined
+  })
+}
