@@ -7,11 +7,11 @@ export type { CallId, TelephonyConfigId } from "#core/Id.ts"
 export * from "#core/egress/Egress.ts"
 export * from "#core/provider/Adapter.ts"
 export type { Callback, CallbackRead, CarrierRequest } from "#core/provider/Callback.ts"
-export type { CallRef } from "#core/provider/CallRef.ts"
+export { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 export * as Credential from "#core/provider/Credential.ts"
 export type { MediaEnd, MediaListener, MediaStream } from "#core/provider/Media.ts"
 export type { AcceptMedia, CarrierMediaOf, MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
-export type { SetupHost, SetupStep } from "#core/provider/Setup.ts"
+export { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 // Requests and what they prove.

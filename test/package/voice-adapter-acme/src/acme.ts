@@ -72,10 +72,13 @@ const refusals: Readonly<Record<string, Omit<ConstructorParameters<typeof Origin
   unauthorized: { reason: "auth_refused" }
 }
 
+const isPlaced = (outcome: Outcome, { callId }: OriginateRequest) =>
+  "status" in outcome && isSuccess(outcome) && Json.textAt(outcome.body, "id") === callId
+
 /** What the outcome of a request for a call proves. */
-const originated = (outcome: Outcome, { callId }: OriginateRequest) => {
+const originated = (outcome: Outcome, request: OriginateRequest) => {
+  if (isPlaced(outcome, request)) return Effect.succeed({ providerCallId: request.callId })
   if (!("status" in outcome)) return Effect.fail(notSent(outcome) ?? doubtOf(outcome, () => ""))
-  if (isSuccess(outcome) && Json.textAt(outcome.body, "id") === callId) return Effect.succeed({ providerCallId: callId })
   const code = codeOf(outcome)
   const refusal = code === undefined || outcome.status < 400 ? undefined : refusals[code]
   if (refusal === undefined) return Effect.fail(doubtOf(outcome, ({ status }) => `HTTP ${status}`))
@@ -119,8 +122,12 @@ const connect = Effect.fn("acme.connect")(function* (config: Config, context: Tr
   const originate = Effect.fnUntraced(function* (statusUrl: string, request: OriginateRequest) {
     const { callId, from, leave, ringTimeoutSeconds, to } = request
     const body = { id: callId, to, from, ring_seconds: ringTimeoutSeconds, status_url: statusUrl }
-    // Never repeated, and asked about before its first byte.
-    const outcome = yield* asOutcome(carrier.http.place({ ...post("/calls", body), leave: () => leave() }, () => {}))
+    // Never repeated, and asked about before its first byte. Its reply may come when nobody waits for it any more.
+    const outcome = yield* asOutcome(
+      carrier.http.place({ ...post("/calls", body), leave: () => leave() }, (settled) => {
+        if (isPlaced(settled, request)) context.onEvent(callId, { _tag: "Named", providerCallId: callId })
+      })
+    )
     return yield* originated(outcome, request)
   })
   /** Succeeds with undefined where Acme knows no such call. Any other reply than the expected one is an error. */

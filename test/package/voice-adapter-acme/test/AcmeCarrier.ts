@@ -49,7 +49,8 @@ export class AcmeCarrier {
   /** Numbers that were asked for, whatever came of it. */
   readonly requested: Array<string> = []
   readonly calls = new Map<string, Call>()
-  #spoiled: { readonly places: boolean; readonly reply: "lost" | Answer } | undefined
+  #spoiled: { readonly places: boolean; readonly reply: "lost" | "late" | Answer } | undefined
+  #late: () => void = () => {}
   readonly #http = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy())
   })
@@ -66,8 +67,12 @@ export class AcmeCarrier {
   }
 
   /** The next request for a call gets this reply. */
-  spoil(places: boolean, reply: "lost" | Answer): void {
+  spoil(places: boolean, reply: "lost" | "late" | Answer): void {
     this.#spoiled = { places, reply }
+  }
+
+  replyLate(): void {
+    this.#late()
   }
 
   callTo(number: string): Call | undefined {
@@ -104,6 +109,10 @@ export class AcmeCarrier {
     }
     const own = await answer()
     if (spoiled?.reply === "lost") return void request.socket.destroy()
+    if (spoiled?.reply === "late") {
+      this.#late = () => send(response, own)
+      return
+    }
     send(response, spoiled?.reply ?? own)
   }
 

@@ -1,5 +1,5 @@
 /** Whether the adapter does what every adapter must do, against Acme on this machine. */
-import { test } from "node:test"
+import { describe, test } from "node:test"
 import { conformance, numbersEnding, type World } from "trunkline/conformance"
 import acme from "voice-adapter-acme"
 import { AcmeCarrier, answering } from "./AcmeCarrier.ts"
@@ -26,6 +26,7 @@ const openWorld = async (): Promise<World> => {
       carrier.spoil(places, reply)
       return true
     },
+    replyLate: () => carrier.replyLate(),
     refusals: {
       rate_limited: { status: 429, body: { code: "too_many" }, headers: { "retry-after": "1" } },
       number_refused: { status: 400, body: { code: "invalid_to" } },
@@ -45,9 +46,12 @@ const openWorld = async (): Promise<World> => {
   }
 }
 
-for (const { name, run } of conformance(acme, openWorld)) {
-  test(name, async (t) => {
-    const { notAsked } = await run()
-    if (notAsked !== undefined) t.diagnostic(`not asked: ${notAsked}`)
-  })
-}
+// Each case has a world of its own.
+describe("acme", { concurrency: 8 }, () => {
+  for (const { name, run } of conformance(acme, openWorld)) {
+    test(name, async (t) => {
+      const { notAsked } = await run()
+      if (notAsked !== undefined) t.diagnostic(`not asked: ${notAsked}`)
+    })
+  }
+})
