@@ -4,6 +4,7 @@ import type { AgentWire } from "#gateway/wire/Agent.ts"
 import type { CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
 import type { UploadAddress } from "#gateway/wire/File.ts"
 import type { ReadyWire } from "#gateway/wire/Health.ts"
+import type { PhoneNumberWire } from "#gateway/wire/PhoneNumber.ts"
 import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import { DemoFailed } from "./DemoFailed.ts"
@@ -39,6 +40,10 @@ export class Api {
       config,
       is_default_outbound: true
     })
+  }
+
+  addPhoneNumber(configId: number, address: string) {
+    return this.#json<Static<typeof PhoneNumberWire>>("POST", `/organizations/telephony-configs/${configId}/phone-numbers`, { address })
   }
 
   createAgent(name: string, definition: object) {

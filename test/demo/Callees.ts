@@ -1,17 +1,35 @@
 /** Whom the demo calls, and what is to become of each call. The number decides: who dials it finds the same callee every time. */
 
-export type Mode = "emulator" | "asterisk"
+import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
+import { told } from "./Carriers.ts"
 
-interface Kind {
+export type Mode = "emulator" | "asterisk"
+export type Provider = "ari" | CarrierName
+
+// `Object.keys` gives the names of an object's members as plain strings.
+export const providers: ReadonlyArray<Provider> = ["ari", ...(Object.keys(carriers) as ReadonlyArray<CarrierName>)]
+
+export interface Expected {
+  /** Of its attempts, in order. */
+  readonly dispositions: ReadonlyArray<string>
+  readonly cause: string
+  readonly keys?: string
+}
+
+interface Kind extends Expected {
   readonly title: string
   /** Last three digits of its numbers; a callee that only one of the two has is left out of the other's list. */
   readonly suffix: { readonly [M in Mode]?: string }
   /** Of forty contacts, so many. */
   readonly share: number
-  /** The dispositions of its attempts, in order. */
-  readonly dispositions: ReadonlyArray<string>
-  readonly cause: string
-  readonly keys?: string
+}
+
+/** What is to be on record of its calls through this provider. */
+export const expectedOf = ({ suffix, ...kind }: Kind, provider: Provider): Expected => {
+  if (provider === "ari") return kind
+  const { causes, tellsKeys } = told[provider]
+  const { cause, dispositions, keys } = kind
+  return { dispositions, cause: causes[suffix.emulator ?? ""] ?? cause, ...(tellsKeys && keys !== undefined ? { keys } : {}) }
 }
 
 const once = (disposition: string, cause: string) => ({ dispositions: [disposition], cause })

@@ -1,8 +1,9 @@
-/** The far end of the demo's calls: the emulator or a real Asterisk, and what its callees saw, whatever the service says of it. */
+/** The far end of the demo's calls: an emulator or a real Asterisk, and what its callees saw, whatever the service says of it. */
+import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import type { Mode } from "./Callees.ts"
+import type { Mode, Provider } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export interface SeenCall {
@@ -17,9 +18,16 @@ export interface SeenCall {
 
 export interface FarEnd {
   readonly mode: Mode
+  readonly provider: Provider
   readonly name: string
   /** The service's telephony configuration for it. */
   readonly config: Readonly<Record<string, string>>
+  /** What its calls show; undefined: nothing has to be shown. */
+  readonly callerId: string | undefined
+  /** Instead of the carrier's own address. */
+  readonly apiUrl: string | undefined
+  /** How the configuration is shown. */
+  readonly described: string
   /** In the order of dialing. */
   readonly calls: () => Promise<ReadonlyArray<SeenCall>>
   /**
@@ -33,9 +41,14 @@ export interface FarEnd {
 const ringMillis = 1000
 const talkMillis = 8000
 
-export const startEmulator = async (): Promise<FarEnd> => {
+const ofAsterisk = (dialString: string) =>
+  ({ provider: "ari", callerId: undefined, apiUrl: undefined, described: `Asterisk ARI, dials ${dialString}` }) as const
+
+const startAri = async (): Promise<FarEnd> => {
   const emulator = await startAriEmulator({ ringMillis, talkMillis, seed: 1 })
+  const dialString = "PJSIP/{number}@trunk"
   return {
+    ...ofAsterisk(dialString),
     mode: "emulator",
     name: "simulated Asterisk (ARI over HTTP and websockets)",
     config: {
@@ -43,13 +56,34 @@ export const startEmulator = async (): Promise<FarEnd> => {
       ari_endpoint: emulator.url,
       app_name: emulator.user,
       app_password: emulator.password,
-      dial_string: "PJSIP/{number}@trunk"
+      dial_string: dialString
     },
     calls: async () => callsIn(emulator.log),
     turnarounds: (slots, until) => turnaroundsIn(emulator.log, slots, until),
     stop: () => emulator.stop()
   }
 }
+
+/** An invented number, in the range that belongs to nobody. */
+const ours = "+15550199000"
+
+const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
+  const { account, log, stop, title, url } = await carriers[provider]({ numbers: [ours], ringMillis, talkMillis })
+  return {
+    mode: "emulator",
+    provider,
+    name: `simulated ${title} (REST, signed callbacks and a media websocket per call)`,
+    config: { provider, ...account },
+    callerId: ours,
+    apiUrl: url,
+    described: `${title}, calls show ${ours}`,
+    calls: async () => callsIn(log),
+    turnarounds: (slots, until) => turnaroundsIn(log, slots, until),
+    stop
+  }
+}
+
+export const startEmulator = (provider: Provider): Promise<FarEnd> => (provider === "ari" ? startAri() : startCarrier(provider))
 
 const callsIn = ({ entries }: CalleeLog): ReadonlyArray<SeenCall> => {
   const ends = new Map(entries.filter(({ kind }) => kind === "ended").map(({ at, channelId }) => [channelId, at]))
@@ -82,7 +116,9 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
     throw cannot(String(error))
   })
   const [version = "Asterisk"] = /Asterisk [\w.]+/.exec(await asterisk.ctl("core show version")) ?? []
+  const dialString = "PJSIP/{number}@sipp"
   return {
+    ...ofAsterisk(dialString),
     mode: "asterisk",
     name: `${version}, calling SIPp over SIP and RTP`,
     config: {
@@ -90,7 +126,7 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
       ari_endpoint: asterisk.ariUrl,
       app_name: asterisk.user,
       app_password: asterisk.password,
-      dial_string: "PJSIP/{number}@sipp"
+      dial_string: dialString
     },
     calls: async () =>
       (await asterisk.sippLog()).map(({ at, number, sipCallId }) => ({ id: sipCallId, number, dialedAt: at, endedAt: undefined })),

@@ -1,11 +1,14 @@
 /** What can be asked of the demo on its command line. */
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { type Provider, providers } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export interface Options {
   /** Call through a real Asterisk instead of the emulator. */
   readonly asterisk: boolean
+  /** Whose adapter places the calls. */
+  readonly provider: Provider
   readonly contacts: number
   /** Calls that may be up at once. */
   readonly slots: number
@@ -20,15 +23,21 @@ export interface Options {
 }
 
 export const help = `
-npm run demo                   200 calls through a simulated Asterisk
-npm run demo -- --asterisk     the same through a real one, installed into .cache by the project's own scripts
+Runs a whole campaign on this machine, from the CSV to the run records, and compares every call with what the callees saw. Nobody is
+really called: the far end is simulated, and the number that is dialed decides what the callee does.
 
-  --contacts N    how many to call, 1 to 2000 (200)
-  --slots N       how many at once, 1 to 100 (25)
-  --port N        of the API (any free one)
-  --data FOLDER   of the service; it is emptied first (.data/demo)
-  --keep          leave the service running until Ctrl-C
-  --json          print the summary as one JSON object; the progress goes to stderr
+npm run demo                          200 contacts through a simulated Asterisk
+npm run demo -- --provider twilio     the same through a simulated Twilio
+npm run demo -- --asterisk            the same through a real Asterisk, installed into .cache by the project's own scripts
+
+  --provider NAME   ${providers.join(", ")} (ari, which is Asterisk)
+  --contacts N      how many to call, 1 to 2000 (200)
+  --slots N         how many at once, 1 to 100 (25)
+  --port N          of the API (any free one)
+  --data FOLDER     of the service; it is emptied first (.data/demo)
+  --keep            leave the service running until Ctrl-C
+  --json            print the summary as one JSON object; the progress goes to stderr
+  --help            this text
 `
 
 const flag = { type: "boolean", default: false } as const
@@ -40,10 +49,18 @@ const wholeNumber = (name: string, given: string, least: number, most: number): 
   throw new DemoFailed(`--${name} must be a whole number from ${least} to ${most}, not "${given}".`)
 }
 
+const providerOf = (given: string, asterisk: boolean): Provider => {
+  const provider = providers.find((name) => name === given.toLowerCase())
+  if (provider === undefined) throw new DemoFailed(`There is no provider "${given}". --provider takes ${providers.join(", ")}.`)
+  if (asterisk && provider !== "ari")
+    throw new DemoFailed(`--asterisk calls through a real Asterisk, so it cannot be used with --provider ${provider}.`)
+  return provider
+}
+
 const parse = (args: ReadonlyArray<string>) => {
   const data = text(fileURLToPath(new URL("../../.data/demo", import.meta.url)))
   const switches = { asterisk: flag, json: flag, keep: flag, help: { ...flag, short: "h" } } as const
-  const known = { ...switches, contacts: text("200"), slots: text("25"), port: text("0"), data }
+  const known = { ...switches, contacts: text("200"), provider: text("ari"), slots: text("25"), port: text("0"), data }
   try {
     return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
@@ -55,6 +72,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
   const given = parse(args)
   return {
     ...given,
+    provider: providerOf(given.provider, given.asterisk),
     contacts: wholeNumber("contacts", given.contacts, 1, 2000),
     slots: wholeNumber("slots", given.slots, 1, 100),
     port: wholeNumber("port", given.port, 0, 65_535)

@@ -1,5 +1,6 @@
 /** The summary, for people. */
 import { join } from "node:path"
+import { type Provider, providers } from "./Callees.ts"
 import { styled } from "./Display.ts"
 import { shown } from "./Service.ts"
 import type { Row, Summary } from "./Summary.ts"
@@ -103,7 +104,7 @@ const sampleOf = (summary: Summary, sample: Sample, { folder }: Place): Readonly
   ]
 }
 
-const nextOf = ({ isKept, key, url }: Place): ReadonlyArray<string> =>
+const nextOf = (provider: Provider, { isKept, key, url }: Place): ReadonlyArray<string> =>
   isKept
     ? listed(
         [
@@ -117,21 +118,26 @@ const nextOf = ({ isKept, key, url }: Place): ReadonlyArray<string> =>
         [
           ["npm start", "runs the service on http://127.0.0.1:8000, with its manual at http://127.0.0.1:8000/docs"],
           ["npm run demo -- --keep", "leaves this demo's service running, with its campaign and its calls"],
+          [
+            "npm run demo -- --provider NAME",
+            `calls through another simulated provider: ${providers.filter((name) => name !== provider).join(", ")}`
+          ],
           ["npm run demo -- --asterisk", "calls through a real Asterisk"]
         ],
-        28
+        33
       )
 
 export const reportOf = (summary: Summary, sample: Sample | undefined, place: Place): ReadonlyArray<string> => [
   "",
   ...tableOf(summary.rows),
   "",
+  ...(summary.notes.length === 0 ? [] : [...summary.notes.map((note) => styled("dim", `    ${note}`)), ""]),
   ...listed(figuresOf(summary), 12),
   "",
   ...(sample === undefined ? [] : [...sampleOf(summary, sample, place), ""]),
   ...problemsOf(summary),
   "",
   `  ${styled("bold", place.isKept ? "The service goes on until Ctrl-C" : "Go on")}`,
-  ...nextOf(place),
+  ...nextOf(summary.provider, place),
   ""
 ]

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { variables } from "#runtime/config/config.ts"
 import { startOf } from "#runtime/process/FolderOwner.ts"
+import { freePort } from "#test/support/freePort.ts"
 import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
@@ -54,6 +55,12 @@ const environmentOf = (settings: Readonly<Record<string, string>>) => {
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
 }
 
+/** A carrier has to know where the service is before it starts. */
+const lineTo = (provider: string, apiUrl: string, port: number) => ({
+  PROVIDER_URLS: `${provider}=${apiUrl}`,
+  PUBLIC_URL: `http://127.0.0.1:${port}`
+})
+
 const endOf = (child: ChildProcess) =>
   new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message))
@@ -66,11 +73,16 @@ export const startService = async (settings: {
   readonly slots: number
   readonly rate: number
   readonly ringSeconds: number
+  readonly provider: string
+  /** Of the carrier; undefined: the provider's calls need none. */
+  readonly apiUrl: string | undefined
   /** Ends the start. */
   readonly signal: AbortSignal
 }): Promise<Service> => {
   const folder = resolve(settings.data)
   await emptied(folder)
+  const { apiUrl, provider } = settings
+  const port = settings.port === 0 ? await freePort() : settings.port
   const key = `demo_${randomBytes(16).toString("hex")}`
   const began = performance.now()
   const child = spawn(process.execPath, [program], {
@@ -78,13 +90,15 @@ export const startService = async (settings: {
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: environmentOf({
+      ...(apiUrl === undefined ? {} : lineTo(provider, apiUrl, port)),
+      ADAPTERS: provider,
       API_KEY: key,
       CALL_RATE: String(settings.rate),
       DATA_DIR: folder,
       DRAIN: "1",
       LOG_FORMAT: "json",
       ORG_CONCURRENCY: String(settings.slots),
-      PORT: String(settings.port),
+      PORT: String(port),
       RING_TIMEOUT: String(settings.ringSeconds),
       TRUNK_RATE: String(settings.rate)
     })

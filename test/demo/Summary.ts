@@ -1,6 +1,7 @@
 /** What came of the demo, and whether it is what had to come: the service's records beside what the callees saw. */
 import type { Campaign, Run } from "./Api.ts"
-import { type Contact, kinds, type Mode } from "./Callees.ts"
+import { type Contact, type Expected, expectedOf, kinds, type Mode, type Provider } from "./Callees.ts"
+import { told } from "./Carriers.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
 
 export interface Row {
@@ -22,10 +23,13 @@ interface Percentiles {
 export interface Summary {
   readonly ok: boolean
   readonly mode: Mode
+  readonly provider: Provider
   readonly farEnd: string
   /** A sentence for everything that is not as it has to be. */
   readonly problems: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
+  /** Why what is expected is less than the callee did. */
+  readonly notes: ReadonlyArray<string>
   readonly contacts: { readonly total: number; readonly completed: number; readonly failed: number }
   readonly calls: { readonly recorded: number; readonly seenByCallees: number; readonly dialedTwice: number }
   readonly retries: { readonly scheduled: number; readonly done: number }
@@ -68,7 +72,7 @@ export const keysOf = (run: Run): string => textIn(run.gathered_context, "dtmf_d
 
 const groupBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => Map.groupBy(items, key)
 
-const expectedOf = ({ cause, dispositions, keys }: Contact["kind"]): string =>
+const textOf = ({ cause, dispositions, keys }: Expected): string =>
   [dispositions.join(", "), `(${cause})`, ...(keys === undefined ? [] : [`keys ${keys}`])].join(" ")
 
 const gotOf = (runs: ReadonlyArray<Run>): string => {
@@ -160,10 +164,11 @@ const isSpoken = (disposition: string): boolean => disposition === "user_hangup"
 
 export const summarize = (story: Story): Summary => {
   const { campaign, contacts, farEnd, progress, runs, seen, slots } = story
-  const { mode } = farEnd
+  const { mode, provider } = farEnd
   const byNumber = groupBy(runs, numberOf)
   const runsOf = ({ number }: Contact) => byNumber.get(number) ?? []
-  const isAsExpected = (contact: Contact) => gotOf(runsOf(contact)) === expectedOf(contact.kind)
+  const expectedText = (kind: Contact["kind"]) => textOf(expectedOf(kind, provider))
+  const isAsExpected = (contact: Contact) => gotOf(runsOf(contact)) === expectedText(contact.kind)
   const rows = kinds.flatMap((kind): ReadonlyArray<Row> => {
     const those = contacts.filter((contact) => contact.kind === kind)
     if (those.length === 0) return []
@@ -172,7 +177,7 @@ export const summarize = (story: Story): Summary => {
         callee: kind.title,
         number: kind.suffix[mode] ?? "",
         contacts: those.length,
-        expected: expectedOf(kind),
+        expected: expectedText(kind),
         asExpected: those.filter(isAsExpected).length,
         calls: those.flatMap(runsOf).length
       }
@@ -188,7 +193,7 @@ export const summarize = (story: Story): Summary => {
   const problems = [
     ...contacts
       .filter((contact) => !isAsExpected(contact))
-      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expectedOf(contact.kind)}, got ${gotOf(runsOf(contact))}.`),
+      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expectedText(contact.kind)}, got ${gotOf(runsOf(contact))}.`),
     ...twice.map((number) => `${number} was dialed more often than there are records of it.`),
     ...(seen.length < runs.length ? [`The callees saw ${seen.length} calls, the service has records of ${runs.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
@@ -201,9 +206,11 @@ export const summarize = (story: Story): Summary => {
   return {
     ok: problems.length === 0,
     mode,
+    provider,
     farEnd: farEnd.name,
     problems,
     rows,
+    notes: provider === "ari" ? [] : told[provider].notes,
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
     calls: { recorded: runs.length, seenByCallees: seen.length, dialedTwice: twice.length },
     retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },

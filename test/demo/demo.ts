@@ -57,13 +57,19 @@ const sampleOf = async (api: Api, runs: ReadonlyArray<Run>): Promise<Sample | un
 const prepare = async (options: Options, on: Display) => {
   const farEnd = options.asterisk
     ? await on.step("callees", "installing Asterisk into .cache, the first time takes a while", startRealAsterisk, ({ name }) => name)
-    : await on.step("callees", "starting the emulator", startEmulator, ({ name }) => name)
+    : await on.step(
+        "callees",
+        "starting the emulator",
+        () => startEmulator(options.provider),
+        ({ name }) => name
+      )
   stopLater(farEnd.stop)
   const { data, port, slots } = options
+  const { apiUrl, provider } = farEnd
   const service = await on.step(
     "service",
     "starting, with a Postgres of its own",
-    () => startService({ data, port, slots, rate, ringSeconds, signal: interrupted.signal }),
+    () => startService({ data, port, slots, rate, ringSeconds, provider, apiUrl, signal: interrupted.signal }),
     ({ folder, startMillis, url }) => `${url}, ready in ${(startMillis / 1000).toFixed(1)} s with its own Postgres in ${shown(folder)}`
   )
   stopLater(service.stop)
@@ -79,8 +85,12 @@ const runCampaign = async (options: Options, on: Display, { farEnd, service }: P
   const telephony = await on.step(
     "telephony",
     "creating the configuration",
-    () => api.createTelephonyConfig("demo", farEnd.config),
-    () => `Asterisk ARI, dials ${farEnd.config["dial_string"]}`
+    async () => {
+      const created = await api.createTelephonyConfig("demo", farEnd.config)
+      if (farEnd.callerId !== undefined) await api.addPhoneNumber(created.id, farEnd.callerId)
+      return created
+    },
+    () => farEnd.described
   )
   const agent = await on.step(
     "agent",

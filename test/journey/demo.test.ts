@@ -1,12 +1,16 @@
-/** The demo as a newcomer runs it, with fewer contacts: it comes to its end by itself, and every call to what it had to. */
+/** The demo as a newcomer runs it, with fewer contacts and through each provider: it ends by itself, and every call as it had to. */
 import { execFile } from "node:child_process"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import t from "tap"
+import t, { type Test } from "tap"
+import { providers } from "#test/demo/Callees.ts"
 import type { Summary } from "#test/demo/Summary.ts"
+
+// Most of the time is waiting for calls and retries.
+t.jobs = 3
 
 const run = promisify(execFile)
 const demo = fileURLToPath(new URL("../demo/demo.ts", import.meta.url))
@@ -14,37 +18,48 @@ const demo = fileURLToPath(new URL("../demo/demo.ts", import.meta.url))
 const documented = ["--import", fileURLToPath(new URL("../support/documentedFetch.ts", import.meta.url))]
 /** Its callees live in its own process. */
 const first = ["--import", fileURLToPath(new URL("../support/priority.ts", import.meta.url))]
-/** It takes less than a minute, unless the machine is busy with other work. */
+/** It takes about a minute, unless the machine is busy with other work. */
 const longestMillis = 1_200_000
 
 /** Without tap's own environment, which has every Node it sees report its coverage. */
 const environment = ["-i", `PATH=${process.env["PATH"]}`, `HOME=${tmpdir()}`]
 
-t.test("given nothing but the project", { timeout: longestMillis + 60_000 }, async (t) => {
+const ask = (...args: ReadonlyArray<string>) =>
+  run("env", [...environment, process.execPath, ...documented, ...first, demo, ...args], { timeout: longestMillis })
+
+const newFolder = async (t: Test): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-demo-"))
   // Postgres, which does not run as root, has to pass.
   await chmod(folder, 0o711)
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const args = ["--json", "--contacts", "40", "--data", join(folder, "data")]
+  return join(folder, "data")
+}
 
-  await t.test("when the demo calls 40 contacts, then all of them come to what their numbers stand for", async (t) => {
-    const { stdout } = await run("env", [...environment, process.execPath, ...documented, ...first, demo, ...args], {
-      timeout: longestMillis
-    })
+/** A callee of each kind, and of the one that needs no option as many as show them side by side. */
+const contactsOf = (provider: string) => (provider === "ari" ? 40 : 12)
+
+for (const provider of providers) {
+  t.test(`given nothing but the project, and ${provider}`, { buffered: true, timeout: longestMillis + 60_000 }, async (t) => {
+    const data = await newFolder(t)
+    const contacts = contactsOf(provider)
+    const chosen = provider === "ari" ? [] : ["--provider", provider]
+    const { stdout } = await ask("--json", "--contacts", String(contacts), "--data", data, ...chosen)
     // Of the demo's own making.
     const summary = JSON.parse(stdout) as Summary
-    t.strictSame(summary.problems, [])
-    t.match(summary, { ok: true, mode: "emulator", contacts: { total: 40 }, calls: { dialedTwice: 0 } })
+    t.strictSame(summary.problems, [], "then all contacts come to what their numbers stand for")
+    t.match(summary, { ok: true, mode: "emulator", provider, contacts: { total: contacts }, calls: { dialedTwice: 0 } })
     t.equal(summary.calls.recorded, summary.calls.seenByCallees)
-    t.equal(summary.contacts.completed + summary.contacts.failed, 40)
+    t.equal(summary.contacts.completed + summary.contacts.failed, contacts)
     t.equal(summary.retries.done, summary.retries.scheduled)
     t.ok(summary.retries.done > 0)
     t.ok(summary.slots.most <= summary.slots.limit)
     t.equal(summary.rows.length, 12)
   })
+}
 
-  await t.test("when it is asked for what it cannot do, then it says so and fails", async (t) => {
-    const refused = run("env", [...environment, process.execPath, demo, "--slots", "0"], { timeout: longestMillis })
-    await t.rejects(refused, { code: 1, stderr: /--slots must be a whole number from 1 to 100/ })
-  })
+t.test("given the demo, when it is asked for what it cannot do, then it says so and fails", { timeout: longestMillis }, async (t) => {
+  const refused = (args: ReadonlyArray<string>, stderr: RegExp) => t.rejects(ask(...args), { code: 1, stderr })
+  await refused(["--slots", "0"], /--slots must be a whole number from 1 to 100/)
+  await refused(["--provider", "twillio"], new RegExp(`no provider "twillio".* ${providers.join(", ")}`))
+  await refused(["--asterisk", "--provider", "vonage"], /--asterisk .* --provider vonage/)
 })
