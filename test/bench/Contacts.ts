@@ -1,8 +1,9 @@
 /** The lists that benchmarks dial. The last two digits of a number choose its callee, see the emulator. */
 
-type Suffix = "01" | "11"
+type Suffix = "01" | "11" | "13"
 export const talksThenHangsUp: Suffix = "01"
 export const staysUntilHungUp: Suffix = "11"
+export const ringsThenGivesUp: Suffix = "13"
 
 const names = ["Ada", "Alan", "Barbara", "Donald", "Edsger", "Frances", "Grace", "Hedy"]
 const cities = ["Berlin", "Hamburg", "Leipzig"]

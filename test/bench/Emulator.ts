@@ -1,9 +1,9 @@
-/** The far end of a benchmark's calls: an emulated Asterisk in its own process, and what its callees saw. */
+/** The far end of a benchmark's calls: an emulated Asterisk or Twilio in its own process, and what its callees saw. */
 import { Effect, type Scope } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { startChild } from "./Child.ts"
-import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow } from "./emulatorMain.ts"
+import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow, TwilioOptions } from "./emulatorMain.ts"
 
 const LOOK_AGAIN = "200 millis"
 
@@ -22,9 +22,13 @@ export interface Emulator extends EmulatorAddress {
 // Nobody else sends messages over this channel.
 const answerOf = (message: unknown) => message as EmulatorAnswer
 
-export const startEmulator = (options: AriEmulatorOptions): Effect.Effect<Emulator, never, Scope.Scope> =>
+export const startEmulator = (options: AriEmulatorOptions) => start("asterisk", options)
+export const startTwilio = (options: TwilioOptions) => start("twilio", options)
+
+const start = (name: "asterisk" | "twilio", options: object): Effect.Effect<Emulator, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const child = yield* startChild({ file: "emulatorMain.ts", environment: { ...process.env, EMULATOR_OPTIONS: JSON.stringify(options) } })
+    const environment = { ...process.env, EMULATOR: name, EMULATOR_OPTIONS: JSON.stringify(options) }
+    const child = yield* startChild({ file: "emulatorMain.ts", environment })
     const ask = <A>(question: object, reads: (answer: EmulatorAnswer) => A | undefined) =>
       Effect.suspend(() => {
         child.send(question)

@@ -114,7 +114,18 @@ export const numberAt = (answer: unknown, name: string): number => Number(at(ans
 /** A telephony configuration for the emulator, and an agent, whose id is returned. */
 export const prepare = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, greeting = "") {
   const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
-  yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
+  yield* createTelephonyConfig(engine, config)
+  return yield* createAgent(engine, greeting)
+})
+
+/** The id of the configuration that calls go through. */
+export const createTelephonyConfig = Effect.fnUntraced(function* (engine: Engine, config: object) {
+  const created = yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
+  return numberAt(created, "id")
+})
+
+/** The agent's id. */
+export const createAgent = Effect.fnUntraced(function* (engine: Engine, greeting = "") {
   const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
   const graph = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
   return numberAt(yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph }), "id")

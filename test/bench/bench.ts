@@ -5,7 +5,7 @@
  *     npm run bench -- dispatch slot-use       some
  *     npm run bench -- --json                  one object a line
  *     npm run bench -- --quick                 smaller and shorter, to see that they run
- *     npm run bench -- dispatch --unsynced     on a Postgres that does not wait for the disk: dispatch, dispatch-with-voice, neighbours
+ *     npm run bench -- dispatch --unsynced     on a Postgres that does not wait for the disk: dispatch, dispatch-with-voice, neighbours, originate-http
  *     npm run bench -- hostile-bodies --seed 7 --count 2000    other bodies than the usual ones, and fewer
  */
 import { NodeRuntime } from "@effect/platform-node"
@@ -23,7 +23,9 @@ import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
 import { media } from "./media.ts"
+import { mediaSocket } from "./mediaSocket.ts"
 import { neighbours } from "./neighbours.ts"
+import { originateHttp } from "./originateHttp.ts"
 import { progress } from "./progress.ts"
 import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
@@ -40,6 +42,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   dispatchWithVoice,
   greetings,
   media,
+  mediaSocket,
+  originateHttp,
   statements,
   create,
   progress,

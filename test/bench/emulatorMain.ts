@@ -1,9 +1,11 @@
-/** The emulated Asterisk as a process of its own. Its log is asked for at the end. */
+/** An emulated Asterisk or Twilio as a process of its own. Its log is asked for at the end. */
 import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 
 export interface EmulatorAddress {
   readonly url: string
+  /** Of Twilio: the account and its token. */
   readonly user: string
   readonly password: string
 }
@@ -12,6 +14,8 @@ export interface EmulatorCounts {
   readonly live: number
   readonly answered: number
 }
+/** Its queue is never what calls wait for. */
+export type TwilioOptions = Omit<Parameters<typeof TwilioEmulator.start>[0], "callsPerSecond">
 export type Flow = ReturnType<CalleeLog["flow"]>
 export type EmulatorAnswer =
   | { readonly address: EmulatorAddress }
@@ -23,8 +27,15 @@ export type EmulatorAnswer =
 const tell = (answer: EmulatorAnswer) => process.send?.(answer)
 
 // The benchmark passes them on in this variable.
-const options = JSON.parse(process.env["EMULATOR_OPTIONS"] ?? "{}") as AriEmulatorOptions
-const emulator = await startAriEmulator(options)
+const options: unknown = JSON.parse(process.env["EMULATOR_OPTIONS"] ?? "{}")
+
+const startTwilio = async () => {
+  const twilio = await TwilioEmulator.start({ ...(options as TwilioOptions), callsPerSecond: Number.POSITIVE_INFINITY })
+  const { accountSid: user, authToken: password, log, server } = twilio
+  return { log, live: () => log.live(), password, url: server.url, user }
+}
+
+const emulator = await (process.env["EMULATOR"] === "twilio" ? startTwilio() : startAriEmulator(options as AriEmulatorOptions))
 process.on("message", (question) => {
   if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
   else if (question instanceof Object && "spoken" in question) tell({ spoken: emulator.log.firstSpoken() })

@@ -148,6 +148,10 @@ export class TwilioEmulator {
     if (call === undefined) return
     if (call.hasEnded()) return this.#dialNext()
     const { callsPerSecond = 1 } = this.#options
+    if (callsPerSecond === Number.POSITIVE_INFINITY) {
+      call.dial()
+      return this.#dialNext()
+    }
     const next = () => {
       this.#gap = undefined
       this.#dialNext()
