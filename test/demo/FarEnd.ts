@@ -72,7 +72,7 @@ const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
   return {
     mode: "emulator",
     provider,
-    name: `simulated ${title} (REST, signed callbacks and a media websocket per call)`,
+    name: `simulated ${title} (REST, callbacks and a media websocket per call)`,
     config: { provider, ...account },
     callerId: ours,
     apiUrl: url,

@@ -31,7 +31,7 @@ npm run demo -- --provider twilio     the same through a simulated Twilio
 npm run demo -- --asterisk            the same through a real Asterisk, installed into .cache by the project's own scripts
 
   --provider NAME   ${providers.join(", ")} (ari, which is Asterisk)
-  --contacts N      how many to call, 1 to 2000 (200)
+  --contacts N      how many to call, 1 to 2000 (200; 40 with cloudonix, which takes longer)
   --slots N         how many at once, 1 to 100 (25)
   --port N          of the API (any free one)
   --data FOLDER     of the service; it is emptied first (.data/demo)
@@ -49,6 +49,9 @@ const wholeNumber = (name: string, given: string, least: number, most: number): 
   throw new DemoFailed(`--${name} must be a whole number from ${least} to ${most}, not "${given}".`)
 }
 
+/** Each end of a call through Cloudonix is confirmed by a request, about one per second. */
+const usualContacts = (provider: Provider): number => (provider === "cloudonix" ? 40 : 200)
+
 const providerOf = (given: string, asterisk: boolean): Provider => {
   const provider = providers.find((name) => name === given.toLowerCase())
   if (provider === undefined) throw new DemoFailed(`There is no provider "${given}". --provider takes ${providers.join(", ")}.`)
@@ -60,7 +63,7 @@ const providerOf = (given: string, asterisk: boolean): Provider => {
 const parse = (args: ReadonlyArray<string>) => {
   const data = text(fileURLToPath(new URL("../../.data/demo", import.meta.url)))
   const switches = { asterisk: flag, json: flag, keep: flag, help: { ...flag, short: "h" } } as const
-  const known = { ...switches, contacts: text("200"), provider: text("ari"), slots: text("25"), port: text("0"), data }
+  const known = { ...switches, contacts: { type: "string" } as const, provider: text("ari"), slots: text("25"), port: text("0"), data }
   try {
     return parseArgs({ args: [...args], options: known }).values
   } catch (error) {
@@ -70,10 +73,11 @@ const parse = (args: ReadonlyArray<string>) => {
 
 export const readOptions = (args: ReadonlyArray<string>): Options => {
   const given = parse(args)
+  const provider = providerOf(given.provider, given.asterisk)
   return {
     ...given,
-    provider: providerOf(given.provider, given.asterisk),
-    contacts: wholeNumber("contacts", given.contacts, 1, 2000),
+    provider,
+    contacts: wholeNumber("contacts", given.contacts ?? String(usualContacts(provider)), 1, 2000),
     slots: wholeNumber("slots", given.slots, 1, 100),
     port: wholeNumber("port", given.port, 0, 65_535)
   }

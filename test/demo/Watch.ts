@@ -30,7 +30,7 @@ export interface Progress {
 
 const everyMillis = 500
 const rateMillis = 4000
-const longestMillis = 600_000
+const longestMillis = 1_200_000
 
 /** When the retries were first seen to have been scheduled: they fall due in the same order. */
 const makeRetryClock = (delayMillis: number) => {
