@@ -26,9 +26,9 @@ export const told: Readonly<Record<CarrierName, Told>> = {
   },
   plivo: plain,
   vobiz: {
-    causes: { ...lineLost, ...unanswered },
+    ...plain,
     tellsKeys: false,
-    notes: [lostNote, unansweredNote("Vobiz"), "Vobiz does not report the keys that a callee presses."]
+    notes: [lostNote, "Vobiz does not report the keys that a callee presses."]
   },
   cloudonix: {
     ...plain,
