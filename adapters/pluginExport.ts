@@ -31,6 +31,7 @@ export * as Json from "./shared/Json.ts"
 export * as Xml from "./shared/xml.ts"
 
 // Audio.
+export * as Alaw from "#core/audio/Alaw.ts"
 export * as Base64 from "./shared/base64.ts"
 export * from "./shared/JsonMedia.ts"
 export * from "./shared/MediaEar.ts"
