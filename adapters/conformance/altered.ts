@@ -13,7 +13,8 @@ export const alteredBodies = (callback: Callback): ReadonlyArray<Callback> => {
   // Forms are signed as decoded fields by some, so that a change must be one of a field.
   if (form !== undefined) {
     const changed = form.map((_, at) => form.map(([name, value], n): Pair => [name, n === at ? `${value}1` : value]))
-    return [...changed, [...form, ["Unheard", "1"] satisfies Pair]].map((fields) =>
+    const cut = form.map((_, at) => form.toSpliced(at, 1))
+    return [...changed, ...cut, [...form, ["Unheard", "1"] satisfies Pair]].map((fields) =>
       withBody(callback, fields.map((pair) => pair.map(encodeURIComponent).join("=")).join("&"))
     )
   }

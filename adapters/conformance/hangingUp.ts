@@ -67,6 +67,17 @@ export const hangingUp: ReadonlyArray<Rule> = [
     })
   ),
   {
+    name: "hang-up: a call that was only just accepted ends when we hang up",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      const call = await engine.accepted(scene.number("ringsOut"))
+      await engine.hangUp(call, "originator_cancel")
+      await engine.isGone(call)
+      demand(!call.has("Answered"), "no answer", () => call.story(), "nobody has answered")
+      await scene.wasDialed(call.to, { requested: 1 })
+    }
+  },
+  {
     name: "hang-up: a call in the carrier's queue is taken out of it, and never rings",
     holds: async (scene) => {
       const engine = await scene.engine()

@@ -2,17 +2,20 @@
 import { isAlive, type Presence } from "#core/provider/Adapter.ts"
 import type { Rule } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import { saysNoNumber } from "./originating.ts"
 import type { PlacedCall } from "./PlacedCall.ts"
 import type { Scene } from "./Scene.ts"
 import type { CarrierReply } from "./World.ts"
 
-const inDoubt = ({ failure }: PlacedCall): void =>
+const inDoubt = ({ failure, to }: PlacedCall): void => {
   demand(
     failure?._tag === "OriginateDoubtful",
     "OriginateDoubtful",
     () => (failure === undefined ? "success" : `${failure._tag}: ${failure.message}`),
     "a refusal says that nobody was called, and the contact would be called a second time"
   )
+  saysNoNumber(failure, to)
+}
 
 const spoil = (scene: Scene, places: boolean, reply: "lost" | "late" | CarrierReply): void => {
   if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot reply so")

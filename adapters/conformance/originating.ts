@@ -1,11 +1,16 @@
 /** Placing calls: each once, none without permission. */
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
+import { blockedBy } from "#core/provider/Setup.ts"
 import type { Rule } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
 import type { PlacedCall } from "./PlacedCall.ts"
 
 /** Nobody listens there. */
 export const NOWHERE = new URL("http://127.0.0.1:9")
+/** Words about a call end up in logs. */
+export const saysNoNumber = (words: unknown, number: string): void =>
+  demand(!inWords(words).includes(number.slice(-8)), "words without the number", () => "the number", "they end up in logs")
+
 const UNUSABLE = "+1555;/@x"
 
 export const refusedAs = ({ failure }: PlacedCall, reasons: ReadonlyArray<OriginateRefused["reason"]>, why: string): void =>
@@ -36,6 +41,21 @@ export const originating: ReadonlyArray<Rule> = [
       demand(call.providerCallId !== undefined, "the carrier's id of the call to be known", () => call.story(), "a call without it is lost")
       await scene.wasDialed(to, { requested: 1, rung: 1 })
       await scene.wasEndedBy(to, "callee")
+    }
+  },
+  {
+    name: "originate: two calls at once are told apart",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      const [stays, leaves] = await Promise.all([engine.accepted(scene.number("stays")), engine.accepted(scene.number("leaves"))])
+      await engine.ended(leaves)
+      await engine.told(stays, "Answered", "its callee has answered")
+      const why = "an end that is told of another call hangs up on somebody who talks"
+      demand(!stays.has("HungUp"), "no end of the call that goes on", () => stays.story(), why)
+      demand(stays.providerCallId !== leaves.providerCallId, "two names", () => "one name for both", why)
+      await engine.hangUp(stays)
+      await engine.ended(stays)
+      for (const { to } of [stays, leaves]) await scene.wasDialed(to, { requested: 1, rung: 1 })
     }
   },
   {
@@ -112,6 +132,10 @@ export const originating: ReadonlyArray<Rule> = [
         () => inWords(steps),
         "an operator must see what is missing"
       )
+      const publicUrl = "https://voice.example.com"
+      const callbackUrl = (kind: string) => `${publicUrl}/${kind}`
+      const blocked = blockedBy(scene.adapter.setup?.(scene.world.config, { callbackUrl, publicUrl }) ?? [])
+      demand(blocked === undefined, "nothing to be missing with a public address", () => inWords(blocked), "campaigns would not start")
       await scene.wasDialed(call.to, { requested: 0, rung: 0 })
     }
   }

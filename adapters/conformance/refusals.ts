@@ -2,7 +2,7 @@
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
 import type { Rule } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
-import { NOWHERE, refusedAs } from "./originating.ts"
+import { NOWHERE, refusedAs, saysNoNumber } from "./originating.ts"
 import { secretsIn, triedOut } from "./triedOut.ts"
 
 const reasons: ReadonlyArray<readonly [reason: OriginateRefused["reason"], why: string]> = [
@@ -25,7 +25,7 @@ export const refusals: ReadonlyArray<Rule> = [
         if (!scene.need("spoil")(false, reply)) throw new NotAsked("this world cannot reply so")
         const call = await engine.place(scene.number("leaves"))
         refusedAs(call, [reason], why)
-        demand(!inWords(call.failure).includes(call.to.slice(-8)), "words without the number", () => "the number", "they end up in logs")
+        saysNoNumber(call.failure, call.to)
         await scene.wasDialed(call.to, { requested: 1, rung: 0 })
         if (reason !== "rate_limited") return
         const again = await engine.accepted(scene.number("busy"))

@@ -2,13 +2,13 @@
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import { isOrder, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { configOf } from "./cloudonixWorld.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 
 const error = (status: number) => ({ status, body: { message: "No call to +15551234567" } })
 
 conforms(cloudonix, async () => {
-  const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER] })
+  const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     cannot: { machine: "Cloudonix detects no machines" },

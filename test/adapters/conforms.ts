@@ -20,6 +20,9 @@ export const conforms = (adapter: Adapter, openWorld: () => Promise<World>, wher
   }
 }
 
+/** How long callees talk who hang up: long enough that their audio is open, and their keys are pressed, on a busy machine. */
+export const talkMillis = 2_000
+
 /** The callees of all emulators, by the ends of their numbers. */
 export const callees: Readonly<Record<Callee, string>> = {
   stays: "015",

@@ -4,13 +4,13 @@
  */
 import plivo from "#adapters/plivo/plivo.ts"
 import { errorOf } from "#test/emulators/shared/PlivoDialectEmulator.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { placesCall } from "./plivoDialect.ts"
 import { config, start } from "./plivoWorld.ts"
 
 conforms(plivo, async () => {
-  const emulator = await start()
+  const emulator = await start({ talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config,

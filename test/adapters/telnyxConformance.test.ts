@@ -6,14 +6,14 @@ import { generateKeyPairSync } from "node:crypto"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { isDial, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { errorOf } from "#test/emulators/telnyx/TelnyxErrors.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { configOf } from "./telnyxWorld.ts"
 
 const strangersKey = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
 
 conforms(telnyx, async () => {
-  const emulator = await startTelnyxEmulator()
+  const emulator = await startTelnyxEmulator({ talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config: configOf(emulator),

@@ -4,13 +4,13 @@
  */
 import twilio from "#adapters/twilio/twilio.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 
 const error = (status: number, code: number) => ({ status, body: { code, message: "No call to +15551234567", more_info: "", status } })
 
 conforms(twilio, async () => {
-  const emulator = await TwilioEmulator.start({ callsPerSecond: 1000, numbers: [OUR_NUMBER] })
+  const emulator = await TwilioEmulator.start({ callsPerSecond: 1000, numbers: [OUR_NUMBER], talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config: { account_sid: emulator.accountSid, amd_enabled: true, auth_token: emulator.authToken },

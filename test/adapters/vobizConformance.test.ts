@@ -3,7 +3,7 @@
  * B3 (the story), B4 (ends), B5 (a machine), B9 (a lost reply), B11 (checkpoints) and B12 (the end of a stream).
  */
 import vobiz from "#adapters/vobiz/vobiz.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { placesCall } from "./plivoDialect.ts"
 import { config, start } from "./vobizWorld.ts"
@@ -14,7 +14,7 @@ const error = (status: number, message: string) => ({
 })
 
 conforms(vobiz, async () => {
-  const emulator = await start()
+  const emulator = await start({ talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config,

@@ -6,14 +6,14 @@ import { generateKeyPairSync } from "node:crypto"
 import vonage from "#adapters/vonage/vonage.ts"
 import { placesCall, startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
 import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
-import { conforms, hostedWorld } from "./conforms.ts"
+import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { configOf } from "./vonageWorld.ts"
 
 const strangersKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" }).toString()
 
 conforms(vonage, async () => {
-  const emulator = await startVonageEmulator({ callsPerSecond: 1000, numbers: [OUR_NUMBER], requestsPerSecond: 1000 })
+  const emulator = await startVonageEmulator({ callsPerSecond: 1000, numbers: [OUR_NUMBER], requestsPerSecond: 1000, talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config: configOf(emulator),

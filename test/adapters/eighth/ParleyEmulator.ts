@@ -34,7 +34,7 @@ export class ParleyEmulator {
   readonly log = new CalleeLog()
   readonly callbacks = new CallbackSender()
   readonly server = new CarrierServer((ask) => this.#answer(ask))
-  readonly #lives = new CallLives(this.log)
+  readonly #lives = new CallLives(this.log, { talkMillis: 1_000 })
   readonly #calls = new Map<string, ParleyCall>()
 
   static async start(): Promise<ParleyEmulator> {

@@ -3,7 +3,8 @@ import { createHmac } from "node:crypto"
 import { Effect } from "effect"
 import t from "tap"
 import { conformance } from "#adapters/conformance/conformance.ts"
-import type { Adapter, Trunk } from "#core/provider/Adapter.ts"
+import type { CallId } from "#core/Id.ts"
+import { type Adapter, OriginateDoubtful, type Trunk } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import {
   doubtful,
@@ -44,6 +45,15 @@ const believing = (of: (callback: Callback) => Partial<Callback>): Adapter => ({
   }
 })
 const credulous = believing(() => ({}))
+
+let latest: CallId | undefined
+const confused = withRead(
+  originates(({ originate }) => (request) => {
+    latest = request.callId
+    return originate(request)
+  }),
+  (read) => ({ ...read, events: read.events.map(({ event }) => (latest === undefined ? { event } : { call: { callId: latest }, event })) })
+)
 
 const scrambled = (frame: Uint8Array): Uint8Array => frame.map((code) => code ^ 0x55)
 
@@ -111,6 +121,26 @@ const places: ReadonlyArray<Fault> = [
     withContext(parley, () => ({ callbackUrl: () => "http://127.0.0.1:9/" })),
     "originate: without a public address",
     /but saw success/
+  ],
+  ["tells everything of the latest call", confused, "originate: two calls at once", /is told, but saw/],
+  [
+    "quotes numbers",
+    originates(
+      ({ originate }) =>
+        (request) =>
+          Effect.mapError(originate(request), () => new OriginateDoubtful({ detail: `no reply about ${request.to}` }))
+    ),
+    "lost reply: a request that was lost",
+    /words without the number/
+  ],
+  [
+    "needs what nobody can do",
+    {
+      ...parley,
+      setup: () => [{ blocksOutbound: true, description: "Wait", isComplete: false, key: "wait", title: "Wait" }]
+    },
+    "originate: without a public address",
+    /nothing to be missing/
   ],
   [
     "forgets how long a phone may ring",
@@ -245,7 +275,7 @@ const manifests: ReadonlyArray<Fault> = [
     ]
   ),
   ["claims to tell of a queue", withManifest(parley, { tells: [...tells, "queue"] }), "restart: a call that is queued", /`holdQueue`/],
-  ["claims to tell of ringing", without(parley, "Rang"), "outcome: ringing", /`Rang`, but saw/]
+  ["claims to tell of ringing", without(parley, "Rang"), "outcome: ringing", /Rang is told, but saw/]
 ]
 
 const verbs: ReadonlyArray<Fault> = [
@@ -254,6 +284,12 @@ const verbs: ReadonlyArray<Fault> = [
     withTrunk(parley, () => ({ hangup: () => Effect.void })),
     "hang-up: a call that is up",
     /the end of the call is told/
+  ],
+  [
+    "hangs nothing up that was only just accepted",
+    withTrunk(parley, () => ({ hangup: () => Effect.void })),
+    "hang-up: a call that was only just accepted",
+    /a look finds the call ended/
   ],
   [
     "fails to hang up what has ended",
