@@ -96,7 +96,8 @@ export const forgeries: ReadonlyArray<Rule> = [
         [over.to.slice(1), live.to.slice(1)]
       ] as const
       const made = engine.door.of(live).flatMap((callback) => ends.map((end) => splicedEnd({ ...callback, call: live.ref() }, end, names)))
-      const told = made.flatMap((callback) => {
+      // A genuine one proves no more, where its body is not signed.
+      const told = [...made, ...(signs(scene, "body") ? [] : ends)].flatMap((callback) => {
         const read = readAs(scene, scene.world.config, callback)
         return typeof read === "string" ? [] : read.events.map(({ event }) => event)
       })

@@ -256,7 +256,7 @@ type Told = "ringing" | "queue" | "keys" | "marks" | "answerer" | "cost" | "unna
 /**
  * What the signature of a callback covers, so that a change of it is found out. What is not listed can be changed by anybody who has seen a callback.
  * - `address`: the address up to its query; `query`: the query as well.
- * - `body`: every byte or field of the body. A nonce does not protect a body. Without `body`, no callback ends a call: only a look does.
+ * - `body`: every byte or field of the body. A nonce does not protect a body. Without `body`, no callback ends a call: it is only a claim (`EndClaimed`).
  * - `time`: when it was sent, so that an old one is refused.
  * - `nonce`: a value that is used once, which `read` returns.
  * - `socket`: not the callback but the request that opens a media socket is signed.

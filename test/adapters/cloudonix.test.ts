@@ -1,6 +1,6 @@
 /**
- * What is peculiar to calls through Cloudonix beyond `cloudonixConformance.test.ts`: the adapter against an emulated Cloudonix over real sockets, judged by what the callees saw. N2 and so on
- * are the conformance cases of the carrier's reference.
+ * What is peculiar to calls through Cloudonix beyond `cloudonixConformance.test.ts`: the adapter against an emulated Cloudonix over real sockets,
+ * judged by what the callees saw. N2 and so on are the conformance cases of the carrier's reference.
  */
 import { Effect } from "effect"
 import t from "tap"

@@ -240,6 +240,12 @@ const believes: ReadonlyArray<Fault> = [
     "altered: an end",
     /no end and no cost from such a callback/
   ],
+  [
+    "waits for somebody to ask for ends that nothing proves",
+    without(withManifest(credulous, { signs: [] }), "HungUp"),
+    "hang-up: a callee",
+    /the end of the call is told/
+  ],
   ["claims a nonce", withManifest(parley, { signs: [...signs, "nonce"] }), "repeated: ", /a nonce, but saw undefined/],
   ["claims signed sockets", withManifest(parley, { signs: [...signs, "socket"] }), "socket: ", /a refusal/],
   [
