@@ -116,7 +116,10 @@ export default defineAdapter({
       pattern: addressAndWeight,
       most: mostEndpoints
     }),
-    app_name: Credential.text({ label: "ARI Username", description: "Section name of the ARI user in ari.conf", placeholder: "trunkline" }),
+    app_name: {
+      ...Credential.text({ label: "ARI Username", description: "Section name of the ARI user in ari.conf", placeholder: "trunkline" }),
+      normal: "trimmed"
+    },
     app_password: Credential.secret({ label: "ARI Password", description: "Password of that user" }),
     ws_client_name: Credential.optionalText({
       label: "websocket_client.conf Name",

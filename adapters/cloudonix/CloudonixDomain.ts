@@ -1,14 +1,8 @@
-/** The domain of a configuration, and the requests that Cloudonix takes for it. */
+/** The requests that Cloudonix takes for a domain. */
 import type { HttpRequest } from "#adapters/shared/HttpClient.ts"
 
 /** Thousands of sessions. */
 const LONGEST_LIST_BYTES = 16 * 1024 * 1024
-
-/** As Cloudonix spells it: a name without a dot is one of its own domains. */
-export const domainOf = (given: string): string => {
-  const name = given.trim().toLowerCase().replace(/\.+$/, "")
-  return name === "" || name.includes(".") ? name : `${name}.cloudonix.net`
-}
 
 const requestTo = (method: HttpRequest["method"], path: string, body?: object): HttpRequest => ({
   method,

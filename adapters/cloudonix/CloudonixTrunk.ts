@@ -10,7 +10,7 @@ import { at } from "#adapters/shared/Json.ts"
 import { RequestBudget } from "#adapters/shared/RequestBudget.ts"
 import type { Look, OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { domainOf, domainRequest, numbersRequest, orderRequest, sessionRequest, sessionsRequest } from "./CloudonixDomain.ts"
+import { domainRequest, numbersRequest, orderRequest, sessionRequest, sessionsRequest } from "./CloudonixDomain.ts"
 import { orderOf } from "./CloudonixOrder.ts"
 import { isNotFound, isToken, numbersIn, originated, statusOf, whatIsWrong } from "./CloudonixReply.ts"
 import { isOfAnother, lookOf, sessionsIn, theOneOf } from "./CloudonixSession.ts"
@@ -37,9 +37,8 @@ export const accountOf = ({ bearer_token, domain_id }: CloudonixConfig) => ({
   provider: "cloudonix",
   displayName: "Cloudonix",
   origin: "https://api.cloudonix.io",
-  // Other characters come from pasting, and could not be sent in a header.
-  authorization: `Bearer ${bearer_token.replace(/[^!-~]/g, "")}`,
-  check: { request: domainRequest(domainOf(domain_id)), statusOf },
+  authorization: `Bearer ${bearer_token}`,
+  check: { request: domainRequest(domain_id), statusOf },
   advice: "Copy an API key of the domain to `bearer_token`, and the domain's name to `domain_id`."
 })
 
@@ -49,7 +48,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: CloudonixConfig, c
   const opened = yield* openCarrier(accountOf(config), context)
   const carrier = { ...opened, status: Effect.andThen(budget.spent, opened.status) }
   const cloudonix: Cloudonix = {
-    domain: domainOf(config.domain_id),
+    domain: config.domain_id,
     carrier,
     budget,
     followed: new FollowedCalls(clock),

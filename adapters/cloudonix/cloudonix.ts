@@ -9,7 +9,6 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { readCallback } from "./CloudonixCallback.ts"
 import { acceptMedia } from "./cloudonixMedia.ts"
-import { domainOf } from "./CloudonixDomain.ts"
 import { accountOf, openTrunk } from "./CloudonixTrunk.ts"
 
 export default defineAdapter({
@@ -27,10 +26,12 @@ export default defineAdapter({
     accountField: "domain_id"
   },
   fields: {
-    bearer_token: Credential.secret({ label: "Bearer Token", description: "API key of the domain or of its tenant", placeholder: "XI..." }),
+    bearer_token: Credential.token({ label: "Bearer Token", description: "API key of the domain or of its tenant", placeholder: "XI..." }),
     domain_id: {
       ...Credential.text({ label: "Domain Name", description: "The domain that calls are placed in", placeholder: "acme.cloudonix.net" }),
-      pattern: "^\\s*[A-Za-z0-9]([A-Za-z0-9.-]{0,252})\\s*$"
+      // A name without a dot is one of Cloudonix' own domains.
+      normal: { domain: "cloudonix.net" },
+      pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$"
     },
     application_name: Credential.optionalText({
       label: "Application Name",
@@ -42,15 +43,16 @@ export default defineAdapter({
         label: "Authorization API Key",
         description: "Only if the domain sends one with its callbacks: those without it are then refused"
       }),
-      required: false
+      required: false,
+      normal: "trimmed"
     }
   },
   setup: (_, host) => [publicAddressStep("Cloudonix", host)],
   callbackHeaders: ["x-cx-apikey", "authorization"],
   connect: Effect.fn("cloudonix.connect")(openTrunk),
-  read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domainOf(domain_id), authorization_api_key),
+  read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domain_id, authorization_api_key),
   // Cloudonix limits each domain, whichever key is used.
-  rateKey: ({ domain_id }) => domainOf(domain_id),
+  rateKey: ({ domain_id }) => domain_id,
   // Cloudonix signs nothing: the address is all that proves who comes.
   media: { accept: acceptMedia },
   verify: (config, context) => verifyAccount(accountOf(config), context)

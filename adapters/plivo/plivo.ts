@@ -29,11 +29,11 @@ export default defineAdapter({
   },
   fields: {
     auth_id: {
-      ...Credential.text({ label: "Auth ID", description: "From the console's overview", placeholder: "MAXXXXXXXXXXXXXXXXXX" }),
+      ...Credential.identifier({ label: "Auth ID", description: "From the console's overview", placeholder: "MAXXXXXXXXXXXXXXXXXX" }),
       sensitive: true,
       pattern: "^(MA|SA)[0-9A-Za-z]{18}$"
     },
-    auth_token: Credential.secret({ label: "Auth Token", description: "Authenticates requests, and signs Plivo's callbacks" }),
+    auth_token: Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Plivo's callbacks" }),
     application_id: Credential.optionalText({
       label: "Application ID",
       description: "Application for incoming calls; not needed for outgoing ones",

@@ -68,8 +68,7 @@ export const accountOf = (config: TelnyxConfig) => ({
   provider: "telnyx",
   displayName: "Telnyx",
   origin: "https://api.telnyx.com",
-  // Other characters come from pasting, and could not be sent in a header.
-  authorization: `Bearer ${config.api_key.replace(/[^!-~]/g, "")}`,
+  authorization: `Bearer ${config.api_key}`,
   check: { request: checkOf(config.connection_id), statusOf },
   lack: blockedBy(fieldSteps(config)),
   advice:

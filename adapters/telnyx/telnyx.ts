@@ -24,19 +24,23 @@ export default defineAdapter({
     accountField: "connection_id"
   },
   fields: {
-    api_key: Credential.secret({ label: "API Key", description: "API v2 key", placeholder: "KEY..." }),
-    connection_id: Credential.optionalText({
-      label: "Call Control App ID",
-      description: "Id of the Call Control application that calls are placed through",
-      pattern: "^[A-Za-z0-9-]{0,64}$"
-    }),
+    api_key: Credential.token({ label: "API Key", description: "API v2 key", placeholder: "KEY..." }),
+    connection_id: {
+      ...Credential.optionalText({
+        label: "Call Control App ID",
+        description: "Id of the Call Control application that calls are placed through",
+        pattern: "^[A-Za-z0-9-]{0,64}$"
+      }),
+      normal: "token"
+    },
     webhook_public_key: {
       ...Credential.optionalText({
         label: "Webhook Public Key",
         description: "The account's public key, with which Telnyx' webhooks are verified. Without it no call is placed",
         placeholder: "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
       }),
-      type: "textarea"
+      type: "textarea",
+      normal: "trimmed"
     },
     from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" })
   },

@@ -32,7 +32,7 @@ export default defineAdapter({
   },
   fields: {
     account_sid: {
-      ...Credential.text({
+      ...Credential.identifier({
         label: "Account SID",
         description: "From the account's dashboard in Twilio's console",
         placeholder: "AC00000000000000000000000000000000"
@@ -41,7 +41,7 @@ export default defineAdapter({
       pattern: "^AC[0-9a-fA-F]{32}$"
     },
     auth_token: {
-      ...Credential.secret({ label: "Auth Token", description: "Authenticates requests, and signs Twilio's callbacks" }),
+      ...Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Twilio's callbacks" }),
       pattern: "^[0-9a-fA-F]{32}$"
     },
     from_numbers: Credential.optionalList({

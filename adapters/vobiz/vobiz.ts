@@ -28,12 +28,12 @@ export default defineAdapter({
   },
   fields: {
     auth_id: {
-      ...Credential.text({ label: "Account ID", description: "From Vobiz' console", placeholder: "MA_XXXXXXXX" }),
+      ...Credential.identifier({ label: "Account ID", description: "From Vobiz' console", placeholder: "MA_XXXXXXXX" }),
       sensitive: true,
       pattern: "^(MA|SA)_[0-9A-Za-z]{1,64}$"
     },
     auth_token: {
-      ...Credential.secret({ label: "Auth Token", description: "Authenticates requests, and signs Vobiz' callbacks" }),
+      ...Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Vobiz' callbacks" }),
       pattern: "^[!-~]{1,200}$"
     },
     application_id: Credential.optionalText({

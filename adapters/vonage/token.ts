@@ -7,9 +7,8 @@ import { Result } from "effect"
 
 const VALID_SECONDS = 300
 
-/** The key as Vonage's dashboard lets it be downloaded. Pasted into one line, it has `\n` for its line breaks. Undefined: it is no RSA private key. */
-export const privateKeyOf = (text: string): KeyObject | undefined => {
-  const pem = text.replaceAll("\\n", "\n").replaceAll("\r", "").trim()
+/** The key as Vonage's dashboard lets it be downloaded. Undefined: it is no RSA private key. */
+export const privateKeyOf = (pem: string): KeyObject | undefined => {
   const key = Result.getOrUndefined(Result.try(() => createPrivateKey(pem)))
   return key?.asymmetricKeyType === "rsa" ? key : undefined
 }

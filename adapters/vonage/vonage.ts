@@ -26,7 +26,7 @@ export default defineAdapter({
     accountField: "api_key"
   },
   fields: {
-    application_id: Credential.text({
+    application_id: Credential.identifier({
       label: "Application ID",
       description: "Id of the application that calls are placed through; it needs the voice capability",
       placeholder: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
@@ -37,16 +37,18 @@ export default defineAdapter({
         description: "The application's private key, as its file was downloaded",
         placeholder: "-----BEGIN PRIVATE KEY-----"
       }),
-      type: "textarea"
+      type: "textarea",
+      normal: "pem"
     },
-    api_key: { ...Credential.text({ label: "API Key", description: "The account's key", placeholder: "a1b2c3d4" }), sensitive: true },
-    api_secret: Credential.secret({ label: "API Secret", description: "The account's secret" }),
+    api_key: { ...Credential.identifier({ label: "API Key", description: "The account's key", placeholder: "a1b2c3d4" }), sensitive: true },
+    api_secret: { ...Credential.secret({ label: "API Secret", description: "The account's secret" }), normal: "trimmed" },
     signature_secret: {
       ...Credential.secret({
         label: "Signature Secret",
         description: "The account's signature secret, with which webhooks are verified. Without it no call is placed"
       }),
-      required: false
+      required: false,
+      normal: "trimmed"
     },
     from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" })
   },

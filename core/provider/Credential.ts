@@ -2,6 +2,8 @@
  * The fields of a provider's configuration, as plain data. They determine the type that an adapter's `connect` gets, the validation of what a
  * client sends, what the metadata endpoint lists, and what is masked when read back.
  */
+import { type Normal, normalOf } from "./Normal.ts"
+
 export interface CredentialField {
   readonly label: string
   readonly type: "text" | "password" | "textarea" | "boolean" | "string-array"
@@ -17,6 +19,8 @@ export interface CredentialField {
   readonly pattern?: string
   /** The maximum number of items in a list. */
   readonly most?: number
+  /** How the text, or each item of a list, is written when it is stored and shown. */
+  readonly normal?: Normal
 }
 export type CredentialFields = Readonly<Record<string, CredentialField>>
 
@@ -32,9 +36,18 @@ export type ConfigOf<Fields extends CredentialFields> = { readonly [Name in keyo
 export const absent = (field: CredentialField): string | boolean | ReadonlyArray<string> =>
   field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
 
-/** Adds the missing fields. */
+/** Adds the missing fields, and brings the others into their normal form, which may be younger than the stored configuration. */
 export const complete = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries([...Object.entries(config), ...Object.entries(fields).map(([name, field]) => [name, config[name] ?? absent(field)])])
+  Object.fromEntries([
+    ...Object.entries(config),
+    ...Object.entries(fields).map(([name, field]) => [name, normalized(field, config[name] ?? absent(field))])
+  ])
+
+const normalized = ({ normal }: CredentialField, value: unknown): unknown => {
+  if (normal === undefined) return value
+  const item = (one: unknown) => (typeof one === "string" ? normalOf(normal, one) : one)
+  return Array.isArray(value) ? value.map(item) : item(value)
+}
 
 interface Words {
   readonly label: string
@@ -56,13 +69,17 @@ const field = <Type extends CredentialField["type"], Required extends boolean>(
 })
 
 export const text = (words: Words) => field("text", true, false, words)
+/** A name or key that the provider has given out. */
+export const identifier = (words: Words) => ({ ...field("text", true, false, words), normal: "token" as const })
 export const optionalText = (words: Words & { readonly default?: string; readonly pattern?: string }) => ({
   ...field("text", false, false, words),
   default: words.default ?? "",
   ...(words.pattern === undefined ? {} : { pattern: words.pattern })
 })
-export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true })
+export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true, normal: "address" as const })
 export const secret = (words: Words) => field("password", true, true, words)
+/** A secret that the provider has given out, and that nobody types. */
+export const token = (words: Words) => ({ ...secret(words), normal: "token" as const })
 export const optionalBoolean = (words: Words) => field("boolean", false, false, words)
 export const optionalList = (words: Words & { readonly pattern?: string; readonly most?: number }) => ({
   ...field("string-array", false, false, words),
@@ -71,7 +88,11 @@ export const optionalList = (words: Words & { readonly pattern?: string; readonl
 })
 
 /** A list of addresses, each optionally followed by a space and words that only the adapter reads. */
-export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => ({ ...optionalList(words), isAddress: true })
+export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => ({
+  ...optionalList(words),
+  isAddress: true,
+  normal: "address" as const
+})
 
 /** Replaces all but the last four characters by `*`, or all if there are at most four. */
 export const mask = (value: string): string =>
@@ -92,7 +113,7 @@ export const maskedSecret = (fields: CredentialFields, config: Readonly<Record<s
 export const masked = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
-      const value = config[name] ?? absent(field)
+      const value = normalized(field, config[name] ?? absent(field))
       return [name, field.sensitive && typeof value === "string" ? mask(value) : value]
     })
   )

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
-import { addressesIn, mask, masked, maskedSecret, strayingSecret, unmasked } from "#core/provider/Credential.ts"
+import { addressesIn, complete, mask, masked, maskedSecret, strayingSecret, unmasked } from "#core/provider/Credential.ts"
 import { blockedBy, CarrierHost, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
@@ -171,10 +171,10 @@ const update = Effect.fnUntraced(
     if (before === undefined) return yield* new TelephonyConfigNotFound({ id })
     if (to.config !== undefined && to.config.provider !== before.provider) return yield* new TelephonyProviderFixed()
     const adapter = registry.find(before.provider)
-    const straying = adapter && to.config && strayingSecret(adapter.fields, to.config.credentials, before.credentials)
+    const stored = complete(adapter?.fields ?? {}, before.credentials)
+    const straying = adapter && to.config && strayingSecret(adapter.fields, to.config.credentials, stored)
     if (straying !== undefined) return yield* new TelephonySecretMasked({ field: straying })
-    const credentials =
-      to.config === undefined || adapter === undefined ? undefined : unmasked(adapter.fields, to.config.credentials, before.credentials)
+    const credentials = to.config && adapter && unmasked(adapter.fields, to.config.credentials, stored)
     const foreign = credentials && maskedSecret(adapter?.fields ?? {}, credentials)
     if (foreign !== undefined) return yield* new TelephonySecretMasked({ field: foreign })
     const { maxConcurrentCalls, name } = to
@@ -211,7 +211,7 @@ const remove = Effect.fnUntraced(
 
 /** The account that a configuration's numbers belong to, if its provider identifies inbound calls by account. */
 export const accountOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): string | undefined => {
-  const account = credentials[adapter?.manifest.accountField ?? ""]
+  const account = adapter && complete(adapter.fields, credentials)[adapter.manifest.accountField ?? ""]
   return typeof account === "string" && account !== "" ? account : undefined
 }
 

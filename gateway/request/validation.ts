@@ -13,6 +13,7 @@ import Type, {
   type TStringOptions,
   type TUnion
 } from "typebox"
+import { type Normal, normalOf } from "#core/provider/Normal.ts"
 import { type Location, missing, type Violation, valueError } from "./Violation.ts"
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./scalar.ts"
 
@@ -86,12 +87,18 @@ const patternOf = (source: string): RegExp => {
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
-const readString = (schema: TString & TStringOptions, input: unknown, loc: Location, found: Array<Violation>): unknown => {
-  const fail = (type: string, msg: string, ctx: Readonly<Record<string, unknown>>) => found.push({ type, loc, msg, input, ctx })
-  if (typeof input !== "string") {
-    found.push({ type: "string_type", loc, msg: "Input should be a valid string", input })
+/** Options of the schema of a text that is brought into its normal form before it is checked. */
+export const normalForm = (normal: Normal) => ({ [normalMark]: normal })
+const normalMark = "~normal"
+
+const readString = (schema: TString & TStringOptions, given: unknown, loc: Location, found: Array<Violation>): unknown => {
+  const fail = (type: string, msg: string, ctx: Readonly<Record<string, unknown>>) => found.push({ type, loc, msg, input: given, ctx })
+  if (typeof given !== "string") {
+    found.push({ type: "string_type", loc, msg: "Input should be a valid string", input: given })
     return undefined
   }
+  // The mark holds what `normalForm` has put there.
+  const input = normalMark in schema ? normalOf(schema[normalMark] as Normal, given) : given
   const { maxLength, minLength, pattern } = schema
   if (minLength !== undefined && characters(input, minLength) < minLength) {
     fail("string_too_short", `String should have at least ${plural(minLength, "character")}`, { min_length: minLength })

@@ -11,6 +11,7 @@ import type {
 } from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyConfig } from "#core/telephony/TelephonyConfig.ts"
 import { clearable, id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
+import { normalForm } from "#gateway/request/validation.ts"
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
@@ -20,7 +21,7 @@ const longestField = 16_384
 const fieldSchema = (field: CredentialField): TSchema => {
   const description = field.description === "" ? field.label : field.description
   const pattern = patternOf(field)
-  const rules = pattern === undefined ? {} : { pattern }
+  const rules = { ...(pattern === undefined ? {} : { pattern }), ...(field.normal === undefined ? {} : normalForm(field.normal)) }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
   const schemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
     text: () => Type.String({ maxLength: longestField, description, ...rules, ...example }),

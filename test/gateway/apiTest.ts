@@ -17,6 +17,7 @@ import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -134,17 +135,16 @@ const runOwners = Layer.effect(
   }))
 )
 
-const routes = Api.apiRoutes([ari])
-const judge = judgeOf(routes)
-/** `/docs` and the like. */
-const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
-
 /** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
 export const openApi = async (
   t: Test,
   references: Layer.Layer<never> = Layer.empty,
-  options: Partial<GatewayOptions> = {}
+  { adapters = [ari], ...options }: Partial<GatewayOptions> & { readonly adapters?: ReadonlyArray<Adapter> } = {}
 ): Promise<TestApi> => {
+  const routes = Api.apiRoutes(adapters)
+  const judge = judgeOf(routes)
+  // `/docs` and the like.
+  const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const database = await openDatabase(t)
@@ -205,7 +205,7 @@ export const openApi = async (
         events.followed
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, noCallbacks, noMedia, Registry.layerOf([ari]))),
+    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, noCallbacks, noMedia, Registry.layerOf(adapters))),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))
