@@ -23,6 +23,7 @@ import { Registry } from "#core/provider/Registry.ts"
 import type { Resources } from "#core/services/resources.ts"
 import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
+import type { NumberImports } from "#core/telephony/NumberImports.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
@@ -59,6 +60,7 @@ import { nodeTypeRoutes } from "./routes/nodeType.ts"
 import { nodeWebhookRoutes } from "./routes/nodeWebhook.ts"
 import { notHereRoutes } from "./routes/notHere.ts"
 import { operatorRoutes } from "./routes/operator.ts"
+import { carrierNumberRoutes } from "./routes/carrierNumber.ts"
 import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
 import { quotaRoutes } from "./routes/quota.ts"
 import { recordingRoutes } from "./routes/recording.ts"
@@ -96,6 +98,7 @@ type ApiNeeds =
   | Idempotency
   | LiveEvents
   | NodeWebhooks
+  | NumberImports
   | PhoneNumbers
   | Readiness
   | Reports
@@ -125,6 +128,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...callRoutes,
     ...telephonyRoutes(adapters),
     ...phoneNumberRoutes,
+    ...carrierNumberRoutes,
     ...fileRoutes,
     ...downloadRoutes,
     ...toolRoutes,

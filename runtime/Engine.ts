@@ -28,6 +28,7 @@ import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
+import { CarrierNumbers } from "#core/telephony/CarrierNumbers.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -44,6 +45,7 @@ import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import * as CarrierNumberLists from "./trunk/CarrierNumberLists.ts"
 import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
 import * as CarrierInbox from "./call/CarrierInbox.ts"
 import * as CarrierSockets from "./call/CarrierSockets.ts"
@@ -108,7 +110,7 @@ const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.laye
 
 /**
  * Needs a database, the adapters, the agent's voice, the URLs of files and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
- * `TelephonyTests` and events.
+ * `TelephonyTests`, `CarrierNumbers` and events.
  */
 export const layer = Layer.mergeAll(
   campaigns,
@@ -120,7 +122,8 @@ export const layer = Layer.mergeAll(
   asEngine(CarrierCallbacks, CarrierInbox.layer),
   CarrierSockets.layer,
   asEngine(Dialer, SingleCalls.layer),
-  asEngine(TelephonyTests, TelephonyTester.layer)
+  asEngine(TelephonyTests, TelephonyTester.layer),
+  asEngine(CarrierNumbers, CarrierNumberLists.layer)
 ).pipe(
   Layer.provideMerge(asEngine(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),

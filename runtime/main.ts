@@ -19,6 +19,7 @@ import { Reports } from "#core/report/Reports.ts"
 import { DefaultRecordingFormat } from "#core/file/RecordingFormat.ts"
 import { Retentions } from "#core/file/Retentions.ts"
 import { Runs } from "#core/run/Runs.ts"
+import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
@@ -79,7 +80,9 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
       resources.layer
     )
   ),
-  Layer.provideMerge(Layer.mergeAll(TelephonyConfigs.layer, PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)))),
+  Layer.provideMerge(
+    Layer.merge(TelephonyConfigs.layer, Layer.merge(PhoneNumbers.layer, NumberImports.layer).pipe(Layer.provide(NationalNumbers.layer)))
+  ),
   Layer.provide(rateLimit)
 )
 

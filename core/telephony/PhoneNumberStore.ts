@@ -67,6 +67,33 @@ export const insert = (
       ${number.isDefaultCallerId}, ${number.maxConcurrent ?? null}::int, ${JSON.stringify(number.extraMetadata)}::text::jsonb, ${number.provider}, ${number.account ?? null}::text)
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
+/**
+ * Inserts numbers in E.164 that nobody has yet, and returns those. Whoever inserts some of the same ones at the same time does so in the same order.
+ */
+export const insertNew = (
+  sql: Sql,
+  place: Pick<PhoneNumber, "telephonyConfigurationId"> & {
+    readonly organizationId: OrganizationId
+    readonly provider: string
+    readonly account: string | undefined
+  },
+  addresses: ReadonlyArray<string>
+) =>
+  sql<{ readonly address: string }>`
+    INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, provider, account)
+    SELECT ${place.organizationId}::int, ${place.telephonyConfigurationId}::int, address, address, 'pstn', ${place.provider}::text,
+      ${place.account ?? null}::text
+    FROM unnest(${[...addresses]}::text[]) WITH ORDINALITY AS given (address, position) ORDER BY position
+    ON CONFLICT DO NOTHING RETURNING address`.pipe(Effect.map((rows) => rows.map(({ address }) => address)))
+
+/** Where the organization has these addresses. */
+export const ownPlaces = (sql: Sql, organizationId: OrganizationId, addresses: ReadonlyArray<string>) =>
+  sql<Pick<PhoneNumber, "id" | "telephonyConfigurationId" | "addressNormalized">>`
+    SELECT id, telephony_configuration_id, address_normalized FROM phone_numbers
+    WHERE organization_id = ${organizationId} AND address_normalized = ANY(${[...addresses]}::text[])`.pipe(
+    Effect.map((rows) => new Map(rows.map(({ addressNormalized, ...place }) => [addressNormalized, place])))
+  )
+
 /** Undefined fields stay unchanged. */
 interface StoredChanges {
   readonly countryCode: string | undefined

@@ -11,7 +11,6 @@ import type {
   AgentTriggerTaken,
   AgentUnpublished
 } from "#core/agent/Agent.ts"
-import { refusedWords } from "#core/egress/Egress.ts"
 import type {
   CallerNumberNotFound,
   CallUnsettled,
@@ -60,25 +59,13 @@ import type {
 import type { RunNotCompleted } from "#core/file/Retention.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
-import type { PhoneAddressRefused } from "#core/telephony/PhoneAddress.ts"
-import * as phoneNumber from "#core/telephony/PhoneNumber.ts"
-import type {
-  TelephonyAccountTaken,
-  TelephonyAddressRefused,
-  TelephonyConfigInUse,
-  TelephonyConfigNameTaken,
-  TelephonyConfigNotFound,
-  TelephonyNotConfigured,
-  TelephonyNotReady,
-  TelephonyProviderFixed,
-  TelephonySecretMasked
-} from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "#gateway/http/Endpoint.ts"
 import type { FileMissing } from "#gateway/ports/FileStore.ts"
 import type * as own from "#gateway/http/GatewayErrors.ts"
 import { graphViolation, type InvalidGraph, invalidGraph, misfit } from "./graphViolation.ts"
 import { type AllowanceError, allowanceRefusals } from "./allowanceRefusals.ts"
 import { shownViolations } from "./shownViolations.ts"
+import { type TelephonyError, telephonyRefusals } from "./telephonyRefusals.ts"
 import { type Violation, valueError } from "./Violation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
@@ -104,7 +91,6 @@ export type DomainError =
   | CallNotPlaced
   | CallUnsettled
   | StopUnconfirmed
-  | phoneNumber.CallerIdRefused
   | CampaignNotFound
   | CampaignNotReady
   | CampaignStateConflict
@@ -145,11 +131,7 @@ export type DomainError =
   | user.OrganizationNotFound
   | PasswordsBusy
   | PasswordWrong
-  | PhoneAddressRefused
-  | phoneNumber.PhoneNumberNotFound
   | PhoneNumberRefused
-  | phoneNumber.PhoneNumbersFull
-  | phoneNumber.PhoneNumberTaken
   | RecordingIdTaken
   | RecordingNotFound
   | RoleTooLow
@@ -168,15 +150,7 @@ export type DomainError =
   | SessionNotFound
   | SourceNotFound
   | SourceRefused
-  | TelephonyAccountTaken
-  | TelephonyAddressRefused
-  | TelephonyConfigInUse
-  | TelephonyConfigNameTaken
-  | TelephonyConfigNotFound
-  | TelephonyNotConfigured
-  | TelephonyNotReady
-  | TelephonyProviderFixed
-  | TelephonySecretMasked
+  | TelephonyError
   | TooManyAttempts
   | ToolNotFound
   | TooManyFollowers
@@ -210,9 +184,6 @@ const named = (rows: ReadonlyArray<number>): string => {
   return rows.slice(0, mostNamed).join(", ") + (more > 0 ? ` and ${more} more` : "")
 }
 
-const ambiguousRoute =
-  "Inbound calls cannot be uniquely routed when the same number is configured against the same provider account in more than one place."
-
 const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   AgentArchived: [409, () => "Workflow is not active"],
   AgentConfigurationsRefused: [422, ({ problems }) => problems.map(misfit("body", "workflow_configurations"))],
@@ -233,7 +204,6 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ArtifactUnsupported: [400, () => "Unsupported artifact type"],
   BodyTooLarge: [413, ({ limit }) => `The request body is larger than ${limit} bytes`],
   CallerNumberNotFound: [400, () => "from_phone_number_not_found"],
-  CallerIdRefused: [400, () => "The caller ID must consist of digits"],
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
   StopUnconfirmed: [503, () => "It is not confirmed yet that dialing has stopped: repeat the request"],
   CallUnsettled: [503, () => "It is not yet known whether the call was placed"],
@@ -301,8 +271,6 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   OrganizationNotFound: [404, () => "Organization not found"],
   PasswordsBusy: [503, () => "Too many log-ins at the moment, try again in a few seconds"],
   PasswordWrong: [400, () => "The current password is wrong"],
-  PhoneAddressRefused: [422, ({ reason }) => [valueError(["body"], null, reason)]],
-  PhoneNumberNotFound: [404, () => "Phone number not found"],
   PhoneNumberRefused: [400, ({ message }) => `Failed to initiate call: ${message}`],
   RoleTooLow: [403, () => "Your role does not allow this"],
   RedialRefused: [
@@ -313,14 +281,6 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RecordingIdTaken: [409, ({ recordingId }) => `A recording with the ID '${recordingId}' already exists`],
   RecordingNotFound: [404, () => "Recording not found"],
   ReportDayInvalid: [400, ({ reason }) => reason],
-  PhoneNumbersFull: [409, () => `A telephony configuration holds at most ${phoneNumber.maxPhoneNumbers} phone numbers.`],
-  PhoneNumberTaken: [
-    409,
-    ({ address, by }) =>
-      by === "organization"
-        ? "A phone number with this address already exists in the org."
-        : `Phone number ${address} is already registered under another organization using the same provider account. ${ambiguousRoute}`
-  ],
   RunAttributeRefused: [403, ({ attribute }) => `Invalid attribute '${attribute}'`],
   RunDateInvalid: [400, () => "Invalid date format"],
   RunCalled: [409, ({ isLive }) => (isLive ? "Workflow run already has an active call" : "Workflow run already has a finished call")],
@@ -337,28 +297,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
-  TelephonyAccountTaken: [
-    409,
-    () =>
-      `A phone number of this configuration is already registered under another organization using the same provider account. ${ambiguousRoute}`
-  ],
-  TelephonyConfigInUse: [
-    409,
-    ({ by, id }) =>
-      by === "campaigns"
-        ? `Telephony configuration ${id} is referenced by one or more campaigns and cannot be deleted.`
-        : `Telephony configuration ${id} has calls that are not over yet and cannot be deleted.`
-  ],
-  TelephonyConfigNameTaken: [
-    409,
-    ({ name }) => `A telephony configuration named '${name}' already exists in this organization. Pick a different name.`
-  ],
-  TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
-  TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
-  TelephonyNotReady: [400, ({ name, reason }) => `'${name}' is not ready for outbound calls. ${reason}`],
-  TelephonyAddressRefused: [422, ({ field, provider }) => [valueError(["body", "config", provider, field], null, refusedWords)]],
-  TelephonySecretMasked: [400, ({ field }) => maskedMessage(field)],
-  TelephonyProviderFixed: [400, () => "Provider cannot be changed; create a new configuration instead."],
+  ...telephonyRefusals,
   TooManyAttempts: [429, () => "Too many attempts, try again in a few minutes"],
   ToolNotFound: [404, () => "Tool not found"],
   TestNumberMissing: [400, () => "Phone number must be provided in request or set in organization preferences"],

@@ -1,6 +1,7 @@
 /** Refusals of callers who exceed a quota or limit: rows of the table in Refusal.ts. */
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
 import type { MediaExhausted } from "#core/call/Dialer.ts"
+import type { TooManyNumberLists } from "#core/telephony/CarrierNumbers.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { type Violation, valueError } from "./Violation.ts"
@@ -11,6 +12,7 @@ export type AllowanceError =
   | OperatorNeeded
   | QuotaFull
   | QuotaNotAllowed
+  | TooManyNumberLists
   | TooManyRequests
   | TooManyTelephonyTests
   | TooManyWrongKeys
@@ -23,6 +25,7 @@ export const allowanceRefusals: {
   readonly OperatorNeeded: Row<OperatorNeeded, string>
   readonly QuotaFull: Row<QuotaFull, string>
   readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
+  readonly TooManyNumberLists: Row<TooManyNumberLists, string>
   readonly TooManyRequests: Row<TooManyRequests, string>
   readonly TooManyTelephonyTests: Row<TooManyTelephonyTests, string>
   readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
@@ -40,6 +43,7 @@ export const allowanceRefusals: {
     422,
     ({ allowed, asked, field }) => [valueError(["body", field], asked, `${field} must not be above ${allowed}, which the operator allows`)]
   ],
+  TooManyNumberLists: [429, () => "Too many requests for the numbers of an account"],
   TooManyRequests: [429, ({ perSecond }) => `The organization may send ${perSecond} requests per second`],
   TooManyTelephonyTests: [429, () => "Too many tests of telephony configurations"],
   TooManyWrongKeys: [429, () => "Too many unknown API keys and tokens from this address"]

@@ -7,11 +7,11 @@ import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
-import { type TelephonyTest, TelephonyTests } from "#core/telephony/TelephonyTests.ts"
+import { type TelephonyTest, TelephonyTests, TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Config } from "#runtime/config/config.ts"
 import { broken, liveCheck, notInstalled, secretsOf, tooSlow, withoutSecrets } from "./telephonyChecks.ts"
-import { TestAllowance } from "./TestAllowance.ts"
+import { AccountAllowance } from "./AccountAllowance.ts"
 import { TrunkPool } from "./TrunkPool.ts"
 
 const LONGEST = "15 seconds"
@@ -27,7 +27,7 @@ interface Tester {
   readonly nodeName: string
   readonly providerUrls: Readonly<Record<string, URL>>
   readonly clock: Clock.Clock
-  readonly allowance: TestAllowance
+  readonly allowance: AccountAllowance
   readonly results: TestResults
 }
 
@@ -108,8 +108,8 @@ const test = Effect.fnUntraced(function* (tester: Tester, setting: TrunkSetting)
 const run = Effect.fn("TelephonyTests.run")(function* (tester: Tester, organizationId: OrganizationId, id: TelephonyConfigId) {
   const setting = yield* tester.settings.find(id)
   if (setting === undefined || setting.organizationId !== organizationId) return yield* new TelephonyConfigNotFound({ id })
-  const tooMany = tester.allowance.begin(organizationId, SteadyTime.nowOf(tester.clock))
-  if (tooMany !== undefined) return yield* tooMany
+  const retryAfterSeconds = tester.allowance.begin(organizationId, SteadyTime.nowOf(tester.clock))
+  if (retryAfterSeconds !== undefined) return yield* new TooManyTelephonyTests({ retryAfterSeconds })
   return yield* Effect.ensuring(
     test(tester, setting),
     Effect.sync(() => tester.allowance.end(organizationId))
@@ -142,7 +142,7 @@ export const layer = Layer.effect(
       nodeName,
       providerUrls,
       clock: yield* Clock.Clock,
-      allowance: new TestAllowance(),
+      allowance: new AccountAllowance(),
       results: new TestResults()
     }
     const { allowance, results } = tester

@@ -51,7 +51,10 @@ export const secretsOf = (adapter: Adapter | undefined, { credentials }: TrunkSe
   Object.entries(credentials).flatMap(([name, value]) =>
     adapter?.fields[name]?.sensitive !== false && typeof value === "string" && value.length >= SHORTEST_SECRET ? [value] : []
   )
-export const withoutSecrets = (check: Check, secrets: ReadonlyArray<string>): Check => {
-  const clean = (text: string) => secrets.reduce((said, secret) => said.replaceAll(secret, "*****"), text).slice(0, MOST_CHARACTERS)
-  return { ...check, message: clean(check.message), ...(check.advice === undefined ? {} : { advice: clean(check.advice) }) }
-}
+export const cleaned = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets.reduce((said, secret) => said.replaceAll(secret, "*****"), text).slice(0, MOST_CHARACTERS)
+export const withoutSecrets = (check: Check, secrets: ReadonlyArray<string>): Check => ({
+  ...check,
+  message: cleaned(check.message, secrets),
+  ...(check.advice === undefined ? {} : { advice: cleaned(check.advice, secrets) })
+})

@@ -26,6 +26,8 @@ import { Reports } from "#core/report/Reports.ts"
 import { Retentions } from "#core/file/Retentions.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
+import { CarrierNumbers, CarrierNumbersFailed, CarrierNumbersUnsupported } from "#core/telephony/CarrierNumbers.ts"
+import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -58,6 +60,8 @@ export interface TestApi {
   readonly stop: () => Promise<void>
   readonly database: TestDatabase
   readonly organizationId: OrganizationId
+  /** What its provider says that an account has, by configuration; `undefined`: the provider fails. Other configurations cannot be asked. */
+  readonly carrierNumbers: Map<number, ReadonlyArray<string> | undefined>
   /** What single calls were asked for. */
   readonly dialed: Array<SingleCall>
   /** Whether the database answers, as far as readiness is told. */
@@ -185,6 +189,21 @@ export const openApi = async (
       runSoon: () => Effect.void
     }))
   )
+  const carrierNumbers: TestApi["carrierNumbers"] = new Map()
+  const numbersThere = Layer.effect(
+    CarrierNumbers,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      list: (organizationId: OrganizationId, id: TelephonyConfigId) =>
+        Effect.gen(function* () {
+          const rows = yield* Effect.orDie(
+            sql`SELECT 1 FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`
+          )
+          if (rows.length === 0) return yield* new TelephonyConfigNotFound({ id })
+          if (!carrierNumbers.has(id)) return yield* new CarrierNumbersUnsupported({ provider: "Asterisk ARI" })
+          return carrierNumbers.get(id) ?? (yield* new CarrierNumbersFailed({ provider: "Asterisk ARI", reason: "HTTP 500" }))
+        })
+    }))
+  )
   const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
@@ -196,7 +215,7 @@ export const openApi = async (
         Runs.layer,
         Uploads.layer,
         accountsLayer,
-        PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
+        Layer.merge(PhoneNumbers.layer, NumberImports.layer).pipe(Layer.provide(NationalNumbers.layer)),
         TelephonyConfigs.layer,
         FileLinks.layer,
         LinkMakers.layer,
@@ -205,7 +224,7 @@ export const openApi = async (
         events.followed
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, noCallbacks, noMedia, Registry.layerOf(adapters))),
+    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, numbersThere, site, noCallbacks, noMedia, Registry.layerOf(adapters))),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))
@@ -239,6 +258,7 @@ export const openApi = async (
         .filter((name) => /\.\w+$/.test(name)),
     organizationId,
     dialed,
+    carrierNumbers,
     health,
     ask: asking(keys.ours),
     askAsOther: asking(keys.other),

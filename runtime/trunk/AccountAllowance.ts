@@ -1,27 +1,26 @@
-/** How many tests of telephony configurations each organization may run, because every test connects to an address that it chose. */
+/** How often each organization may have its provider accounts asked for something: it chose what is connected to, and the wait is ours. */
 import type { OrganizationId } from "#core/Id.ts"
 import { Budgets } from "#core/organization/Budgets.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 
 const allowance = { atOnce: 6, everyMillis: 10_000 }
 const MOST_AT_ONCE = 2
 const BUSY_SECONDS = 5
-/** Tests of one organization in the background, including those under way. */
+/** Requests of one organization in the background, including those under way. */
 const MOST_IN_BACKGROUND = 20
 const MOST_BUDGETS = 10_000
 
-export class TestAllowance {
+export class AccountAllowance {
   readonly #budgets = new Budgets(allowance, MOST_BUDGETS)
   readonly #running = new Map<OrganizationId, number>()
   readonly #inBackground = new Map<OrganizationId, number>()
 
-  /** Undefined when the test may begin; it then counts until `end`. */
-  begin(organizationId: OrganizationId, now: SteadyMillis): TooManyTelephonyTests | undefined {
+  /** Undefined when it may begin; it then counts until `end`. Otherwise in how many seconds it may. */
+  begin(organizationId: OrganizationId, now: SteadyMillis): number | undefined {
     const key = String(organizationId)
     const waitMillis = this.#budgets.waitMillis(key, now)
-    if (waitMillis > 0) return new TooManyTelephonyTests({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
-    if (countOf(this.#running, organizationId) >= MOST_AT_ONCE) return new TooManyTelephonyTests({ retryAfterSeconds: BUSY_SECONDS })
+    if (waitMillis > 0) return Math.ceil(waitMillis / 1000)
+    if (countOf(this.#running, organizationId) >= MOST_AT_ONCE) return BUSY_SECONDS
     this.#budgets.spend(key, now)
     add(this.#running, organizationId)
     return undefined
@@ -31,7 +30,7 @@ export class TestAllowance {
     subtract(this.#running, organizationId)
   }
 
-  /** False: no more tests may wait. Otherwise the test counts until `leaveBackground`. */
+  /** False: no more may wait. Otherwise it counts until `leaveBackground`. */
   enterBackground(organizationId: OrganizationId): boolean {
     if (countOf(this.#inBackground, organizationId) >= MOST_IN_BACKGROUND) return false
     add(this.#inBackground, organizationId)
