@@ -2,7 +2,7 @@
 import { type OriginateDoubtful, OriginateRefused, type TrunkStatus } from "#core/provider/Adapter.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { Outcome, Reply } from "#adapters/shared/HttpClient.ts"
-import { at, textAt } from "#adapters/shared/Json.ts"
+import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
 import { doubtOf, isSuccess, notSent } from "#adapters/shared/originated.ts"
 import { refusals } from "./codes.ts"
 
@@ -79,4 +79,10 @@ export const statusOf = (outcome: Outcome): TrunkStatus => {
   const data = at(outcome.body, "data")
   const isAccepted = Array.isArray(data) || textAt(data, "record_type") === "call_control_application"
   return isSuccess(outcome) && isAccepted ? { _tag: "Up" } : down("unreachable", `${whatIsWrong(outcome)}, not the application's record`)
+}
+
+/** A page of the account's numbers; undefined if it is none. */
+export const numbersIn = (reply: Reply) => {
+  const [count, entries] = [numberAt(reply.body, "meta", "total_results"), at(reply.body, "data")]
+  return isSuccess(reply) && count !== undefined && Array.isArray(entries) ? { count, entries } : undefined
 }

@@ -5,6 +5,8 @@
 import { Effect } from "effect"
 import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
 import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
+import { textAt } from "#adapters/shared/Json.ts"
+import { allOf } from "#adapters/shared/pages.ts"
 import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { blockedBy, type SetupStep } from "#core/provider/Setup.ts"
@@ -13,7 +15,7 @@ import { publicKeyOf } from "./signature.ts"
 import { fieldStep } from "#adapters/shared/setup.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
-import { isDone, isEndedAlready, isUnknown, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
+import { isDone, isEndedAlready, isUnknown, numbersIn, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
 
 interface TelnyxConfig {
   readonly api_key: string
@@ -28,7 +30,7 @@ interface Telnyx {
   readonly onEvent: TrunkContext["onEvent"]
 }
 
-/** Of calls or events. */
+/** Of calls, events or numbers. */
 const PAGE_SIZE = "250"
 const MOST_PAGES = 20
 
@@ -83,7 +85,8 @@ export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, cont
     originate: (callbackUrl, request) => originate(telnyx, callbackUrl("event", request.callId), request),
     hangup: (call) => hangup(telnyx, call),
     lookup: (call) => lookup(telnyx, call),
-    sendDtmf: (call, digits) => sendDtmf(telnyx, call, digits)
+    sendDtmf: (call, digits) => sendDtmf(telnyx, call, digits),
+    numbers: numbers(carrier)
   })
 })
 
@@ -119,6 +122,12 @@ const sendDtmf = (telnyx: Telnyx, call: CallRef, digits: string) =>
   /^[0-9*#A-D]{1,64}$/.test(digits)
     ? command(telnyx, "sendDtmf", call, "send_dtmf", { digits })
     : Effect.fail(telnyx.carrier.error("sendDtmf", "not DTMF digits"))
+
+const numbers = (carrier: HostedCarrier) => {
+  const next = (_: number, pages: number) => get("/phone_numbers", { "page[size]": PAGE_SIZE, "page[number]": String(pages + 1) })
+  const listed = allOf(carrier, "numbers", { describe: whatIsWrong, next, read: numbersIn })
+  return Effect.map(listed, (entries) => entries.flatMap((entry) => textAt(entry, "phone_number") ?? []))
+}
 
 const isOk = ({ status }: Reply): boolean => status === 200
 

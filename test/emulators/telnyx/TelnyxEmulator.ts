@@ -22,6 +22,8 @@ interface TelnyxOptions {
   readonly dials?: number
   /** How many live calls there are on one page of a list. */
   readonly pageSize?: number
+  /** Those of the account. */
+  readonly numbers?: ReadonlyArray<string>
 }
 
 /** As often as the longest retry policy allows. */
@@ -106,6 +108,7 @@ class TelnyxEmulator {
       case "GET call_control_applications":
         return dataOf([this.#application()], { total_pages: 1, total_results: 1 })
       case "GET phone_numbers":
+        return this.#numbers(ask.query)
       case "GET detail_records":
       case "GET recordings":
         return dataOf([], { total_pages: 0, total_results: 0 })
@@ -163,6 +166,18 @@ class TelnyxEmulator {
   #callEvents(query: URLSearchParams): TelnyxAnswer {
     const call = [...this.calls.values()].find(({ legId }) => legId === query.get("filter[leg_id]"))
     return dataOf(call?.events ?? [], { total_pages: 1 })
+  }
+
+  #numbers(query: URLSearchParams): TelnyxAnswer {
+    const { numbers = [], pageSize = 250 } = this.#options
+    const size = Math.min(Number(query.get("page[size]") ?? 20), pageSize)
+    const number = Number(query.get("page[number]") ?? 1)
+    const page = numbers.slice((number - 1) * size, number * size)
+    const meta = { page_number: number, page_size: size, total_pages: Math.ceil(numbers.length / size), total_results: numbers.length }
+    return dataOf(
+      page.map((phone_number, at) => ({ record_type: "phone_number", id: String(at), phone_number, status: "active" })),
+      meta
+    )
   }
 
   #application(): object {
