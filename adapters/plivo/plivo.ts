@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
 import { checkpointDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
 import { readDialect } from "#adapters/shared/PlivoDialectCallback.ts"
+import { CALL_SECONDS, RING_SECONDS } from "#adapters/shared/PlivoDialectRequest.ts"
 import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
@@ -23,6 +24,8 @@ export default defineAdapter({
     originatesInFlight: 8,
     tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "query", "body", "socket"],
+    longestRingSeconds: RING_SECONDS.most,
+    longestCallSeconds: CALL_SECONDS.most,
     needsCallerId: true,
     pricesRecords: true,
     accountField: "auth_id"

@@ -6,8 +6,8 @@ import { MEDIA_PARAMETER } from "./PlivoDialectDocument.ts"
 
 export type Addresses = NonNullable<TrunkContext["callbackUrl"]>
 
-const RING_SECONDS = { least: 1, most: 600 }
-const CALL_SECONDS = { least: 1, most: 14_400 }
+export const RING_SECONDS = { least: 1, most: 600 }
+export const CALL_SECONDS = { least: 1, most: 14_400 }
 
 const within = (seconds: number, { least, most }: { readonly least: number; readonly most: number }): number =>
   Math.min(Math.max(Math.ceil(seconds), least), most)

@@ -5,7 +5,7 @@ import { CallId } from "#core/Id.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 
 /** Limits of `timeout_secs`. */
-const RING_SECONDS = { least: 5, most: 600 }
+export const RING_SECONDS = { least: 5, most: 600 }
 
 /** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
 const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
@@ -21,7 +21,7 @@ export const callIdIn = (clientState: string | undefined): CallId | undefined =>
 }
 
 /** Telnyx ends no call later than this. */
-const LONGEST_SECONDS = 14_400
+export const LONGEST_CALL_SECONDS = 14_400
 
 const detectionFor = ({ detect }: OriginateRequest) =>
   detect === "no" ? {} : { answering_machine_detection: detect === "who" ? "detect" : "greeting_end" }
@@ -40,7 +40,7 @@ export const dialBodyOf = (connectionId: string, { mediaUrl, webhookUrl }: Addre
   // A second request with this id is ignored, whoever sends it.
   command_id: request.callId,
   timeout_secs: Math.min(Math.max(Math.ceil(request.ringTimeoutSeconds), RING_SECONDS.least), RING_SECONDS.most),
-  time_limit_secs: Math.min(carrierLimitSeconds(request.maxDurationSeconds), LONGEST_SECONDS),
+  time_limit_secs: Math.min(carrierLimitSeconds(request.maxDurationSeconds), LONGEST_CALL_SECONDS),
   ...detectionFor(request),
   webhook_url: webhookUrl,
   webhook_url_method: "POST",

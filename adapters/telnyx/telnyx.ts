@@ -5,6 +5,7 @@ import { jsonMedia, telnyxDialect } from "#adapters/shared/JsonMedia.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
+import { LONGEST_CALL_SECONDS, RING_SECONDS } from "./TelnyxDial.ts"
 import { readCallback } from "./TelnyxCallback.ts"
 import { enteredStep, publicAddressStep } from "#adapters/shared/setup.ts"
 import { accountOf, fieldSteps, openTrunk } from "./TelnyxTrunk.ts"
@@ -20,6 +21,8 @@ export default defineAdapter({
     originatesInFlight: 16,
     tells: ["keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["body", "time"],
+    longestRingSeconds: RING_SECONDS.most,
+    longestCallSeconds: LONGEST_CALL_SECONDS,
     needsCallerId: true,
     accountField: "connection_id"
   },

@@ -10,9 +10,9 @@ const events = ["initiated", "ringing", "answered", "completed"]
  * https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides
  */
 const RETRIES = "#rc=5&rp=all"
-const LONGEST_RING_SECONDS = 600
+export const LONGEST_RING_SECONDS = 600
 /** Twilio ends no call later than this. */
-const LONGEST_SECONDS = 86_400
+export const LONGEST_CALL_SECONDS = 86_400
 /** Without audio to connect to, the line stays open for the engine to end the call, but not for longer than this. */
 const SILENCE_SECONDS = 60
 
@@ -30,7 +30,7 @@ export const formOf = (request: OriginateRequest, callbackUrl: Addresses, mediaU
   })
   for (const event of events) form.append("StatusCallbackEvent", event)
   form.set("Timeout", String(Math.min(Math.max(1, Math.ceil(ringTimeoutSeconds)), LONGEST_RING_SECONDS)))
-  form.set("TimeLimit", String(Math.min(carrierLimitSeconds(maxDurationSeconds), LONGEST_SECONDS)))
+  form.set("TimeLimit", String(Math.min(carrierLimitSeconds(maxDurationSeconds), LONGEST_CALL_SECONDS)))
   if (mayDetect && detect !== "no") {
     form.set("MachineDetection", detect === "who" ? "Enable" : "DetectMessageEnd")
     form.set("AsyncAmd", "true")

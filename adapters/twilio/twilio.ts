@@ -9,6 +9,7 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { proofOf } from "./signature.ts"
+import { LONGEST_CALL_SECONDS, LONGEST_RING_SECONDS } from "./TwilioRequest.ts"
 import { readCallback } from "./TwilioStatus.ts"
 import { accountOf, openTrunk } from "./TwilioTrunk.ts"
 
@@ -26,6 +27,8 @@ export default defineAdapter({
     originatesInFlight: 4,
     tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "query", "body", "socket"],
+    longestRingSeconds: LONGEST_RING_SECONDS,
+    longestCallSeconds: LONGEST_CALL_SECONDS,
     needsCallerId: true,
     pricesRecords: true,
     accountField: "account_sid"

@@ -4,8 +4,8 @@ import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import { contentType } from "./VonageMedia.ts"
 
 /** Limits of `ringing_timer` and `length_timer`. */
-const LONGEST_RING_SECONDS = 120
-const LONGEST_CALL_SECONDS = 7200
+export const LONGEST_RING_SECONDS = 120
+export const LONGEST_CALL_SECONDS = 7200
 /** How long a machine's beep is waited for: the shortest time that Vonage takes. */
 const BEEP_SECONDS = 45
 

@@ -8,6 +8,7 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { fieldSteps, verify } from "./VonageAccount.ts"
 import { vonageMedia } from "./VonageMedia.ts"
+import { LONGEST_CALL_SECONDS, LONGEST_RING_SECONDS } from "./VonageRequest.ts"
 import { readCallback } from "./VonageStatus.ts"
 import { openTrunk } from "./VonageTrunk.ts"
 
@@ -22,6 +23,8 @@ export default defineAdapter({
     originatesInFlight: 8,
     tells: ["ringing", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["body", "time", "nonce"],
+    longestRingSeconds: LONGEST_RING_SECONDS,
+    longestCallSeconds: LONGEST_CALL_SECONDS,
     needsCallerId: true,
     accountField: "api_key"
   },

@@ -274,6 +274,10 @@ export interface Manifest {
   readonly callsPerSecond: number
   /** How many originate requests may wait for a reply at once. */
   readonly originatesInFlight: number
+  /** The longest that the provider lets a callee's phone ring. A request never asks for more, however long the operator's setting is. */
+  readonly longestRingSeconds?: number
+  /** The longest that the provider lets a call last. A request never asks for more, however long the agent may talk. */
+  readonly longestCallSeconds?: number
   /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
   /** Nothing, if omitted. The conformance suite holds the adapter to it, in both directions. */

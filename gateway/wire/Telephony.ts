@@ -240,6 +240,12 @@ const Provider = Type.Object(
     provider: Type.String(),
     display_name: Type.String(),
     docs_url: Type.String(),
+    longest_ring_seconds: nullable(
+      Type.Integer({ description: "The longest that the provider lets a phone ring: calls ring no longer, even if `RING_TIMEOUT` does." })
+    ),
+    longest_call_seconds: nullable(
+      Type.Integer({ description: "The longest that the provider lets a call last: calls end by then, even if the agent may talk longer." })
+    ),
     fields: Type.Array(ProviderField)
   },
   { title: "Provider" }
@@ -250,6 +256,8 @@ export const providerWire = ({ fields, manifest }: Adapter): Static<typeof Provi
   provider: manifest.provider,
   display_name: manifest.displayName,
   docs_url: manifest.docsUrl,
+  longest_ring_seconds: orNull(manifest.longestRingSeconds),
+  longest_call_seconds: orNull(manifest.longestCallSeconds),
   fields: Object.entries(fields).map(([name, { description, label, placeholder, required, sensitive, type }]) => ({
     name,
     label,

@@ -5,9 +5,10 @@ import type { AgentVersion } from "#core/agent/Agent.ts"
 import type { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
-import type { CallEvent } from "#core/call/Call.ts"
+import type { CallEvent, CallLimits } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { Manifest } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
@@ -59,13 +60,24 @@ export const planCall = Effect.fnUntraced(function* (
     { callId, campaign, organizationId, runId, telephonyConfigurationId },
     ref,
     trunk,
-    { detects: isOn && trunk.trunk.detects === true, maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds },
+    limitsAt(trunk.adapter.manifest, {
+      detects: isOn && trunk.trunk.detects === true,
+      maxDurationSeconds: maxCallDurationSeconds(configurations),
+      ringTimeoutSeconds
+    }),
     voice,
     yield* mailbox,
     dialing,
     fetching,
     watcher
   )
+})
+
+/** Within what the provider takes: it would refuse the call, or end it before the engine expects that. */
+const limitsAt = ({ longestCallSeconds, longestRingSeconds }: Manifest, wanted: CallLimits): CallLimits => ({
+  ...wanted,
+  maxDurationSeconds: Math.min(wanted.maxDurationSeconds, longestCallSeconds ?? Number.POSITIVE_INFINITY),
+  ringTimeoutSeconds: Math.min(wanted.ringTimeoutSeconds, longestRingSeconds ?? Number.POSITIVE_INFINITY)
 })
 
 const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })

@@ -25,7 +25,7 @@ const looksAfter = ({ world }: Scene) => world.log.filter((entry) => entry === "
 
 t.test("given a carrier that prices calls in their records", async (t) => {
   const ends = ({ says }: Scene) => steps(says(answered), says(hungUp("normal_clearing")))
-  const priced = ({ world }: Scene) => Object.assign(world, { lookup: Effect.succeed("ended"), pricesRecords: true })
+  const priced = ({ world }: Scene) => Object.assign(world, { lookup: Effect.succeed("ended"), manifest: { pricesRecords: true } })
   await t.test("when the price is there a minute later, then it is recorded, and not asked for again", async (t) => {
     const counts: Array<number> = []
     const count = (scene: Scene) => Effect.sync(() => void counts.push(looksAfter(scene)))

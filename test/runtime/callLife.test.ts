@@ -13,6 +13,23 @@ const talk = ({ says, world }: Scene) =>
     Effect.sync(() => world.log.splice(0))
   )
 
+t.test("given a provider that lets phones ring, and calls last, for less than is wanted, then no more is asked for", async (t) => {
+  const { log, world } = await play(
+    (scene) => void (scene.world.manifest = { longestCallSeconds: 120, longestRingSeconds: 40 }),
+    (scene) =>
+      steps(
+        talk(scene),
+        wait("119 seconds"),
+        Effect.sync(() => scene.world.log.push("two minutes")),
+        wait("2 seconds")
+      )
+  )
+  t.match(world.dials, [{ maxDurationSeconds: 120, ringTimeoutSeconds: 40 }])
+  t.strictSame(log, ["two minutes", "hangup duration_exceeded"])
+  const another = await play((scene) => void (scene.world.manifest = { longestCallSeconds: 7200, longestRingSeconds: 120 }), talk)
+  t.match(another.world.dials, [{ maxDurationSeconds: 300, ringTimeoutSeconds: 60 }])
+})
+
 t.test("given a conversation", async (t) => {
   const check = async (name: string, act: (scene: Scene) => Effect.Effect<unknown>, expected: ReadonlyArray<string>) => {
     const { log } = await play(nothing, (scene) => steps(talk(scene), act(scene)))

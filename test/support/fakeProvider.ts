@@ -50,7 +50,7 @@ const trunkOf = (world: World): Trunk => ({
           )
       }
     : {}),
-  originate: ({ callId, leave, to }: OriginateRequest) =>
+  originate: ({ callId, leave, maxDurationSeconds, ringTimeoutSeconds, to }: OriginateRequest) =>
     Effect.flatMap(
       Effect.andThen(
         Effect.suspend(() => world.connecting),
@@ -59,7 +59,7 @@ const trunkOf = (world: World): Trunk => ({
       (at) => {
         if (!leave() || (world.isAskedFor && !leave())) return refusal("permit_lapsed")
         world.log.push(`originate ${to}`)
-        world.dials.push({ at, callId, to })
+        world.dials.push({ at, callId, maxDurationSeconds, ringTimeoutSeconds, to })
         return Effect.as(world.originate, { providerCallId: world.providerCallId ?? callId })
       }
     ),
@@ -81,7 +81,7 @@ export const adapterOf = (world: World): Adapter => ({
     displayName: "Fake",
     docsUrl: "",
     originatesInFlight: 4,
-    pricesRecords: world.pricesRecords,
-    provider: "fake"
+    provider: "fake",
+    ...world.manifest
   }
 })

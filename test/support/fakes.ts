@@ -7,6 +7,7 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import type { CallLimits } from "#core/call/Call.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
@@ -16,7 +17,7 @@ import type { LateLife } from "#core/run/RunRecord.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
-import type { OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
+import type { Manifest, OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -63,7 +64,7 @@ interface Attempt {
 
 export class World {
   readonly log: Array<string> = []
-  readonly dials: Array<{ readonly at: number; readonly to: string; readonly callId: CallId }> = []
+  readonly dials: Array<CallLimits & { readonly at: number; readonly to: string; readonly callId: CallId }> = []
   /** Runs before a request can leave, as connecting does. */
   connecting: Effect.Effect<void> = Effect.void
   /** The provider's answers. */
@@ -104,8 +105,8 @@ export class World {
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** What was recorded for the runs of late calls. */
   readonly bills: Array<readonly [CallId, CallCost]> = []
-  /** Whether the provider has prices in the records of calls. */
-  pricesRecords = false
+  /** What the provider's manifest says beyond the usual. */
+  manifest: Partial<Manifest> = {}
   readonly annotated: Array<readonly [CallId, LateLife]> = []
   /** What the local journal recorded about calls that have left. */
   readonly journal: Array<string> = []
