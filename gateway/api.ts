@@ -26,6 +26,7 @@ import type { Runs } from "#core/run/Runs.ts"
 import type { NumberImports } from "#core/telephony/NumberImports.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import type { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import type { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { proxiesOf } from "./http/Client.ts"
@@ -107,6 +108,7 @@ type ApiNeeds =
   | Runs
   | ServerInfo
   | TelephonyConfigs
+  | TelephonyPreparations
   | TelephonyTests
   | LinkMakers
   | Retentions

@@ -29,7 +29,9 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { CarrierNumbers } from "#core/telephony/CarrierNumbers.ts"
+import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
+import { PreparedSettings } from "#core/telephony/PreparedSettings.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
@@ -59,6 +61,7 @@ import * as NumberHolds from "./dispatch/NumberHolds.ts"
 import { layerSweep, Recovered } from "./campaign/Recovery.ts"
 import { Slots } from "./dispatch/Slots.ts"
 import * as RecordingCompression from "./voice/RecordingCompression.ts"
+import * as TelephonyPreparer from "./trunk/TelephonyPreparer.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { asEngine } from "./postgres/asEngine.ts"
@@ -77,6 +80,7 @@ const stores = Layer.mergeAll(
   CampaignOwnership.layer,
   FaultPauses.layer,
   AgentVersions.layer,
+  PreparedSettings.layer,
   TrunkOutages.layer,
   TrunkSettings.layer
 )
@@ -108,9 +112,11 @@ const calls = CallSupervisor.layer.pipe(
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
+const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
+
 /**
  * Needs a database, the adapters, the agent's voice, the URLs of files and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
- * `TelephonyTests`, `CarrierNumbers` and events.
+ * `TelephonyPreparations`, `TelephonyTests`, `CarrierNumbers` and events.
  */
 export const layer = Layer.mergeAll(
   campaigns,
@@ -122,7 +128,8 @@ export const layer = Layer.mergeAll(
   asEngine(CarrierCallbacks, CarrierInbox.layer),
   CarrierSockets.layer,
   asEngine(Dialer, SingleCalls.layer),
-  asEngine(TelephonyTests, TelephonyTester.layer),
+  telephonyTests,
+  asEngine(TelephonyPreparations, TelephonyPreparer.layer.pipe(Layer.provide(telephonyTests))),
   asEngine(CarrierNumbers, CarrierNumberLists.layer)
 ).pipe(
   Layer.provideMerge(asEngine(Signals, CampaignSupervisor.layerSignals)),

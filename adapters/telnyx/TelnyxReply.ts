@@ -81,8 +81,8 @@ export const statusOf = (outcome: Outcome): TrunkStatus => {
   return isSuccess(outcome) && isAccepted ? { _tag: "Up" } : down("unreachable", `${whatIsWrong(outcome)}, not the application's record`)
 }
 
-/** A page of the account's numbers; undefined if it is none. */
-export const numbersIn = (reply: Reply) => {
+/** A page of a list; undefined if it is none. */
+export const listedIn = (reply: Reply) => {
   const [count, entries] = [numberAt(reply.body, "meta", "total_results"), at(reply.body, "data")]
   return isSuccess(reply) && count !== undefined && Array.isArray(entries) ? { count, entries } : undefined
 }

@@ -15,9 +15,9 @@ import { publicKeyOf } from "./signature.ts"
 import { fieldStep } from "#adapters/shared/setup.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
-import { isDone, isEndedAlready, isUnknown, numbersIn, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
+import { isDone, isEndedAlready, isUnknown, listedIn, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
 
-interface TelnyxConfig {
+export interface TelnyxConfig {
   readonly api_key: string
   readonly connection_id: string
   readonly webhook_public_key: string
@@ -34,11 +34,11 @@ interface Telnyx {
 const PAGE_SIZE = "250"
 const MOST_PAGES = 20
 
-const get = (path: string, query?: Readonly<Record<string, string>>): HttpRequest => ({
+export const get = (path: string, query?: Readonly<Record<string, string>>): HttpRequest => ({
   method: "GET",
   path: `/v2${path}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`
 })
-const post = (path: string, body: object): HttpRequest => ({
+export const post = (path: string, body: object): HttpRequest => ({
   method: "POST",
   path: `/v2${path}`,
   body: { mediaType: "application/json", text: JSON.stringify(body) },
@@ -55,7 +55,7 @@ export const fieldSteps = ({ connection_id, webhook_public_key }: TelnyxConfig):
   fieldStep(
     "application",
     "Call Control application",
-    "`connection_id` is needed, the id of a Call Control application",
+    "A Call Control application is needed: enter its id as `connection_id`, or leave that empty and let the engine create one",
     connection_id !== ""
   ),
   fieldStep(
@@ -125,7 +125,7 @@ const sendDtmf = (telnyx: Telnyx, call: CallRef, digits: string) =>
 
 const numbers = (carrier: HostedCarrier) => {
   const next = (_: number, pages: number) => get("/phone_numbers", { "page[size]": PAGE_SIZE, "page[number]": String(pages + 1) })
-  const listed = allOf(carrier, "numbers", { describe: whatIsWrong, next, read: numbersIn })
+  const listed = allOf(carrier, "numbers", { describe: whatIsWrong, next, read: listedIn })
   return Effect.map(listed, (entries) => entries.flatMap((entry) => textAt(entry, "phone_number") ?? []))
 }
 

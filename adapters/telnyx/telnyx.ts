@@ -6,6 +6,7 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
 import { LONGEST_CALL_SECONDS, RING_SECONDS } from "./TelnyxDial.ts"
+import { prepare } from "./TelnyxApplication.ts"
 import { readCallback } from "./TelnyxCallback.ts"
 import { enteredStep, publicAddressStep } from "#adapters/shared/setup.ts"
 import { accountOf, fieldSteps, openTrunk } from "./TelnyxTrunk.ts"
@@ -31,11 +32,15 @@ export default defineAdapter({
     connection_id: {
       ...Credential.optionalText({
         label: "Call Control App ID",
-        description: "Id of the Call Control application that calls are placed through",
+        description: "Id of the Call Control application that calls are placed through. If it is left out, the engine creates one",
         pattern: "^[A-Za-z0-9-]{0,64}$"
       }),
       normal: "token"
     },
+    application_id: Credential.managed("connection_id", {
+      label: "Call Control App",
+      description: "Id of the application that the engine has created"
+    }),
     webhook_public_key: {
       ...Credential.optionalText({
         label: "Webhook Public Key",
@@ -57,6 +62,7 @@ export default defineAdapter({
     ...fieldSteps(config),
     ...enteredStep("webhook_url", "Webhook address", "Enter it as the application's webhook URL", host.callbackUrl?.("event"))
   ],
+  prepare,
   // Telnyx does not sign the request for the socket: the address is all that proves who comes.
   media: { accept: jsonMedia(telnyxDialect) },
   verify: (config, context) => verifyAccount(accountOf(config), context)

@@ -12,7 +12,7 @@ import type { CallRef } from "./CallRef.ts"
 import type { SetupHost, SetupStep } from "./Setup.ts"
 import type { TrunkEvent } from "./TrunkEvent.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
-import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
+import { type ConfigOf, type CredentialFields, effective } from "./Credential.ts"
 
 export interface OriginateRequest {
   /** Chosen by the engine before the request. A provider that accepts a client's id is given this one. */
@@ -309,6 +309,11 @@ export interface VerifyContext extends Pick<TrunkContext, "apiOrigin" | "configu
   readonly report: (check: Check) => void
 }
 
+export interface PrepareContext extends Pick<TrunkContext, "apiOrigin" | "configurationId" | "egress">, SetupHost {
+  /** What is created gets this name, by which it is found again. No other configuration has it. */
+  readonly name: string
+}
+
 export interface Adapter {
   readonly manifest: Manifest
   readonly fields: CredentialFields
@@ -329,6 +334,15 @@ export interface Adapter {
   readonly rateKey?: (config: Readonly<Record<string, unknown>>) => string
   /** What is needed, besides valid fields, before calls can go out. Pure; the engine adds the step of a caller ID. */
   readonly setup?: (config: Readonly<Record<string, unknown>>, host: SetupHost) => ReadonlyArray<SetupStep>
+  /**
+   * Creates at the provider what calls need and the configuration does not name, and returns it as the values of the managed fields. It looks for
+   * what it is about to create, by name, because an earlier process may have died, or its reply may have been lost; and it neither changes nor deletes
+   * anything that is there. The engine runs it for a configuration that lacks something, never twice at once, and interrupts it after 20 s.
+   */
+  readonly prepare?: (
+    config: Readonly<Record<string, unknown>>,
+    context: PrepareContext
+  ) => Effect.Effect<Readonly<Record<string, string>>, ProviderError, Scope.Scope>
   /** The headers that `read` and `media.admit` need besides `content-type`, in lower case; they get no others. */
   readonly callbackHeaders?: ReadonlyArray<string>
   /** Omitted: the audio of calls is opened by `openMedia`, or there is none, and the engine refuses to place calls that need any. */
@@ -351,11 +365,12 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly media?: CarrierMediaOf<ConfigOf<Fields>>
   readonly rateKey?: (config: ConfigOf<Fields>) => string
   readonly setup?: (config: ConfigOf<Fields>, host: SetupHost) => ReadonlyArray<SetupStep>
+  readonly prepare?: (config: ConfigOf<Fields>, context: PrepareContext) => ReturnType<NonNullable<Adapter["prepare"]>>
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { callbackHeaders, connect, fields, manifest, media, rateKey, read, setup, verify } = adapter
+  const { callbackHeaders, connect, fields, manifest, media, prepare, rateKey, read, setup, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
-  const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
+  const typed = (config: Readonly<Record<string, unknown>>) => effective(fields, config) as ConfigOf<Fields>
   return {
     manifest,
     fields,
@@ -363,6 +378,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(rateKey === undefined ? {} : { rateKey: (config) => rateKey(typed(config)) }),
     ...(setup === undefined ? {} : { setup: (config, host) => setup(typed(config), host) }),
+    ...(prepare === undefined ? {} : { prepare: (config, context) => prepare(typed(config), context) }),
     ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
     ...(media === undefined ? {} : { media: { ...media, admit: (config, upgrade) => media.admit?.(typed(config), upgrade) ?? true } }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })

@@ -19,6 +19,10 @@ export interface CredentialField {
   readonly pattern?: string
   /** The maximum number of items in a list. */
   readonly most?: number
+  /** The engine writes the field itself, see `Adapter.prepare`: clients read it, and may only send back what they have read. */
+  readonly isManaged?: boolean
+  /** For a managed field: the field in whose place it is used where that one is empty. */
+  readonly standsFor?: string
   /** How the text, or each item of a list, is written when it is stored and shown. */
   readonly normal?: Normal
 }
@@ -42,6 +46,39 @@ export const complete = (fields: CredentialFields, config: Readonly<Record<strin
     ...Object.entries(config),
     ...Object.entries(fields).map(([name, field]) => [name, normalized(field, config[name] ?? absent(field))])
   ])
+
+/** The configuration as calls use it: complete, with what the engine has made in the place of what is empty. */
+export const effective = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const whole = complete(fields, config)
+  const standIns = unset(fields, whole).map(([name, standsFor]) => [standsFor, whole[name]])
+  return { ...whole, ...Object.fromEntries(standIns) }
+}
+
+/** The managed fields that stand for an empty one, with its name. */
+const unset = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
+  Object.entries(fields).flatMap(([name, { standsFor }]) =>
+    standsFor !== undefined && isEmpty(config[standsFor]) ? [[name, standsFor] as const] : []
+  )
+
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""
+
+/** What the engine has to make, because the configuration does not name it: `made` if it has all of that. */
+export const preparation = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): "unneeded" | "missing" | "made" => {
+  const wanted = unset(fields, config)
+  if (wanted.length === 0) return "unneeded"
+  return wanted.some(([name]) => isEmpty(config[name])) ? "missing" : "made"
+}
+
+/** What a client sent, with the managed fields as they are stored; or the name of one that it would change. */
+export const withManaged = (
+  fields: CredentialFields,
+  given: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> | string => {
+  const managed = Object.keys(fields).filter((name) => fields[name]?.isManaged === true)
+  const changed = managed.find((name) => !isEmpty(given[name]) && given[name] !== stored[name])
+  return changed ?? { ...given, ...Object.fromEntries(managed.map((name) => [name, stored[name] ?? ""])) }
+}
 
 const normalized = ({ normal }: CredentialField, value: unknown): unknown => {
   if (normal === undefined) return value
@@ -78,6 +115,8 @@ export const optionalText = (words: Words & { readonly default?: string; readonl
 })
 export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true, normal: "address" as const })
 export const secret = (words: Words) => field("password", true, true, words)
+/** What the engine has made at the provider, for a configuration that does not name it. */
+export const managed = (standsFor: string, words: Words) => ({ ...field("text", false, false, words), isManaged: true, standsFor })
 /** A secret that the provider has given out, and that nobody types. */
 export const token = (words: Words) => ({ ...secret(words), normal: "token" as const })
 export const optionalBoolean = (words: Words) => field("boolean", false, false, words)

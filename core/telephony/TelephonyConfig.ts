@@ -51,6 +51,11 @@ export class TelephonyAddressRefused extends Schema.TaggedError<TelephonyAddress
 export class TelephonySecretMasked extends Schema.TaggedError<TelephonySecretMasked>()("TelephonySecretMasked", {
   field: Schema.String
 }) {}
+/** The engine writes the field itself. */
+export class TelephonyFieldManaged extends Schema.TaggedError<TelephonyFieldManaged>()("TelephonyFieldManaged", {
+  provider: Schema.String,
+  field: Schema.String
+}) {}
 /** With the new account, a number of the configuration would belong to two organizations. */
 export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}
 

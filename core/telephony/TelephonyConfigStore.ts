@@ -15,6 +15,8 @@ export interface TelephonyConfigRow {
   readonly isDefaultOutbound: boolean
   readonly maxConcurrentCalls: number | null
   readonly phoneNumberCount: number
+  /** Why what calls need could not be created at the provider. */
+  readonly preparationTrouble: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -46,7 +48,7 @@ type Stored = StoredTelephony<TelephonyConfigRow>
 
 const listLimit = 1000
 const columns = (sql: Sql) =>
-  sql.literal(`id, organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls, created_at, updated_at,
+  sql.literal(`id, organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls, preparation_trouble, created_at, updated_at,
     (SELECT count(*)::int FROM phone_numbers n WHERE n.telephony_configuration_id = telephony_configurations.id AND n.is_active) AS phone_number_count`)
 
 /** Concurrent changes of the default wait here, so that there is never a second one. */
@@ -119,9 +121,23 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   return yield* sql<Stored>`
     UPDATE telephony_configurations SET name = coalesce(${to.name ?? null}::text, name), updated_at = now(),
       credentials = coalesce(${credentials}::text::jsonb, credentials),
+      preparation_trouble = CASE WHEN ${credentials === null} THEN preparation_trouble END,
       max_concurrent_calls = CASE WHEN ${to.maxConcurrentCalls === undefined} THEN max_concurrent_calls
         ELSE ${to.maxConcurrentCalls ?? null}::int END
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(first)
+})
+
+/** Stores what was created at the provider, or why that failed. */
+export const setPrepared = Effect.fnUntraced(function* (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: TelephonyConfigId,
+  to: { readonly credentials: Credentials; readonly trouble: string | undefined }
+) {
+  const credentials = sealedJson(yield* Sealer, placeOf(organizationId, id), to.credentials)
+  yield* sql`
+    UPDATE telephony_configurations SET credentials = ${credentials}::text::jsonb, preparation_trouble = ${to.trouble ?? null}::text
+    WHERE organization_id = ${organizationId} AND id = ${id}`
 })
 
 export const setAccount = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId, account: string | undefined) => sql`

@@ -4,7 +4,18 @@ import { SqlClient } from "effect/sql"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
-import { addressesIn, complete, mask, masked, maskedSecret, strayingSecret, unmasked } from "#core/provider/Credential.ts"
+import {
+  addressesIn,
+  complete,
+  effective,
+  mask,
+  masked,
+  maskedSecret,
+  preparation,
+  strayingSecret,
+  unmasked,
+  withManaged
+} from "#core/provider/Credential.ts"
 import { blockedBy, CarrierHost, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
@@ -17,6 +28,7 @@ import {
   TelephonyConfigInUse,
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
+  TelephonyFieldManaged,
   TelephonyNotConfigured,
   TelephonyProviderFixed,
   TelephonySecretMasked
@@ -58,7 +70,7 @@ export class TelephonyConfigs extends Context.Service<
     readonly create: (
       organizationId: OrganizationId,
       config: NewTelephonyConfig
-    ) => Effect.Effect<TelephonyConfig, TelephonyAddressRefused | TelephonyConfigNameTaken | TelephonySecretMasked>
+    ) => Effect.Effect<TelephonyConfig, TelephonyAddressRefused | TelephonyConfigNameTaken | TelephonyFieldManaged | TelephonySecretMasked>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
@@ -80,6 +92,7 @@ export class TelephonyConfigs extends Context.Service<
       | TelephonyAddressRefused
       | TelephonyConfigNameTaken
       | TelephonyConfigNotFound
+      | TelephonyFieldManaged
       | TelephonyProviderFixed
       | TelephonySecretMasked
     >
@@ -116,7 +129,9 @@ export class TelephonyConfigs extends Context.Service<
           yield* reachable(organizationId, config)
           const field = maskedSecret(registry.find(config.provider)?.fields ?? {}, config.credentials)
           if (field !== undefined) return yield* new TelephonySecretMasked({ field })
-          return shown(yield* sealing(create(sql, organizationId, config)))
+          const managed = withManaged(registry.find(config.provider)?.fields ?? {}, config.credentials, {})
+          if (typeof managed === "string") return yield* new TelephonyFieldManaged({ provider: config.provider, field: managed })
+          return shown(yield* sealing(create(sql, organizationId, { ...config, credentials: managed })))
         }),
         list: Effect.fn("TelephonyConfigs.list")((organizationId) =>
           sealing(Effect.map(Effect.orDie(store.list(sql, organizationId)), (rows) => rows.map(shown)))
@@ -174,7 +189,8 @@ const update = Effect.fnUntraced(
     const stored = complete(adapter?.fields ?? {}, before.credentials)
     const straying = adapter && to.config && strayingSecret(adapter.fields, to.config.credentials, stored)
     if (straying !== undefined) return yield* new TelephonySecretMasked({ field: straying })
-    const credentials = to.config && adapter && unmasked(adapter.fields, to.config.credentials, stored)
+    const credentials = to.config && adapter && withManaged(adapter.fields, unmasked(adapter.fields, to.config.credentials, stored), stored)
+    if (typeof credentials === "string") return yield* new TelephonyFieldManaged({ provider: before.provider, field: credentials })
     const foreign = credentials && maskedSecret(adapter?.fields ?? {}, credentials)
     if (foreign !== undefined) return yield* new TelephonySecretMasked({ field: foreign })
     const { maxConcurrentCalls, name } = to
@@ -211,7 +227,7 @@ const remove = Effect.fnUntraced(
 
 /** The account that a configuration's numbers belong to, if its provider identifies inbound calls by account. */
 export const accountOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): string | undefined => {
-  const account = adapter && complete(adapter.fields, credentials)[adapter.manifest.accountField ?? ""]
+  const account = adapter && effective(adapter.fields, credentials)[adapter.manifest.accountField ?? ""]
   return typeof account === "string" && account !== "" ? account : undefined
 }
 
@@ -231,8 +247,30 @@ const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow, h
 
 const readinessOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow, host: SetupHost) => {
   if (adapter === undefined) return { outboundBlockedReason: `The telephony provider '${row.provider}' is not installed.`, setup: [] }
-  const setup = [...(adapter.setup?.(row.credentials, host) ?? []), ...callerIdSteps(adapter, row)]
+  const setup = [...preparedSteps(adapter, row), ...(adapter.setup?.(row.credentials, host) ?? []), ...callerIdSteps(adapter, row)]
   return { outboundBlockedReason: blockedBy(setup), setup }
+}
+
+/** What the engine makes itself. */
+const preparedSteps = (
+  { fields, manifest: { displayName } }: Adapter,
+  { credentials, preparationTrouble }: store.TelephonyConfigRow
+): ReadonlyArray<SetupStep> => {
+  const standing = preparation(fields, complete(fields, credentials))
+  if (standing === "unneeded") return []
+  const trouble = preparationTrouble === null ? "has not been created yet" : `could not be created: ${preparationTrouble}`
+  return [
+    {
+      blocksOutbound: standing === "missing",
+      description:
+        standing === "made" && preparationTrouble === null
+          ? `The engine has created at ${displayName} what calls need`
+          : `What calls need at ${displayName} ${trouble}. Ask for it again with /prepare`,
+      isComplete: standing === "made" && preparationTrouble === null,
+      key: "prepared",
+      title: `Set up at ${displayName}`
+    }
+  ]
 }
 
 const callerIdSteps = (

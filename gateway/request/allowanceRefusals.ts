@@ -2,6 +2,7 @@
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
 import type { MediaExhausted } from "#core/call/Dialer.ts"
 import type { TooManyNumberLists } from "#core/telephony/CarrierNumbers.ts"
+import type { TooManyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { type Violation, valueError } from "./Violation.ts"
@@ -13,6 +14,7 @@ export type AllowanceError =
   | QuotaFull
   | QuotaNotAllowed
   | TooManyNumberLists
+  | TooManyPreparations
   | TooManyRequests
   | TooManyTelephonyTests
   | TooManyWrongKeys
@@ -26,6 +28,7 @@ export const allowanceRefusals: {
   readonly QuotaFull: Row<QuotaFull, string>
   readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
   readonly TooManyNumberLists: Row<TooManyNumberLists, string>
+  readonly TooManyPreparations: Row<TooManyPreparations, string>
   readonly TooManyRequests: Row<TooManyRequests, string>
   readonly TooManyTelephonyTests: Row<TooManyTelephonyTests, string>
   readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
@@ -44,6 +47,7 @@ export const allowanceRefusals: {
     ({ allowed, asked, field }) => [valueError(["body", field], asked, `${field} must not be above ${allowed}, which the operator allows`)]
   ],
   TooManyNumberLists: [429, () => "Too many requests for the numbers of an account"],
+  TooManyPreparations: [429, () => "Too many preparations of telephony configurations"],
   TooManyRequests: [429, ({ perSecond }) => `The organization may send ${perSecond} requests per second`],
   TooManyTelephonyTests: [429, () => "Too many tests of telephony configurations"],
   TooManyWrongKeys: [429, () => "Too many unknown API keys and tokens from this address"]

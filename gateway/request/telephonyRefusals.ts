@@ -11,6 +11,7 @@ import type {
   TelephonyConfigInUse,
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
+  TelephonyFieldManaged,
   TelephonyNotConfigured,
   TelephonyNotReady,
   TelephonyProviderFixed,
@@ -32,6 +33,7 @@ export type TelephonyError =
   | TelephonyConfigInUse
   | TelephonyConfigNameTaken
   | TelephonyConfigNotFound
+  | TelephonyFieldManaged
   | TelephonyNotConfigured
   | TelephonyNotReady
   | TelephonyProviderFixed
@@ -77,6 +79,12 @@ export const telephonyRefusals: {
     ({ name }) => `A telephony configuration named '${name}' already exists in this organization. Pick a different name.`
   ],
   TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
+  TelephonyFieldManaged: [
+    422,
+    ({ field, provider }) => [
+      valueError(["body", "config", provider, field], null, "the engine sets this field itself: leave it out, or send it as it was read")
+    ]
+  ],
   TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
   TelephonyNotReady: [400, ({ name, reason }) => `'${name}' is not ready for outbound calls. ${reason}`],
   TelephonyProviderFixed: [400, () => "Provider cannot be changed; create a new configuration instead."],

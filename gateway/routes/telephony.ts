@@ -6,6 +6,7 @@ import { RequestId } from "#core/Idempotency.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { idempotent } from "#gateway/request/idempotency.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
@@ -54,14 +55,15 @@ const createConfig = (adapters: ReadonlyArray<Adapter>) =>
     path: collection,
     name: "createTelephonyConfig",
     summary: "Add a telephony configuration",
-    description: "It is tested in the background: `/api/v1/organizations/telephony-trunks` shows the result.",
+    description:
+      "What calls need at the provider and the configuration does not name is created in the background, if the provider allows that: `setup_checklist` shows it. Then it is tested: `/api/v1/organizations/telephony-trunks` shows the result.",
     needs: "admin",
     body: createTelephonyConfig(adapters),
     success: TelephonyConfigWire,
-    errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken", "TelephonySecretMasked"],
+    errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken", "TelephonyFieldManaged", "TelephonySecretMasked"],
     handle: ({ body, caller }) =>
       TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
-        Effect.tap(({ id }) => TelephonyTests.use((_) => _.runSoon(caller.organizationId, id))),
+        Effect.tap(({ id }) => TelephonyPreparations.use((_) => _.runSoon(caller.organizationId, id))),
         Effect.map(telephonyConfigWire)
       )
   })
@@ -111,12 +113,15 @@ const updateConfig = (adapters: ReadonlyArray<Adapter>) =>
       "TelephonyProviderFixed",
       "TelephonyAccountTaken",
       "TelephonyAddressRefused",
+      "TelephonyFieldManaged",
       "TelephonySecretMasked"
     ],
     handle: ({ body, caller, params }) =>
       TelephonyConfigs.use((_) => _.update(caller.organizationId, params.config_id, telephonyChangesOf(adapters, body))).pipe(
         Effect.mapError(configNotFound),
-        Effect.tap(({ id }) => (body.config === null ? Effect.void : TelephonyTests.use((_) => _.runSoon(caller.organizationId, id)))),
+        Effect.tap(({ id }) =>
+          body.config === null ? Effect.void : TelephonyPreparations.use((_) => _.runSoon(caller.organizationId, id))
+        ),
         Effect.map(telephonyConfigWire)
       )
   })
@@ -132,6 +137,25 @@ const setDefaultOutbound = route({
   errors: ["NotFound"],
   handle: ({ caller, params }) =>
     TelephonyConfigs.use((_) => _.setDefault(caller.organizationId, params.config_id)).pipe(
+      Effect.mapError(configNotFound),
+      Effect.map(telephonyConfigWire)
+    )
+})
+
+const prepareConfig = route({
+  method: "post",
+  path: `${single}/prepare`,
+  name: "prepareTelephonyConfig",
+  summary: "Create at the provider what calls need",
+  description:
+    "Needed only if that failed when the configuration was saved. Nothing that is there already is created again, changed or deleted. Takes some seconds; `setup_checklist` shows the result.",
+  needs: "admin",
+  params: TelephonyConfigPath,
+  success: TelephonyConfigWire,
+  errors: ["NotFound", "TooManyPreparations"],
+  handle: ({ caller, params }) =>
+    TelephonyPreparations.use((_) => _.run(caller.organizationId, params.config_id)).pipe(
+      Effect.andThen(TelephonyConfigs.use((_) => _.get(caller.organizationId, params.config_id))),
       Effect.mapError(configNotFound),
       Effect.map(telephonyConfigWire)
     )
@@ -227,6 +251,7 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
     getConfig,
     updateConfig(adapters),
     setDefaultOutbound,
+    prepareConfig,
     testConfig,
     deleteConfig,
     listTrunks,

@@ -19,7 +19,8 @@ export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId
 const longestField = 16_384
 
 const fieldSchema = (field: CredentialField): TSchema => {
-  const description = field.description === "" ? field.label : field.description
+  const described = field.description === "" ? field.label : field.description
+  const description = field.isManaged === true ? `Set by the engine: leave it out, or send it as it was read. ${described}` : described
   const pattern = patternOf(field)
   const rules = { ...(pattern === undefined ? {} : { pattern }), ...(field.normal === undefined ? {} : normalForm(field.normal)) }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
@@ -227,7 +228,7 @@ const ProviderField = Type.Object(
   {
     name: Type.String(),
     label: Type.String(),
-    type: Type.Enum(["text", "password", "textarea", "boolean", "string-array"]),
+    type: Type.Enum(["text", "password", "textarea", "boolean", "string-array", "readonly"]),
     required: Type.Boolean(),
     sensitive: Type.Boolean(),
     description: Type.String(),
@@ -258,10 +259,10 @@ export const providerWire = ({ fields, manifest }: Adapter): Static<typeof Provi
   docs_url: manifest.docsUrl,
   longest_ring_seconds: orNull(manifest.longestRingSeconds),
   longest_call_seconds: orNull(manifest.longestCallSeconds),
-  fields: Object.entries(fields).map(([name, { description, label, placeholder, required, sensitive, type }]) => ({
+  fields: Object.entries(fields).map(([name, { description, isManaged, label, placeholder, required, sensitive, type }]) => ({
     name,
     label,
-    type,
+    type: isManaged === true ? "readonly" : type,
     required,
     sensitive,
     description,

@@ -31,6 +31,7 @@ import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import type { GatewayOptions } from "#gateway/api.ts"
@@ -189,6 +190,14 @@ export const openApi = async (
       runSoon: () => Effect.void
     }))
   )
+  const preparations = Layer.effect(
+    TelephonyPreparations,
+    Effect.map(TelephonyTests, (tests) => ({
+      run: (organizationId: OrganizationId, id: TelephonyConfigId) =>
+        Effect.catchTag(Effect.asVoid(tests.run(organizationId, id)), "TooManyTelephonyTests", Effect.die),
+      runSoon: () => Effect.void
+    }))
+  ).pipe(Layer.provide(tests))
   const carrierNumbers: TestApi["carrierNumbers"] = new Map()
   const numbersThere = Layer.effect(
     CarrierNumbers,
@@ -224,7 +233,9 @@ export const openApi = async (
         events.followed
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, numbersThere, site, noCallbacks, noMedia, Registry.layerOf(adapters))),
+    Layer.provideMerge(
+      Layer.mergeAll(fileStore, readiness, tests, preparations, numbersThere, site, noCallbacks, noMedia, Registry.layerOf(adapters))
+    ),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))

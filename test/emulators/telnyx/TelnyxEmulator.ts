@@ -7,6 +7,7 @@ import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
+import { TelnyxApplications } from "./TelnyxApplications.ts"
 import { TelnyxCall, signatureOf, type Telling } from "./TelnyxCall.ts"
 import { readDial } from "./TelnyxDials.ts"
 import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
@@ -42,6 +43,7 @@ class TelnyxEmulator {
   dialWindowMillis = 5_000
   apiKey = `KEY${randomBytes(16).toString("hex")}`
   readonly connectionId = "1684641123236054244"
+  readonly applications = new TelnyxApplications()
   readonly log = new CalleeLog()
   readonly lives: CallLives
   readonly callbacks = new CallbackSender({ retries: WEBHOOK_RETRIES })
@@ -56,6 +58,7 @@ class TelnyxEmulator {
   constructor(options: TelnyxOptions) {
     const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
     this.#options = options
+    this.applications.add(this.connectionId, "made by a person")
     this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
   }
 
@@ -104,9 +107,13 @@ class TelnyxEmulator {
       case "GET call_events":
         return this.#callEvents(ask.query)
       case "GET call_control_applications/:id":
-        return id === this.connectionId ? dataOf(this.#application()) : errorOf(404, "10005")
+        return this.applications.find(id)
       case "GET call_control_applications":
-        return dataOf([this.#application()], { total_pages: 1, total_results: 1 })
+        return this.applications.list(ask)
+      case "POST call_control_applications":
+        return this.applications.create(ask)
+      case "GET outbound_voice_profiles":
+        return this.applications.listProfiles(ask)
       case "GET phone_numbers":
         return this.#numbers(ask.query)
       case "GET detail_records":
@@ -124,7 +131,7 @@ class TelnyxEmulator {
     this.#dialedAt.push(now)
     const dial = readDial(headers["content-type"] ?? "", body)
     if ("status" in dial) return dial
-    if (dial.connectionId !== this.connectionId) return errorOf(404, "10005")
+    if (!this.applications.mayDial(dial.connectionId)) return errorOf(404, "10005")
     const earlier = this.#byCommand.get(dial.commandId ?? "")
     if (earlier !== undefined) return dataOf(earlier.record())
     if (this.log.live() >= (this.#options.channels ?? 1_000)) return errorOf(403, "D1")
@@ -153,10 +160,10 @@ class TelnyxEmulator {
 
   /** In pages, whose cursor is the number of the first call on it. */
   #activeCalls(connectionId: string, query: URLSearchParams): TelnyxAnswer {
-    if (connectionId !== this.connectionId) return errorOf(404, "10005")
+    if (this.applications.find(connectionId).status !== 200) return errorOf(404, "10005")
     const size = Math.min(Number(query.get("page[limit]") ?? 20), this.#options.pageSize ?? 250)
     const from = Number(query.get("page[after]") ?? 0)
-    const live = [...this.calls.values()].filter(({ life }) => life.state !== "ended")
+    const live = [...this.calls.values()].filter(({ dial, life }) => life.state !== "ended" && dial.connectionId === connectionId)
     const after = from + size < live.length ? String(from + size) : undefined
     const next = after === undefined ? {} : { next: `/v2/connections/${connectionId}/active_calls?page[after]=${after}` }
     const page = live.slice(from, from + size).map((call) => call.record())
@@ -178,9 +185,5 @@ class TelnyxEmulator {
       page.map((phone_number, at) => ({ record_type: "phone_number", id: String(at), phone_number, status: "active" })),
       meta
     )
-  }
-
-  #application(): object {
-    return { record_type: "call_control_application", id: this.connectionId, application_name: "trunkline", active: true }
   }
 }

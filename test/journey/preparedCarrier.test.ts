@@ -1,0 +1,161 @@
+/** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and keeps it. */
+import t, { type Test } from "tap"
+import { configOf, type Emulator } from "#test/adapters/telnyxWorld.ts"
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { World } from "#test/support/engine.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+
+t.jobs = 2
+
+const isCreation = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/call_control_applications"
+
+interface Config {
+  readonly id: number
+  readonly credentials: Readonly<Record<string, string>>
+  readonly setup_checklist: {
+    readonly steps: ReadonlyArray<{ key: string; complete: boolean; blocks_outbound: boolean; description: string }>
+  }
+}
+
+/** An engine with a configuration of a Telnyx account. */
+const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) => void = () => {}) => {
+  const emulator = await startTelnyxEmulator()
+  t.teardown(() => emulator.stop())
+  arrange(emulator)
+  const port = await freePort()
+  const world = await World.open(t, {
+    account: { provider: "telnyx", ...configOf(emulator, { connection_id: "", ...more }) },
+    greeting: "",
+    environment: {
+      ADAPTERS: "ari,telnyx",
+      PORT: String(port),
+      PROVIDER_URLS: `telnyx=${emulator.url}`,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off"
+    }
+  })
+  const ask = async (method: string, path = "", body?: object) => {
+    const answer = await world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)
+    return { ...answer, config: answer.body as Config }
+  }
+  const stepOf = ({ setup_checklist }: Config) => setup_checklist.steps.find(({ key }) => key === "prepared")
+  const prepared = () =>
+    until("what calls need", async () => {
+      const { config } = await ask("GET")
+      return stepOf(config)?.complete === true ? config : undefined
+    })
+  const failed = () =>
+    until("why it could not be created", async () => {
+      const step = stepOf((await ask("GET")).config)
+      return step?.description.includes("could not") === true ? step : undefined
+    })
+  return { ask, emulator, failed, name: `Trunkline 127.0.0.1:${port} 1`, prepared, stepOf, world }
+}
+const own = ({ applications }: Emulator, name: string) => applications.all().filter((one) => one.application_name === name)
+
+t.test("given an account without an application, then one is created, calls go through it, and it stays", { buffered: true }, async (t) => {
+  const { ask, emulator, name, prepared, world } = await open(t)
+  const { credentials } = await prepared()
+  const [application] = own(emulator, name)
+  t.match(application, { webhook_event_url: /^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/carrier-callbacks\/1\/-\/event\// })
+  t.match(credentials, { application_id: application?.id, connection_id: "" })
+
+  await ask("POST", "/phone-numbers", { address: "+15550009000" })
+  t.match((await ask("GET")).body, { is_ready_for_outbound: true })
+  await world.api.call(world.agentUuid, "+15551110001")
+  await untilTrue("the call", () => emulator.dials().length === 1)
+  t.match(JSON.parse(emulator.dials()[0]?.body ?? ""), { connection_id: application?.id })
+
+  const config = { provider: "telnyx", ...configOf(emulator, { connection_id: "" }) }
+  t.match(await ask("PUT", "", { config }), { status: 200, body: { credentials: { application_id: application?.id } } }, "it is left out")
+  t.match(await ask("PUT", "", { config: { ...config, ...credentials } }), { status: 200 }, "it is sent as it was read")
+  for (const application_id of ["1234", "*****"])
+    t.match(await ask("PUT", "", { config: { ...config, application_id } }), {
+      status: 422,
+      body: { detail: [{ loc: ["body", "config", "telnyx", "application_id"], msg: /sets this field itself/ }] }
+    })
+  t.match(await world.api.ask("POST", "/organizations/telephony-configs", { name: "new", config: { ...config, application_id: "1" } }), {
+    status: 422
+  })
+  t.match(await ask("POST", "/prepare"), { status: 200, body: { credentials: { application_id: application?.id } } })
+  t.equal(emulator.server.requests.filter(isCreation).length, 1, "nothing was created twice")
+  t.match((await world.api.ask("GET", "/organizations/telephony-providers/metadata")).body, {
+    providers: [{}, { provider: "telnyx", fields: [{}, {}, { name: "application_id", type: "readonly", required: false }] }]
+  })
+})
+
+t.test("given a lost reply, then what was created is found by its name", { buffered: true }, async (t) => {
+  const { ask, emulator, failed, name, stepOf } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "reset" }, isCreation))
+  t.match(await failed(), { blocks_outbound: true })
+  t.equal(own(emulator, name).length, 1)
+  const again = await ask("POST", "/prepare")
+  t.match(again.config.credentials, { application_id: own(emulator, name)[0]?.id })
+  t.match(stepOf(again.config), { complete: true })
+  t.equal(emulator.server.requests.filter(isCreation).length, 1)
+})
+
+t.test(
+  "given an engine that dies between the creation and the note of it, then nothing is created again",
+  { buffered: true },
+  async (t) => {
+    const { ask, emulator, name, world } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "hang" }, isCreation))
+    await untilTrue("the application", () => own(emulator, name).length === 1)
+    await world.end("SIGKILL")
+    await world.launch()
+    t.match((await ask("POST", "/prepare")).config.credentials, { application_id: own(emulator, name)[0]?.id })
+    t.equal(emulator.server.requests.filter(isCreation).length, 1)
+  }
+)
+
+t.test("given requests while one is under way, then they wait for it, and one application is created", { buffered: true }, async (t) => {
+  const isChoice = ({ path }: CarrierAsk) => path === "/v2/outbound_voice_profiles"
+  const { ask, emulator, name } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "hang" }, isChoice))
+  const { server } = emulator
+  await untilTrue("a request under way", () => server.requests.some(isChoice))
+  const waiting = Promise.all([1, 2].map(() => ask("POST", "/prepare")))
+  for (let asked = 0; asked < 10; asked++) await ask("GET")
+  server.replyLate()
+  t.strictSame(
+    (await waiting).map(({ config }) => config.credentials["application_id"]),
+    [1, 2].map(() => own(emulator, name)[0]?.id)
+  )
+  t.equal(server.requests.filter(isCreation).length, 1)
+})
+
+t.test("given a carrier that refuses, then the set-up says so in its words, without a secret", { buffered: true }, async (t) => {
+  const { ask, emulator, failed, world } = await open(t, { api_key: "KEY0123456789abcdef" })
+  t.match(await failed(), { description: /could not be created: HTTP 401 10009/ })
+  const { body } = await ask("GET")
+  t.match(body, { is_ready_for_outbound: false, outbound_blocked_reason: /HTTP 401 10009/ })
+  t.notOk([world.output(), JSON.stringify(body)].some((text) => text.includes("KEY0123456789abcdef")))
+  t.equal(emulator.applications.all().length, 1)
+})
+
+t.test("given several outbound voice profiles, then the choice is left to a person", { buffered: true }, async (t) => {
+  const { emulator, failed, name } = await open(t, {}, ({ applications }) =>
+    applications.profiles.push({ id: "2", name: "Other", enabled: true })
+  )
+  t.match(await failed(), { description: /several outbound voice profiles/ })
+  t.strictSame(own(emulator, name), [])
+})
+
+t.test(
+  "given an application that a person named, then nothing is created, and a removed one of ours is replaced",
+  { buffered: true },
+  async (t) => {
+    const { ask, emulator, name, prepared } = await open(t)
+    const first = (await prepared()).credentials["application_id"] ?? ""
+    const named = { provider: "telnyx", ...configOf(emulator) }
+    t.match(await ask("PUT", "", { config: named }), { status: 200, body: { credentials: { connection_id: emulator.connectionId } } })
+    await ask("POST", "/prepare")
+    emulator.applications.remove(first)
+    t.match(await ask("PUT", "", { config: { ...named, connection_id: "" } }), { status: 200 })
+    const { config } = await ask("POST", "/prepare")
+    const [second] = own(emulator, name)
+    t.not(second?.id, first)
+    t.match(config.credentials, { application_id: second?.id, connection_id: "" })
+    t.ok(emulator.applications.all().some(({ application_name }) => application_name === "made by a person"))
+  }
+)
