@@ -23,7 +23,7 @@ export interface VonageConfig {
   readonly signature_secret: string
 }
 
-const API = "https://api.nexmo.com"
+export const API = "https://api.nexmo.com"
 const NUMBERS_API = "https://rest.nexmo.com"
 
 export const get = (path: string): HttpRequest => ({ method: "GET", path })
@@ -53,7 +53,7 @@ export const accountOf = (config: VonageConfig) => {
 }
 
 /** The interfaces that take the account's key and secret instead of a token. */
-const secretAccountOf = (config: VonageConfig, origin: string) => ({
+export const secretAccountOf = (config: VonageConfig, origin: string) => ({
   ...accountOf(config),
   origin,
   authorization: `Basic ${Buffer.from(`${config.api_key}:${config.api_secret}`).toString("base64")}`

@@ -7,6 +7,7 @@ import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { fieldSteps, verify } from "./VonageAccount.ts"
+import { prepare } from "./VonageApplication.ts"
 import { vonageMedia } from "./VonageMedia.ts"
 import { LONGEST_CALL_SECONDS, LONGEST_RING_SECONDS } from "./VonageRequest.ts"
 import { readCallback } from "./VonageStatus.ts"
@@ -29,18 +30,35 @@ export default defineAdapter({
     accountField: "api_key"
   },
   fields: {
-    application_id: Credential.identifier({
-      label: "Application ID",
-      description: "Id of the application that calls are placed through; it needs the voice capability",
-      placeholder: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
-    }),
+    application_id: {
+      ...Credential.identifier({
+        label: "Application ID",
+        description:
+          "Id of the application that calls are placed through; it needs the voice capability. If it and its key are left out, the engine creates one",
+        placeholder: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
+      }),
+      required: false
+    },
     private_key: {
       ...Credential.secret({
         label: "Private Key",
         description: "The application's private key, as its file was downloaded",
         placeholder: "-----BEGIN PRIVATE KEY-----"
       }),
+      required: false,
       type: "textarea",
+      normal: "pem"
+    },
+    created_application_id: Credential.managed("application_id", {
+      label: "Created Application",
+      description: "Id of the application that the engine has created"
+    }),
+    created_private_key: {
+      ...Credential.managed("private_key", {
+        label: "Created Key",
+        description: "Private key of the application that the engine has created"
+      }),
+      sensitive: true,
       normal: "pem"
     },
     api_key: { ...Credential.identifier({ label: "API Key", description: "The account's key", placeholder: "a1b2c3d4" }), sensitive: true },
@@ -59,6 +77,7 @@ export default defineAdapter({
   callbackHeaders: ["authorization"],
   connect: Effect.fn("vonage.connect")(openTrunk),
   read: ({ api_key, signature_secret }, callback) => readCallback({ apiKey: api_key, signatureSecret: signature_secret }, callback),
+  prepare,
   // The signature of the request for the socket is not documented for a request without a body: the address is all that proves who comes.
   media: { accept: vonageMedia() },
   rateKey: ({ api_key }) => api_key,

@@ -337,7 +337,7 @@ export interface Adapter {
   /**
    * Creates at the provider what calls need and the configuration does not name, and returns it as the values of the managed fields. It looks for
    * what it is about to create, by name, because an earlier process may have died, or its reply may have been lost; and it neither changes nor deletes
-   * anything that is there. The engine runs it for a configuration that lacks something, never twice at once, and interrupts it after 20 s.
+   * anything that is there. If not everything is made, it is run again once that is kept. The engine runs it for a configuration that lacks something, never twice at once, and interrupts it after 20 s.
    */
   readonly prepare?: (
     config: Readonly<Record<string, unknown>>,

@@ -19,8 +19,8 @@ import { cleaned, secretsOf } from "./telephonyChecks.ts"
 import { TrunkPool } from "./TrunkPool.ts"
 
 const LONGEST = "20 seconds"
-/** How often it begins again because the configuration has changed meanwhile. */
-const MOST_ROUNDS = 3
+/** How often it begins again because the configuration has changed meanwhile, or because what was made is needed for the rest. */
+const MOST_ROUNDS = 4
 
 interface Preparer {
   readonly settings: TrunkSettings["Service"]
@@ -79,6 +79,8 @@ const rounds = Effect.fnUntraced(function* (preparer: Preparer, id: TelephonyCon
     if (outcome.trouble !== undefined)
       yield* Effect.logWarning("a telephony configuration could not be prepared", { detail: outcome.trouble })
     const isKept = yield* preparer.kept.keep(needy, outcome, (credentials) => accountOf(needy.adapter, credentials))
+    const isPart = preparation(needy.adapter.fields, { ...needy.credentials, ...outcome.made }) === "missing"
+    if (isKept && outcome.trouble === undefined && isPart) continue
     if (isKept) return yield* Object.keys(outcome.made).length === 0 ? Effect.void : preparer.pool.renew(id, "configuration")
   }
 })

@@ -1,8 +1,10 @@
 /** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and keeps it. */
 import t, { type Test } from "tap"
 import { configOf, type Emulator } from "#test/adapters/telnyxWorld.ts"
+import { configOf as vonageOf } from "#test/adapters/vonageWorld.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
 import { World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -11,6 +13,8 @@ t.jobs = 2
 
 const isCreation = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/call_control_applications"
 
+type VonageEmulator = Awaited<ReturnType<typeof startVonageEmulator>>
+
 interface Config {
   readonly id: number
   readonly credentials: Readonly<Record<string, string>>
@@ -18,6 +22,8 @@ interface Config {
     readonly steps: ReadonlyArray<{ key: string; complete: boolean; blocks_outbound: boolean; description: string }>
   }
 }
+
+const stepOf = ({ setup_checklist }: Config) => setup_checklist.steps.find(({ key }) => key === "prepared")
 
 /** An engine with a configuration of a Telnyx account. */
 const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) => void = () => {}) => {
@@ -40,7 +46,6 @@ const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) =>
     const answer = await world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)
     return { ...answer, config: answer.body as Config }
   }
-  const stepOf = ({ setup_checklist }: Config) => setup_checklist.steps.find(({ key }) => key === "prepared")
   const prepared = () =>
     until("what calls need", async () => {
       const { config } = await ask("GET")
@@ -51,7 +56,7 @@ const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) =>
       const step = stepOf((await ask("GET")).config)
       return step?.description.includes("could not") === true ? step : undefined
     })
-  return { ask, emulator, failed, name: `Trunkline 127.0.0.1:${port} 1`, prepared, stepOf, world }
+  return { ask, emulator, failed, name: `Trunkline 127.0.0.1:${port} 1`, prepared, world }
 }
 const own = ({ applications }: Emulator, name: string) => applications.all().filter((one) => one.application_name === name)
 
@@ -87,7 +92,7 @@ t.test("given an account without an application, then one is created, calls go t
 })
 
 t.test("given a lost reply, then what was created is found by its name", { buffered: true }, async (t) => {
-  const { ask, emulator, failed, name, stepOf } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "reset" }, isCreation))
+  const { ask, emulator, failed, name } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "reset" }, isCreation))
   t.match(await failed(), { blocks_outbound: true })
   t.equal(own(emulator, name).length, 1)
   const again = await ask("POST", "/prepare")
@@ -159,3 +164,72 @@ t.test(
     t.ok(emulator.applications.all().some(({ application_name }) => application_name === "made by a person"))
   }
 )
+
+const openVonage = async (t: Test, arrange: (emulator: VonageEmulator) => void = () => {}) => {
+  const emulator = await startVonageEmulator({ numbers: ["+15550009000"], callsPerSecond: 10, requestsPerSecond: 100 })
+  t.teardown(() => emulator.stop())
+  arrange(emulator)
+  const { application_id, private_key, ...account } = vonageOf(emulator)
+  const port = await freePort()
+  const world = await World.open(t, {
+    account: { provider: "vonage", ...account },
+    greeting: "",
+    environment: {
+      ADAPTERS: "ari,vonage",
+      PORT: String(port),
+      PROVIDER_URLS: `vonage=${emulator.url}`,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off"
+    }
+  })
+  const ask = async (method: string, path = "", body?: object) => {
+    const answer = await world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)
+    return { ...answer, config: answer.body as Config }
+  }
+  return { account, ask, emulator, named: { application_id, private_key }, world }
+}
+const createsApplication = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/applications"
+
+t.test(
+  "given a Vonage account without an application, then one is created with a key of its own, and calls go through it",
+  { buffered: true },
+  async (t) => {
+    const { ask, emulator, world } = await openVonage(t, ({ server }) => server.fail({ acts: true, reply: "reset" }, createsApplication))
+    await untilTrue("the application", () => emulator.applications.all.length === 1)
+    const { config } = await ask("POST", "/prepare")
+    const [application] = emulator.applications.all
+    t.match(config.credentials, {
+      application_id: "",
+      private_key: "",
+      created_application_id: application?.id,
+      created_private_key: /^\*+-{4}$/
+    })
+    t.match(application, { name: /^Trunkline 127\.0\.0\.1:\d+ 1$/, capabilities: { voice: { signed_callbacks: true } } })
+    t.equal(emulator.server.requests.filter(createsApplication).length, 1, "it was found again after the lost reply, and has the same key")
+
+    await ask("POST", "/phone-numbers", { address: "+15550009000" })
+    await world.api.call(world.agentUuid, "+15551110001")
+    await untilTrue("the call", () => emulator.log.count("originate") === 1)
+    t.match(
+      await ask("PUT", "", { config: { provider: "vonage", ...config.credentials, signature_secret: emulator.keys.signatureSecret } }),
+      {
+        status: 200,
+        body: { credentials: config.credentials }
+      }
+    )
+    t.notMatch([world.output(), JSON.stringify(config)], /BEGIN/)
+  }
+)
+
+t.test("given half of what names an application of Vonage, then a person has to complete it", { buffered: true }, async (t) => {
+  const { account, ask, emulator, named } = await openVonage(t)
+  const put = (more: object) => ask("PUT", "", { config: { provider: "vonage", ...account, ...more } })
+  const { config } = await ask("POST", "/prepare")
+  const [application] = emulator.applications.all
+  t.match(config.credentials, { created_application_id: application?.id })
+  await put({ application_id: named.application_id })
+  t.match(stepOf((await ask("POST", "/prepare")).config), { complete: false, description: /belong together/ })
+  await put(named)
+  t.notMatch(JSON.stringify((await ask("POST", "/prepare")).body), /belong together/)
+  t.equal(emulator.applications.all.length, 1)
+})

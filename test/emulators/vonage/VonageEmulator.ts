@@ -8,6 +8,7 @@ import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
 import { nonceOf, signatureOf, type WebhookKeys } from "./tokens.ts"
+import { VonageApplications } from "./VonageApplications.ts"
 import { type Telling, VonageCall } from "./VonageCall.ts"
 import { type ErrorKind, errorOf, type VonageAnswer } from "./VonageErrors.ts"
 import { isObject, jsonIn, readRequest } from "./VonageRequest.ts"
@@ -40,6 +41,8 @@ class VonageEmulator {
   readonly apiKey = "a1b2c3d4"
   readonly apiSecret = "Vonage-Secret-01"
   readonly applicationId: string = randomUUID()
+  /** Those that were created through the API. */
+  readonly applications = new VonageApplications()
   readonly keys: WebhookKeys
   readonly log = new CalleeLog()
   readonly lives: CallLives
@@ -125,7 +128,11 @@ class VonageEmulator {
       case "GET account/numbers":
         return { status: 200, body: this.#numbers(ask.query) }
       case "GET v2/applications/:id":
-        return id === this.applicationId ? { status: 200, body: this.#application() } : this.#error(404, "not-found")
+        return this.#applicationOf(id)
+      case "GET v2/applications":
+        return { status: 200, body: this.applications.page(ask.query) }
+      case "POST v2/applications":
+        return { status: 201, body: this.applications.create(ask.body) }
       default:
         return this.#error(404, "not-found")
     }
@@ -135,13 +142,20 @@ class VonageEmulator {
     return errorOf(status, kind, parameter, this.hasOldErrors)
   }
 
+  #applicationOf(id: string | undefined): VonageAnswer {
+    const application = id === this.applicationId ? this.#application() : this.applications.find(id)
+    return application === undefined ? this.#error(404, "not-found") : { status: 200, body: application }
+  }
+
   #hasSecret({ headers }: CarrierAsk): boolean {
     return headers["authorization"] === `Basic ${Buffer.from(`${this.apiKey}:${this.apiSecret}`).toString("base64")}`
   }
 
   /** A token is good for one request. */
   async #hasToken({ headers }: CarrierAsk): Promise<boolean> {
-    const nonce = await nonceOf(headers["authorization"] ?? "", this.#pair.publicKey, this.applicationId)
+    const nonce =
+      (await nonceOf(headers["authorization"] ?? "", this.#pair.publicKey, this.applicationId)) ??
+      (await this.applications.nonceOf(headers["authorization"] ?? ""))
     if (nonce === undefined || this.#nonces.has(nonce)) return false
     this.#nonces.add(nonce)
     return true
