@@ -1,8 +1,9 @@
 /** What Telnyx' records say about a call. They know whether it is alive, but only its events tell whether it was answered. */
 import type { CallId } from "#core/Id.ts"
-import type { Presence } from "#core/provider/Adapter.ts"
+import type { Look } from "#core/provider/Adapter.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
-import { at, textAt } from "#adapters/shared/Json.ts"
+import { at, textAt, timeIn } from "#adapters/shared/Json.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { clientStateOf } from "./TelnyxDial.ts"
 
 interface CallRecord {
@@ -20,14 +21,20 @@ export const recordOf = (body: unknown, providerCallId: string): CallRecord | un
   return { isAlive, hasEnded: !isAlive && (textAt(body, "data", "end_time") ?? "") !== "", legId }
 }
 
-/** The presence of a call that has no end, by the list of its events. It is ringing unless there is proof of something else. */
-export const presenceOf = ({ isAlive, legId }: CallRecord, body: unknown): Presence | undefined => {
+/**
+ * What the list of its events tells of a call: it is ringing unless there is proof of something else. Of a call that has ended, it tells whether it
+ * was answered; how it ended, only its webhooks do.
+ */
+export const lookOf = ({ hasEnded, isAlive, legId }: CallRecord, body: unknown): Look | undefined => {
   const data = at(body, "data")
   if (!Array.isArray(data)) return undefined
-  const was = (name: string) =>
-    data.some((one) => at(one, "name") === name && at(one, "type") === "webhook" && at(one, "call_leg_id") === legId)
-  if (!isAlive && was("call.hangup")) return "ended"
-  return was("call.answered") ? "up" : "ringing"
+  const find = (name: string): unknown =>
+    data.find((one) => at(one, "name") === name && at(one, "type") === "webhook" && at(one, "call_leg_id") === legId)
+  const answer = find("call.answered")
+  if (!hasEnded && (isAlive || find("call.hangup") === undefined)) return { presence: answer === undefined ? "ringing" : "up", told: [] }
+  const answeredAt = timeIn(textAt(answer, "event_timestamp"))
+  const told: ReadonlyArray<TrunkEvent> = [{ _tag: "Answered", ...(answeredAt === undefined ? {} : { at: answeredAt }) }]
+  return { presence: "ended", told: answer === undefined ? [] : told }
 }
 
 /** A page of the application's live calls: the id of ours if it is there, and where the next page begins. Undefined if it is no such page. */

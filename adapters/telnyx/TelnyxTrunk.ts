@@ -14,7 +14,7 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { publicKeyOf } from "./signature.ts"
 import { fieldStep } from "#adapters/shared/setup.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
-import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
+import { activeCallsOf, lookOf, recordOf } from "./TelnyxRecord.ts"
 import { isDone, isEndedAlready, isUnknown, listedIn, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
 
 export interface TelnyxConfig {
@@ -143,10 +143,10 @@ const lookup = Effect.fn("telnyx.lookup")(function* (telnyx: Telnyx, call: CallR
   if (isUnknown(reply)) return seen("gone", told)
   const record = recordOf(reply.body, providerCallId)
   if (record === undefined) return yield* error("lookup", "not the call's record")
-  if (record.hasEnded) return seen("ended", told)
   const query = { "filter[leg_id]": record.legId, "filter[type]": "webhook", "page[size]": PAGE_SIZE }
   const events = yield* ask(telnyx, "lookup", get("/call_events", query), isOk)
-  return seen(presenceOf(record, events.body) ?? (yield* error("lookup", "not a list of events")), told)
+  const look = lookOf(record, events.body) ?? (yield* error("lookup", "not a list of events"))
+  return seen(look.presence, [...told, ...look.told])
 })
 
 /** Looks for a call whose id we have never been told among the live calls. It can still appear later. */

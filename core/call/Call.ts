@@ -55,8 +55,18 @@ export const CallState = Schema.TaggedUnion({
    * the call goes on without audio: the look may have begun before, and the record may be behind.
    */
   Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, graceUntil: Schema.Finite, ...Talk, ...Looks },
-  /** We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. */
-  Closing: { request: Schema.Literals(["inFlight", "doubtful", "placed"]), cause: HangupCause, ...AnsweredAt, ...Talk, ...Looks },
+  /**
+   * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`: its
+   * process, which has died, was still alive then.
+   */
+  Closing: {
+    request: Schema.Literals(["inFlight", "doubtful", "placed"]),
+    cause: HangupCause,
+    aliveAt: Schema.optionalKey(Schema.Finite),
+    ...AnsweredAt,
+    ...Talk,
+    ...Looks
+  },
   /**
    * `inferred`: absent when the provider reported the end; `gone` when it no longer had the call or stopped answering; `unseen` when there
    * was never a trace of the call, which may therefore still appear.
@@ -90,7 +100,11 @@ export const CallEvent = Schema.TaggedUnion({
    * The provider's answer to `Look`; `silent` when it gave none. `deaf`: its events do not reach us at the moment, so the call may have ended
    * without us having heard of it yet.
    */
-  Looked: { at: Schema.Finite, presence: Schema.Literals(["ringing", "up", "gone", "never_placed", "silent"]), deaf: Schema.Boolean }
+  Looked: {
+    at: Schema.Finite,
+    presence: Schema.Literals(["ringing", "up", "ended", "gone", "never_placed", "silent"]),
+    deaf: Schema.Boolean
+  }
 })
 export type CallEvent = typeof CallEvent.Type
 

@@ -24,19 +24,20 @@ import {
   MISSES_TO_BELIEVE_CLOSED,
   MISSES_TO_BELIEVE_IN_FLIGHT,
   PATIENCE_MILLIS,
-  RECOVERED_LOOK_MILLIS,
-  SILENCES_TO_BELIEVE
+  SILENCES_TO_BELIEVE,
+  UNEXPLAINED_MILLIS
 } from "./CallPatience.ts"
-import { answeredFor, given, type Talk, talkOf } from "./Talk.ts"
+import { answeredFor, given, endBefore, isUnjudged, type Talk, talkOf } from "./Talk.ts"
 
 const { Closing, Dialing, Ended, Held, Muted, Ringing, Up, Void } = CallState.cases
 const { AttachVoice, CheckEnd, Hangup, Look, Originate, SetDeadline } = CallCommand.cases
 
-const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
-const lookAgain = SetDeadline.make({ afterMillis: LOOK_AGAIN_MILLIS })
+export const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
+export const lookAgain = SetDeadline.make({ afterMillis: LOOK_AGAIN_MILLIS })
 const checkEnd = CheckEnd.make({})
-const notLooked = { missed: 0, silences: 0 }
-const ringMillis = (limits: CallLimits) => limits.ringTimeoutSeconds * 1000 + PATIENCE_MILLIS
+const awaitLastWord = SetDeadline.make({ afterMillis: LAST_WORD_MILLIS })
+export const notLooked = { missed: 0, silences: 0 }
+export const ringMillis = (limits: CallLimits) => limits.ringTimeoutSeconds * 1000 + PATIENCE_MILLIS
 
 /** A new call. */
 export const dial = (limits: CallLimits, at: number): Step =>
@@ -46,33 +47,7 @@ export const dial = (limits: CallLimits, at: number): Step =>
     Originate.make({})
   )
 
-/** Whether the provider has ever shown that a call requested by an earlier process exists. */
-type Trace = "none" | "placed"
-
-/**
- * A call whose request had been sent when the process that dialed it ended. That process's looks are not known, so the first look that does
- * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`.
- */
-export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
-  const giveUpAt = sentAt + ringMillis(limits)
-  const looks = { missed: MISSES_TO_BELIEVE - 1, silences: 0 }
-  return trace === "placed"
-    ? to(Ringing.make({ giveUpAt, ...looks }), lookAgain, Look.make({}))
-    : to(Dialing.make({ request: "doubtful", giveUpAt, ...looks }), lookAgain, Look.make({}))
-}
-
-/** A call that was answered when the process that carried it ended. Its audio is gone, so it is hung up. */
-export const recoverAnswered = (answeredAt: number): Step =>
-  to(
-    Closing.make({ answeredAt, cause: "node_lost", request: "placed", ...notLooked }),
-    SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS }),
-    Hangup.make({ cause: "node_lost" })
-  )
-
-/** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
-export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
-
-const close = (cause: HangupCause, call: Talk & { readonly request: (typeof Closing.Type)["request"] }): Step =>
+export const close = (cause: HangupCause, call: Talk & { readonly request: (typeof Closing.Type)["request"] }): Step =>
   to(Closing.make({ ...call, cause, ...notLooked }), lookAgain, Hangup.make({ cause }))
 
 export const transition = (state: CallState, event: CallEvent, limits: CallLimits): Step =>
@@ -113,6 +88,8 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
         case "ringing":
         case "up":
           return found(call, presence, at)
+        case "ended":
+          return unexplained(call, at, limits)
         case "never_placed":
           // While the request may still be under way, the call's absence proves nothing.
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
@@ -143,6 +120,8 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
         case "ringing":
         case "up":
           return found(call, presence, at)
+        case "ended":
+          return unexplained(call, at, limits)
         case "gone":
         case "never_placed":
           return missed(call, at, Number.NEGATIVE_INFINITY)
@@ -168,6 +147,15 @@ const found = (call: Unanswered, presence: "ringing" | "up", at: number): Step =
   if (at >= giveUpAt) return close("ring_timeout", { request: "placed" })
   return to(Ringing.make({ giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: giveUpAt - at }))
 }
+
+/** The record says that it has ended, and not how, which may still be on its way. */
+const unexplained = (call: Unanswered, at: number, limits: CallLimits): Step =>
+  upAtOf(call) === undefined
+    ? to(
+        Held.make({ cause: "written_off", dialedAt: call.giveUpAt - ringMillis(limits), endedAt: at, found: "gone" }),
+        SetDeadline.make({ afterMillis: UNEXPLAINED_MILLIS })
+      )
+    : missed(call, at, Number.NEGATIVE_INFINITY)
 
 const upAtOf = (call: Unanswered) => (call._tag === "Ringing" ? call.upAt : undefined)
 
@@ -203,6 +191,7 @@ const hold = (call: typeof Held.Type): Step => to(call, SetDeadline.make({ after
 
 const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Step => {
   const { answeredAt, cause, endedAt, found, toldAt } = call
+  const isUnexplained = cause === "written_off"
   const over = to(Ended.make({ cause, endedAt, ...given("answeredAt", answeredAt) }))
   return CallEvent.match(event, {
     Accepted: () => to(call),
@@ -211,13 +200,21 @@ const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Ste
     Rang: () => to(call),
     Answered: (event) => {
       const talk = { ...call, ...given("answerToldAt", event.toldAt) }
-      const answered = { answeredAt: answeredFor(talk, endedAt, toldAt), cause, endedAt }
+      const answered = {
+        answeredAt: answeredFor(talk, endedAt, toldAt),
+        cause: isUnexplained ? "normal_clearing" : cause,
+        endedAt
+      } as const
       return to(isUnjudged(call, cause, limits) ? Held.make({ ...talk, ...answered }) : Ended.make(answered))
     },
     Judged: () => (answeredAt === undefined ? to(Held.make({ ...call, isJudged: true })) : over),
     // A later report of the provider replaces the first one, unless answered calls end with its cause as well.
     HungUp: (again) =>
-      mayHideAnswer(again.cause) || answeredAt !== undefined ? to(call) : to(Ended.make({ cause: again.cause, endedAt })),
+      isUnexplained
+        ? endUnanswered(again, call)
+        : mayHideAnswer(again.cause) || answeredAt !== undefined
+          ? to(call)
+          : to(Ended.make({ cause: again.cause, endedAt })),
     EndClaimed: () => to(call, checkEnd),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
@@ -237,6 +234,7 @@ const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Ste
           return to(Held.make({ ...call, found: "alive" }), Hangup.make({ cause }))
         case "up":
           return to(Held.make({ ...call, answeredAt: answeredAt ?? Math.min(endedAt, at), found: "alive" }), Hangup.make({ cause }))
+        case "ended":
         case "gone":
         case "never_placed":
           return at >= endedAt + HOLD_MILLIS ? over : to(Held.make({ ...call, found: "gone" }))
@@ -248,10 +246,6 @@ const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Ste
 }
 
 type Picked = Talk & { readonly answeredAt: number }
-
-/** Whether the provider is still to tell who answered. A machine that was detected needs no more proof. */
-const isUnjudged = ({ isJudged }: Talk, cause: HangupCause, { detects }: CallLimits): boolean =>
-  detects === true && isJudged !== true && cause !== "machine_detected"
 
 /** The end of an answered call. */
 const endAnswered = (call: Picked, { at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, limits: CallLimits): Step => {
@@ -281,7 +275,10 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
       at >= call.answeredAt + limits.maxDurationSeconds * 1000
         ? close("duration_exceeded", { request: "placed", ...talkOf(call) })
         : to(call),
-    Looked: () => to(call)
+    Looked: ({ at, presence }) =>
+      presence === "ended"
+        ? to(Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: at, missed: 1, silences: 0 }), awaitLastWord)
+        : to(call)
   })
 
 const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): Step => {
@@ -305,12 +302,13 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
         case "ringing":
         case "up":
           return at < call.graceUntil ? to(call) : close("media_failure", { request: "placed", ...talkOf(call) })
+        case "ended":
         case "gone":
         case "never_placed":
           if (deaf) return unheardMuted(call, at)
           return call.missed > 0
             ? to(Ended.make({ answeredAt, cause: "normal_clearing", endedAt: mutedAt, inferred: "gone" }))
-            : to(Muted.make({ ...call, missed: 1 }), SetDeadline.make({ afterMillis: LAST_WORD_MILLIS }))
+            : to(Muted.make({ ...call, missed: 1 }), awaitLastWord)
         case "silent":
           return unheardMuted(call, at)
       }
@@ -339,9 +337,9 @@ const closing = (call: typeof Closing.Type, event: CallEvent, limits: CallLimits
     Judged: () => to({ ...call, isJudged: true }),
     HungUp: (event) => {
       const { answeredAt, cause } = call
-      return answeredAt === undefined
-        ? endUnanswered(event, { ours: cause })
-        : endAnswered({ ...call, answeredAt }, { ...event, cause }, limits)
+      if (answeredAt === undefined) return endUnanswered(event, { ours: cause })
+      const own = endBefore(call.aliveAt, { ...call, answeredAt }, event.toldAt)
+      return endAnswered({ ...call, answeredAt }, own === undefined ? { ...event, cause } : { ...event, at: own }, limits)
     },
     EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
@@ -356,6 +354,7 @@ const closing = (call: typeof Closing.Type, event: CallEvent, limits: CallLimits
           return to(Closing.make({ ...call, request: "placed" }), lookAgain, hangup)
         case "never_placed":
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : closingMissed(call, at)
+        case "ended":
         case "gone":
           return closingMissed(call, at)
         case "silent":

@@ -26,7 +26,7 @@ export const converse = Effect.fnUntraced(
     const media = yield* openMedia(services, call).pipe(
       Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call, "no audio in time")) })
     )
-    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(call, event, SteadyTime.nowOf(clock)))
+    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event))
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
     if (call.isMachine) session.machineDetected()
@@ -51,22 +51,27 @@ const openMedia = ({ sockets }: CallServices, call: LiveCall): Effect.Effect<Med
 }
 
 /** Each later stream of the call takes the place of the one before. */
-const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
+const followMedia = ({ clock, local, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
   let known = first
   sockets.listen(call.attempt.callId, (stream) => {
     if (stream === known) return
     known = stream
     session.resume(stream)
+    local.muted(call.attempt.callId, undefined)
     call.tell(MediaBack.make({ at: SteadyTime.nowOf(clock) }))
   })
 }
 
-const onVoiceEvent = (call: LiveCall, event: VoiceEvent, at: SteadyTime.SteadyMillis): void => {
+const onVoiceEvent = ({ clock, local }: CallServices, call: LiveCall, event: VoiceEvent): void => {
+  const at = SteadyTime.nowOf(clock)
   if (event._tag === "MachineDetected") call.isMachine = true
   if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
   // A stream that was replaced has a successor, which goes on.
-  if (event._tag === "MediaClosed" && event.how !== "replaced") call.tell(MediaLost.make({ at, failed: event.how === "failed" }))
+  if (event._tag !== "MediaClosed" || event.how === "replaced") return
+  const failed = event.how === "failed"
+  if (!failed) local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())
+  call.tell(MediaLost.make({ at, failed }))
 }
 
 const noMedia = ({ trunk }: LiveCall, detail: string) =>

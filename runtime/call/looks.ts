@@ -60,8 +60,8 @@ export const checkEnd = Effect.fnUntraced(function* (services: CallServices, cal
 
 type Seen = (typeof Looked.Type)["presence"]
 
-/** A queued call will ring. Why a call has ended was told, if the provider knows. */
-const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence)
+/** A queued call will ring. */
+const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence)
 
 /** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
 const isDeaf = ({ attempt, trunk }: LiveCall) => {

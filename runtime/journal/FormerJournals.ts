@@ -30,6 +30,10 @@ export interface KnownCall {
   leftAtUptime: number | undefined
   /** Epoch milliseconds. */
   answeredAt: number | undefined
+  /** When its process wrote the latest time of an event: it was still alive then. Epoch milliseconds. */
+  aliveAt: number | undefined
+  /** When its audio ended, if it has not come back; epoch milliseconds. */
+  mutedAt: number | undefined
   /** How the call ended. The database may not have it yet. */
   end: AttemptEnd | undefined
   undone: Undone | undefined
@@ -41,6 +45,8 @@ interface JournalHeader {
 }
 /** Written in place of an endpoint where there is only one. */
 export const NO_ENDPOINT = "-"
+/** Written in place of a time when the audio of a call has come back. */
+export const NOT_MUTED = "-"
 export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
 
 interface Former {
@@ -48,16 +54,19 @@ interface Former {
   /** Whether a call that the journal does not name certainly never left. */
   readonly provesAbsence: boolean
   readonly calls: ReadonlyMap<string, KnownCall>
+  readonly aliveAt: number | undefined
   /** Attempts that still need the journal. */
   readonly open: Set<string>
 }
 
-const nothingKnown = (): KnownCall => ({
+export const nothingKnown = (): KnownCall => ({
+  aliveAt: undefined,
   answeredAt: undefined,
   end: undefined,
   endpoint: undefined,
   leftAtUptime: undefined,
   left: "unsure",
+  mutedAt: undefined,
   placed: false,
   providerCallId: undefined,
   undone: undefined
@@ -86,7 +95,7 @@ export class FormerJournals {
   known(callId: CallId, journal: string | undefined): KnownCall {
     const known = nothingKnown()
     if (journal !== undefined && this.#journals.get(journal)?.provesAbsence === true) known.left = "never_left"
-    for (const { calls } of this.#journals.values()) {
+    for (const { aliveAt, calls } of this.#journals.values()) {
       const told = calls.get(callId)
       if (told === undefined) continue
       if (told.left === "left") known.left = "left"
@@ -95,6 +104,8 @@ export class FormerJournals {
       known.providerCallId ??= told.providerCallId
       known.leftAtUptime ??= told.leftAtUptime
       known.answeredAt ??= told.answeredAt
+      known.aliveAt ??= aliveAt
+      known.mutedAt ??= told.mutedAt
       known.end ??= told.end
       known.undone ??= told.undone
     }
@@ -137,7 +148,9 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
     })
     if (Result.isFailure(text) || !readFile(text.success, expected, calls)) provesAbsence = false
   }
-  return { calls, folder, open: new Set(), provesAbsence }
+  const times = [...calls.values()].flatMap(({ answeredAt, mutedAt }) => [answeredAt, mutedAt].filter((at) => at !== undefined))
+  const aliveAt = times.length === 0 ? undefined : times.reduce((latest, at) => Math.max(latest, at))
+  return { aliveAt, calls, folder, open: new Set(), provesAbsence }
 }
 
 /** False when lines may be missing. */
@@ -174,6 +187,9 @@ const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boo
       known.left = "left"
       known.placed = true
       known.answeredAt = Number(first)
+      return
+    case "muted":
+      known.mutedAt = first === NOT_MUTED ? undefined : Number(first)
       return
     case "undone":
       known.undone = { at: Number(first), breakerEntry: second === "true" }

@@ -17,7 +17,7 @@ import type { CallId } from "#core/Id.ts"
 import { installationId } from "#core/organization/InstallationStore.ts"
 import { Config } from "#runtime/config/config.ts"
 import { bootId } from "./bootId.ts"
-import { FormerJournals, headerText, type KnownCall, NO_ENDPOINT, type Undone } from "./FormerJournals.ts"
+import { FormerJournals, headerText, type KnownCall, NO_ENDPOINT, NOT_MUTED, type Undone } from "./FormerJournals.ts"
 import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
@@ -47,6 +47,8 @@ export class LocalJournal extends Context.Service<
     /** The provider's own id of the call, as `isProviderCallId` allows it. */
     readonly named: (callId: CallId, providerCallId: string) => void
     readonly answered: (callId: CallId, at: number) => void
+    /** The audio of an answered call has ended. Undefined: it is back. */
+    readonly muted: (callId: CallId, at: number | undefined) => void
     readonly undone: (callId: CallId, undone: Undone) => void
     readonly ended: (callId: CallId, end: AttemptEnd) => void
     /** Keeps, for the operator, a record that the database refuses for its content. False when it could not be kept. */
@@ -100,6 +102,7 @@ export class LocalJournal extends Context.Service<
         placed: (callId) => own.note(callId, `placed ${callId}`),
         named: (callId, providerCallId) => own.note(callId, `named ${callId} ${providerCallId}`),
         answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
+        muted: (callId, at) => own.note(callId, `muted ${callId} ${at ?? NOT_MUTED}`),
         undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
         ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),
         refused: (callId, end) => refused.keep(callId, end),

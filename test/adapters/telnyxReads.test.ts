@@ -6,7 +6,7 @@ import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { NotSent } from "#adapters/shared/HttpClient.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { clientStateOf, dialBodyOf } from "#adapters/telnyx/TelnyxDial.ts"
-import { activeCallsOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
+import { activeCallsOf, lookOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
 import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
@@ -159,7 +159,7 @@ t.test("a record tells whether a call lives, and its events whether it was answe
   const list = (...names: ReadonlyArray<string>) => ({ data: names.map((name) => ({ name, type: "webhook", call_leg_id: "leg-1" })) })
   const presence = (isAlive: boolean, ...names: ReadonlyArray<string>) => {
     const found = record({ is_alive: isAlive })
-    return found === undefined ? undefined : presenceOf(found, list(...names))
+    return found === undefined ? undefined : lookOf(found, list(...names))?.presence
   }
   t.equal(presence(true, "call.initiated"), "ringing")
   t.equal(presence(true), "ringing")
@@ -173,8 +173,13 @@ t.test("a record tells whether a call lives, and its events whether it was answe
     null
   ]
   const alive = { isAlive: true, hasEnded: false, legId: "leg-1" }
-  t.equal(presenceOf(alive, { data: foreign }), "ringing")
-  t.equal(presenceOf(alive, { data: {} }), undefined)
+  t.equal(lookOf(alive, { data: foreign })?.presence, "ringing")
+  t.equal(lookOf(alive, { data: {} }), undefined)
+  const answer = { name: "call.answered", type: "webhook", call_leg_id: "leg-1", event_timestamp: "2026-11-25T10:00:00Z" }
+  const over = { ...alive, isAlive: false, hasEnded: true }
+  const told = [{ _tag: "Answered", at: Date.parse("2026-11-25T10:00:00Z") }]
+  t.strictSame(lookOf(over, { data: [answer] }), { presence: "ended", told }, "an end that an answer came before")
+  t.strictSame(lookOf(over, { data: [] }), { presence: "ended", told: [] })
 })
 
 t.test("a call without an id is found among the live calls by its client state", async (t) => {

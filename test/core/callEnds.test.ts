@@ -245,3 +245,17 @@ t.test("given timestamps of the provider, when the answer or the end was late, t
   const silence = [MediaLost.make({ at: 9100, failed: false }), MediaBack.make({ at: 9200 })]
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], silence), [9400, 5000], "the answer to a call whose audio was gone for a moment")
 })
+
+t.test("given a call whose record says that it has ended, and not how, then the report is awaited", async (t) => {
+  const ended = [Accepted.make({}), looked("ended", 20_000)]
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
+    t.match(follow(fresh, [...ended, ...events]).state, state, name)
+  check("it is held", [], { _tag: "Held" })
+  t.strictSame(commandsOf(follow(fresh, ended)), ["SetDeadline"])
+  check("busy", [HungUp.make({ at: 40_000, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy" })
+  check("answered", [Answered.make({ at: 40_000 })], { _tag: "Ended", answeredAt: 20_000, cause: "normal_clearing" })
+  check("ended as answered calls do", [HungUp.make({ at: 40_000, cause: "normal_clearing" })], { _tag: "Held", cause: "normal_clearing" })
+  check("nothing more", [passed(50_000)], { _tag: "Ended", cause: "written_off" })
+  const found = follow(fresh, [Answered.make({ at: 20_000 }), looked("ended", 20_000)])
+  t.match(found.state, { _tag: "Muted", answeredAt: 20_000 }, "a record that tells of the answer")
+})

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
 import t from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
-import { recoverAnswered, recoverSent, transition } from "#core/call/CallMachine.ts"
+import { transition } from "#core/call/CallMachine.ts"
+import { recoverAnswered, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
 import { mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import {
   limits,
@@ -128,8 +129,8 @@ t.test("given an answered call, when the deadline of its ringing passes late, th
 t.test("given a call of a process that died, then it is looked for, or ended when its audio is gone", async (t) => {
   t.match(recoverSent(limits, 1000, "none"), { state: { _tag: "Dialing", request: "doubtful", giveUpAt: 91_000 } })
   t.strictSame(commandsOf(recoverSent(limits, 1000, "none")), ["SetDeadline", "Look"])
-  t.match(recoverAnswered(1000), { state: { _tag: "Closing", request: "placed", answeredAt: 1000, cause: "node_lost" } })
-  t.strictSame(commandsOf(recoverAnswered(1000)), ["SetDeadline", "Hangup"])
+  t.match(recoverAnswered(1000, undefined), { state: { _tag: "Closing", request: "placed", answeredAt: 1000, cause: "node_lost" } })
+  t.strictSame(commandsOf(recoverAnswered(1000, undefined)), ["SetDeadline", "Hangup"])
   const check = (name: string, first: Step, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(first, events).state, state, name)
   check("without a trace, it may still appear", recoverSent(limits, 0, "none"), [looked("gone", 1000)], { _tag: "Dialing" })
@@ -137,11 +138,29 @@ t.test("given a call of a process that died, then it is looked for, or ended whe
   check("it had shown itself, and is gone", recoverSent(limits, 0, "placed"), [looked("gone", 1000)], { _tag: "Ended", inferred: "gone" })
   const late = [EndClaimed.make({}), looked("gone", 1000), looked("gone", 11_000)]
   check("its end was claimed, so its record may be late", recoverSent(limits, 0, "placed"), late, { _tag: "Ringing", missed: 2 })
+  check("its end is known, and not how it came", recoverSent(limits, 0, "placed"), [looked("ended", 1000)], { _tag: "Held" })
+  const told = (talkMillis: number) => [
+    Answered.make({ at: 9000, toldAt: 500 }),
+    HungUp.make({ at: 9000, cause: "user_busy", toldAt: 500 + talkMillis })
+  ]
+  const alive = recoverAnswered(1000, 4000)
+  check("it had ended before its process", alive, told(3000), { _tag: "Ended", answeredAt: 1000, cause: "user_busy", endedAt: 4000 })
+  check("it may have ended with its process", alive, told(3001), { _tag: "Ended", cause: "node_lost" })
+  check("nobody knows when its process ended", recoverAnswered(1000, undefined), told(0), { _tag: "Ended", cause: "node_lost" })
+  const silent = recoverMuted(1000, 4000)
+  check("its audio had ended, and it has", silent, [looked("ended", 6000), looked("ended", 8000)], {
+    _tag: "Ended",
+    answeredAt: 1000,
+    cause: "normal_clearing",
+    endedAt: 4000
+  })
+  check("its audio had ended, and the report comes", silent, [hungUp], { _tag: "Ended", answeredAt: 1000, cause: "normal_clearing" })
+  check("its audio had ended, and it goes on", silent, [looked("up", 6000)], { _tag: "Closing", answeredAt: 1000 })
   check("it still rings", recoverSent(limits, 0, "placed"), [looked("ringing", 1000), looked("gone", 2000)], { _tag: "Ringing" })
 })
 
 /** What may come, without its time. */
-const presences = ["ringing", "up", "gone", "never_placed", "silent"] as const
+const presences = ["ringing", "up", "ended", "gone", "never_placed", "silent"] as const
 const reasons = ["unreachable", "rate_limited", "auth_refused", "permit_lapsed"] as const
 type Occurrence = (at: number) => CallEvent
 const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
@@ -179,7 +198,7 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
   )
 )
 const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
-const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0, "none"), recoverSent(limits, 0, "placed"), recoverAnswered(0))
+const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0, "none"), recoverSent(limits, 0, "placed"), recoverAnswered(0, undefined))
 
 interface Moment {
   readonly at: number

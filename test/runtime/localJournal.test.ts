@@ -100,6 +100,9 @@ t.test("given a process that was killed", async (t) => {
       journal.named(one, "request-1")
       journal.named(one, "CA1")
       journal.answered(one, 1234)
+      journal.muted(one, 2000)
+      journal.muted(one, undefined)
+      journal.muted(one, 3000)
       journal.ended(one, end)
       journal.settled(two)
     },
@@ -107,7 +110,15 @@ t.test("given a process that was killed", async (t) => {
   )
   t.match(
     known,
-    { answeredAt: 1234, end: JSON.parse(JSON.stringify(end)), left: "left", placed: true, providerCallId: "CA1" },
+    {
+      aliveAt: 3000,
+      answeredAt: 1234,
+      end: JSON.parse(JSON.stringify(end)),
+      left: "left",
+      mutedAt: 3000,
+      placed: true,
+      providerCallId: "CA1"
+    },
     "then all that it knew is known"
   )
   const undone = (journal: LocalJournal["Service"]) => journal.undone(one, { at: 5, breakerEntry: true })

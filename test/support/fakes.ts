@@ -30,6 +30,7 @@ import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
+import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
@@ -319,20 +320,12 @@ const journalOf = (world: World): LocalJournal["Service"] => {
   const withheld = new Set<CallId>()
   return {
     answered: () => void world.journal.push("answered"),
+    muted: () => {},
     ended: () => {},
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
     keepFor: () => {},
-    known: () => ({
-      answeredAt: undefined,
-      end: undefined,
-      endpoint: undefined,
-      left: "unsure",
-      leftAtUptime: undefined,
-      placed: false,
-      providerCallId: undefined,
-      undone: undefined
-    }),
+    known: nothingKnown,
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)

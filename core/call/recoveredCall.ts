@@ -1,0 +1,43 @@
+/** Where a call is taken up again whose process has ended, by what is known of it. */
+import { CallCommand, type CallLimits, CallState, type Step } from "./Call.ts"
+import { close, lookAgain, notLooked, ringMillis, to } from "./CallMachine.ts"
+import { MISSES_TO_BELIEVE, RECOVERED_LOOK_MILLIS } from "./CallPatience.ts"
+import { given } from "./Talk.ts"
+
+const { Closing, Dialing, Muted, Ringing } = CallState.cases
+const { Hangup, Look, SetDeadline } = CallCommand.cases
+
+const lookSoon = SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS })
+
+/** Whether the provider has ever shown that a call requested by an earlier process exists. */
+type Trace = "none" | "placed"
+
+/**
+ * A call whose request had been sent when the process that dialed it ended. That process's looks are not known, so the first look that does
+ * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`.
+ */
+export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
+  const giveUpAt = sentAt + ringMillis(limits)
+  const looks = { missed: MISSES_TO_BELIEVE - 1, silences: 0 }
+  return trace === "placed"
+    ? to(Ringing.make({ giveUpAt, ...looks }), lookAgain, Look.make({}))
+    : to(Dialing.make({ request: "doubtful", giveUpAt, ...looks }), lookAgain, Look.make({}))
+}
+
+/**
+ * A call that was answered when the process that carried it ended. Its audio is gone, so it is hung up. If it had ended before `aliveAt`, when that
+ * process was certainly still alive, the provider's report counts.
+ */
+export const recoverAnswered = (answeredAt: number, aliveAt: number | undefined): Step =>
+  to(
+    Closing.make({ answeredAt, cause: "node_lost", request: "placed", ...given("aliveAt", aliveAt), ...notLooked }),
+    lookSoon,
+    Hangup.make({ cause: "node_lost" })
+  )
+
+/** The audio of an answered call had ended before its process did: the callee has most likely hung up, and the report was still to come. */
+export const recoverMuted = (answeredAt: number, mutedAt: number): Step =>
+  to(Muted.make({ answeredAt, graceUntil: mutedAt, mutedAt, ...notLooked }), lookSoon)
+
+/** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
+export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
