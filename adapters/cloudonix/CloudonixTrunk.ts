@@ -30,6 +30,14 @@ interface Cloudonix {
 
 /** For a domain, whatever is asked for. https://developers.cloudonix.com/Documentation/core-api#rate-limiting */
 const LIMIT = { most: 10, windowMillis: 10_000 }
+/** A call is placed, and looked at. */
+const REQUESTS_PER_CALL = 2
+
+/** An operator who sets a higher rate of calls has a domain with a higher limit. */
+const limitOf = ({ trunkRate = 0 }: TrunkContext) => ({
+  ...LIMIT,
+  most: Math.max(LIMIT.most, Math.floor((trunkRate * REQUESTS_PER_CALL * LIMIT.windowMillis) / 1000))
+})
 /** How often it is checked whether a call is to be asked for. */
 const POLL = "1 second"
 
@@ -44,7 +52,7 @@ export const accountOf = ({ bearer_token, domain_id }: CloudonixConfig) => ({
 
 export const openTrunk = Effect.fnUntraced(function* (config: CloudonixConfig, context: TrunkContext) {
   const clock = yield* Clock.Clock
-  const budget = new RequestBudget(clock, LIMIT)
+  const budget = new RequestBudget(clock, limitOf(context))
   const opened = yield* openCarrier(accountOf(config), context)
   const carrier = { ...opened, status: Effect.andThen(budget.spent, opened.status) }
   const cloudonix: Cloudonix = {

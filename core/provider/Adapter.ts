@@ -227,6 +227,8 @@ export interface TrunkContext {
    * literals. An adapter must check every address with it, pass `lookup` to its sockets, and follow no redirects.
    */
   readonly egress: Egress
+  /** Calls per second, where the operator has set another rate than the manifest's. */
+  readonly trunkRate?: number | undefined
   /** The operator's own origin for this carrier, never a tenant's. It replaces the origin of all the carrier's hosts; paths stay. */
   readonly apiOrigin: URL | undefined
   /**

@@ -223,6 +223,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     },
     onStatus,
     egress,
+    trunkRate: pool.trunkRate,
     apiOrigin: pool.providerUrls[provider],
     callbackUrl: urlOf && ((kind: string, callId?: CallId) => urlOf({ callId, configurationId: id, kind })),
     mediaUrl: mediaUrlOf
