@@ -5,131 +5,29 @@
 import { request } from "node:http"
 import t, { type Test } from "tap"
 import { encodeFrames } from "#core/audio/Mulaw.ts"
-import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
-import type { DialectEmulator } from "#test/emulators/shared/PlivoDialectEmulator.ts"
-import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
-import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
-import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
-import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, contactStates, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
+import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { phoneWav } from "#test/support/wav.ts"
-import { freePort } from "#test/support/freePort.ts"
 
 // Most of the time is waiting for calls.
 t.jobs = 3
 
-const ours = "+15550009000"
-
-interface Carrier {
-  readonly provider: string
-  readonly account: Readonly<Record<string, unknown>>
-  readonly url: string
-  readonly log: CalleeLog
-  readonly callbacks: CallbackSender
-  /** How long after the end of its stream the end of a call is told. */
-  readonly endLate: (millis: number) => void
-}
-
 const far = { ringMillis: 100, talkMillis: 400 }
-const dialectCarrier = (provider: string, { authId, authToken }: typeof plivoAccount, emulator: DialectEmulator): Carrier => ({
-  provider,
-  account: { auth_id: authId, auth_token: authToken },
-  callbacks: emulator.sender,
-  endLate: (millis) => emulator.endLate(millis),
-  log: emulator.log,
-  url: emulator.url
-})
 
-const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
-  Plivo: async (t) => {
-    const emulator = await startPlivoEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
-    t.teardown(() => emulator.stop())
-    return dialectCarrier("plivo", plivoAccount, emulator)
-  },
-  Cloudonix: async (t) => {
-    const emulator = await startCloudonixEmulator(far)
-    t.teardown(() => emulator.stop())
-    const { apiKey, callbacks, domain, log, url } = emulator
-    const endLate = (millis: number) => {
-      domain.endMillis = millis
-    }
-    return { provider: "cloudonix", account: { bearer_token: apiKey, domain_id: domain.name }, callbacks, endLate, log, url }
-  },
-  Telnyx: async (t) => {
-    const emulator = await startTelnyxEmulator(far)
-    t.teardown(() => emulator.stop())
-    const { apiKey, callbacks, connectionId, log, publicKey, url } = emulator
-    return {
-      provider: "telnyx",
-      account: { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey },
-      callbacks,
-      endLate: (millis) => {
-        emulator.telling.endMillis = millis
-      },
-      log,
-      url
-    }
-  },
-  Twilio: async (t) => {
-    const emulator = await TwilioEmulator.start({ ...far, numbers: [ours], callsPerSecond: 1000 })
-    t.teardown(() => emulator.stop())
-    const { accountSid, authToken, log, sender, server } = emulator
-    const account = { account_sid: accountSid, auth_token: authToken }
-    return { provider: "twilio", account, callbacks: sender, endLate: (millis) => emulator.endLate(millis), log, url: server.url }
-  },
-  Vobiz: async (t) => {
-    const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY })
-    t.teardown(() => emulator.stop())
-    return dialectCarrier("vobiz", vobizAccount, emulator)
-  },
-  Vonage: async (t) => {
-    const emulator = await startVonageEmulator({ ...far, numbers: [ours], callsPerSecond: 1000, requestsPerSecond: 1000 })
-    t.teardown(() => emulator.stop())
-    const { apiKey, apiSecret, applicationId, callbacks, keys, log, privateKey, telling, url } = emulator
-    const account = {
-      application_id: applicationId,
-      private_key: privateKey,
-      api_key: apiKey,
-      api_secret: apiSecret,
-      signature_secret: keys.signatureSecret
-    }
-    const endLate = (millis: number) => {
-      telling.endMillis = millis
-    }
-    return { provider: "vonage", account, callbacks, endLate, log, url }
-  }
-}
-
-const open = async (t: Test, carrier: Carrier, greeting = "", environment: Readonly<Record<string, string>> = {}) => {
-  const { account, log, provider, url } = carrier
-  const port = await freePort()
-  const world = await World.open(t, {
-    account: { provider, ...account },
-    // Nothing is said, so that no audio is needed.
-    greeting,
-    environment: {
-      ADAPTERS: `ari,${provider}`,
-      ORG_CONCURRENCY: "50",
-      PORT: String(port),
-      PROVIDER_URLS: `${provider}=${url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off",
-      ...environment
-    }
-  })
-  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
-  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
-  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
-  return { dials: () => log.entries.filter(({ kind }) => kind === "originate"), world }
+const open = async (
+  t: Test,
+  carrier: Pick<Carrier, "account" | "log" | "provider" | "server">,
+  greeting = "",
+  environment: Readonly<Record<string, string>> = {}
+) => {
+  const world = await openThrough(t, carrier, { environment, greeting })
+  return { dials: () => carrier.log.entries.filter(({ kind }) => kind === "originate"), world }
 }
 
 for (const [name, start] of Object.entries(carriers)) {
   t.test(`given ${name}, and a campaign whose callees answer, are busy, and do not exist`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+    const carrier = await start(t, far)
     const { dials, world } = await open(t, carrier)
     const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
     await world.api.start(id)
@@ -145,7 +43,7 @@ for (const [name, start] of Object.entries(carriers)) {
   })
 
   t.test(`given ${name}, and callbacks that are repeated, late, and in any order`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+    const carrier = await start(t, far)
     const { dials, world } = await open(t, carrier)
     carrier.callbacks.copies = 2
     carrier.callbacks.delayMillis = 300
@@ -157,7 +55,7 @@ for (const [name, start] of Object.entries(carriers)) {
   })
 
   t.test(`given ${name}, and an engine that is killed in mid-campaign`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+    const carrier = await start(t, far)
     const { dials, world } = await open(t, carrier)
     const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
     await world.api.start(id)
@@ -180,9 +78,9 @@ for (const [name, start] of Object.entries(carriers)) {
 t.test("given an address that we did not make, or a webhook that Telnyx did not sign", { buffered: true }, async (t) => {
   const telnyx = await startTelnyxEmulator(far)
   t.teardown(() => telnyx.stop())
-  const { apiKey, callbacks, connectionId, log, publicKey, url } = telnyx
+  const { apiKey, connectionId, log, publicKey, server } = telnyx
   const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
-  const { world } = await open(t, { provider: "telnyx", account, callbacks, endLate: () => {}, log, url })
+  const { world } = await open(t, { provider: "telnyx", account, log, server })
   const { id } = await world.campaign(numbersOf(1, ["11"]), { retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("call that is up", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
@@ -231,7 +129,7 @@ const peakOf = (wav: Buffer, channel: 0 | 1): number => {
 
 for (const [name, start] of Object.entries(carriers)) {
   t.test(`given ${name}, and an agent that opens with a recording and records`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+    const carrier = await start(t, far)
     const { dials, world } = await open(t, carrier, "Good morning.", { RECORDINGS: "on" })
     await openWith(world, sound)
     const { id } = await world.campaign(numbersOf(4, ["11"]), { retry: { maxRetries: 0 } })
@@ -250,7 +148,7 @@ for (const [name, start] of Object.entries(carriers)) {
   })
 
   t.test(`given ${name}, and streams that end seconds before the call is reported over`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+    const carrier = await start(t, far)
     carrier.endLate(4000)
     const { world } = await open(t, carrier, "Good morning to you.")
     const { id } = await world.campaign(numbersOf(6, ["01"]), {

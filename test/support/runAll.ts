@@ -21,8 +21,9 @@ const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 const waiting = /^test\/(adapters|chaos|journey)\//
 /** These take longest, so they begin first; otherwise the run would end with one of them alone. */
-const longest = ["stuckTrunk", "allInDoubt", "trouble", "crash", "faultPause", "chaos", "ariDoubt", "outages", "kills"].map((name) =>
-  join("/", `${name}.test.ts`)
+const hosted = ["cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"].map((carrier) => `hosted/${carrier}`)
+const longest = [...hosted, "stuckTrunk", "allInDoubt", "trouble", "crash", "faultPause", "chaos", "ariDoubt", "outages", "kills"].map(
+  (name) => join("/", `${name}.test.ts`)
 )
 
 const placeOf = (file: string): number => {

@@ -234,6 +234,7 @@ export class Calls {
     }
     if (callee.stay === "talks") channel.after(talk, goodbye)
     if (callee.stay === "bounded") channel.after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye)
+    if (callee.stay === "hangs-up-at-once") channel.after(0, goodbye)
     if (callee.stay === "loses-the-line") channel.after(talk / 2, () => this.#loseLine(channel))
   }
 

@@ -122,6 +122,7 @@ class CallLife {
     const goodbye = (cause: number) => () => this.#end({ by: "callee", ending: { cause } })
     if (callee.stay === "talks") this.#after(talk, goodbye(16))
     if (callee.stay === "bounded") this.#after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye(16))
+    if (callee.stay === "hangs-up-at-once") this.#after(0, goodbye(16))
     if (callee.stay === "loses-the-line") this.#after(talk / 2, goodbye(38))
     const { maxSeconds } = this.#settings
     if (maxSeconds !== undefined) this.#after(maxSeconds * 1000 * scale, () => this.#end({ by: "timeout" }))

@@ -11,6 +11,8 @@ interface OutgoingCallback {
   readonly method?: "GET" | "POST"
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** How long to wait before each retry; not at all unless given. */
+  readonly retryMillis?: ReadonlyArray<number>
   /** Called with the reply of each copy; undefined: none came. */
   readonly onReply?: (reply: CallbackReply | undefined) => void
 }
@@ -21,7 +23,7 @@ interface CallbackReply {
   readonly body: string
 }
 
-interface CallbackDelivery extends Omit<OutgoingCallback, "onReply"> {
+interface CallbackDelivery extends Omit<OutgoingCallback, "onReply" | "retryMillis"> {
   readonly at: number
   /** Undefined: there was no reply. */
   readonly status: number | undefined
@@ -102,13 +104,14 @@ export class CallbackSender {
   }
 
   #scatter(callback: OutgoingCallback, { after, isAltered }: Sending): void {
-    const copies = after.map(async (millis) => {
-      await sleep(millis)
+    const copies = after.map(async (millis, copy) => {
+      // The carrier waits for a document: it asks for it at once, whatever becomes of repeats.
+      await sleep(copy === 0 && callback.onReply !== undefined ? 0 : millis, undefined, { ref: false })
       await this.#deliver(callback)
     })
     const all = Promise.all(copies).then(async () => {
       if (!isAltered) return
-      const { onReply: _, ...altered } = { ...callback, body: `${callback.body} ` }
+      const { onReply: _, retryMillis: __, ...altered } = { ...callback, body: `${callback.body} ` }
       const [at, answer] = [preciseNow(), await post(altered, this.#timeoutMillis)]
       this.alterations.push({ ...altered, at, status: answer?.status, reply: answer?.body ?? "" })
     })
@@ -125,13 +128,14 @@ export class CallbackSender {
     this.#queues.set(call, after)
   }
 
-  async #deliver({ onReply, ...callback }: OutgoingCallback): Promise<void> {
+  async #deliver({ onReply, retryMillis = [], ...callback }: OutgoingCallback): Promise<void> {
     let answer: CallbackReply | undefined
     for (let attempt = 0; attempt <= this.#retries; attempt++) {
       const at = preciseNow()
       answer = await post(callback, this.#timeoutMillis)
       this.deliveries.push({ ...callback, at, status: answer?.status, reply: answer?.body ?? "" })
       if (answer !== undefined && answer.status < 500) break
+      await sleep(retryMillis[attempt] ?? 0, undefined, { ref: false })
     }
     onReply?.(answer)
   }

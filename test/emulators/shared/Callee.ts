@@ -4,7 +4,7 @@
 export type Ending = { readonly cause: number; readonly sipStatus?: number; readonly dialStatus?: "BUSY" | "CONGESTION" | "NOANSWER" }
 
 /** How an answered call ends, as far as the callee decides it. */
-type Stay = "talks" | "until-hung-up" | "bounded" | "loses-the-line"
+type Stay = "talks" | "until-hung-up" | "bounded" | "loses-the-line" | "hangs-up-at-once"
 
 export type Callee =
   | { readonly kind: "refuses"; readonly rings: boolean; readonly ending: Ending }
@@ -37,7 +37,8 @@ const callees: { readonly [lastTwoDigits: number]: Callee } = {
   12: { kind: "answers", stay: "talks", sound: "hello" },
   13: { kind: "refuses", rings: true, ending: { cause: 19, sipStatus: 480, dialStatus: "NOANSWER" } },
   14: { kind: "never-answers", rings: false },
-  15: { kind: "answers", stay: "until-hung-up", sound: "tone" }
+  15: { kind: "answers", stay: "until-hung-up", sound: "tone" },
+  16: { kind: "answers", stay: "hangs-up-at-once", sound: "talk" }
 }
 
 /** A machine records for at most `most` and then hangs up; because its greeting is in real time, never before `least`. */

@@ -45,6 +45,9 @@ export interface Traits extends Pick<DialectAccount, "authId" | "hasOneId" | "is
 /** Requests of any kind. */
 const limit = { requests: 300, millis: 5000 }
 
+/** Whether a request is to place a call. */
+export const placesDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
+
 export const errorOf = (status: number, words: string): DialectAnswer => ({ status, body: { api_id: randomUUID(), error: words } })
 export const bodyOf = (body: object, status = 200): DialectAnswer => ({ status, body: { api_id: randomUUID(), ...body } })
 
@@ -62,6 +65,7 @@ export class DialectEmulator {
   /** Calls wait for it; undefined while the next call may leave at once. */
   #gap: NodeJS.Timeout | undefined
   #askedAt: Array<number> = []
+  #dialedAt: Array<number> = []
 
   constructor(options: DialectOptions, traits: Traits) {
     const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
@@ -162,8 +166,8 @@ export class DialectEmulator {
     const { placedStatus, queues } = this.#traits
     const isFull = [...this.calls.values()].filter(({ state }) => state !== "ended").length >= mostCalls
     if (isFull) return errorOf(queues ? 403 : 429, "concurrent call limit reached")
+    if (!queues && !this.#isInTime()) return errorOf(429, `more than ${callsPerSecond} calls per second`)
     const mustWait = this.#isHeld || this.#gap !== undefined
-    if (mustWait && !queues) return errorOf(429, `more than ${callsPerSecond} calls per second`)
     const call = new DialectCall(this.#account, dial)
     this.calls.set(call.uuid, call)
     this.#queue.push(call)
@@ -172,13 +176,22 @@ export class DialectEmulator {
     return bodyOf({ message: mustWait ? "call queued" : "call fired", request_uuid: call.requestUuid }, placedStatus)
   }
 
+  /** Where calls beyond the rate are refused, it is counted over the last second. */
+  #isInTime(): boolean {
+    const now = preciseNow()
+    this.#dialedAt = this.#dialedAt.filter((at) => now - at < 1000 * this.lives.pace.scale)
+    const isInTime = this.#dialedAt.length < (this.options.callsPerSecond ?? 2)
+    if (isInTime) this.#dialedAt.push(now)
+    return isInTime
+  }
+
   #dialNext(): void {
     if (this.#isHeld || this.#gap !== undefined) return
     const call = this.#queue.shift()
     if (call === undefined) return
     if (call.state === "ended") return this.#dialNext()
     call.dial()
-    const gapMillis = (1000 / (this.options.callsPerSecond ?? 2)) * this.lives.pace.scale
+    const gapMillis = this.#traits.queues ? (1000 / (this.options.callsPerSecond ?? 2)) * this.lives.pace.scale : 0
     if (gapMillis === 0) return this.#dialNext()
     const next = () => {
       this.#gap = undefined

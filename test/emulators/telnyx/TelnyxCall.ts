@@ -165,9 +165,10 @@ export class TelnyxCall {
     else this.#disorder.add(told)
   }
 
-  #send({ body }: Told): void {
+  #send({ body, type }: Told): void {
     const { callbacks, privateKey } = this.#telling
-    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body })
+    const retryMillis = this.dial.retryMillis.get(type) ?? []
+    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body, retryMillis })
   }
 }
 

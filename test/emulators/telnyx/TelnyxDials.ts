@@ -12,6 +12,8 @@ export interface Dial {
   readonly timeoutSeconds: number
   readonly limitSeconds: number
   readonly webhookUrl: string
+  /** How long after each failure an event of a kind is sent again. */
+  readonly retryMillis: ReadonlyMap<string, ReadonlyArray<number>>
   /** Where the call's audio goes. */
   readonly streamUrl: string | undefined
 }
@@ -48,7 +50,7 @@ const isWithin = (value: unknown, least: number, most: number): value is number 
   typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
 
 /** At most five retries of an event, within a minute. */
-const isRetriesPolicy = (policy: unknown): boolean => {
+const isRetriesPolicy = (policy: unknown): policy is { readonly retries_ms: ReadonlyArray<number> } => {
   const delays = isObject(policy) ? policy["retries_ms"] : undefined
   if (!Array.isArray(delays) || delays.length > 5) return false
   return delays.every((delay) => isWithin(delay, 1, 60_000)) && delays.reduce((sum: number, delay: number) => sum + delay, 0) <= 60_000
@@ -89,9 +91,11 @@ export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer =
   if (!isWithin(timeoutSeconds, 5, 600)) return errorOf(422, "10015", "/timeout_secs")
   if (!isWithin(limitSeconds, 30, 14_400)) return errorOf(422, "10015", "/time_limit_secs")
   if (typeof webhookUrl !== "string" || !/^https?:/.test(webhookUrl) || method !== "POST") return errorOf(422, "10015", "/webhook_url")
-  if (!isObject(policies) || !Object.values(policies).every(isRetriesPolicy)) return errorOf(422, "10015", "/webhook_retries_policies")
+  if (!isObject(policies)) return errorOf(422, "10015", "/webhook_retries_policies")
+  const retryMillis = new Map(Object.entries(policies).flatMap(([kind, one]) => (isRetriesPolicy(one) ? [[kind, one.retries_ms]] : [])))
+  if (retryMillis.size < Object.keys(policies).length) return errorOf(422, "10015", "/webhook_retries_policies")
   if (typeof detection !== "string" || !detections.has(detection)) return errorOf(422, "10015", "/answering_machine_detection")
   const streamUrl = isStream(body) ? body.stream_url : undefined
   if (streamUrl === undefined && body["stream_url"] !== undefined) return errorOf(422, "10015", "/stream_url")
-  return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, streamUrl }
+  return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, retryMillis, streamUrl }
 }

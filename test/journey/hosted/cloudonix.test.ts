@@ -1,0 +1,4 @@
+/** Cloudonix: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Cloudonix")

@@ -1,0 +1,130 @@
+/** Compares what a campaign's report says with what the callees saw. Pure. */
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
+import type { ReportRow } from "./reportOf.ts"
+
+export const rules = [
+  "no number is rung twice for one attempt",
+  "nobody who has answered is called again",
+  "the outcome of each attempt is what its callee did",
+  "no answered call counts as a failure",
+  "whoever was busy or did not answer is called once more, and nobody else",
+  "the engine hangs up on nobody who talks"
+] as const
+
+interface Finding {
+  readonly rule: (typeof rules)[number]
+  readonly what: string
+}
+
+export interface Evidence {
+  readonly entries: ReadonlyArray<CalleeEntry>
+  readonly rows: ReadonlyArray<ReportRow>
+  /** The requests whose connection was cut before the carrier did anything. */
+  readonly neverPlaced: ReadonlyArray<{ readonly at: number; readonly number: string }>
+  /** From the kill until the engine was back. */
+  readonly away: { readonly from: number; readonly until: number }
+}
+
+/** What happened at the callee's end for one attempt. */
+interface Ring {
+  readonly at: number
+  readonly answeredAt?: number | undefined
+  readonly endedAt?: number | undefined
+  readonly by?: CalleeEntry["by"]
+  readonly cause?: number | undefined
+}
+
+/** A kill between the line in the journal and the first byte leaves an attempt that nobody knows more of. */
+const IN_THE_ACT_MILLIS = 2_000
+
+const ringsOf = (entries: ReadonlyArray<CalleeEntry>): ReadonlyMap<string, ReadonlyArray<Ring>> => {
+  const calls = Map.groupBy(entries, ({ channelId }) => channelId)
+  const rings = [...calls.values()].map((call) => {
+    const of = (kind: CalleeEntry["kind"]) => call.find((entry) => entry.kind === kind)
+    const [dialed, ended] = [of("originate"), of("ended")]
+    const ring: Ring = { at: dialed?.at ?? 0, answeredAt: of("answered")?.at, endedAt: ended?.at, by: ended?.by, cause: ended?.cause }
+    return { number: dialed?.number ?? "", ring }
+  })
+  return new Map([...Map.groupBy(rings, ({ number }) => number)].map(([number, all]) => [number, all.map(({ ring }) => ring)]))
+}
+
+const deedOf = ({ answeredAt, by, cause }: Ring): string => {
+  if (answeredAt !== undefined) return "answered"
+  if (by === "us") return "canceled"
+  return cause === 17 ? "busy" : cause === 19 ? "no_answer" : "failed"
+}
+
+/** Carriers tell whole seconds. */
+const SECOND_MILLIS = 1_000
+/** How long before the kill an answer may have been that the engine learned of right before it. */
+const LATE_MILLIS = 12_000
+
+/**
+ * Whether nobody can tell if the callee still talked when the engine was killed, or none was there to talk to. Of a call without audio, only the
+ * carrier's word tells the end.
+ */
+const wasAbandoned = ({ answeredAt, endedAt = Number.POSITIVE_INFINITY }: Ring, { from, until }: Evidence["away"]): boolean => {
+  if (answeredAt === undefined || answeredAt >= until) return false
+  return endedAt > from - (endedAt - answeredAt < SECOND_MILLIS ? LATE_MILLIS : SECOND_MILLIS)
+}
+
+const failures: ReadonlySet<string> = new Set(["failed", "error", "unknown"])
+
+const isRetried = (outcome: string | undefined): boolean => outcome === "busy" || outcome === "no_answer"
+
+interface Deed {
+  readonly at: number
+  readonly what: string
+  /** Undefined: the request never arrived at anybody. */
+  readonly ring: Ring | undefined
+}
+
+/** What became of each request for a number, in the order of time. */
+const deedsOf = (rings: ReadonlyArray<Ring>, neverPlaced: Evidence["neverPlaced"]): ReadonlyArray<Deed> =>
+  [
+    ...rings.map((ring) => ({ at: ring.at, what: deedOf(ring), ring })),
+    ...neverPlaced.map(({ at }) => ({ at, what: "unknown", ring: undefined }))
+  ].toSorted((a, b) => a.at - b.at)
+
+type Complaint = readonly [rule: Finding["rule"], what: string]
+
+const judgeAttempt = ({ outcome }: ReportRow, deed: Deed | undefined, away: Evidence["away"]): ReadonlyArray<Complaint> => {
+  const { ring, what } = deed ?? {}
+  const isAbandoned = ring !== undefined && wasAbandoned(ring, away)
+  const isExcused = isAbandoned && (outcome === "error" || outcome === "answered")
+  const complaints: Array<Complaint> = []
+  if (outcome !== what && !isExcused) complaints.push(["the outcome of each attempt is what its callee did", `${outcome}, and not ${what}`])
+  if (what === "answered" && !isExcused && failures.has(outcome)) complaints.push(["no answered call counts as a failure", outcome])
+  if (ring?.answeredAt !== undefined && ring.by === "us" && !isAbandoned)
+    complaints.push(["the engine hangs up on nobody who talks", "hung up"])
+  return complaints
+}
+
+/** Of one number. Rows and rings are in the order of time. */
+const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, neverPlaced }: Evidence) => {
+  const deeds = deedsOf(rings, neverPlaced)
+  const isKilledInTheAct = ({ createdAt, outcome }: ReportRow) =>
+    outcome === "unknown" && createdAt < away.from && createdAt > away.from - IN_THE_ACT_MILLIS
+  const told = rows.length > deeds.length ? rows.filter((row) => !isKilledInTheAct(row)) : rows
+  const complaints = told.flatMap((row, index) => judgeAttempt(row, deeds[index], away))
+  if (told.length !== deeds.length)
+    complaints.push(["no number is rung twice for one attempt", `${rows.length} attempts, ${deeds.length} requests`])
+  const answered = rings.findIndex(({ answeredAt }) => answeredAt !== undefined)
+  if (answered !== -1 && answered < rings.length - 1) complaints.push(["nobody who has answered is called again", "called again"])
+  if (rows.length !== (isRetried(rows[0]?.outcome) ? 2 : 1))
+    complaints.push(["whoever was busy or did not answer is called once more, and nobody else", `${rows.length} attempts`])
+  return complaints
+}
+
+export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
+  const allRings = ringsOf(evidence.entries)
+  const allRows = Map.groupBy(evidence.rows, ({ number }) => number)
+  return [...new Set([...allRows.keys(), ...allRings.keys()])].flatMap((number) => {
+    const rows = (allRows.get(number) ?? []).toSorted((a, b) => a.attempt - b.attempt)
+    const rings = allRings.get(number) ?? []
+    const neverPlaced = evidence.neverPlaced.filter((one) => one.number === number)
+    const complaints = judgeNumber(rows, rings, { ...evidence, neverPlaced })
+    const story = `${number.slice(-4)}: ${rows.map(({ outcome }) => outcome).join(", ")}; ${JSON.stringify(rings)}`
+    return complaints.map(([rule, what]) => ({ rule, what: `${what} (${story})` }))
+  })
+}

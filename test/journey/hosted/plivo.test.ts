@@ -1,0 +1,4 @@
+/** Plivo: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Plivo")

@@ -1,0 +1,118 @@
+/**
+ * A campaign of 300 contacts at 20 calls per second through a carrier where everything goes wrong that may: callbacks are repeated, overtake each
+ * other and are up to 10 s late, replies are lost, calls are asked for and never placed, and the engine is killed in the middle.
+ */
+import t, { type Test } from "tap"
+import { mostWithin } from "#test/emulators/shared/CalleeLog.ts"
+import { eventsOf, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
+import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
+import { leftAt } from "#test/support/leftAt.ts"
+import { seeded } from "#test/support/seeded.ts"
+import { nowMillis, until } from "#test/support/until.ts"
+import { type Evidence, judge, rules } from "./judge.ts"
+import { reportOf } from "./reportOf.ts"
+
+const contacts = 300
+const rate = 20
+const cap = 90
+/** Most talk; some are busy, do not answer, or hang up at once; few cannot be called at all. `Callee.ts` says who does what. */
+const endings = ["01", "02", "16", "01", "13", "05", "01", "12", "08", "01", "06", "02", "16", "01", "03", "07", "01", "12", "09", "01"]
+const prefix = "+1556"
+const far = { ringMillis: 500, talkMillis: 3000 }
+/** What the carrier takes: a busy machine may move requests closer together by a fifth. */
+const taken = rate * 1.25
+const shares = { lost: 0.05, neverPlaced: 0.01, repeated: 0.3 }
+const latestMillis = 10_000
+
+/** Makes trouble from now on. Returns the numbers of the calls that will never be placed. */
+const trouble = ({ callbacks, places, server }: Carrier, draw: () => number): Evidence["neverPlaced"] => {
+  const neverPlaced: Array<Evidence["neverPlaced"][number]> = []
+  const late = () => draw() * latestMillis
+  callbacks.plan = () => ({ after: draw() < shares.repeated ? [late(), late()] : [late()], isAltered: false })
+  const isNeverPlaced = (ask: Parameters<typeof places>[0]): boolean => {
+    const isHit = places(ask) && draw() < shares.neverPlaced
+    const [number = ""] = /1556\d{7}/.exec(ask.body) ?? []
+    if (isHit) neverPlaced.push({ at: ask.at, number: `+${number}` })
+    return isHit
+  }
+  server.fail({ acts: false, reply: "reset" }, isNeverPlaced, Number.POSITIVE_INFINITY)
+  server.fail({ acts: true, reply: "reset" }, () => draw() < shares.lost, Number.POSITIVE_INFINITY)
+  return neverPlaced
+}
+
+/** A breaker that trips would pause it. */
+const untilOver = (world: World, id: number) =>
+  until("end of the campaign", async () => {
+    const campaign = await world.api.campaign(id)
+    return campaign.state === "running" ? undefined : campaign
+  })
+
+/** Starts the campaign, and kills the engine in the middle of it. */
+const play = async (carrier: Carrier, world: World, id: number, draw: () => number) => {
+  const middle = contacts * (0.3 + 0.4 * draw())
+  await world.api.start(id)
+  await until("middle", () => (carrier.log.count("originate") >= middle ? true : undefined))
+  const killedAt = nowMillis()
+  await world.end("SIGKILL")
+  const left = leftAt(world)
+  await world.launch()
+  const backAt = nowMillis()
+  const done = await untilOver(world, id)
+  await untilTrue("last hang-up", () => carrier.log.live() === 0)
+  return { away: { from: killedAt, until: backAt }, done, left: new Map([...left, ...leftAt(world)]) }
+}
+
+const liveCalls = async (world: World): Promise<number> => {
+  const metrics = await (await fetch(`${world.engine.url}/metrics`)).text()
+  return Number(/^\w*calls_live (\d+)$/m.exec(metrics)?.[1])
+}
+
+export const roughCampaign = (name: keyof typeof carriers): void => {
+  const seed = Number(process.env["SEED"] ?? 1)
+  t.test(`given ${name}, a rough line, and a kill in the middle of a campaign (seed ${seed})`, async (t: Test) => {
+    const draw = seeded(seed)
+    const carrier = await carriers[name]?.(t, { ...far, callsPerSecond: taken })
+    if (carrier === undefined) throw new Error(`no carrier ${name}`)
+    const world = await openThrough(t, carrier, {
+      environment: { CALL_RATE: String(rate), ORG_CONCURRENCY: String(cap), TRUNK_RATE: String(rate) },
+      greeting: "Good morning."
+    })
+    const neverPlaced = trouble(carrier, draw)
+    const { id } = await world.campaign(numbersOf(contacts, endings, prefix), {
+      circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 20 },
+      max_concurrency: cap,
+      // As short as the API allows.
+      retry: { maxRetries: 1, retryDelaySeconds: 30 }
+    })
+    const { away, done, left } = await play(carrier, world, id, draw)
+    const rows = await reportOf(world, id)
+    const evidence: Evidence = { away, entries: carrier.log.entries, neverPlaced, rows }
+    t.comment(`${rows.length} attempts, ${neverPlaced.length} never placed, away ${Math.round(away.until - away.from)} ms`)
+    const findings = judge(evidence)
+    for (const rule of rules)
+      t.strictSame(
+        findings.filter((one) => one.rule === rule).map(({ what }) => what),
+        [],
+        `then ${rule}`
+      )
+
+    t.ok(carrier.log.mostLive() <= cap, `then at most ${cap} calls are up at once: ${carrier.log.mostLive()}`)
+    const departures = [...left.values()].toSorted((a, b) => a - b)
+    t.equal(departures.length, carrier.server.requests.filter(carrier.places).length, "then each request is for an attempt of its own")
+    const most = mostWithin(departures, 800)
+    t.ok(most <= rate, `then at most ${rate} calls leave per second: ${most}`)
+    const events = eventsOf(done)
+    t.equal(done.state, "completed")
+    t.equal(events["circuit_breaker_tripped"], undefined, "then the breaker has no reason to trip")
+    t.equal(events["recovery_completed"], 1)
+    t.equal(events["attempt_written_off"] ?? 0, rows.filter(({ outcome }) => outcome === "unknown").length)
+    const errors = world
+      .output()
+      .split("\n")
+      .filter((line) => /level=ERROR/i.test(line) || line.includes("internal_error"))
+    t.strictSame(errors, [], "then the engine has met with no error of its own")
+    const { completed, failed, total } = await world.api.progress(id)
+    t.strictSame({ done: completed + failed, total }, { done: contacts, total: contacts }, "then nobody is forgotten")
+    t.equal(await liveCalls(world), 0, "then the engine has no call any more")
+  })
+}

@@ -1,0 +1,4 @@
+/** Telnyx: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Telnyx")

@@ -1,0 +1,4 @@
+/** Twilio: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Twilio")

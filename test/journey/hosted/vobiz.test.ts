@@ -1,0 +1,4 @@
+/** Vobiz: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Vobiz")

@@ -1,0 +1,4 @@
+/** Vonage: see `roughCampaign.ts`. */
+import { roughCampaign } from "./roughCampaign.ts"
+
+roughCampaign("Vonage")
