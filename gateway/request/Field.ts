@@ -19,6 +19,9 @@ export const object = (description?: string) =>
     Type.Record(Type.String(), Type.Unknown(), description === undefined ? {} : { description })
   )
 
+/** The same with secrets in it. */
+export const secretObject = (description: string) => Object.assign(object(description), { "x-secret": true })
+
 /** UTC, with `Z`. */
 export const instant = () => Type.String({ format: "date-time" })
 

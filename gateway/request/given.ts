@@ -66,8 +66,13 @@ const readNamed = (schema: TObject, values: Readonly<Record<string, string>>, pl
   return value as Static<TObject>
 }
 
-const holdsPassword = (schema: TSchema): boolean =>
-  Type.IsObject(schema) && Object.values(schema.properties).some((property) => "format" in property && property.format === "password")
+/** At any depth: a violation shows the whole object that it is about. */
+const holdsSecret = (schema: TSchema): boolean => {
+  if (("format" in schema && schema.format === "password") || "x-secret" in schema) return true
+  if (Type.IsObject(schema)) return Object.values(schema.properties).some(holdsSecret)
+  if (Type.IsArray(schema)) return holdsSecret(schema.items)
+  return Type.IsUnion(schema) && schema.anyOf.some(holdsSecret)
+}
 
 const withoutInput = (violation: Violation): Violation => ({ ...violation, input: null })
 
@@ -77,8 +82,8 @@ const readBody = <R>(route: Route<R>, asked: Asked, body: Parsed | undefined, fo
   if (body._tag === "Value") {
     const own: Array<Violation> = []
     const value = read(route.body.schema, body.value, ["body"], own)
-    // A 422 never repeats a password back.
-    found.push(...(own.length > 0 && holdsPassword(route.body.schema) ? own.map(withoutInput) : own))
+    // A 422 never repeats a secret back.
+    found.push(...(own.length > 0 && holdsSecret(route.body.schema) ? own.map(withoutInput) : own))
     return value
   }
   found.push(missing(["body"], null))

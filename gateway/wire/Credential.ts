@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import { type Credential, credentialTypes } from "#core/credential/Credential.ts"
 import { mostHosts } from "#core/credential/CredentialHosts.ts"
 import type { CredentialChanges, NewCredential } from "#core/credential/Credentials.ts"
-import { instant, instantOf, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
+import { instant, instantOf, nullable, optional, orUndefined, secretObject } from "#gateway/request/Field.ts"
 
 export const CredentialPath = Type.Object({ credential_uuid: Type.String() })
 
@@ -14,7 +14,7 @@ const hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
   description:
     "Hosts that the credential may be sent to: `crm.example.com` means https on port 443; append any other port after a colon. An administrator who saves an agent or tool that names the credential adds its host."
 })
-const data = object(
+const data = secretObject(
   "`none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; " +
     "`custom_header`: `header_name`, `header_value`. Never read out again."
 )

@@ -4,7 +4,7 @@ import { masked } from "#core/model/ModelSecrets.ts"
 import { kindsInUse } from "#core/model/ModelConfiguration.ts"
 import type { UserConfiguration } from "#core/model/ModelConfigurations.ts"
 import { isComplete, maxModelDocumentSize } from "#core/model/ModelDocument.ts"
-import { nullable, object, optional } from "#gateway/request/Field.ts"
+import { nullable, object, optional, secretObject } from "#gateway/request/Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 import {
   defaultProviders,
@@ -22,7 +22,7 @@ const hostedDefaults = { voice: "default", speed: 1, language: "multi" } as cons
 
 const HostedModels = Type.Object(
   {
-    api_key: Type.String(),
+    api_key: Type.String({ format: "password" }),
     voice: Type.String({ default: hostedDefaults.voice }),
     speed: Type.Number({ minimum: 0.5, maximum: 2, default: hostedDefaults.speed }),
     language: Type.String({ default: hostedDefaults.language })
@@ -33,7 +33,7 @@ const HostedModels = Type.Object(
   }
 )
 
-const service = () => optional(object("`provider`, and the settings that this provider takes."))
+const service = () => optional(secretObject("`provider`, and the settings that this provider takes."))
 const PipelineModels = Type.Object(
   { llm: service(), tts: service(), stt: service(), embeddings: service() },
   { title: "PipelineModels", description: "In mode `pipeline`, all except `embeddings` are required." }

@@ -22,7 +22,11 @@ const fieldSchema = (field: CredentialField): TSchema => {
   const described = field.description === "" ? field.label : field.description
   const description = field.isManaged === true ? `Set by the engine: leave it out, or send it as it was read. ${described}` : described
   const pattern = patternOf(field)
-  const rules = { ...(pattern === undefined ? {} : { pattern }), ...(field.normal === undefined ? {} : normalForm(field.normal)) }
+  const rules = {
+    ...(field.sensitive ? { format: "password" } : {}),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(field.normal === undefined ? {} : normalForm(field.normal))
+  }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
   const schemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
     text: () => Type.String({ maxLength: longestField, description, ...rules, ...example }),

@@ -5,10 +5,10 @@ import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
 import type { UserConfiguration, UserConfigurationChanges } from "#core/model/ModelConfigurations.ts"
 import { maxModelDocumentSize } from "#core/model/ModelDocument.ts"
 import { offlineVoice, type ServiceKind, type ServiceProvider, serviceKinds, voiceServices } from "#core/model/VoiceServices.ts"
-import { nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
+import { nullable, object, optional, orUndefined, secretObject } from "#gateway/request/Field.ts"
 import { TestPhoneNumber, TimeZone } from "./Organization.ts"
 
-const service = () => optional(object("`{}` takes the service away."))
+const service = () => optional(secretObject("`{}` takes the service away."))
 
 export const SetUserConfiguration = Type.Object(
   {

@@ -87,6 +87,22 @@ t.test("given data that its type cannot do without", async (t) => {
     t.equal((await ask("POST", "/credentials/", { name: "", credential_type: "none", credential_data: {} })).status, 422)
     t.equal((await ask("POST", "/credentials/", { name: "x", credential_type: "none", credential_data: [] })).status, 422)
   })
+  t.test("when anything is wrong, then no secret is repeated", async (t) => {
+    const services = { llm: { provider: 1, api_key: "very-secret-1" } }
+    const models = "/organizations/model-configurations/v2"
+    const byok = { mode: "byok", byok: { mode: "pipeline", pipeline: services } }
+    const answers = [
+      await ask("POST", "/credentials/", { ...bearer, name: undefined }),
+      await ask("POST", "/credentials/", { ...bearer, credential_data: ["very-secret-1"] }),
+      await ask("PUT", models, { ...byok, mode: "nothing" }),
+      await ask("PUT", models, { mode: "byok", byok: { ...byok.byok, mode: "nothing" } }),
+      await ask("PUT", models, { mode: "byok", byok: { mode: "realtime", realtime: { ...services, realtime: "very-secret-1" } } })
+    ]
+    for (const { json, status } of answers) {
+      t.equal(status, 422)
+      t.notMatch(JSON.stringify(json), "very-secret-1")
+    }
+  })
 })
 
 t.test("given a key that may not administer", async (t) => {

@@ -40,6 +40,19 @@ t.test("given a configuration, when it is changed", async (t) => {
     })
     t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: [{ type: "union_tag_invalid" }] } })
   })
+  t.test("or made wrongly in any way, then its secret is not repeated", async (t) => {
+    const { app_name: _, ...nameless } = config
+    const wrong = [{ ...config, provider: "zzz" }, { ...config, provider: undefined }, nameless, { ...config, app_password: ["password1"] }]
+    for (const given of wrong) {
+      for (const answer of [
+        await ask("POST", path, { name: "wrong", config: given }),
+        await ask("PUT", `${path}/${id}`, { config: given })
+      ]) {
+        t.equal(answer.status, 422)
+        t.notMatch(JSON.stringify(answer.json), "password1")
+      }
+    }
+  })
   t.test("or made with a field of another type, then it is said where", async (t) => {
     t.match(await ask("POST", path, { name: "typed", config: { ...config, ari_endpoint: 1, app_name: null } }), {
       status: 422,
