@@ -18,8 +18,9 @@ const open = async (emulator: AriEmulator, connectionId: string) => {
   const audio: Array<Buffer> = []
   const texts: Array<string> = []
   socket.on("message", (data: Buffer, isBinary) => (isBinary ? audio.push(data) : texts.push(String(data))))
+  const closed = new Promise<number>((resolve) => socket.once("close", resolve))
   await once(socket, "open")
-  return { socket, audio, texts }
+  return { socket, audio, closed, texts }
 }
 
 const externalMedia = (emulator: AriEmulator, more = "", id = "media") =>
@@ -124,14 +125,14 @@ t.test("given a media socket in a bridge with a call", async (t) => {
   t.test("when the callee presses keys and hangs up, then the media channel and the bridge stay until they are deleted", async (t) => {
     // The first key comes a second after the answer, when even a busy machine has bridged the call.
     const emulator = await start(t, { talkMillis: 600_000 })
-    const { client, socket, texts } = await talking(emulator, "110")
+    const { client, closed, socket, texts } = await talking(emulator, "110")
     await client.sees("call", "ChannelDestroyed")
     t.ok(client.of("call").some((event) => event.type === "ChannelLeftBridge"))
     t.match(texts, ["MEDIA_START", "DTMF_END digit:1", "DTMF_END digit:2", "DTMF_END digit:3", "DTMF_END digit:4", "DTMF_END digit:#"])
     t.strictSame((await rest(emulator, "GET", "/bridges/bridge")).body.channels, ["media"])
     t.equal(socket.readyState, WebSocket.OPEN)
     await rest(emulator, "DELETE", "/channels/media")
-    t.equal((await once(socket, "close"))[0], 1000)
+    t.equal(await closed, 1000)
     t.equal((await rest(emulator, "DELETE", "/bridges/bridge")).status, 204)
     t.strictSame((await rest(emulator, "GET", "/channels")).body, [])
   })
@@ -156,8 +157,8 @@ t.test("given a media socket in a bridge with a call", async (t) => {
 
   t.test("when the line is lost, then the socket and both channels are gone, without a closing handshake", async (t) => {
     const emulator = await start(t, { talkMillis: 60_000 })
-    const { client, socket } = await talking(emulator, "105")
-    t.equal((await once(socket, "close"))[0], 1006)
+    const { client, closed } = await talking(emulator, "105")
+    t.equal(await closed, 1006)
     await client.sees("call", "ChannelDestroyed")
     t.equal(client.of("call").at(-1)?.cause, 38)
     t.equal(client.of("media").at(-1)?.cause, 38)

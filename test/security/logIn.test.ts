@@ -268,11 +268,11 @@ t.test("given the API behind a proxy", async (t) => {
   })
 
   t.test("when an attacker writes the owner's address into the header, then it counts for nothing", async (t) => {
-    const answer = await api.ask("POST", "/auth/login", wrong, {
-      key: null,
-      headers: { "x-forwarded-for": `${office}, ${attacker}` }
-    })
-    t.equal(answer.status, 429)
+    const statuses: Array<number> = []
+    // On a slow machine the attacker may have been given new guesses since. As many from the owner's own address would all be answered.
+    for (let at = 0; at < 10 && !statuses.includes(429); at++)
+      statuses.push((await from(`${office}, ${attacker}`)("/auth/login", wrong)).status)
+    t.equal(statuses.at(-1), 429)
   })
 })
 

@@ -1,6 +1,6 @@
 /**
  * Keeps the JavaScript of each source, by a hash of its content, for all test files of a run: `--import` this file. Node strips the types of three
- * hundred sources for each test file otherwise, although it caches what it compiles of them.
+ * hundred sources for each test file otherwise, although it caches what it compiles of them. As Node does, it strips nothing of packages.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -33,7 +33,7 @@ const strippedOf = (file) => {
 
 registerHooks({
   load: (url, context, next) =>
-    url.startsWith("file:") && url.endsWith(".ts")
+    url.startsWith("file:") && url.endsWith(".ts") && !url.includes("/node_modules/")
       ? { format: "module", shortCircuit: true, source: strippedOf(fileURLToPath(url)) }
       : next(url, context)
 })
