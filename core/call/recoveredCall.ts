@@ -1,6 +1,6 @@
 /** Where a call is taken up again whose process has ended, by what is known of it. */
 import { CallCommand, type CallLimits, CallState, type Step } from "./Call.ts"
-import { close, lookAgain, notLooked, ringMillis, to } from "./CallMachine.ts"
+import { close, lookAgain, notLooked, ringMillis, to } from "./steps.ts"
 import { MISSES_TO_BELIEVE, RECOVERED_LOOK_MILLIS } from "./CallPatience.ts"
 import { given } from "./Talk.ts"
 
