@@ -52,6 +52,25 @@ export const isHungUp = async (scene: Scene, engine: EngineSide, call: PlacedCal
   await engine.isGone(call)
 }
 
+/** Asked of another process: what this one remembers is no proof after a crash. */
+const isProvenUndialed = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<void> => {
+  const isTold = scene.adapter.manifest.tells?.includes("undialed") === true
+  await engine.restart()
+  const presence = await engine.look(call)
+  demand(
+    (presence === "never_placed") === isTold,
+    isTold ? "a look that says `never_placed`" : "no proof: add `undialed` to `tells`",
+    () => inWords(presence),
+    "with the proof the contact is called again, and without it never"
+  )
+}
+
+const isNotUndialed = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<void> => {
+  if (scene.adapter.manifest.tells?.includes("undialed") !== true) return
+  const presence = await engine.look(call)
+  demand(presence !== "never_placed", "no proof that it never rang", () => inWords(presence), "its contact would be called twice")
+}
+
 export const hangingUp: ReadonlyArray<Rule> = [
   ...(["ringing", "up"] as const).map(
     (stand): Rule => ({
@@ -61,6 +80,7 @@ export const hangingUp: ReadonlyArray<Rule> = [
         const call = await callThat(scene, engine, stand)
         await isSeen(scene, engine, call, stand)
         await isHungUp(scene, engine, call, stand === "up" ? "agent_hangup" : "originator_cancel")
+        await isNotUndialed(scene, engine, call)
         demand(call.has("Answered") === (stand === "up"), "an answer only if there was one", () => call.story(), "it decides the outcome")
         await scene.wasDialed(call.to, { requested: 1, rung: 1 })
       }
@@ -86,6 +106,7 @@ export const hangingUp: ReadonlyArray<Rule> = [
       await engine.hangUp(call, "originator_cancel")
       scene.need("holdQueue")(false)
       await engine.isGone(call)
+      await isProvenUndialed(scene, engine, call)
       await scene.wasDialed(call.to, { requested: 1, rung: 0 })
     }
   },

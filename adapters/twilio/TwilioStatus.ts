@@ -3,7 +3,7 @@
  * https://www.twilio.com/docs/voice/api/call-resource#call-status-values
  */
 import { formOf } from "#adapters/shared/CarrierRequest.ts"
-import { countIn, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { at, countIn, textAt, timeIn } from "#adapters/shared/Json.ts"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Presence } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
@@ -22,8 +22,12 @@ interface Told {
   readonly error?: number | undefined
 }
 
-/** The state in the call's record. Undefined: it is not a record of a call. */
-export const presenceOf = (record: unknown): Presence | undefined => presences.get(textAt(record, "status"))
+/** The state in the call's record, whose start is null until the call is dialed. Undefined: it is not a record of a call. */
+export const presenceOf = (record: unknown): Presence | undefined => {
+  const status = textAt(record, "status")
+  if (status === "queued" && textAt(record, "start_time") !== undefined) return "ringing"
+  return status === "canceled" && at(record, "start_time") === null ? "never_placed" : presences.get(status)
+}
 
 const failure = ({ error = 0, sipStatus = 0 }: Told): HangupCause => {
   const known = causesByError.get(error) ?? causesBySip.get(sipStatus)

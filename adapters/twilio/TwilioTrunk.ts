@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
 import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
 import { doubtOf } from "#adapters/shared/originated.ts"
-import type { Look, OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
+import { isAlive, type Look, type OriginateRequest, type Trunk, type TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { detailOf, errorCodeOf, isCallSid, isNotFound, placedSid, refusalOf, shows, standingOf } from "./TwilioReplies.ts"
@@ -112,7 +112,8 @@ const hangup = Effect.fn("twilio.hangup")(function* (twilio: Twilio, call: CallR
   if (isNotFound(completed)) return
   if (shows(completed, sid) && !isWaiting(completed.body)) return
   if (!shows(completed, sid) && !isOutOfState(completed)) return yield* error("hangup", detailOf(completed))
-  if ((presenceOf(yield* fetchRecord(twilio, "hangup", call)) ?? "ended") === "ended") return
+  const presence = presenceOf(yield* fetchRecord(twilio, "hangup", call))
+  if (presence === undefined || !isAlive(presence)) return
   const canceled = yield* askAbout(twilio, "hangup", sid, "Status=canceled")
   if (!shows(canceled, sid)) return yield* error("hangup", detailOf(canceled))
 })

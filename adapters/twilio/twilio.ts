@@ -25,7 +25,7 @@ export default defineAdapter({
     // More are not refused but queued for up to a day, and would ring at any hour.
     callsPerSecond: 1,
     originatesInFlight: 4,
-    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
+    tells: ["ringing", "queue", "undialed", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "query", "body", "socket"],
     longestRingSeconds: LONGEST_RING_SECONDS,
     longestCallSeconds: LONGEST_CALL_SECONDS,

@@ -11,11 +11,13 @@ const RefusalReason = Schema.Literals([
   "auth_refused",
   "no_credit",
   "misconfigured",
-  // The permit to dial ended before the request left: pause, closed window, new owner.
+  // The permit to dial ended before the request left, or before the call left the provider's queue: pause, closed window, new owner.
   "permit_lapsed"
 ])
 /** The number of looks that did not find the call, and of looks that got no answer. */
 const Looks = { missed: Schema.Int, silences: Schema.Int }
+/** Nothing has shown that the call has left the provider's queue. If its record proves that its phone never rang, the call is void. */
+const IsUndialed = { isUndialed: Schema.optionalKey(Schema.Literal(true)) }
 const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
 /** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
@@ -32,9 +34,16 @@ const Talk = {
 export const CallState = Schema.TaggedUnion({
   /**
    * `inFlight`: the reply to the request is still awaited. `accepted`: the provider has the call. `doubtful`: it is unknown whether the request
-   * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`.
+   * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`. `queue`: what the provider has told of its own queue.
+   * `isWithdrawn`: it is to leave the queue without being dialed.
    */
-  Dialing: { request: Schema.Literals(["inFlight", "accepted", "doubtful"]), giveUpAt: Schema.Finite, ...Looks },
+  Dialing: {
+    request: Schema.Literals(["inFlight", "accepted", "doubtful"]),
+    giveUpAt: Schema.Finite,
+    queue: Schema.optionalKey(Schema.Literals(["waiting", "left"])),
+    isWithdrawn: Schema.optionalKey(Schema.Literal(true)),
+    ...Looks
+  },
   /** `upAt`: when a look found it answered. The answer event may still be on its way. */
   Ringing: { giveUpAt: Schema.Finite, upAt: Schema.optionalKey(Schema.Finite), ...Looks },
   /**
@@ -45,6 +54,7 @@ export const CallState = Schema.TaggedUnion({
     endedAt: Schema.Finite,
     cause: HangupCause,
     found: Schema.Literals(["unknown", "gone", "alive"]),
+    ...IsUndialed,
     ...AnsweredAt,
     ...Talk,
     ...ToldAt
@@ -63,6 +73,7 @@ export const CallState = Schema.TaggedUnion({
     request: Schema.Literals(["inFlight", "doubtful", "placed"]),
     cause: HangupCause,
     aliveAt: Schema.optionalKey(Schema.Finite),
+    ...IsUndialed,
     ...AnsweredAt,
     ...Talk,
     ...Looks
@@ -79,6 +90,12 @@ export type CallState = typeof CallState.Type
 /** `at` is when we learned of the event, in steady milliseconds. */
 export const CallEvent = Schema.TaggedUnion({
   Accepted: {},
+  /** It waits in the provider's queue. Events may be late: a call that has left the queue never returns to it. */
+  Queued: {},
+  /** It waits in no queue. */
+  Placed: {},
+  /** Its campaign may not dial any more, for whatever reason: if the call is still in the provider's queue, its phone must not ring. */
+  DialingWithdrawn: {},
   Refused: { at: Schema.Finite, reason: RefusalReason },
   /** The outcome of our request is unknown. */
   Doubted: { at: Schema.Finite },
@@ -102,7 +119,7 @@ export const CallEvent = Schema.TaggedUnion({
    */
   Looked: {
     at: Schema.Finite,
-    presence: Schema.Literals(["ringing", "up", "ended", "gone", "never_placed", "silent"]),
+    presence: Schema.Literals(["queued", "ringing", "up", "ended", "gone", "never_placed", "silent"]),
     deaf: Schema.Boolean
   }
 })
@@ -126,6 +143,8 @@ export interface CallLimits {
   readonly maxDurationSeconds: number
   /** The provider was asked to tell who answers, so an end that comes before is held for it. */
   readonly detects?: boolean
+  /** The provider may keep the call in a queue of its own, where it is to wait only for as long as its campaign may dial. */
+  readonly queues?: boolean
 }
 
 /** The call's new state, and the commands that its actor must carry out, in order. */

@@ -5,7 +5,7 @@
  *        |  |              |                  |'--we end it--> Closing --HungUp--> Ended
  *        |  |              |                  '--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
- *        '--Refused--> Void: it was certainly never placed
+ *        '--Refused--> Void: it was certainly never placed, or was taken out of the provider's queue before its phone rang
  *
  * Any state except Ended and Void may end early. `transition` is the only code that moves a call. Void is final, and so is an end that the
  * provider reported: later events change nothing. An end that we only inferred still accepts the provider's report. An end that is only claimed
@@ -47,6 +47,9 @@ export const transition = (state: CallState, event: CallEvent, limits: CallLimit
 const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
     Accepted: () => to(call),
+    Queued: () => to(call),
+    Placed: () => to(call),
+    DialingWithdrawn: () => to(call),
     Refused: () => to(call),
     Doubted: () => to(call),
     Rang: () => to(call),
@@ -75,6 +78,9 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
   const { answeredAt, mutedAt } = call
   return CallEvent.match(event, {
     Accepted: () => to(call),
+    Queued: () => to(call),
+    Placed: () => to(call),
+    DialingWithdrawn: () => to(call),
     Refused: () => to(call),
     Doubted: () => to(call),
     Rang: () => to(call),
@@ -89,6 +95,7 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {
       switch (presence) {
+        case "queued":
         case "ringing":
         case "up":
           return at < call.graceUntil ? to(call) : close("media_failure", { request: "placed", ...talkOf(call) })

@@ -11,6 +11,10 @@ export const MISSES_TO_BELIEVE_CLOSED = 2
 export const MISSES_TO_BELIEVE_IN_FLIGHT = 6
 /** After ten minutes without an answer to any look, the provider is taken to have lost the call. */
 export const SILENCES_TO_BELIEVE = 60
+/** The same for a call that is being taken out of the provider's queue, which it may leave at any moment. */
+export const LOOK_AT_QUEUE_MILLIS = 2000
+/** How long the end of a call that may never have left the provider's queue waits for the record that proves it. */
+export const LONGEST_PROOF_MILLIS = 600_000
 /** How long an end that may hide an answer waits for the answer event: carriers deliver events seconds apart and in any order. */
 export const HOLD_MILLIS = 5000
 /** The same if the provider has not even answered the look. */

@@ -4,27 +4,32 @@ import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import {
   HOLD_MILLIS,
   LONGEST_HOLD_MILLIS,
+  LONGEST_PROOF_MILLIS,
   MISSES_TO_BELIEVE_CLOSED,
   MISSES_TO_BELIEVE_IN_FLIGHT,
   SILENCES_TO_BELIEVE
 } from "./CallPatience.ts"
-import { checkEnd, close, endAnswered, endUnanswered, lookAgain, to } from "./steps.ts"
+import { checkEnd, close, endAnswered, endUnanswered, isCancel, lookAgain, lookAtQueue, neverRang, to } from "./steps.ts"
 import { answeredFor, endBefore, given, isUnjudged } from "./Talk.ts"
 
 const { Closing, Ended, Held, Void } = CallState.cases
 const { Hangup, Look, SetDeadline } = CallCommand.cases
 
 export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimits): Step => {
-  const { answeredAt, cause, endedAt, found, toldAt } = call
+  const { answeredAt, cause, endedAt, found, isUndialed, toldAt } = call
   const isUnexplained = cause === "written_off"
+  const longestMillis = isUndialed === true ? LONGEST_PROOF_MILLIS : LONGEST_HOLD_MILLIS
   const over = to(Ended.make({ cause, endedAt, ...given("answeredAt", answeredAt) }))
   return CallEvent.match(event, {
     Accepted: () => to(call),
+    Queued: () => to(call),
+    Placed: () => to(dialed(call)),
+    DialingWithdrawn: () => to(call),
     Refused: () => to(call),
     Doubted: () => to(call),
-    Rang: () => to(call),
+    Rang: () => to(dialed(call)),
     Answered: (event) => {
-      const talk = { ...call, ...given("answerToldAt", event.toldAt) }
+      const talk = { ...dialed(call), ...given("answerToldAt", event.toldAt) }
       const answered = {
         answeredAt: answeredFor(talk, endedAt, toldAt),
         cause: isUnexplained ? "normal_clearing" : cause,
@@ -37,7 +42,7 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
     HungUp: (again) =>
       isUnexplained
         ? endUnanswered(again, call)
-        : mayHideAnswer(again.cause) || answeredAt !== undefined
+        : mayHideAnswer(again.cause) || answeredAt !== undefined || (isUndialed === true && isCancel(again.cause))
           ? to(call)
           : to(Ended.make({ cause: again.cause, endedAt })),
     EndClaimed: () => to(call, checkEnd),
@@ -47,7 +52,7 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
     // A machine that was detected had answered.
     EndAsked: (asked) => to(asked.cause === "machine_detected" ? Held.make({ ...call, cause: asked.cause }) : call),
     DeadlinePassed: ({ at }) => {
-      const left = endedAt + LONGEST_HOLD_MILLIS - at
+      const left = endedAt + longestMillis - at
       if (found === "alive" && left <= 0) return close(cause, { request: "placed", ...given("answeredAt", answeredAt) })
       if (found === "gone" || left <= 0) return over
       return to(call, SetDeadline.make({ afterMillis: Math.min(left, HOLD_MILLIS) }), Look.make({}))
@@ -55,38 +60,46 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
     Looked: ({ at, presence }) => {
       switch (presence) {
         // The record is behind, or the call has not ended after all.
+        case "queued":
         case "ringing":
           return to(Held.make({ ...call, found: "alive" }), Hangup.make({ cause }))
         case "up":
-          return to(Held.make({ ...call, answeredAt: answeredAt ?? Math.min(endedAt, at), found: "alive" }), Hangup.make({ cause }))
+          return to(Held.make({ ...dialed(call), answeredAt: answeredAt ?? Math.min(endedAt, at), found: "alive" }), Hangup.make({ cause }))
         case "ended":
         case "gone":
         case "never_placed":
+          if (presence === "never_placed" && isUndialed === true) return neverRang(at)
           return at >= endedAt + HOLD_MILLIS ? over : to(Held.make({ ...call, found: "gone" }))
         case "silent":
-          return at >= endedAt + LONGEST_HOLD_MILLIS ? over : to(call)
+          return at >= endedAt + longestMillis ? over : to(call)
       }
     }
   })
 }
 
+/** The call has left the provider's queue. */
+const dialed = <Call extends { readonly isUndialed?: true }>({ isUndialed: _, ...call }: Call) => call
+
 export const closing = (call: typeof Closing.Type, event: CallEvent, limits: CallLimits): Step => {
   const hangup = Hangup.make({ cause: call.cause })
-  const shown = (): Step => (call.request === "placed" ? to(call) : to(Closing.make({ ...call, request: "placed" }), hangup))
+  const shown = (seen = call): Step => (call.request === "placed" ? to(seen) : to(Closing.make({ ...seen, request: "placed" }), hangup))
   return CallEvent.match(event, {
     Accepted: () => to(Closing.make({ ...call, request: "placed" }), hangup), // asked to end before the provider knew of the call
+    Queued: () => shown(),
+    Placed: () => shown(dialed(call)),
+    DialingWithdrawn: () => to(call),
     Refused: ({ at, reason }) => (call.request === "placed" ? to(call) : to(Void.make({ at, reason }))),
     Doubted: () => to(call.request === "placed" ? call : Closing.make({ ...call, request: "doubtful" })),
-    Rang: shown,
+    Rang: () => shown(dialed(call)),
     // Answered while we were hanging up: the call counts as answered.
     Answered: ({ at, toldAt }) => {
       const talk = { answeredAt: call.answeredAt ?? at, ...given("answerToldAt", call.answerToldAt ?? toldAt) }
-      return to(Closing.make({ ...call, request: "placed", ...talk }), hangup)
+      return to(Closing.make({ ...dialed(call), request: "placed", ...talk }), hangup)
     },
     Judged: () => to({ ...call, isJudged: true }),
     HungUp: (event) => {
-      const { answeredAt, cause } = call
-      if (answeredAt === undefined) return endUnanswered(event, { ours: cause })
+      const { answeredAt, cause, isUndialed } = call
+      if (answeredAt === undefined) return endUnanswered(event, { ours: cause, ...(isUndialed === true ? { isUndialed } : {}) })
       const own = endBefore(call.aliveAt, { ...call, answeredAt }, event.toldAt)
       return endAnswered({ ...call, answeredAt }, own === undefined ? { ...event, cause } : { ...event, at: own }, limits)
     },
@@ -98,10 +111,13 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
       switch (presence) {
+        case "queued":
+          return to(Closing.make({ ...call, request: "placed" }), call.isUndialed === true ? lookAtQueue : lookAgain, hangup)
         case "ringing":
         case "up":
-          return to(Closing.make({ ...call, request: "placed" }), lookAgain, hangup)
+          return to(Closing.make({ ...dialed(call), request: "placed" }), lookAgain, hangup)
         case "never_placed":
+          if (call.isUndialed === true && call.request !== "inFlight") return neverRang(at)
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : closingMissed(call, at)
         case "ended":
         case "gone":

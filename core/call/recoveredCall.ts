@@ -14,11 +14,16 @@ type Trace = "none" | "placed"
 
 /**
  * A call whose request had been sent when the process that dialed it ended. That process's looks are not known, so the first look that does
- * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`.
+ * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`. One that
+ * waits in the provider's queue is taken out of it: since it was sent, its campaign may have been paused, and its window closed.
  */
 export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
   const giveUpAt = sentAt + ringMillis(limits)
   const looks = { missed: MISSES_TO_BELIEVE - 1, silences: 0 }
+  if (limits.queues === true) {
+    const request = trace === "placed" ? "accepted" : "doubtful"
+    return to(Dialing.make({ request, giveUpAt, isWithdrawn: true, ...looks }), lookAgain, Look.make({}))
+  }
   return trace === "placed"
     ? to(Ringing.make({ giveUpAt, ...looks }), lookAgain, Look.make({}))
     : to(Dialing.make({ request: "doubtful", giveUpAt, ...looks }), lookAgain, Look.make({}))
@@ -40,4 +45,5 @@ export const recoverMuted = (answeredAt: number, mutedAt: number): Step =>
   to(Muted.make({ answeredAt, graceUntil: mutedAt, mutedAt, ...notLooked }), lookSoon)
 
 /** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
-export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
+export const recoverElsewhere = (limits: CallLimits, trace: Trace): Step =>
+  close("node_lost", { request: trace === "placed" ? "placed" : "doubtful", ...(limits.queues === true ? { isUndialed: true } : {}) })

@@ -1,7 +1,7 @@
 /** The part of a call's life before anything is known of an answer: it is dialed, and its phone rings. */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { HOLD_MILLIS, MISSES_TO_BELIEVE, SILENCES_TO_BELIEVE, UNEXPLAINED_MILLIS } from "./CallPatience.ts"
-import { checkEnd, close, endUnanswered, lookAgain, notLooked, ringMillis, to } from "./steps.ts"
+import { checkEnd, close, endUnanswered, isCancel, lookAgain, neverRang, notLooked, ringMillis, to } from "./steps.ts"
 import { given } from "./Talk.ts"
 
 const { Dialing, Ended, Held, Ringing, Up, Void } = CallState.cases
@@ -16,26 +16,39 @@ const answer = ({ giveUpAt }: Unanswered, { at, toldAt }: typeof CallEvent.cases
 
 export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
-    Accepted: () => to(Dialing.make({ ...call, request: "accepted" })),
+    Accepted: () => accepted(Dialing.make({ ...call, request: "accepted" })),
+    Queued: () => (call.queue === "left" ? to(call) : queued(call)),
+    Placed: () => to(Dialing.make({ ...call, request: "accepted", queue: "left" })),
+    DialingWithdrawn: () => (mayWait(call, limits) ? withdrawn(call) : to(call)),
     Refused: ({ at, reason }) => to(Void.make({ at, reason })),
     Doubted: () => to(Dialing.make({ ...call, request: call.request === "accepted" ? "accepted" : "doubtful" }), lookAgain, Look.make({})),
     Rang: () => to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked })),
     Answered: (event) => answer(call, event, limits),
     Judged: () => to(call),
-    HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    HungUp: (event) => {
+      const mayBeUndialed = call.isWithdrawn === true && mayWait(call, limits) && isCancel(event.cause)
+      return endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits), ...(mayBeUndialed ? undialed : {}) })
+    },
     EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
-    EndAsked: ({ cause }) => close(cause, { request: call.request === "accepted" ? "placed" : call.request }),
+    EndAsked: ({ cause }) =>
+      close(cause, { request: call.request === "accepted" ? "placed" : call.request, ...(mayWait(call, limits) ? undialed : {}) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
       switch (presence) {
+        case "queued":
+          // A record that is behind.
+          if (call.queue === "left") return found(call, "ringing", at)
+          return queued(call, at >= call.giveUpAt ? at + ringMillis(limits) : call.giveUpAt, at)
         case "ringing":
         case "up":
           return found(call, presence, at)
         case "ended":
           return unexplained(call, at, limits)
         case "never_placed":
+          // Its record says that it was taken out of the queue.
+          if (call.request !== "inFlight" && mayWait(call, limits)) return neverRang(at)
           // While the request may still be under way, the call's absence proves nothing.
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
         case "gone":
@@ -46,9 +59,37 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
     }
   })
 
+const undialed = { isUndialed: true } as const
+
+/** Whether the call may be in the provider's queue, for all that is known. */
+const mayWait = ({ queue }: typeof Dialing.Type, { queues }: CallLimits): boolean => queues === true && queue !== "left"
+
+const accepted = (call: typeof Dialing.Type): Step =>
+  call.isWithdrawn === true && call.queue === undefined ? to(call, lookAgain, Look.make({})) : to(call)
+
+/** It waits in the provider's queue, and its phone does not ring meanwhile, however long that takes. */
+const queued = (call: typeof Dialing.Type, giveUpAt = call.giveUpAt, at?: number): Step => {
+  if (call.isWithdrawn === true) return takeOut
+  const state = Dialing.make({ ...call, request: "accepted", queue: "waiting", giveUpAt, ...notLooked })
+  return at === undefined ? to(state) : to(state, SetDeadline.make({ afterMillis: giveUpAt - at }))
+}
+
+const takeOut = close("originator_cancel", { request: "placed", ...undialed })
+
+/** Whether it waits is looked up, unless that is known: a phone that rings already goes on ringing. */
+const withdrawn = (call: typeof Dialing.Type): Step => {
+  if (call.queue === "waiting") return takeOut
+  const state = Dialing.make({ ...call, isWithdrawn: true })
+  // There is nothing to be found before the reply to the request.
+  return call.request === "inFlight" ? to(state) : to(state, lookAgain, Look.make({}))
+}
+
 export const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
     Accepted: () => to(call),
+    Queued: () => to(call),
+    Placed: () => to(call),
+    DialingWithdrawn: () => to(call),
     Refused: () => to(call), // it rings, so it was placed
     Doubted: () => to(call),
     Rang: () => to(call), // late: providers repeat and reorder events
@@ -62,9 +103,10 @@ export const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: Cal
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
       switch (presence) {
+        case "queued":
         case "ringing":
         case "up":
-          return found(call, presence, at)
+          return found(call, presence === "up" ? "up" : "ringing", at)
         case "ended":
           return unexplained(call, at, limits)
         case "gone":

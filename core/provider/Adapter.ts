@@ -107,9 +107,9 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 }
 
 /**
- * A call's state at the provider. `queued`: it waits in the provider's own queue. `ended`: the provider's record says so. `gone` says only that the
- * call is not there now. `never_placed` needs proof: there is no trace of the call now, and no event of it can have been missed since before the
- * request.
+ * A call's state at the provider. `queued`: it waits in the provider's own queue, and has not been dialed. `ended`: the provider's record says so.
+ * `gone` says only that the call is not there now. `never_placed` needs proof: either there is no trace of the call now, and no event of it can have
+ * been missed since before the request; or the provider's record says that it was taken out of the queue and never dialed. No end is told then.
  */
 export type Presence = "queued" | "ringing" | "up" | "ended" | "gone" | "never_placed"
 
@@ -170,7 +170,7 @@ export interface Trunk {
   readonly originate: (
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
-  /** Ends the call in any state, also in the provider's queue. Succeeds if there is no such call any more; the engine takes neither for proof. */
+  /** Ends the call in any state, also in the provider's queue, where its phone must not ring any more. Succeeds if there is no such call any more; the engine takes neither for proof. */
   readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (call: CallRef) => Effect.Effect<Look, ProviderError>
   /** It tells who has answered (`Detected`) where a request asks for it. The end of a call is then held for a while if that has not been told. */
@@ -247,13 +247,15 @@ export interface TrunkContext {
  * What a carrier tells of its calls besides answers and ends.
  * - `ringing`: that the phone rings (`Rang`).
  * - `queue`: that a call still waits in a queue of the carrier's (`lookup` says `queued`).
+ * - `undialed`: that a call was taken out of the queue before it was dialed (`lookup` says `never_placed`), whichever process asked for that. Its
+ *   contact is then called again; without the proof it is not.
  * - `keys`: the keys that the callee presses (`Dtmf`).
  * - `marks`: that a mark of the audio has been played. Where it is not told, our own clock stands in.
  * - `answerer`: who has answered, where a request asks for it (`Detected`).
  * - `cost`: what a call has cost (`Billed`), in a callback or later in its record.
  * - `unnamed`: how a call stands whose own id we were never told, because the reply was lost: `lookup` finds it by our id or by its numbers.
  */
-type Told = "ringing" | "queue" | "keys" | "marks" | "answerer" | "cost" | "unnamed"
+type Told = "ringing" | "queue" | "undialed" | "keys" | "marks" | "answerer" | "cost" | "unnamed"
 
 /**
  * What the signature of a callback covers, so that a change of it is found out. What is not listed can be changed by anybody who has seen a callback.

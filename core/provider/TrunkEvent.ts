@@ -14,7 +14,7 @@ export type TrunkEvent =
    * replace an earlier one: some providers name the request first and the call later. Later verbs get it in their `CallRef`.
    */
   | { readonly _tag: "Named"; readonly providerCallId: string }
-  /** The provider has accepted the call and keeps it in a queue of its own: the phone may ring much later. */
+  /** The provider has accepted the call and keeps it in a queue of its own: the phone may ring much later, unless the engine hangs up before. */
   | { readonly _tag: "Queued" }
   /** The call exists and waits in no queue; nothing is known about a phone yet. */
   | { readonly _tag: "Placed" }

@@ -30,7 +30,7 @@ import { MediaSockets } from "./MediaSockets.ts"
 import { noteEvent } from "./noteDown.ts"
 import { planCall } from "./planCall.ts"
 
-const { EndAsked } = CallEvent.cases
+const { DialingWithdrawn, EndAsked } = CallEvent.cases
 
 /** How long the calls that a stopping node hangs up may take to end. */
 const HANGUP_MILLIS = 10_000
@@ -53,6 +53,8 @@ export class CallSupervisor extends Context.Service<
       first: (limits: CallLimits) => Step,
       watcher: CallWatcher
     ) => Effect.Effect<void>
+    /** The campaign may not dial any more: its calls that wait in a carrier's queue are taken out of it. */
+    readonly withdraw: (campaignId: CampaignId) => void
     /** Keeps the slot of an attempt that a former process has written off. The slot has been taken already. */
     readonly doubt: (doubt: Omit<Doubt, "ringTimeoutSeconds">) => void
     /** Calls of the campaign that were written off and keep their slots, because they may still appear. */
@@ -91,6 +93,10 @@ export class CallSupervisor extends Context.Service<
           trunk.trunk.adopt(call.ref)
           yield* launch(node, listener, call, first(call.limits))
         }),
+        withdraw: (campaignId) => {
+          for (const call of calls.values())
+            if (call.limits.queues === true && call.attempt.campaign?.campaignId === campaignId) call.tell(DialingWithdrawn.make({}))
+        },
         doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
         inDoubt: (campaignId) => {
           let count = 0
@@ -254,6 +260,7 @@ const freeLine = ({ clock, doubts, late, media, slots }: Node, call: LiveCall, h
     media.settle(callId, false)
     return
   }
+  if (how._tag === "Void") late.voided(callId)
   doubts.end(callId)
   slots.release(callId)
 }

@@ -53,6 +53,8 @@ export interface LateCalls {
   readonly heard: (callId: string, event: TrunkEvent, source: EventSource) => void
   /** A call of this process is over. `isReported`: the provider said so, rather than that we inferred it. */
   readonly ended: (callId: string, isReported: boolean) => void
+  /** A call of this process was proven never to have rung. */
+  readonly voided: (callId: string) => void
   readonly isAlive: (callId: string) => boolean
   /** Every attempt of former processes has its actor by now: a live attempt without one is followed by nobody. */
   readonly recovered: () => void
@@ -79,6 +81,7 @@ interface Watch {
   readonly reported: RecentIds
   /** Calls whose end we have inferred. */
   readonly inferred: RecentIds
+  readonly voided: RecentIds
   /** Open while there may be calls to decide on. */
   readonly news: Latch.Latch
   isRecovered: boolean
@@ -97,6 +100,7 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
     late: new Map(),
     reported: new RecentIds(clock, REPORTED_MILLIS),
     inferred: new RecentIds(clock, INFERRED_MILLIS),
+    voided: new RecentIds(clock, REPORTED_MILLIS),
     news: Latch.makeUnsafe(false),
     isRecovered: false
   }
@@ -105,6 +109,7 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
   const made: LateCalls = {
     heard: (callId, event, source) => heard(watch, callId, event, source),
     ended: (callId, isReported) => (isReported ? watch.reported : watch.inferred).add(callId),
+    voided: (callId) => watch.voided.add(callId),
     isAlive: (callId) => watch.late.has(callId),
     recovered: () => {
       watch.isRecovered = true
@@ -120,7 +125,7 @@ const isNoSignOfLife = ({ _tag }: TrunkEvent): boolean =>
 
 const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSource): void => {
   if (!isCallId(callId) || isNoSignOfLife(event)) return
-  const { fork, inferred, late, news, node, reported } = watch
+  const { fork, inferred, late, news, node, reported, voided } = watch
   const call = late.get(callId)
   const now = iso(watch)
   const sign = signOf(event, now)
@@ -132,6 +137,9 @@ const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSou
     if (!inferred.has(callId)) return
     node.onGone(callId)
     fork(Effect.annotateLogs(annotate(watch, callId, sign), { callId }))
+  } else if (event._tag === "Named" && voided.has(callId)) {
+    // A callback about its end names it once more.
+    return
   } else if (!reported.has(callId) && late.size < MOST) {
     const ref = node.inDoubt(callId)
     late.set(callId, { callId, isDecided: false, life: { appeared_at: now, ...sign }, providerCallId: nameIn(event), ref, source })

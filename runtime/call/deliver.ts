@@ -7,7 +7,7 @@ import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-const { Accepted, Answered, EndAsked, EndClaimed, HungUp, Judged, Rang } = CallEvent.cases
+const { Answered, EndAsked, EndClaimed, HungUp, Judged, Placed, Queued, Rang } = CallEvent.cases
 
 /** The most values that are kept of what the provider found out about a call, and the most characters of each. */
 const MAX_GATHERED = 32
@@ -17,8 +17,10 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
   const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
     case "Queued":
+      call.tell(Queued.make({}))
+      return
     case "Placed":
-      call.tell(Accepted.make({}))
+      call.tell(Placed.make({}))
       return
     case "Rang":
       call.tell(Rang.make({}))

@@ -38,7 +38,7 @@ const ask = ({ local }: CallServices, call: LiveCall, timeout: Duration.Input) =
 
 export const look = (services: CallServices, call: LiveCall) =>
   Effect.map(ask(services, call, LOOK_TIMEOUT), ({ presence }) => {
-    call.tell(Looked.make({ at: SteadyTime.nowOf(services.clock), deaf: isDeaf(call), presence: seenAs(presence) }))
+    call.tell(Looked.make({ at: SteadyTime.nowOf(services.clock), deaf: isDeaf(call), presence }))
   })
 
 /**
@@ -57,11 +57,6 @@ export const checkEnd = Effect.fnUntraced(function* (services: CallServices, cal
   } while (call.endClaim === "repeated")
   call.endClaim = undefined
 })
-
-type Seen = (typeof Looked.Type)["presence"]
-
-/** A queued call will ring. */
-const seenAs = (presence: Presence | "silent"): Seen => (presence === "queued" ? "ringing" : presence)
 
 /** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
 const isDeaf = ({ attempt, trunk }: LiveCall) => {

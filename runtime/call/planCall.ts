@@ -63,6 +63,7 @@ export const planCall = Effect.fnUntraced(function* (
     limitsAt(trunk.adapter.manifest, {
       detects: isOn && trunk.trunk.detects === true,
       maxDurationSeconds: maxCallDurationSeconds(configurations),
+      queues: campaign !== undefined && trunk.adapter.manifest.tells?.includes("queue") === true,
       ringTimeoutSeconds
     }),
     voice,

@@ -107,7 +107,8 @@ const takeOver = Effect.fnUntraced(function* (
 })
 
 /** Opens the inbox and creates the memory. Everything is given up again when the scope closes. */
-const memoryOf = Effect.fnUntraced(function* ({ clock, inboxes, rate, slots }: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
+const memoryOf = Effect.fnUntraced(function* (services: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
+  const { clock, dialServices, inboxes, rate, slots } = services
   inbox.open(plan.ownerEpoch)
   const memory = remember(
     plan,
@@ -119,6 +120,7 @@ const memoryOf = Effect.fnUntraced(function* ({ clock, inboxes, rate, slots }: C
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       inbox.shut(plan.ownerEpoch)
+      dialServices.supervisor.withdraw(plan.campaignId)
       memory.queue.leave()
       memory.turns.leave()
       memory.unwatch()
@@ -134,6 +136,7 @@ const turn = Effect.fnUntraced(function* (services: CampaignServices, memory: Ca
   const { campaignId, ownerEpoch, telephonyConfigurationId } = memory.plan
   const trunk = telephonyConfigurationId === null ? undefined : yield* findTrunk(services, memory, telephonyConfigurationId)
   const { decision, view } = yield* decided(services, memory, trunk)
+  withdrawQueued(services, memory)
   switch (decision._tag) {
     case "Stop":
       yield* services.ownership.stop(campaignId, decision.stop, ownerEpoch)
@@ -148,6 +151,13 @@ const turn = Effect.fnUntraced(function* (services: CampaignServices, memory: Ca
       return decision
   }
 })
+
+/** When the permits end, whatever the reason, calls that wait in a carrier's queue must not ring any more either. */
+const withdrawQueued = ({ dialServices }: CampaignServices, memory: CampaignMemory): void => {
+  const mayDial = memory.permit.holds()
+  if (memory.mayDial && !mayDial) dialServices.supervisor.withdraw(memory.plan.campaignId)
+  memory.mayDial = mayDial
+}
 
 /** Reads the news. False: the campaign is no longer ours. */
 const readNews = Effect.fnUntraced(function* ({ breakerWatch, ownership }: CampaignServices, memory: CampaignMemory) {

@@ -27,6 +27,8 @@ export interface CampaignMemory {
   unwatch: () => void
   /** There may be contacts to claim now. */
   more: boolean
+  /** The permits held at the last turn. */
+  mayDial: boolean
   /** When the next retry falls due; epoch milliseconds. */
   dueAt: number
   watch: CampaignWatch
@@ -50,6 +52,7 @@ export const remember = (
     missedLoggedAt: Number.NEGATIVE_INFINITY,
     inbox,
     dueAt: Number.POSITIVE_INFINITY,
+    mayDial: true,
     more: true,
     permit: {
       holds: () => inbox.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open

@@ -155,7 +155,7 @@ const settler = Effect.gen(function* () {
       const { aliveAt, mutedAt } = known
       if (answered !== undefined && mutedAt !== undefined) return recoverMuted(past(answered), past(mutedAt))
       if (answered !== undefined) return recoverAnswered(past(answered), aliveAt === undefined ? undefined : past(aliveAt))
-      return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(trace)
+      return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(limits, trace)
     }
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
     const { callId, campaign, state, telephonyConfigurationId } = attempt

@@ -116,7 +116,7 @@ t.test("given a request without a reply", async (t) => {
   await check(
     "waits in the provider's queue, and rings later",
     "queued",
-    ({ says }) => steps(wait("40 seconds"), says(hungUp("user_busy"))),
+    ({ says }) => steps(wait("40 seconds"), says({ _tag: "Rang" }), wait("1 second"), says(hungUp("user_busy"))),
     ["prepared", "line free, 0 slots", "ended busy"]
   )
   await check("was never placed", "never_placed", silent, ["void", "line free, 0 slots"])

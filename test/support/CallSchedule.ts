@@ -55,7 +55,7 @@ export class Draws {
   }
 }
 
-const limitsOf = (detects: boolean): CallLimits => ({ detects, maxDurationSeconds: 300, ringTimeoutSeconds: 60 })
+const limitsOf = (detects: boolean): CallLimits => ({ detects, maxDurationSeconds: 300, queues: true, ringTimeoutSeconds: 60 })
 const attempt: Attempt = {
   callId,
   campaign: undefined,
@@ -235,6 +235,7 @@ class Schedule {
       if (at !== undefined) this.#plan(at, `carrier: ${last}`, () => this.#move(last, more))
     }
     plan(0, "placed")
+    if (this.#draws.below(4) === 3) this.#plan(this.#draws.millis(LATEST_MILLIS), "callback: queued", () => this.#hear({ _tag: "Queued" }))
     plan(rings, "rang")
     plan(answers, "answered", { answeredAt: answers })
     plan(detects?.at, "detected", { who: detects?.who })
@@ -277,7 +278,7 @@ class Schedule {
       )
     }
     this.#ask("look", ({ presence }) => {
-      const seen = presence === "queued" ? "ringing" : presence === "ended" ? "gone" : presence
+      const seen = presence === "ended" ? "gone" : presence
       this.call.tell(Looked.make({ at: this.#now, deaf: false, presence: seen }))
     })
   }

@@ -1,0 +1,170 @@
+/**
+ * A carrier that keeps calls in a queue of its own. A call that waits there must not ring once its campaign may not dial any more, and its contact is
+ * called again only if the carrier proves that it never rang. Judged by the log of Twilio's callees.
+ */
+import t, { type Test } from "tap"
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { freePort } from "#test/support/freePort.ts"
+
+// Most of the time is waiting for calls.
+t.jobs = 3
+
+const ours = "+15550009000"
+
+const closedWindow = () => {
+  const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
+  return { timezone: "UTC", slots: [{ day_of_week: inTwoDays, start_time: "09:00", end_time: "17:00" }] }
+}
+
+/** A campaign whose calls all wait in the queue. */
+const queue = async (t: Test, contacts: number) => {
+  const emulator = await TwilioEmulator.start({ callsPerSecond: 1000, numbers: [ours], ringMillis: 100, talkMillis: 300 })
+  t.teardown(() => emulator.stop())
+  const { accountSid, authToken, log, server } = emulator
+  const port = await freePort()
+  const world = await World.open(t, {
+    account: { provider: "twilio", account_sid: accountSid, auth_token: authToken },
+    greeting: "",
+    environment: {
+      ADAPTERS: "ari,twilio",
+      COMPATIBILITY: "dograh",
+      PORT: String(port),
+      PROVIDER_URLS: `twilio=${server.url}`,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off"
+    }
+  })
+  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
+  // The list of what was made just now.
+  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
+  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
+  const numbers = numbersOf(contacts, ["01"])
+  const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
+  emulator.holdQueue(true)
+  await world.api.start(id)
+  const requests = () => server.requests.filter(placesCall).length
+  await untilTrue("requests", () => requests() === contacts)
+  const records = () => numbers.flatMap((number) => emulator.callsTo(number))
+  return {
+    contacts: () => contactStates(world.sql, id),
+    isCanceled: ({ path }: CarrierAsk) => records().some(({ sid, status }) => status === "canceled" && path.includes(sid)),
+    dialed: () => log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
+    emulator,
+    id,
+    numbers,
+    requests,
+    areAllVoid: async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "void"),
+    states: () => records().map(({ status }) => status),
+    world
+  }
+}
+
+const isHangup = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Calls\/CA\w+\.json$/.test(path)
+const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/Calls\/CA\w+\.json$/.test(path)
+
+/** What nobody else's phone rang for is dialed once the campaign goes on, and once only. */
+const goesOn = async (t: Test, { dialed, id, numbers, world }: Awaited<ReturnType<typeof queue>>) => {
+  await world.api.resume(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(dialed().toSorted(), numbers.toSorted(), "then everybody is dialed once")
+  t.strictSame(await contactStates(world.sql, id), { completed: numbers.length })
+}
+
+t.test("given queued calls, when their campaign is paused", { buffered: true }, async (t) => {
+  const scene = await queue(t, 5)
+  const { contacts, emulator, id, states, world } = scene
+  await world.api.pause(id)
+  await untilTrue("attempts that are void", scene.areAllVoid)
+  t.strictSame(states(), ["canceled", "canceled", "canceled", "canceled", "canceled"], "then they are taken out of the queue")
+  t.strictSame(await contacts(), { pending: 5 }, "then the contacts are as before")
+  t.equal((await world.api.runs(id)).length, 0, "then no run is left")
+  const { executed_count, failed_rows, processed_rows } = await world.api.campaign(id)
+  t.strictSame({ executed_count, failed_rows, processed_rows }, { executed_count: 0, failed_rows: 0, processed_rows: 0 })
+  emulator.holdQueue(false)
+  await goesOn(t, scene)
+})
+
+t.test("given queued calls, when the calling window closes", { buffered: true }, async (t) => {
+  const scene = await queue(t, 2)
+  const { contacts, dialed, emulator, id, world } = scene
+  const { status } = await world.api.ask("PATCH", `/campaign/${id}`, { schedule_config: closedWindow() })
+  t.equal(status, 200)
+  await untilTrue("attempts that are void", scene.areAllVoid)
+  t.strictSame(await contacts(), { pending: 2 })
+  emulator.holdQueue(false)
+  t.strictSame(dialed(), [], "then nobody's phone rings")
+})
+
+t.test("given queued calls, when the replies to their hang-ups are lost", { buffered: true }, async (t) => {
+  for (const acts of [true, false]) {
+    const scene = await queue(t, 2)
+    const { contacts, emulator, id, world } = scene
+    emulator.server.fail({ acts, reply: "reset" }, isHangup, 2)
+    await world.api.pause(id)
+    await untilTrue("attempts that are void", scene.areAllVoid)
+    t.strictSame(await contacts(), { pending: 2 })
+    emulator.holdQueue(false)
+    await goesOn(t, scene)
+  }
+})
+
+t.test("given a call that leaves the queue while it is being taken out", { buffered: true }, async (t) => {
+  const scene = await queue(t, 1)
+  const { dialed, emulator, id, numbers, requests, world } = scene
+  // The reply says that it waits, and comes when its phone rings.
+  emulator.server.lateness = (ask) => (isLook(ask) ? 500 : 0)
+  emulator.lives.letRing(true)
+  const looks = () => emulator.server.requests.filter(isLook).length
+  await world.api.pause(id)
+  await untilTrue("look", () => looks() > 0)
+  emulator.holdQueue(false)
+  await untilTrue("end", async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "ended"))
+  t.strictSame(dialed(), numbers)
+  emulator.lives.letRing(false)
+  await world.api.resume(id)
+  await world.api.untilState(id, "completed")
+  t.equal(requests(), 1, "then nobody whose phone may have rung is called again")
+})
+
+for (const heard of ["heard of", "not heard of"]) {
+  t.test(
+    `given calls that left the queue unrung, when the engine is killed before it has looked, and that was ${heard}`,
+    { buffered: true },
+    async (t) => {
+      const scene = await queue(t, 3)
+      const { contacts, dialed, emulator, id, states, world } = scene
+      const { sender, server } = emulator
+      if (heard === "not heard of") sender.hold()
+      let isMute = true
+      server.fail({ acts: false, reply: "hang" }, (ask) => isMute && isLook(ask) && scene.isCanceled(ask), 1000)
+      await world.api.pause(id)
+      await untilTrue("cancellations", () => states().every((status) => status === "canceled"))
+      await sender.settled()
+      await world.end("SIGKILL")
+      sender.lose()
+      isMute = false
+      await world.launch()
+      await untilTrue("attempts that are void", scene.areAllVoid)
+      t.strictSame(await contacts(), { pending: 3 })
+      emulator.holdQueue(false)
+      t.strictSame(dialed(), [], "then nobody's phone rings")
+      await goesOn(t, scene)
+    }
+  )
+}
+
+t.test(
+  "given queued calls, when the engine is killed while their campaign runs, then everybody is dialed once",
+  { buffered: true },
+  async (t) => {
+    const { dialed, emulator, id, numbers, world } = await queue(t, 3)
+    await world.end("SIGKILL")
+    await world.launch()
+    await untilTrue("calls taken back", () => emulator.server.requests.filter(placesCall).length === 2 * numbers.length)
+    emulator.holdQueue(false)
+    await world.api.untilState(id, "completed")
+    t.strictSame(dialed().toSorted(), numbers.toSorted())
+  }
+)
