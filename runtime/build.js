@@ -21,7 +21,7 @@ import {
   statSync,
   writeFileSync
 } from "node:fs"
-import { enableCompileCache } from "node:module"
+import { enableCompileCache, flushCompileCache } from "node:module"
 import { basename, dirname, join, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
@@ -207,7 +207,10 @@ export const load = async (program) => {
     return import(pathToFileURL(join(root, program)).href)
   }
   enableCompileCache(join(dirname(file), "cache"))
-  return import(pathToFileURL(file).href)
+  const loaded = await import(pathToFileURL(file).href)
+  // Node itself would write it only at the end, and a process that is killed never.
+  flushCompileCache()
+  return loaded
 }
 
 if (process.argv[1] === self) await build(process.argv[2] ?? "runtime/main.ts")
