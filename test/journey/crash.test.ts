@@ -5,6 +5,7 @@
 import t, { type Test } from "tap"
 import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
+import type { Environment } from "#test/support/EngineProcess.ts"
 import { attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.setTimeout(1_800_000)
@@ -14,17 +15,17 @@ t.jobs = 4
 const slots = 10
 const endings = ["01", "01", "02", "10", "06", "01", "13", "05"]
 
-const given = async (t: Test, contacts: number) => {
+const given = async (t: Test, contacts: number, environment: Environment = {}) => {
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 1000, seed: 3, talkMillis: 1500 },
-    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
   })
   const { id } = await world.campaign(numbersOf(contacts, endings), { max_concurrency: slots })
   return { world, id }
 }
 
 /** Each time with a clock that is set half a minute further ahead: when doubts end must not depend on it. */
-const launchLater = (world: World, times = 1) => world.launch({ CLOCK_AHEAD: String(times * awayMillis) })
+const launchLater = (world: World, times = 1) => world.launch({ CLOCK_AHEAD: String(times * awayMillis), CRASH_AT: "" })
 
 const awayMillis = 30_000
 
@@ -46,9 +47,7 @@ const thenAllIsWell = async (t: Test, world: World, id: number) => {
 
 for (const [index, point] of dialPoints.entries()) {
   t.test(`given a campaign, when the engine dies at "${point}" and comes back`, { buffered: true }, async (t) => {
-    const { id, world } = await given(t, 28)
-    await world.end("SIGTERM")
-    await world.launch({ CRASH_AT: point, CRASH_AFTER: String(5 + index) })
+    const { id, world } = await given(t, 28, { CRASH_AT: point, CRASH_AFTER: String(5 + index) })
     await world.api.start(id)
     t.equal((await world.engine.exited).signal, "SIGKILL")
     await launchLater(world)
