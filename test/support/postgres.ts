@@ -112,7 +112,8 @@ const copyOf = Effect.fnUntraced(function* (source: string) {
   const url = yield* serverUrl
   const name = `test_${randomUUID().replaceAll("-", "")}`
   yield* Effect.acquireRelease(
-    administer(url, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(source)}`),
+    // Copying the files takes Postgres half as long as logging each page of them.
+    administer(url, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(source)} STRATEGY file_copy`),
     () => Effect.ignore(administer(url, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`))
   )
   return at(url, name)
