@@ -20,11 +20,31 @@ const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 const waiting = /^test\/(adapters|chaos|journey)\//
-/** These take longest, so they begin first; otherwise the run would end with one of them alone. */
+/** These take longest, most of them by waiting, so they begin first; otherwise the run would end with one of them alone. */
 const hosted = ["cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"].map((carrier) => `hosted/${carrier}`)
-const longest = [...hosted, "stuckTrunk", "allInDoubt", "trouble", "crash", "faultPause", "chaos", "ariDoubt", "outages", "kills"].map(
-  (name) => join("/", `${name}.test.ts`)
-)
+const longest = [
+  ...hosted,
+  "package",
+  "stuckTrunk",
+  "crash",
+  "trouble",
+  "faultPause",
+  "demo",
+  "lateCalls",
+  "recovery",
+  "claimedEnds",
+  "allInDoubt",
+  "throughDialplan",
+  "hostedCarrier",
+  "callbackSchedules",
+  "kills",
+  "generatedAsterisk",
+  "twoEngines",
+  "severalAsterisks",
+  "chaos",
+  "ariDoubt",
+  "outages"
+].map((name) => join("/", `${name}.test.ts`))
 
 const placeOf = (file: string): number => {
   const place = longest.findIndex((end) => file.endsWith(end))
