@@ -5,6 +5,8 @@ import { outcomes, type Progress } from "./Watch.ts"
 export interface Display {
   /** Says what is being done, then what came of it. */
   readonly step: <A>(name: string, doing: string, act: () => Promise<A>, done: (value: A) => string) => Promise<A>
+  /** How often there is something new to show: each time costs the service eight requests. */
+  readonly everyMillis: number
   readonly show: (progress: Progress) => void
   readonly say: (...lines: ReadonlyArray<string>) => void
   /** Leaves what was drawn last. */
@@ -28,6 +30,7 @@ const retriesOf = ({ nextRetryAt, retriesWaiting }: Progress): string => {
 }
 
 const drawMillis = 200
+const terminalMillis = 500
 const plainMillis = 2000
 const spinner = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"]
 const widestBar = 50
@@ -98,6 +101,7 @@ export const terminalDisplay = (): Display => {
       say(`  ${styled("green", "✔")} ${heading(name)}${done(value)}`)
       return value
     },
+    everyMillis: terminalMillis,
     show: (progress) => {
       block = () => blockOf(progress)
       draw()
@@ -108,7 +112,6 @@ export const terminalDisplay = (): Display => {
 
 /** Lines for a log, to either stream. */
 export const plainDisplay = (out: NodeJS.WriteStream): Display => {
-  let shownAt = Number.NEGATIVE_INFINITY
   const say = (...lines: ReadonlyArray<string>) => {
     out.write(lines.map((line) => `${line}\n`).join(""))
   }
@@ -119,11 +122,8 @@ export const plainDisplay = (out: NodeJS.WriteStream): Display => {
       say(`  ${name.padEnd(nameWidth)}${done(value)}`)
       return value
     },
-    show: (progress) => {
-      if (performance.now() < shownAt + plainMillis) return
-      shownAt = performance.now()
-      say(lineOf(progress))
-    },
+    everyMillis: plainMillis,
+    show: (progress) => say(lineOf(progress)),
     close: () => {}
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises"
 import type { Api, Campaign } from "./Api.ts"
 import { DemoFailed } from "./DemoFailed.ts"
+import type { Display } from "./Display.ts"
 
 export const outcomes = ["answered", "voicemail", "busy", "no answer", "failed"] as const
 type OutcomeName = (typeof outcomes)[number]
@@ -28,7 +29,6 @@ export interface Progress {
   readonly nextRetryAt: number | undefined
 }
 
-const everyMillis = 500
 const rateMillis = 4000
 const longestMillis = 1_200_000
 
@@ -79,7 +79,7 @@ export const watch = async (
   api: Api,
   campaign: Campaign,
   setting: { readonly slots: number; readonly retryDelaySeconds: number; readonly signal: AbortSignal },
-  show: (progress: Progress) => void
+  { everyMillis, show }: Pick<Display, "everyMillis" | "show">
 ): Promise<Campaign> => {
   const startedAt = Date.now()
   const retries = makeRetryClock(setting.retryDelaySeconds * 1000)

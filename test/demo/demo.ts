@@ -124,7 +124,7 @@ const runCampaign = async (options: Options, on: Display, { farEnd, service }: P
     () => `${slots} slots, at most ${rate} calls/s, busy and no answer once more after ${retryDelaySeconds} s`
   )
   await api.startCampaign(campaign.id)
-  const ended = await watch(api, campaign, { slots, retryDelaySeconds, signal: interrupted.signal }, on.show)
+  const ended = await watch(api, campaign, { slots, retryDelaySeconds, signal: interrupted.signal }, on)
   const progress = await api.progress(campaign.id)
   const runs = await api.allRuns(campaign.id)
   return { contacts, campaign: ended, progress, runs, sample: await sampleOf(api, runs) }
