@@ -169,13 +169,15 @@ const reserve = Effect.fnUntraced(function* (services: DialServices, { memory, r
   // Only as many as can leave before the next claim returns. More slots would be withheld from others, perhaps without contacts for them.
   const apart = Math.max(...rates.map(({ rate }) => spacing(rate)))
   const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
-  const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room, together) }), () => newCallId)
-  // If the trunk is in trouble, the first call becomes its probe and the others are not admitted.
-  const ids = fresh.filter((callId) => trunk.admit(callId))
+  // If the trunk is in trouble, the only call becomes its probe.
+  const most = trunk.trouble() === undefined ? Math.min(claimLimit, room, together) : 1
+  const ids = yield* Effect.forEach(Array.from({ length: most }), () => newCallId)
   const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]
-  // It returns only ids that it was given.
-  const callIds = memory.queue.take(ids, scopes) as typeof ids
-  ids.slice(callIds.length).forEach(trunk.dismiss)
+  // It returns only ids that it was given. Slots come first: a probe that is admitted and dismissed wakes all who wait for the trunk, us among
+  // them, and we would turn in circles until a slot is free.
+  const taken = memory.queue.take(ids, scopes) as typeof ids
+  const callIds = taken.filter((callId) => trunk.admit(callId))
+  taken.slice(callIds.length).forEach(services.slots.release)
   if (callIds.length === 0) {
     turns.leave()
     return yield* waitForSlot(services, memory, scopes, trunk, begun)

@@ -347,3 +347,30 @@ t.test("given an owner that ends half-way, then no slot is lost and no contact i
     idle
   )
 })
+
+t.test(
+  "given a provider that answers nothing, when a probe is due while all slots are held by calls in doubt, then the campaign waits for a slot",
+  async (t) => {
+    let wakes = 0
+    await play(
+      (world) => {
+        campaign(5, { ...fast, maxConcurrency: 3 })(world)
+        world.originate = Effect.andThen(Effect.sleep("15 seconds"), noReply)
+      },
+      ({ inboxes }) =>
+        steps(
+          wait("16 seconds"),
+          afterwards(() => {
+            const inbox = inboxes.of(campaignId)
+            const { wake } = inbox
+            inbox.wake = () => {
+              wakes++
+              wake.call(inbox)
+            }
+          }),
+          wait("10 seconds")
+        )
+    )
+    t.ok(wakes <= 2, `it is woken ${wakes} times`)
+  }
+)
