@@ -2,25 +2,22 @@
  * What a session object says of its call, in the reply to a look or in a callback.
  * https://developers.cloudonix.com/Documentation/dataModels/session
  */
-import { at, numberAt, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { hungUp, timeOf } from "#adapters/shared/callEvents.ts"
+import { numberAt, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { digitsOf } from "#adapters/shared/phoneNumbers.ts"
+import { isOfItsTime } from "#adapters/shared/theOneOf.ts"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Look } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { isToken } from "./CloudonixReply.ts"
-import { standings } from "./codes.ts"
+import { standings } from "./cloudonixCodes.ts"
 
-/** How far the clocks may be apart, and how long the request may have been under way. */
-const SKEW_MILLIS = 30_000
-const UNDER_WAY_MILLIS = 60_000
 /** A session that began so long before a call was requested is another one's, even if the clocks are far apart. */
 const LONG_BEFORE_MILLIS = 300_000
 const SAME_DIGITS = 7
 
 /** Callbacks come as a session or as an array of one. */
 export const sessionIn = (body: unknown): unknown => (Array.isArray(body) && body.length === 1 ? body[0] : body)
-
-export const sessionsIn = (body: unknown): ReadonlyArray<unknown> | undefined => (Array.isArray(body) ? body : undefined)
 
 /** In epoch milliseconds. Zero is no time. */
 const timeAt = (session: unknown, name: string): number | undefined => {
@@ -30,14 +27,13 @@ const timeAt = (session: unknown, name: string): number | undefined => {
 
 /** What a session says of a call that lives; nothing if it has ended. */
 const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
-  const answeredAt = timeAt(session, "callAnswerTime")
   switch (standings.get(textAt(session, "status"))) {
     case "placed":
       return [{ _tag: "Placed" }]
     case "ringing":
       return [{ _tag: "Rang" }]
     case "up":
-      return [{ _tag: "Answered", ...(answeredAt === undefined ? {} : { at: answeredAt }) }]
+      return [{ _tag: "Answered", ...timeOf(timeAt(session, "callAnswerTime")) }]
     default:
       return []
   }
@@ -63,19 +59,15 @@ const causeIn = (session: unknown, { cause, hasSip }: { readonly cause: HangupCa
 const endOf = (session: unknown, cause: HangupCause): ReadonlyArray<TrunkEvent> => {
   const [answeredAt, endedAt] = [timeAt(session, "callAnswerTime"), timeAt(session, "callEndTime")]
   const isAnswered = answeredAt !== undefined || (cause === "normal_clearing" && numberAt(session, "callAnswerTime") === undefined)
-  const answer: TrunkEvent = { _tag: "Answered", ...(answeredAt === undefined ? {} : { at: answeredAt }) }
-  const end: TrunkEvent = { _tag: "HungUp", cause, ...(endedAt === undefined ? {} : { at: endedAt }) }
-  return isAnswered ? [answer, end] : [end]
+  const end = hungUp(cause, endedAt)
+  return isAnswered ? [{ _tag: "Answered", ...timeOf(answeredAt) }, end] : [end]
 }
-
-const digitsOf = (number: string | undefined): string | undefined => number?.replace(/^\+/, "")
 
 /** Whether the session says that it is between other numbers than the call. */
 export const isBetweenOthers = (session: unknown, { from, to }: CallRef): boolean => {
-  const [caller, callee] = [digitsOf(textAt(session, "callerId")), digitsOf(textAt(session, "destination"))]
   const isOther = (told: string | undefined, known: string | undefined) =>
-    told !== undefined && known !== undefined && told !== digitsOf(known)
-  return isOther(callee, to) || isOther(caller, from)
+    told !== undefined && known !== undefined && digitsOf(told) !== digitsOf(known)
+  return isOther(textAt(session, "destination"), to) || isOther(textAt(session, "callerId"), from)
 }
 
 /** A token that a callback told may be that of another call. Numbers may have been translated, which leaves their last digits. */
@@ -85,30 +77,9 @@ export const isOfAnother = (session: unknown, { sentAt, to }: CallRef): boolean 
   return isOtherNumber || (startedAt !== undefined && startedAt < sentAt - LONG_BEFORE_MILLIS)
 }
 
-/**
- * The session of a call whose reply was lost, in the list of those that live: by its numbers and time, because Cloudonix takes no id of ours.
- * Undefined: none. Or why nobody can tell, since only a single match is believed.
- */
-export const theOneOf = (
-  sessions: ReadonlyArray<unknown>,
-  call: CallRef
-): { readonly token: string; readonly session: unknown } | string | undefined => {
-  if (call.to === undefined) return "neither the session's token nor the number is known"
-  const mine = sessions.flatMap((session) => {
-    const token = at(session, "token")
-    return isToken(token) && mayBe(session, call) ? [{ token, session }] : []
-  })
-  return mine.length > 1 ? "several calls to this number at this time" : mine[0]
-}
-
-const mayBe = (session: unknown, call: CallRef): boolean => {
-  const createdAt = timeIn(textAt(session, "createdAt")) ?? timeAt(session, "callStartTime")
-  return (
-    textAt(session, "direction") === "outbound-api" &&
-    digitsOf(textAt(session, "destination")) === digitsOf(call.to) &&
-    !isBetweenOthers(session, call) &&
-    createdAt !== undefined &&
-    createdAt >= call.sentAt - SKEW_MILLIS &&
-    createdAt <= call.sentAt + UNDER_WAY_MILLIS
-  )
-}
+/** Whether a session that lives can be the call's: by its numbers and time, because Cloudonix takes no id of ours. */
+export const isOf = (call: CallRef, session: unknown): boolean =>
+  textAt(session, "direction") === "outbound-api" &&
+  textAt(session, "destination") !== undefined &&
+  !isBetweenOthers(session, call) &&
+  isOfItsTime(call, timeIn(textAt(session, "createdAt")) ?? timeAt(session, "callStartTime"))

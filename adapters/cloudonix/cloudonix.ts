@@ -2,14 +2,17 @@
  * Cloudonix through its REST API. Calls are reported in callbacks, and their audio comes over websockets that Cloudonix opens, so the engine needs a
  * public address. How a call has ended is looked up.
  */
-import { Effect } from "effect"
-import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
-import { publicAddressStep } from "#adapters/shared/setup.ts"
+import { setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { at } from "#adapters/shared/Json.ts"
+import { jsonMedia, streamSidDialect } from "#adapters/shared/JsonMedia.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
-import * as Credential from "#core/provider/Credential.ts"
+import { accountOf, fields } from "./CloudonixAccount.ts"
 import { readCallback } from "./CloudonixCallback.ts"
-import { acceptMedia } from "./cloudonixMedia.ts"
-import { accountOf, openTrunk } from "./CloudonixTrunk.ts"
+import { tokenIn } from "./CloudonixReplies.ts"
+import { connect } from "./CloudonixTrunk.ts"
+
+/** `callSid` is a SIP id, which Cloudonix' API does not know; the start of a stream also names the session. */
+const sessionOf = (start: unknown) => tokenIn(at(start, "start"), "session")
 
 export default defineAdapter({
   manifest: {
@@ -25,35 +28,14 @@ export default defineAdapter({
     needsCallerId: true,
     accountField: "domain_id"
   },
-  fields: {
-    bearer_token: Credential.token({ label: "Bearer Token", description: "API key of the domain or of its tenant", placeholder: "XI..." }),
-    domain_id: {
-      ...Credential.text({ label: "Domain Name", description: "The domain that calls are placed in", placeholder: "acme.cloudonix.net" }),
-      // A name without a dot is one of Cloudonix' own domains.
-      normal: { domain: "cloudonix.net" },
-      pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$"
-    },
-    application_name: Credential.optionalText({
-      label: "Application Name",
-      description: "Voice application for inbound calls. Calls that are placed need none"
-    }),
-    from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" }),
-    authorization_api_key: {
-      ...Credential.secret({
-        label: "Authorization API Key",
-        description: "Only if the domain sends one with its callbacks: those without it are then refused"
-      }),
-      required: false,
-      normal: "trimmed"
-    }
-  },
-  setup: (_, host) => [publicAddressStep("Cloudonix", host)],
+  fields,
+  setup: (config, host) => setupOf(accountOf(config), host),
   callbackHeaders: ["x-cx-apikey", "authorization"],
-  connect: Effect.fn("cloudonix.connect")(openTrunk),
+  connect,
   read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domain_id, authorization_api_key),
   // Cloudonix limits each domain, whichever key is used.
   rateKey: ({ domain_id }) => domain_id,
   // Cloudonix signs nothing: the address is all that proves who comes.
-  media: { accept: acceptMedia },
+  media: { accept: jsonMedia({ ...streamSidDialect, callIdIn: sessionOf }) },
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

@@ -2,16 +2,14 @@
  * Plivo through its REST interface. Calls are reported in signed callbacks, and their audio comes over websockets that Plivo opens, so the engine needs a
  * public address. https://www.plivo.com/docs/voice/xml/stream
  */
-import { Effect } from "effect"
-import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
 import { checkpointDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
 import { readDialect } from "#adapters/shared/PlivoDialectCallback.ts"
 import { CALL_SECONDS, RING_SECONDS } from "#adapters/shared/PlivoDialectRequest.ts"
-import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
-import * as Credential from "#core/provider/Credential.ts"
+import { accountOf, fields } from "./PlivoAccount.ts"
+import { connect, CURRENCY } from "./PlivoTrunk.ts"
 import { proofOf } from "./signature.ts"
-import { accountOf, CURRENCY, openTrunk } from "./PlivoTrunk.ts"
 
 export default defineAdapter({
   manifest: {
@@ -30,23 +28,10 @@ export default defineAdapter({
     pricesRecords: true,
     accountField: "auth_id"
   },
-  fields: {
-    auth_id: {
-      ...Credential.identifier({ label: "Auth ID", description: "From the console's overview", placeholder: "MAXXXXXXXXXXXXXXXXXX" }),
-      sensitive: true,
-      pattern: "^(MA|SA)[0-9A-Za-z]{18}$"
-    },
-    auth_token: Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Plivo's callbacks" }),
-    application_id: Credential.optionalText({
-      label: "Application ID",
-      description: "Application for incoming calls; not needed for outgoing ones",
-      pattern: "^[0-9]{0,20}$"
-    }),
-    from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids to show, in E.164", placeholder: "+15550100" })
-  },
+  fields,
   callbackHeaders: ["x-plivo-signature-v3", "x-plivo-signature-v3-nonce", "x-plivo-signature-ma-v3"],
-  connect: Effect.fn("plivo.connect")(openTrunk),
-  setup: (_, host) => [publicAddressStep("Plivo", host)],
+  connect,
+  setup: (config, host) => setupOf(accountOf(config), host),
   // The signature covers the bytes, by which a repeat is known; its nonce adds nothing to that.
   read: ({ auth_token }, callback) => {
     const proof = proofOf(callback, auth_token)

@@ -12,6 +12,8 @@ export interface Proof {
   readonly nonce: string | undefined
 }
 
+export const nonceOf = ({ nonce }: Proof): { readonly nonce?: string } => (nonce === undefined ? {} : { nonce })
+
 export type Pair = readonly [name: string, value: string]
 
 /** The fields of a form, in their order, decoded; undefined for any other body. Empty values are kept. */

@@ -1,27 +1,24 @@
-/**
- * What the trunks of hosted carriers have in common: one HTTP client for the account, a status that is that of its credentials, and the need of an
- * address where the carrier reaches us.
- */
-import { Effect, Latch, type Scope } from "effect"
+/** A hosted carrier, as far as every one is used alike: an account, an HTTP client for it, and what its replies prove. */
+import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import {
   type Check,
-  OriginateRefused,
-  type OriginateRequest,
+  type OriginateDoubtful,
+  type OriginateRefused,
   ProviderError,
-  type Trunk,
   type TrunkContext,
   type TrunkStatus,
   type VerifyContext
 } from "#core/provider/Adapter.ts"
-import { type HttpClient, type HttpRequest, makeHttpClient, type Outcome, type Reply } from "./HttpClient.ts"
-import { keepStatus } from "./keepStatus.ts"
+import { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
+import { type HttpClient, type HttpRequest, makeHttpClient, NotSent, type Outcome, type Reply } from "./HttpClient.ts"
 import { publicAddressStep } from "./setup.ts"
+import { type AccountCheck, type CarrierReplies, detailOf, isSuccess, originated, standingOf } from "./replies.ts"
 
 /** Carriers do not say how long they keep an idle connection. */
 const limits = { idleMillis: 5_000, maxSockets: 16, silenceMillis: 5_000 }
 
-interface Account {
+export interface Account {
   readonly provider: string
   readonly displayName: string
   /** Of the carrier's own servers. */
@@ -29,103 +26,105 @@ interface Account {
   readonly authorization?: string | ((at: number) => string)
   /** What authenticates requests where the carrier has headers of its own for it. */
   readonly headers?: Readonly<Record<string, string>>
-  /** A request that changes nothing and needs the credentials, and what its outcome says about the trunk. */
-  readonly check: { readonly request: HttpRequest; readonly statusOf: (outcome: Outcome) => TrunkStatus }
-  /** What the configuration lacks, although its fields are valid: no call can be placed without it. */
-  readonly lack?: string | undefined
+  readonly replies: CarrierReplies
+  readonly check: AccountCheck
+  /** What is needed besides valid fields, see `fieldStep`. */
+  readonly steps?: ReadonlyArray<SetupStep>
   /** What to do when the credentials are refused. */
   readonly advice: string
 }
 
+/** What the configuration lacks, although its fields are valid: no call can be placed without it. */
+export const lackOf = ({ steps = [] }: Account): string | undefined => blockedBy(steps)
+
+export const setupOf = (
+  { displayName, steps = [] }: Account,
+  host: SetupHost,
+  refusesUrl?: Parameters<typeof publicAddressStep>[2]
+): ReadonlyArray<SetupStep> => [publicAddressStep(displayName, host, refusesUrl), ...steps]
+
 export interface HostedCarrier {
-  readonly http: HttpClient
+  readonly account: Account
   /** Why nothing may be sent to it. */
   readonly refused: string | undefined
   readonly status: Effect.Effect<TrunkStatus>
-  readonly ask: (operation: string, request: HttpRequest) => Effect.Effect<Reply, ProviderError>
+  readonly renewConnections: () => void
+  readonly outcomeOf: (request: HttpRequest) => Effect.Effect<Outcome>
+  /** Fails unless the reply is one that `isExpected` knows. */
+  readonly ask: (operation: string, request: HttpRequest, isExpected: (reply: Reply) => boolean) => Effect.Effect<Reply, ProviderError>
+  /** What `read` finds in the reply's body; fails if that is nothing. Undefined: the carrier itself says that it has no such call. */
+  readonly fetch: <A>(
+    operation: string,
+    request: HttpRequest,
+    read: (body: unknown) => A | undefined
+  ) => Effect.Effect<A | undefined, ProviderError>
+  /**
+   * Requests a call. `placed` is told the carrier's id of it, and the reply, even if that comes too late for the result: nobody awaits it any more then.
+   */
+  readonly place: (
+    order: HttpRequest & Required<Pick<HttpRequest, "leave">>,
+    placed: (providerCallId: string, reply: Reply, isAwaited: boolean) => void
+  ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
   readonly error: (operation: string, detail: string) => ProviderError
 }
 
-export const openCarrier = (
-  { authorization, check, headers, origin, provider }: Account,
+export const openCarrier = Effect.fnUntraced(function* (
+  account: Account,
   { apiOrigin, egress }: Pick<TrunkContext, "apiOrigin" | "egress">
-): Effect.Effect<HostedCarrier, never, Scope.Scope> => {
+) {
+  const { authorization, check, headers, origin, provider, replies } = account
   const base = apiOrigin ?? new URL(origin)
   const refused = refusesUrl(egress, base) ? refusedWords : undefined
+  const http = yield* makeHttpClient({ ...limits, authorization, base, egress, headers })
   const error = (operation: string, detail: string) => new ProviderError({ provider, operation, detail })
-  return Effect.map(makeHttpClient({ ...limits, authorization, base, egress, headers }), (http) => ({
-    http,
+  const outcomeOf = (request: HttpRequest) =>
+    refused === undefined ? asOutcome(http.send(request)) : Effect.succeed(new NotSent({ withdrawn: false, detail: refused }))
+  const ask: HostedCarrier["ask"] = Effect.fnUntraced(function* (operation, request, isExpected) {
+    const outcome = yield* outcomeOf(request)
+    if (!("status" in outcome)) return yield* error(operation, outcome.detail)
+    return isExpected(outcome) ? outcome : yield* error(operation, detailOf(outcome, replies))
+  })
+  const fetch: HostedCarrier["fetch"] = Effect.fnUntraced(function* (operation, request, read) {
+    const isRead = (reply: Reply) => isSuccess(reply) && read(reply.body) !== undefined
+    const reply = yield* ask(operation, request, (reply) => isRead(reply) || replies.isMissing(reply))
+    return replies.isMissing(reply) ? undefined : read(reply.body)
+  })
+  const carrier: HostedCarrier = {
+    account,
+    ask,
+    error,
+    fetch,
+    outcomeOf,
+    place: (...given) => place(http, replies, ...given),
     refused,
-    status: refused === undefined ? Effect.map(asOutcome(http.send(check.request)), check.statusOf) : Effect.succeed(unreachable(refused)),
-    ask: (operation, request) =>
-      refused === undefined
-        ? Effect.catch(http.send(request), ({ detail }) => Effect.fail(error(operation, detail)))
-        : Effect.fail(error(operation, refused)),
-    error
-  }))
-}
+    renewConnections: http.renewConnections,
+    status: Effect.map(outcomeOf(check.request), (outcome) => standingOf(outcome, check, replies))
+  }
+  return carrier
+})
+
+const place = Effect.fnUntraced(function* (
+  http: HttpClient,
+  replies: CarrierReplies,
+  ...[order, placed]: Parameters<HostedCarrier["place"]>
+) {
+  let isAwaited = true
+  const placing = http.place(order, (settled) => {
+    const result = originated(settled, replies)
+    if ("status" in settled && "providerCallId" in result) placed(result.providerCallId, settled, isAwaited)
+  })
+  const noLonger = Effect.sync(() => {
+    isAwaited = false
+  })
+  const result = originated(yield* Effect.ensuring(asOutcome(placing), noLonger), replies)
+  return "providerCallId" in result ? result : yield* result
+})
 
 /** A failure to get a reply is an outcome like any other. */
-export const asOutcome = (request: ReturnType<HttpClient["send"]>): Effect.Effect<Outcome> =>
+const asOutcome = (request: ReturnType<HttpClient["send"]>): Effect.Effect<Outcome> =>
   Effect.catch(request, (failure) => Effect.succeed(failure))
 
-const unreachable = (detail: string): TrunkStatus => ({ _tag: "Down", reason: "unreachable", detail })
-
-type Verbs = Pick<Trunk, "detects" | "hangup" | "lookup" | "numbers" | "sendDtmf" | "transfer"> & {
-  readonly originate: (
-    callbackUrl: NonNullable<TrunkContext["callbackUrl"]>,
-    ...given: Parameters<Trunk["originate"]>
-  ) => ReturnType<Trunk["originate"]>
-}
-
-const isE164 = (text: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(text)
-
-/** Why the request would be of no use. */
-const unusable = ({ from, to }: OriginateRequest): OriginateRefused | undefined => {
-  if (!isE164(to)) {
-    return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number in E.164" })
-  }
-  if (from === undefined) return new OriginateRefused({ reason: "misconfigured", detail: "there is no caller ID" })
-  if (!isE164(from)) return new OriginateRefused({ reason: "caller_id_refused", detail: "the caller ID is not a phone number in E.164" })
-  return undefined
-}
-
-/**
- * The trunk is up while the carrier accepts the credentials. A call that is refused because of them has them checked at once. `originate` gets only
- * requests with usable numbers.
- */
-export const trunkOf = Effect.fnUntraced(function* (
-  { displayName, lack }: Account,
-  carrier: HostedCarrier,
-  { callbackUrl, onStatus }: TrunkContext,
-  verbs: Verbs
-) {
-  const hurry = Latch.makeUnsafe(false)
-  const unheard = publicAddressStep(displayName, { callbackUrl: undefined, publicUrl: undefined }).description
-  const obstacle = lack ?? (callbackUrl === undefined ? unheard : undefined)
-  const check = obstacle === undefined ? carrier.status : Effect.succeed(unreachable(obstacle))
-  yield* Effect.forkScoped(keepStatus({ check, hurry, onStatus }))
-  const trunk: Trunk = {
-    ...verbs,
-    originate: (request) => {
-      const refusal = unusable(request)
-      if (refusal !== undefined) return Effect.fail(refusal)
-      if (lack !== undefined) return Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: lack }))
-      if (callbackUrl === undefined || carrier.refused !== undefined)
-        return Effect.fail(new OriginateRefused({ reason: "unreachable", detail: carrier.refused ?? unheard }))
-      return Effect.tapError(verbs.originate(callbackUrl, request), (error) =>
-        Effect.sync(() => error._tag === "OriginateRefused" && error.reason === "auth_refused" && hurry.openUnsafe())
-      )
-    },
-    // Callbacks come for every call, whoever placed it.
-    adopt: () => {},
-    reconnect: () => {
-      carrier.http.renewConnections()
-      hurry.openUnsafe()
-    }
-  }
-  return trunk
-})
+export const unreachable = (detail: string): TrunkStatus => ({ _tag: "Down", reason: "unreachable", detail })
 
 const passed = (name: string, message: string): Check => ({ name, result: "passed", message })
 const failed = (name: string, message: string, advice: string): Check => ({ name, result: "failed", message, advice })
@@ -137,7 +136,9 @@ export const verifyAccount = Effect.fnUntraced(function* (account: Account, cont
   for (const check of checksOf(account, status)) context.report(check)
 })
 
-const checksOf = ({ advice, displayName, lack, origin }: Account, status: TrunkStatus): ReadonlyArray<Check> => {
+const checksOf = (account: Account, status: TrunkStatus): ReadonlyArray<Check> => {
+  const { advice, displayName, origin } = account
+  const lack = lackOf(account)
   const detail = status._tag === "Down" ? status.detail : ""
   if (status._tag === "Down" && status.reason !== "auth")
     return [failed("connection", `${displayName} could not be reached: ${detail}.`, `Let the engine connect to ${origin}.`)]

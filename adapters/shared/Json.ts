@@ -3,6 +3,8 @@ import { Result } from "effect"
 
 export const parse = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
 
+export const parseBytes = (bytes: Uint8Array): unknown => parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+
 /** The value at a path of names. */
 export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown => {
   let here = value
@@ -29,6 +31,10 @@ export const timeIn = (text = ""): number | undefined => {
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : at
 }
+
+/** A time without its zone is none: it would be read in ours. */
+export const zonedTime = (text = ""): number | undefined =>
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/.test(text) ? timeIn(text.replace(" ", "T")) : undefined
 
 /** A number of things or seconds that was sent as text. */
 export const countIn = (text = ""): number | undefined => (/^[0-9]{1,9}$/.test(text) ? Number(text) : undefined)

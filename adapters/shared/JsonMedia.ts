@@ -5,17 +5,20 @@
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { AcceptMedia, MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { base64Length, decodeBase64, encodeBase64 } from "./base64.ts"
-import { at, parse, textAt } from "./Json.ts"
-import { MediaEar } from "./MediaEar.ts"
-import { MediaMarks, type MarkTime } from "./MediaMarks.ts"
+import { CarrierStream } from "./CarrierStream.ts"
+import { at, parseBytes, textAt } from "./Json.ts"
+import type { MarkTime } from "./MediaMarks.ts"
 import { MediaMessage } from "./MediaMessage.ts"
 
 /** How one carrier puts it. */
 export interface JsonDialect {
   /** In a `start` message: the id that our messages must carry; empty where they carry none. Undefined: it is no such message. */
   readonly streamIdIn: (start: unknown) => string | undefined
+  /** In a `start` message: the carrier's own id of the call, where other names of it may be missing. */
+  readonly callIdIn?: (start: unknown) => string | undefined
   /** The message with this payload. */
   readonly audio: (streamId: string, payload: string) => object
   readonly clear: (streamId: string) => object
@@ -57,8 +60,8 @@ interface JsonMediaOptions {
 
 export const jsonMedia =
   (dialect: JsonDialect, options: JsonMediaOptions = {}): AcceptMedia =>
-  (_, socket, onEvent) =>
-    new JsonMedia(dialect, socket, onEvent, options)
+  (call, socket, onEvent) =>
+    new JsonMedia(dialect, call, socket, onEvent, options)
 
 /** Stands for the payload, to find its place in a message. No id can contain it. */
 const PLACE = "the payload"
@@ -70,65 +73,44 @@ const found = new MediaMessage()
 const decoded = new Uint8Array(49_152)
 const decodedFrame = decoded.subarray(0, frameSize)
 
-class JsonMedia implements MediaProtocol, MediaStream {
+type OnEvent = (event: TrunkEvent) => void
+
+class JsonMedia implements MediaProtocol {
   readonly #dialect: JsonDialect
-  readonly #socket: MediaSocket
-  readonly #onEvent: (event: TrunkEvent) => void
-  readonly #ear = new MediaEar()
-  readonly #marks: MediaMarks
+  readonly #call: CallRef
+  readonly #onEvent: OnEvent
+  readonly #stream: CarrierStream
   #streamId: string | undefined
   /** An audio message with room for the payload of a frame, which begins at `#payloadAt`. */
   #frame: Uint8Array = new Uint8Array(0)
   #payloadAt = 0
   #lastChunk = -1
 
-  constructor(dialect: JsonDialect, socket: MediaSocket, onEvent: (event: TrunkEvent) => void, { time }: JsonMediaOptions) {
+  constructor(dialect: JsonDialect, call: CallRef, socket: MediaSocket, onEvent: OnEvent, { time }: JsonMediaOptions) {
     this.#dialect = dialect
-    this.#socket = socket
+    this.#call = call
     this.#onEvent = onEvent
-    this.#marks = new MediaMarks({
-      report: (name, how) => this.#ear.marked(name, how),
-      send: (id) => this.#say(this.#dialect.mark(this.#streamId ?? "", id)),
-      ...(time === undefined ? {} : { time })
-    })
+    const words = {
+      frame: (frame: Uint8Array) => {
+        encodeBase64(frame, this.#frame, this.#payloadAt)
+        return socket.sendText(this.#frame)
+      },
+      clear: () => dialect.clear(this.#streamId ?? ""),
+      mark: (id: string) => dialect.mark(this.#streamId ?? "", id)
+    }
+    this.#stream = new CarrierStream(socket, words, onEvent, time)
   }
 
   message(data: Uint8Array, isText: boolean): MediaStream | undefined {
     if (!isText) throw new Error("a binary message")
-    if (!found.read(data)) return this.#event(parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString()))
+    if (!found.read(data)) return this.#event(parseBytes(data))
     if (!found.isInbound || this.#isLate(found.chunk)) return undefined
     this.#hear(decodeBase64(data, found.payloadFrom, found.payloadTo, decoded))
     return undefined
   }
 
   closed(how: MediaEnd, why: string): void {
-    this.#marks.close()
-    this.#ear.close(how, why)
-  }
-
-  send(frame: Uint8Array): boolean {
-    if (frame.length !== frameSize || !this.#ear.isOpen()) return false
-    encodeBase64(frame, this.#frame, this.#payloadAt)
-    const isSent = this.#socket.sendText(this.#frame)
-    if (isSent) this.#marks.sent()
-    return isSent
-  }
-
-  /** The carrier keeps the time of what it plays. */
-  skip(): void {}
-
-  clear(): void {
-    if (!this.#ear.isOpen()) return
-    this.#say(this.#dialect.clear(this.#streamId ?? ""))
-    this.#marks.clear()
-  }
-
-  mark(name: string): boolean {
-    return this.#ear.isOpen() && this.#marks.mark(name)
-  }
-
-  listen(listener: Parameters<MediaStream["listen"]>[0]): void {
-    this.#ear.listen(listener)
+    this.#stream.closed(how, why)
   }
 
   /** Anything but audio, and audio in a form that was not expected. */
@@ -137,9 +119,9 @@ class JsonMedia implements MediaProtocol, MediaStream {
     if (event === undefined) throw new Error("not a message of the protocol")
     if (event === "start") return this.#start(message)
     if (event === "media") this.#media(message)
-    else if (event === "dtmf") this.#press(textAt(message, "dtmf", "digit") ?? "")
-    else if (event === "stop") this.closed("ended", "the carrier stopped the stream")
-    else if (event === this.#dialect.played.event) this.#marks.told(this.#dialect.played.idIn(message) ?? "")
+    else if (event === "dtmf") this.#stream.pressed(textAt(message, "dtmf", "digit") ?? "")
+    else if (event === "stop") this.#stream.closed("ended", "the carrier stopped the stream")
+    else if (event === this.#dialect.played.event) this.#stream.played(this.#dialect.played.idIn(message) ?? "")
     // Others are for information, such as `connected`.
     return undefined
   }
@@ -155,7 +137,9 @@ class JsonMedia implements MediaProtocol, MediaStream {
     const [before = "", after = ""] = JSON.stringify(this.#dialect.audio(streamId, PLACE)).split(PLACE)
     this.#payloadAt = Buffer.byteLength(before)
     this.#frame = Buffer.from(before + " ".repeat(base64Length(frameSize)) + after)
-    return this
+    const providerCallId = this.#dialect.callIdIn?.(message)
+    if (providerCallId !== undefined && this.#call.providerCallId === undefined) this.#onEvent({ _tag: "Named", providerCallId })
+    return this.#stream
   }
 
   #media(message: unknown): void {
@@ -169,7 +153,7 @@ class JsonMedia implements MediaProtocol, MediaStream {
 
   #hear(bytes: number): void {
     if (bytes < 0) throw new Error("a payload that is not base64")
-    if (this.#streamId !== undefined) this.#ear.hear(bytes === frameSize ? decodedFrame : decoded.subarray(0, bytes))
+    if (this.#streamId !== undefined) this.#stream.hear(bytes === frameSize ? decodedFrame : decoded.subarray(0, bytes))
   }
 
   /** A piece that was overtaken by another one has no place any more. */
@@ -178,14 +162,6 @@ class JsonMedia implements MediaProtocol, MediaStream {
     if (chunk <= this.#lastChunk) return true
     this.#lastChunk = chunk
     return false
-  }
-
-  #press(digit: string): void {
-    if (/^[0-9*#A-D]$/.test(digit)) this.#onEvent({ _tag: "Dtmf", digit })
-  }
-
-  #say(message: object): boolean {
-    return this.#socket.sendText(JSON.stringify(message))
   }
 }
 

@@ -5,9 +5,9 @@
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { formOf, pairsOf, partsOf, type Proof } from "./CarrierRequest.ts"
-import { at, countIn, parse } from "./Json.ts"
+import { at, countIn, parse, zonedTime } from "./Json.ts"
 import { documentFor } from "./PlivoDialectDocument.ts"
-import { type DialectEnd, eventsOfEnd, zonedTime } from "./PlivoDialectEnd.ts"
+import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
 import { idsOf, isUuid } from "./PlivoDialectIds.ts"
 
 /** The kinds of addresses that a call is given. */

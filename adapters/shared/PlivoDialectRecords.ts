@@ -4,10 +4,11 @@
  */
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { Look } from "#core/provider/Adapter.ts"
-import type { Reply } from "./HttpClient.ts"
 import { at, textAt } from "./Json.ts"
 import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
+import { areNumbersOf } from "./phoneNumbers.ts"
 import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+import { isOfItsTime } from "./theOneOf.ts"
 
 /** The carrier's records of calls that have not ended; paths are below the account's. */
 export interface LiveCalls {
@@ -39,12 +40,8 @@ export interface Records {
   readonly allIn: (body: unknown) => ReadonlyArray<unknown> | undefined
 }
 
-/** How far the clocks may be apart, and how long the request may have been under way or in the queue. */
-const SKEW_MILLIS = 30_000
+/** How long the request may have been under way or in the queue. */
 const UNDER_WAY_MILLIS = 120_000
-export const sinceOf = ({ sentAt }: CallRef): number => sentAt - SKEW_MILLIS
-
-export const digitsOf = (number: string | undefined): string | undefined => number?.replace(/^\+/, "")
 
 const named = (call: CallRef, uuid: string): Look["told"] => (idsOf(call).call === uuid ? [] : [{ _tag: "Named", providerCallId: uuid }])
 
@@ -64,22 +61,12 @@ const mayBeLive = (record: unknown, call: CallRef): boolean => {
   return textAt(record, "direction") === "outbound" && areNumbersOf(call, textAt(record, "to"), textAt(record, "from"))
 }
 
-const areNumbersOf = (call: CallRef, to: string | undefined, from: string | undefined): boolean =>
-  call.to !== undefined && digitsOf(to) === digitsOf(call.to) && (call.from === undefined || digitsOf(from) === digitsOf(call.from))
-
 export const lookOf = (call: CallRef, { end, uuid }: DetailRecord): Look => ({
   presence: "ended",
   // Where we have hung up, the engine keeps its own cause.
   told: [...named(call, uuid), ...eventsOfEnd(end, true)]
 })
 
-/** The one call in a list of detail records that can be this one; undefined: none. Or why nobody can tell. */
-export const theOneOf = ({ body }: Reply, call: CallRef, { allIn, read }: Records): DetailRecord | string | undefined => {
-  const all = allIn(body)
-  if (all === undefined) return "not the whole list of calls to this number"
-  const found = all.map(read).filter((record) => record !== undefined && mayBe(record, call))
-  return found.length > 1 ? "several calls to this number at this time" : found[0]
-}
-
-const mayBe = ({ beganAt, from, to }: DetailRecord, call: CallRef): boolean =>
-  areNumbersOf(call, to, from) && beganAt !== undefined && beganAt >= sinceOf(call) && beganAt <= call.sentAt + UNDER_WAY_MILLIS
+/** Whether the record can be that of this call. */
+export const mayBe = ({ beganAt, from, to }: DetailRecord, call: CallRef): boolean =>
+  areNumbersOf(call, to, from) && isOfItsTime(call, beganAt, UNDER_WAY_MILLIS)

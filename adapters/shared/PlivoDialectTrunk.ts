@@ -5,14 +5,18 @@
 import { Effect } from "effect"
 import type { Look, OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { asOutcome, type HostedCarrier } from "./HostedCarrier.ts"
-import type { HttpRequest, Reply } from "./HttpClient.ts"
+import { type Account, type HostedCarrier, openCarrier } from "./HostedCarrier.ts"
+import { type Addresses, trunkOf } from "./hostedTrunk.ts"
+import type { HttpRequest } from "./HttpClient.ts"
 import { at } from "./Json.ts"
-import { doubtOf, isSuccess } from "./originated.ts"
-import { idsOf, isUuid, nameOfRequest } from "./PlivoDialectIds.ts"
-import { type LiveCalls, liveLookOf, lookOf, type Records, sinceOf, theOneOf } from "./PlivoDialectRecords.ts"
-import { acceptedBy, detailOf, isUnknown, type Refusals, refusalOf } from "./PlivoDialectReplies.ts"
-import { type Addresses, callBodyOf } from "./PlivoDialectRequest.ts"
+import { allOf, type Page } from "./pages.ts"
+import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+import { type LiveCalls, liveLookOf, lookOf, mayBe, type Records } from "./PlivoDialectRecords.ts"
+import { acceptedBy } from "./PlivoDialectReplies.ts"
+import { callBodyOf } from "./PlivoDialectRequest.ts"
+import { isSuccess } from "./replies.ts"
+import { get, send } from "./requests.ts"
+import { calleeOf, sinceOf, theOneOf } from "./theOneOf.ts"
 
 /** What the carriers of the dialect do differently. */
 export interface Dialect {
@@ -20,9 +24,6 @@ export interface Dialect {
   readonly base: string
   /** Asks for repeats of a callback; empty where the carrier has no such thing. */
   readonly retries: string
-  readonly refusals: Refusals
-  /** The id of a request is that of its call. */
-  readonly hasOneId: boolean
   /** What the request for a call says besides. */
   readonly alsoAsked?: (asked: ReturnType<typeof callBodyOf>) => object
   readonly live: LiveCalls
@@ -33,59 +34,55 @@ export interface Dialect {
 /** The carrier's list of the account's numbers; paths are below the account's, pages begin at 0. */
 interface Numbers {
   readonly pathOf: (page: number) => string
-  /** In E.164. Undefined: not a page of the list. */
-  readonly pageIn: (body: unknown) => { readonly numbers: ReadonlyArray<string>; readonly isLast: boolean } | undefined
+  /** Undefined: not a page of the list. */
+  readonly pageIn: (body: unknown) => Page | undefined
+  /** In E.164; none if an entry is not a number that can call. */
+  readonly numberIn: (entry: unknown) => ReadonlyArray<string>
 }
 
-export interface Line {
+interface Line {
   readonly dialect: Dialect
   readonly carrier: HostedCarrier
-  readonly mediaUrl: TrunkContext["mediaUrl"]
   readonly onEvent: TrunkContext["onEvent"]
 }
 
 /** More live calls than this are not searched, so many of them at once. */
 const MOST_SEARCHED = 50
 const SEARCHED_AT_ONCE = 5
-const MOST_PAGES = 100
 
-const get = ({ dialect }: Line, path: string): HttpRequest => ({ method: "GET", path: dialect.base + path })
+export const openTrunk = Effect.fnUntraced(function* (account: Account, dialect: Dialect, context: TrunkContext) {
+  const carrier = yield* openCarrier(account, context)
+  const line: Line = { carrier, dialect, onEvent: context.onEvent }
+  return yield* trunkOf(carrier, context, {
+    detects: true,
+    originate: (request, addresses) => originate(line, request, addresses),
+    hangup: (call) => hangup(line, call),
+    lookup: (call) => lookup(line, call),
+    sendDtmf: (call, digits) => sendDtmf(line, call, digits),
+    numbers: numbers(line)
+  })
+})
 
-/** Fails unless the carrier answers, or says that it does not know what was asked for. */
-const ask = ({ carrier }: Line, operation: string, request: HttpRequest, isExpected: (reply: Reply) => boolean) =>
-  Effect.filterOrFail(
-    carrier.ask(operation, request),
-    (reply) => isExpected(reply) || isUnknown(reply),
-    (reply) => carrier.error(operation, detailOf(reply))
-  )
+const ask = ({ carrier, dialect }: Line, path: string) => carrier.ask("lookup", get(dialect.base + path), isSuccess)
 
-const isOk = ({ status }: Reply): boolean => status === 200
+const fetch = <A>({ carrier, dialect }: Line, path: string, read: (body: unknown) => A | undefined) =>
+  carrier.fetch("lookup", get(dialect.base + path), read)
 
-export const originate = Effect.fn("plivoDialect.originate")(function* (line: Line, callbackUrl: Addresses, request: OriginateRequest) {
-  const { carrier, dialect, mediaUrl, onEvent } = line
+const originate = Effect.fn("plivoDialect.originate")(function* (line: Line, request: OriginateRequest, addresses: Addresses) {
+  const { carrier, dialect, onEvent } = line
   const { callId, leave } = request
-  const nameOf = (uuid: string) => (dialect.hasOneId ? uuid : nameOfRequest(uuid))
-  const asked = callBodyOf(request, { callbackUrl, mediaUrl: mediaUrl?.(callId), retries: dialect.retries })
-  const body = { mediaType: "application/json", text: JSON.stringify({ ...asked, ...dialect.alsoAsked?.(asked) }) }
-  let isAwaited = true
-  const placing = carrier.http.place({ method: "POST", path: `${dialect.base}/Call/`, body, leave: () => leave() }, (settled) => {
-    const accepted = acceptedBy(settled)
-    if (accepted?.isQueued === true) onEvent(callId, { _tag: "Queued" })
-    // A reply that comes too late for the originate. One in time is its result, which does not replace the name that a callback gave.
-    if (accepted !== undefined && !isAwaited) onEvent(callId, { _tag: "Named", providerCallId: nameOf(accepted.requestUuid) })
+  const asked = callBodyOf(request, addresses, dialect.retries)
+  const order = send("POST", `${dialect.base}/Call/`, { ...asked, ...dialect.alsoAsked?.(asked) })
+  return yield* carrier.place({ ...order, leave: () => leave() }, (providerCallId, { body }, isAwaited) => {
+    if (acceptedBy(body)?.isQueued === true) onEvent(callId, { _tag: "Queued" })
+    // A reply that is awaited is the originate's result, which does not replace the name that a callback gave.
+    if (!isAwaited) onEvent(callId, { _tag: "Named", providerCallId })
   })
-  const noLonger = Effect.sync(() => {
-    isAwaited = false
-  })
-  const outcome = yield* Effect.ensuring(asOutcome(placing), noLonger)
-  const accepted = acceptedBy(outcome)
-  if (accepted === undefined) return yield* refusalOf(outcome, dialect.refusals) ?? doubtOf(outcome, detailOf)
-  return { providerCallId: nameOf(accepted.requestUuid) }
 })
 
 const gone: Look = { presence: "gone", told: [] }
 
-export const lookup = Effect.fn("plivoDialect.lookup")(function* (line: Line, call: CallRef) {
+const lookup = Effect.fn("plivoDialect.lookup")(function* (line: Line, call: CallRef) {
   const ids = idsOf(call)
   // Often both are the same.
   const id = ids.call ?? ids.request
@@ -97,51 +94,50 @@ export const lookup = Effect.fn("plivoDialect.lookup")(function* (line: Line, ca
 const states = ["queued", "live"] as const
 
 const liveLook = Effect.fnUntraced(function* (line: Line, id: string, call: CallRef) {
+  const { live } = line.dialect
   for (const state of states) {
-    const reply = yield* ask(line, "lookup", get(line, line.dialect.live.pathOf(id, state)), isOk)
-    const look = liveLookOf(reply.body, call, line.dialect.live)
+    const look = yield* fetch(line, live.pathOf(id, state), (body) => liveLookOf(body, call, live))
     if (look !== undefined) return look
-    if (isOk(reply)) return yield* line.carrier.error("lookup", "not the record of the call")
   }
   return undefined
 })
 
-const recordLook = Effect.fnUntraced(function* (line: Line, id: string, call: CallRef) {
-  const { records } = line.dialect
-  const reply = yield* ask(line, "lookup", get(line, records.pathOf(id)), isOk)
-  if (isUnknown(reply)) return undefined
-  const record = records.read(records.oneIn(reply.body))
-  if (record?.uuid !== id) return yield* line.carrier.error("lookup", "not the record of the call")
-  return lookOf(call, record)
-})
+const recordLook = (line: Line, id: string, call: CallRef) => {
+  const { oneIn, pathOf, read } = line.dialect.records
+  return fetch(line, pathOf(id), (body) => {
+    const record = read(oneIn(body))
+    return record?.uuid === id ? lookOf(call, record) : undefined
+  })
+}
 
 /** Finds a call by its numbers, first among those that live, then among those that have ended. It can still appear later. */
 const search = Effect.fnUntraced(function* (line: Line, call: CallRef) {
   const { carrier, dialect } = line
-  const { from, to } = call
-  if (to === undefined) return yield* carrier.error("lookup", "neither the call's id nor its number is known")
+  const { allIn, read, searchPathOf } = dialect.records
+  const to = yield* calleeOf(carrier, call)
   const live = yield* searchLive(line, call, to)
   if (live !== undefined) return live
-  const reply = yield* ask(line, "lookup", get(line, dialect.records.searchPathOf(to, from, sinceOf(call))), isOk)
-  const found = theOneOf(reply, call, dialect.records)
-  if (typeof found === "string") return yield* carrier.error("lookup", found)
-  return found === undefined ? gone : lookOf(call, found)
+  const { body } = yield* ask(line, searchPathOf(to, call.from, sinceOf(call)))
+  const all = allIn(body)
+  if (all === undefined) return yield* carrier.error("lookup", "not the whole list of calls to this number")
+  const records = all.map(read).filter((record) => record !== undefined)
+  const found = yield* theOneOf(carrier, records, (record) => (mayBe(record, call) ? record.uuid : undefined))
+  return found === undefined ? gone : lookOf(call, found.record)
 })
 
 const searchLive = Effect.fnUntraced(function* (line: Line, call: CallRef, to: string) {
   const { carrier, dialect } = line
   const looks: Array<Look> = []
   for (const state of states) {
-    const reply = yield* ask(line, "lookup", get(line, dialect.live.listPathOf(state, to)), isOk)
-    const uuids = at(reply.body, "calls")
+    const uuids = at((yield* ask(line, dialect.live.listPathOf(state, to))).body, "calls")
     if (!Array.isArray(uuids)) return yield* carrier.error("lookup", "not a list of calls")
     if (uuids.length > MOST_SEARCHED) return yield* carrier.error("lookup", "too many live calls")
-    const records = yield* Effect.forEach(
+    const bodies = yield* Effect.forEach(
       uuids.filter(isUuid),
-      (uuid) => ask(line, "lookup", get(line, dialect.live.pathOf(uuid, state)), isOk),
+      (uuid) => fetch(line, dialect.live.pathOf(uuid, state), (body) => ({ body })),
       { concurrency: SEARCHED_AT_ONCE }
     )
-    looks.push(...records.flatMap(({ body }) => liveLookOf(body, call, dialect.live) ?? []))
+    looks.push(...bodies.flatMap((found) => liveLookOf(found?.body, call, dialect.live) ?? []))
   }
   // A call that left the queue in between is found twice.
   const found = new Map(looks.map((look) => [JSON.stringify(look.told), look]))
@@ -150,13 +146,16 @@ const searchLive = Effect.fnUntraced(function* (line: Line, call: CallRef, to: s
 })
 
 /** False: the carrier does not know it. With an empty id, the request would hang up all calls of the account. */
-const remove = (line: Line, resource: "Call" | "Request", id: string) =>
-  Effect.map(
-    ask(line, "hangup", { method: "DELETE", path: `${line.dialect.base}/${resource}/${id}/` }, ({ status }) => status === 204),
-    (reply) => !isUnknown(reply)
+const remove = ({ carrier, dialect }: Line, resource: "Call" | "Request", id: string) => {
+  const { isMissing } = carrier.account.replies
+  const request: HttpRequest = { method: "DELETE", path: `${dialect.base}/${resource}/${id}/` }
+  return Effect.map(
+    carrier.ask("hangup", request, (reply) => reply.status === 204 || isMissing(reply)),
+    (reply) => !isMissing(reply)
   )
+}
 
-export const hangup = Effect.fn("plivoDialect.hangup")(function* (line: Line, call: CallRef) {
+const hangup = Effect.fn("plivoDialect.hangup")(function* (line: Line, call: CallRef) {
   const ids = idsOf(call)
   if (ids.request !== undefined && (yield* remove(line, "Request", ids.request))) return
   const id = ids.call ?? ids.request
@@ -169,26 +168,18 @@ export const hangup = Effect.fn("plivoDialect.hangup")(function* (line: Line, ca
   yield* remove(line, "Call", named.providerCallId)
 })
 
-export const sendDtmf = Effect.fn("plivoDialect.sendDtmf")(function* (line: Line, call: CallRef, digits: string) {
+const sendDtmf = Effect.fn("plivoDialect.sendDtmf")(function* (line: Line, call: CallRef, digits: string) {
   const { carrier, dialect } = line
   const { call: uuid } = idsOf(call)
   if (!/^[0-9*#]{1,64}$/.test(digits)) return yield* carrier.error("sendDtmf", "not DTMF digits")
   if (uuid === undefined) return yield* carrier.error("sendDtmf", "the carrier's id of the call is not known yet")
   // The callee is the only leg of the call, which makes it the first.
-  const body = { mediaType: "application/json", text: JSON.stringify({ digits, leg: "aleg" }) }
-  const reply = yield* carrier.ask("sendDtmf", { method: "POST", path: `${dialect.base}/Call/${uuid}/DTMF/`, body })
-  if (!isSuccess(reply) || at(reply.body, "error") !== undefined) return yield* carrier.error("sendDtmf", detailOf(reply))
+  const request = send("POST", `${dialect.base}/Call/${uuid}/DTMF/`, { digits, leg: "aleg" })
+  yield* carrier.ask("sendDtmf", request, (reply) => isSuccess(reply) && at(reply.body, "error") === undefined)
 })
 
-export const numbers = Effect.fn("plivoDialect.numbers")(function* (line: Line) {
-  const { carrier, dialect } = line
-  const all: Array<string> = []
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const reply = yield* ask(line, "numbers", get(line, dialect.numbers.pathOf(page)), isOk)
-    const found = dialect.numbers.pageIn(reply.body)
-    if (found === undefined) return yield* carrier.error("numbers", "not a list of numbers")
-    all.push(...found.numbers)
-    if (found.isLast) return all
-  }
-  return yield* carrier.error("numbers", "too many numbers")
-})
+const numbers = ({ carrier, dialect }: Line) =>
+  Effect.map(
+    allOf(carrier, "numbers", ({ pages }) => get(dialect.base + dialect.numbers.pathOf(pages)), dialect.numbers.pageIn),
+    (entries) => entries.flatMap(dialect.numbers.numberIn)
+  )

@@ -11,6 +11,12 @@ interface Limit {
   readonly windowMillis: number
 }
 
+/** An operator who has set a higher rate of calls than `limit` has room for, has an account with a higher limit. */
+export const limitFor = ({ most, windowMillis }: Limit, requestsPerCall: number, callsPerSecond = 0): Limit => ({
+  most: Math.max(most, Math.floor((callsPerSecond * requestsPerCall * windowMillis) / 1000)),
+  windowMillis
+})
+
 /** Requests are not under way equally long. */
 const MARGIN_MILLIS = 500
 /** Of the limit. The rest is left to calls and hang-ups. */

@@ -2,33 +2,49 @@
 import { Effect } from "effect"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
-import type { HttpRequest, Reply } from "./HttpClient.ts"
+import type { HttpRequest } from "./HttpClient.ts"
+import { isSuccess } from "./replies.ts"
 
-const MOST_PAGES = 50
+const MOST_PAGES = 100
 
-interface Listing {
-  /** How many entries there are already, on how many pages. */
-  readonly next: (listed: number, pages: number) => HttpRequest
-  /** Undefined: it is no page of this list. `count`: the entries on all pages. */
-  readonly read: (reply: Reply) => { readonly entries: ReadonlyArray<unknown>; readonly count: number } | undefined
-  /** Words for a reply that is no page. */
-  readonly describe: (reply: Reply) => string
+/** What has been read so far. */
+interface Listed {
+  readonly entries: number
+  readonly pages: number
+  /** The body of the latest page. */
+  readonly latest: unknown
 }
 
-/** The entries of all pages. Fails rather than to return a part of them. */
+export interface Page {
+  readonly entries: ReadonlyArray<unknown>
+  /** As some carriers tell with each page: how many entries there are on all of them. */
+  readonly count?: number
+  /** As others do. An empty page is the last one in any case. */
+  readonly isLast?: boolean
+}
+
+/** A page whose parts were found where the carrier puts them; undefined: it is none. */
+export const countedPage = (entries: unknown, count: number | undefined): Page | undefined =>
+  Array.isArray(entries) && count !== undefined ? { count, entries } : undefined
+
+/** The entries of all pages. Fails rather than to return a part of them. `read`: undefined for what is no page of this list. */
 export const allOf = (
   { ask, error }: Pick<HostedCarrier, "ask" | "error">,
   operation: string,
-  { describe, next, read }: Listing
+  next: (listed: Listed) => HttpRequest,
+  read: (body: unknown) => Page | undefined
 ): Effect.Effect<ReadonlyArray<unknown>, ProviderError> =>
   Effect.gen(function* () {
-    const listed: Array<unknown> = []
+    const entries: Array<unknown> = []
+    let latest: unknown
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const reply = yield* ask(operation, next(listed.length, pages))
-      const page = read(reply)
-      if (page === undefined) return yield* error(operation, describe(reply))
-      listed.push(...page.entries)
-      if (page.entries.length === 0 || listed.length >= page.count) return listed
+      const { body } = yield* ask(operation, next({ entries: entries.length, pages, latest }), isSuccess)
+      const page = read(body)
+      if (page === undefined) return yield* error(operation, "not the list that was asked for")
+      entries.push(...page.entries)
+      const { count = Number.POSITIVE_INFINITY, isLast = false } = page
+      if (page.entries.length === 0 || isLast || entries.length >= count) return entries
+      latest = body
     }
     return yield* error(operation, "the list is too long")
   })

@@ -1,165 +1,95 @@
-/**
- * Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). Nothing is remembered of a
- * call: every verb finds it by its `CallRef`.
- */
+/** Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). */
 import { Effect } from "effect"
-import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
+import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import { textAt } from "#adapters/shared/Json.ts"
 import { allOf } from "#adapters/shared/pages.ts"
-import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
-import type { CallRef } from "#core/provider/CallRef.ts"
-import { blockedBy, type SetupStep } from "#core/provider/Setup.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { publicKeyOf } from "./signature.ts"
-import { fieldStep } from "#adapters/shared/setup.ts"
-import { dialBodyOf } from "./TelnyxDial.ts"
-import { activeCallsOf, lookOf, recordOf } from "./TelnyxRecord.ts"
-import { isDone, isEndedAlready, isUnknown, listedIn, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
+import { numberIn } from "#adapters/shared/phoneNumbers.ts"
+import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
+import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
+import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
+import { accountOf, listOf, PAGE_SIZE, type TelnyxConfig } from "./TelnyxAccount.ts"
+import { clientStateOf } from "./TelnyxCallback.ts"
+import { activeCallsIn, cursorIn, isOf, lookOf, recordOf } from "./TelnyxRecord.ts"
+import { isDone, isEndedAlready } from "./TelnyxReplies.ts"
 
-export interface TelnyxConfig {
-  readonly api_key: string
-  readonly connection_id: string
-  readonly webhook_public_key: string
-}
+/** Limits of `timeout_secs` and `time_limit_secs`. */
+export const RING_SECONDS = { least: 5, most: 600 }
+export const CALL_SECONDS = { least: 30, most: 14_400 }
 
-interface Telnyx {
-  readonly carrier: HostedCarrier
-  readonly connectionId: string
-  readonly mediaUrl: TrunkContext["mediaUrl"]
-  readonly onEvent: TrunkContext["onEvent"]
-}
+/** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
+const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
 
-/** Of calls, events or numbers. */
-const PAGE_SIZE = "250"
-const MOST_PAGES = 20
-
-export const get = (path: string, query?: Readonly<Record<string, string>>): HttpRequest => ({
-  method: "GET",
-  path: `/v2${path}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`
-})
-export const post = (path: string, body: object): HttpRequest => ({
-  method: "POST",
-  path: `/v2${path}`,
-  body: { mediaType: "application/json", text: JSON.stringify(body) },
-  waitHeader: "x-ratelimit-reset"
-})
-const callPath = (providerCallId: string): string => `/calls/${encodeURIComponent(providerCallId)}`
-
-/** Without an application a key can still be tested, but no call be placed. */
-const checkOf = (connectionId: string): HttpRequest =>
-  connectionId === "" ? get("/phone_numbers", { "page[size]": "1" }) : get(`/call_control_applications/${encodeURIComponent(connectionId)}`)
-
-/** What a call needs: an application that it is placed through, and a key, because nobody would hear of its answer without one. */
-export const fieldSteps = ({ connection_id, webhook_public_key }: TelnyxConfig): ReadonlyArray<SetupStep> => [
-  fieldStep(
-    "application",
-    "Call Control application",
-    "A Call Control application is needed: enter its id as `connection_id`, or leave that empty and let the engine create one",
-    connection_id !== ""
-  ),
-  fieldStep(
-    "webhook_key",
-    "Webhook public key",
-    "`webhook_public_key` is needed, because webhooks are not believed without it",
-    publicKeyOf(webhook_public_key) !== undefined
-  )
-]
-
-export const accountOf = (config: TelnyxConfig) => ({
-  provider: "telnyx",
-  displayName: "Telnyx",
-  origin: "https://api.telnyx.com",
-  authorization: `Bearer ${config.api_key}`,
-  check: { request: checkOf(config.connection_id), statusOf },
-  lack: blockedBy(fieldSteps(config)),
-  advice:
-    "Copy an API v2 key from Telnyx' portal to `api_key`, and the id of a Call Control application of the same account to `connection_id`."
-})
-
-export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, context: TrunkContext) {
+export const connect = Effect.fn("telnyx.connect")(function* (config: TelnyxConfig, context: TrunkContext) {
   const carrier = yield* openCarrier(accountOf(config), context)
-  const telnyx: Telnyx = { carrier, connectionId: config.connection_id, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
-  return yield* trunkOf(accountOf(config), carrier, context, {
+  const { connection_id } = config
+  return yield* openTrunk(carrier, context, {
     detects: true,
-    originate: (callbackUrl, request) => originate(telnyx, callbackUrl("event", request.callId), request),
-    hangup: (call) => hangup(telnyx, call),
-    lookup: (call) => lookup(telnyx, call),
-    sendDtmf: (call, digits) => sendDtmf(telnyx, call, digits),
-    numbers: numbers(carrier)
+    isId: isProviderCallId,
+    order: (request, addresses) => post("/v2/calls", orderOf(connection_id, request, addresses)),
+    // Without a `command_id`, so that a second hang-up is not ignored. A 404 is no success: the call may belong to another account.
+    hangup: (id) => carrier.ask("hangup", command(id, "hangup", {}), (reply) => isDone(reply) || isEndedAlready(reply)),
+    look: (id) => look(carrier, id),
+    find: (call) => find(carrier, connection_id, call),
+    sendDtmf: {
+      digits: /^[0-9*#A-D]{1,64}$/,
+      send: (id, digits) => carrier.ask("sendDtmf", command(id, "send_dtmf", { digits }), isDone)
+    },
+    numbers: Effect.map(listOf(carrier, "numbers", "/v2/phone_numbers"), (all) =>
+      all.flatMap((one) => numberIn(textAt(one, "phone_number")))
+    )
   })
 })
 
-const originate = Effect.fn("telnyx.originate")(function* (telnyx: Telnyx, webhookUrl: string, request: OriginateRequest) {
-  const { carrier, connectionId, mediaUrl, onEvent } = telnyx
-  const { callId, leave } = request
-  const dial = post("/calls", dialBodyOf(connectionId, { webhookUrl, mediaUrl: mediaUrl?.(callId) }, request))
-  const outcome = yield* asOutcome(
-    carrier.http.place({ ...dial, leave: () => leave() }, (settled) => {
-      // Even of a reply that comes too late for the originate.
-      const named = originated(settled)
-      if ("providerCallId" in named) onEvent(callId, { _tag: "Named", ...named })
-    })
-  )
-  const result = originated(outcome)
-  return "providerCallId" in result ? result : yield* result
-})
+const post = (path: string, body: object) => ({ ...send("POST", path, body), waitHeader: "x-ratelimit-reset" })
+const callPath = (id: string): string => `/v2/calls/${encodeURIComponent(id)}`
+const command = (id: string, action: string, body: object) => post(`${callPath(id)}/actions/${action}`, body)
 
-/** Fails unless the reply is one that `isExpected` knows. */
-const ask = ({ carrier }: Telnyx, operation: string, request: HttpRequest, isExpected: (reply: Reply) => boolean) =>
-  Effect.filterOrFail(carrier.ask(operation, request), isExpected, (reply) => carrier.error(operation, whatIsWrong(reply)))
-
-const command = (telnyx: Telnyx, operation: string, { providerCallId }: CallRef, action: string, body: object, isExpected = isDone) =>
-  providerCallId === undefined
-    ? Effect.fail(telnyx.carrier.error(operation, "Telnyx' id of the call is not known yet"))
-    : Effect.asVoid(ask(telnyx, operation, post(`${callPath(providerCallId)}/actions/${action}`, body), isExpected))
-
-/** Without a `command_id`, so that a second hang-up is not ignored. A 404 is no success: the call may belong to another account. */
-const hangup = (telnyx: Telnyx, call: CallRef) =>
-  command(telnyx, "hangup", call, "hangup", {}, (reply) => isDone(reply) || isEndedAlready(reply))
-
-const sendDtmf = (telnyx: Telnyx, call: CallRef, digits: string) =>
-  /^[0-9*#A-D]{1,64}$/.test(digits)
-    ? command(telnyx, "sendDtmf", call, "send_dtmf", { digits })
-    : Effect.fail(telnyx.carrier.error("sendDtmf", "not DTMF digits"))
-
-const numbers = (carrier: HostedCarrier) => {
-  const next = (_: number, pages: number) => get("/phone_numbers", { "page[size]": PAGE_SIZE, "page[number]": String(pages + 1) })
-  const listed = allOf(carrier, "numbers", { describe: whatIsWrong, next, read: listedIn })
-  return Effect.map(listed, (entries) => entries.flatMap((entry) => textAt(entry, "phone_number") ?? []))
+export const orderOf = (connectionId: string, request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
+  const { callId, detect, from, maxDurationSeconds, ringTimeoutSeconds, to } = request
+  return {
+    connection_id: connectionId,
+    to,
+    from,
+    client_state: clientStateOf(callId),
+    // A second request with this id is ignored, whoever sends it.
+    command_id: callId,
+    timeout_secs: secondsWithin(ringTimeoutSeconds, RING_SECONDS),
+    time_limit_secs: durationWithin(maxDurationSeconds, CALL_SECONDS),
+    ...(detect === "no" ? {} : { answering_machine_detection: detect === "who" ? "detect" : "greeting_end" }),
+    webhook_url: callbackUrl("event", callId),
+    webhook_url_method: "POST",
+    webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries },
+    ...(mediaUrl === undefined ? {} : streamOf(mediaUrl))
+  }
 }
 
-const isOk = ({ status }: Reply): boolean => status === 200
-
-const seen = (presence: Presence, told: ReadonlyArray<TrunkEvent> = []): Look => ({ presence, told })
-
-const lookup = Effect.fn("telnyx.lookup")(function* (telnyx: Telnyx, call: CallRef) {
-  const { error } = telnyx.carrier
-  const providerCallId = call.providerCallId ?? (yield* find(telnyx, call))
-  if (providerCallId === undefined) return seen("gone")
-  // Its webhooks tell the rest.
-  const told: ReadonlyArray<TrunkEvent> = call.providerCallId === undefined ? [{ _tag: "Named", providerCallId }] : []
-  const reply = yield* ask(telnyx, "lookup", get(callPath(providerCallId)), (reply) => isOk(reply) || isUnknown(reply))
-  if (isUnknown(reply)) return seen("gone", told)
-  const record = recordOf(reply.body, providerCallId)
-  if (record === undefined) return yield* error("lookup", "not the call's record")
-  const query = { "filter[leg_id]": record.legId, "filter[type]": "webhook", "page[size]": PAGE_SIZE }
-  const events = yield* ask(telnyx, "lookup", get("/call_events", query), isOk)
-  const look = lookOf(record, events.body) ?? (yield* error("lookup", "not a list of events"))
-  return seen(look.presence, [...told, ...look.told])
+/**
+ * Both ways in mu-law, whatever the leg speaks. Despite its name, the mode sends no RTP headers.
+ * https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming
+ */
+const streamOf = (mediaUrl: string) => ({
+  stream_url: mediaUrl,
+  stream_track: "inbound_track",
+  stream_codec: "PCMU",
+  stream_bidirectional_mode: "rtp",
+  stream_bidirectional_codec: "PCMU"
 })
 
-/** Looks for a call whose id we have never been told among the live calls. It can still appear later. */
-const find = Effect.fnUntraced(function* (telnyx: Telnyx, { callId }: CallRef) {
-  const path = `/connections/${encodeURIComponent(telnyx.connectionId)}/active_calls`
-  let after: string | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const query = { "page[limit]": PAGE_SIZE, ...(after === undefined ? {} : { "page[after]": after }) }
-    const calls = activeCallsOf((yield* ask(telnyx, "lookup", get(path, query), isOk)).body, callId)
-    if (calls === undefined) return yield* telnyx.carrier.error("lookup", "not a list of live calls")
-    const { found } = calls
-    if (found !== undefined || calls.after === undefined) return found
-    after = calls.after
-  }
-  return yield* telnyx.carrier.error("lookup", "too many live calls")
+const look = Effect.fnUntraced(function* (carrier: HostedCarrier, id: string) {
+  const record = yield* carrier.fetch("lookup", get(callPath(id)), (body) => recordOf(body, id))
+  if (record === undefined) return undefined
+  const query = { "filter[leg_id]": record.legId, "filter[type]": "webhook", "page[size]": PAGE_SIZE }
+  const found = yield* carrier.fetch("lookup", get("/v2/call_events", query), (body) => lookOf(record, body))
+  return found ?? (yield* carrier.error("lookup", "no events of the call"))
+})
+
+/** Among the live calls, by our own id. */
+const find = Effect.fnUntraced(function* (carrier: HostedCarrier, connectionId: string, { callId }: CallRef) {
+  const path = `/v2/connections/${encodeURIComponent(connectionId)}/active_calls`
+  const next = (latest: unknown) => get(path, { "page[limit]": PAGE_SIZE, "page[after]": cursorIn(latest) })
+  const read = (body: unknown) => activeCallsIn(body, callId)
+  const ours = (yield* allOf(carrier, "lookup", ({ latest }) => next(latest), read)).find((record) => isOf(callId, record))
+  const providerCallId = textAt(ours, "call_control_id")
+  return isProviderCallId(providerCallId) ? { providerCallId, look: yield* look(carrier, providerCallId) } : undefined
 })

@@ -1,119 +1,111 @@
-/** Calls through Twilio's REST interface. What becomes of them, Twilio tells in callbacks (`TwilioStatus.ts`). */
+/** Calls through Twilio's REST interface. What becomes of them, Twilio tells in callbacks (`TwilioCallback.ts`). */
 import { Effect } from "effect"
-import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
-import { doubtOf } from "#adapters/shared/originated.ts"
-import { isAlive, type Look, type OriginateRequest, type Trunk, type TrunkContext } from "#core/provider/Adapter.ts"
+import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
+import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
+import { at, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { areNumbersOf } from "#adapters/shared/phoneNumbers.ts"
+import { isSuccess } from "#adapters/shared/replies.ts"
+import { durationWithin, get, secondsWithin } from "#adapters/shared/requests.ts"
+import { calleeOf, isOfItsTime, sinceOf, theOneOf } from "#adapters/shared/theOneOf.ts"
+import { streamTo } from "#adapters/shared/twiml.ts"
+import { isAlive, type OriginateRequest, type TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { detailOf, errorCodeOf, isCallSid, isNotFound, placedSid, refusalOf, shows, standingOf } from "./TwilioReplies.ts"
-import { type Addresses, formOf } from "./TwilioRequest.ts"
-import { queriesFor, theOneOf } from "./TwilioSearch.ts"
-import { endOf, presenceOf } from "./TwilioStatus.ts"
+import { accountOf, pathIn, type TwilioConfig } from "./TwilioAccount.ts"
+import { lookOf } from "./TwilioCallback.ts"
+import { isCallSid, isOutOfState, replies, shows, sidIn } from "./TwilioReplies.ts"
 
-interface TwilioConfig {
-  readonly account_sid: string
-  readonly auth_token: string
-  readonly amd_enabled: boolean
-}
+/** What Twilio is asked to tell; `completed` stands for every end. */
+const events = ["initiated", "ringing", "answered", "completed"]
+/**
+ * Asks for every retry that Twilio offers. A fragment is for Twilio alone: it is neither sent nor signed.
+ * https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides
+ */
+const RETRIES = "#rc=5&rp=all"
+export const RING_SECONDS = { least: 1, most: 600 }
+export const CALL_SECONDS = { least: 1, most: 86_400 }
 
 interface Twilio {
-  readonly config: TwilioConfig
   readonly carrier: HostedCarrier
-  readonly mediaUrl: TrunkContext["mediaUrl"]
-  readonly onEvent: TrunkContext["onEvent"]
+  readonly config: TwilioConfig
 }
 
-/** `path` is below the account's. */
-const requestTo = ({ account_sid }: TwilioConfig, path: string, form?: string, query = ""): HttpRequest => ({
-  method: form === undefined ? "GET" : "POST",
-  path: `/2010-04-01/Accounts/${encodeURIComponent(account_sid)}${path}.json${query}`,
-  ...(form === undefined ? {} : { body: { mediaType: "application/x-www-form-urlencoded", text: form } })
-})
-
-export const accountOf = (config: TwilioConfig) => ({
-  provider: "twilio",
-  displayName: "Twilio",
-  origin: "https://api.twilio.com",
-  authorization: `Basic ${Buffer.from(`${config.account_sid}:${config.auth_token}`).toString("base64")}`,
-  check: { request: requestTo(config, ""), statusOf: (outcome: Outcome) => standingOf(outcome, config.account_sid) },
-  advice: "Copy `account_sid` and `auth_token` from the account's dashboard in Twilio's console; the account must be active."
-})
-
-export const openTrunk = Effect.fnUntraced(function* (config: TwilioConfig, context: TrunkContext) {
+export const connect = Effect.fn("twilio.connect")(function* (config: TwilioConfig, context: TrunkContext) {
   const carrier = yield* openCarrier(accountOf(config), context)
-  const twilio: Twilio = { config, carrier, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
-  return yield* trunkOf(accountOf(config), carrier, context, {
+  const twilio: Twilio = { carrier, config }
+  return yield* openTrunk(carrier, context, {
     detects: config.amd_enabled,
-    originate: (callbackUrl, request) => originate(twilio, callbackUrl, request),
-    hangup: (call) => hangup(twilio, call),
-    lookup: (call) => lookup(twilio, call)
+    isId: isCallSid,
+    order: (request, addresses) => post(config, "/Calls", formOf(request, addresses, config.amd_enabled)),
+    hangup: (sid) => hangup(twilio, sid),
+    look: (sid) => look(twilio, sid),
+    find: (call) => find(twilio, call)
   })
 })
 
-const originate = Effect.fn("twilio.originate")(function* (twilio: Twilio, callbackUrl: Addresses, request: OriginateRequest) {
-  const { carrier, config, mediaUrl, onEvent } = twilio
-  const { callId, leave } = request
-  const body = requestTo(config, "/Calls", formOf(request, callbackUrl, mediaUrl?.(callId), config.amd_enabled))
-  const outcome = yield* asOutcome(
-    carrier.http.place({ ...body, leave: () => leave() }, (settled) => {
-      // Even of a reply that comes too late for the originate.
-      const sid = placedSid(settled)
-      if (sid !== undefined) onEvent(callId, { _tag: "Named", providerCallId: sid })
-    })
-  )
-  const providerCallId = placedSid(outcome)
-  return providerCallId === undefined ? yield* refusalOf(outcome) ?? doubtOf(outcome, detailOf) : { providerCallId }
+const post = (config: TwilioConfig, path: string, form: URLSearchParams): HttpRequest => ({
+  method: "POST",
+  path: pathIn(config, path),
+  body: { mediaType: "application/x-www-form-urlencoded", text: form.toString() }
+})
+const callPath = (sid: string): string => `/Calls/${encodeURIComponent(sid)}`
+
+/** https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
+export const formOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses, mayDetect: boolean): URLSearchParams => {
+  const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
+  const form = new URLSearchParams({
+    To: to,
+    From: from,
+    Twiml: streamTo(mediaUrl),
+    StatusCallback: callbackUrl("status", callId) + RETRIES,
+    StatusCallbackMethod: "POST"
+  })
+  for (const event of events) form.append("StatusCallbackEvent", event)
+  form.set("Timeout", String(secondsWithin(ringTimeoutSeconds, RING_SECONDS)))
+  form.set("TimeLimit", String(durationWithin(maxDurationSeconds, CALL_SECONDS)))
+  if (mayDetect && detect !== "no") {
+    form.set("MachineDetection", detect === "who" ? "Enable" : "DetectMessageEnd")
+    form.set("AsyncAmd", "true")
+    form.set("AsyncAmdStatusCallback", callbackUrl("amd", callId) + RETRIES)
+    form.set("AsyncAmdStatusCallbackMethod", "POST")
+  }
+  return form
+}
+
+const hangup = Effect.fnUntraced(function* (twilio: Twilio, sid: string) {
+  const { carrier, config } = twilio
+  const end = (status: string) => post(config, callPath(sid), new URLSearchParams({ Status: status }))
+  const isKnown = (reply: Reply) => shows(reply, sid) || isOutOfState(reply) || replies.isMissing(reply)
+  const completed = yield* carrier.ask("hangup", end("completed"), isKnown)
+  if (replies.isMissing(completed) || (shows(completed, sid) && !isWaiting(completed.body))) return
+  const found = yield* look(twilio, sid, "hangup")
+  if (found === undefined || !isAlive(found.presence)) return
+  yield* carrier.ask("hangup", end("canceled"), (reply) => shows(reply, sid))
 })
 
-const askAbout = ({ carrier, config }: Twilio, operation: string, sid: string, form?: string) =>
-  carrier.ask(operation, requestTo(config, `/Calls/${encodeURIComponent(sid)}`, form))
+/** Such a call can only be canceled. */
+const isWaiting = (record: unknown): boolean => ["queued", "ringing"].includes(lookOf(record)?.presence ?? "")
 
-/** The call's record; undefined if Twilio has no such call. */
-const fetchRecord = Effect.fnUntraced(function* (twilio: Twilio, operation: string, { providerCallId: sid }: CallRef) {
-  if (!isCallSid(sid)) return yield* twilio.carrier.error(operation, "the call's id is not one of Twilio's")
-  const reply = yield* askAbout(twilio, operation, sid)
-  if (isNotFound(reply)) return undefined
-  if (!shows(reply, sid) || presenceOf(reply.body) === undefined) return yield* twilio.carrier.error(operation, detailOf(reply))
-  return reply.body
+const look = ({ carrier, config }: Twilio, sid: string, operation = "lookup") =>
+  carrier.fetch(operation, get(pathIn(config, callPath(sid))), (record) => (sidIn(record) === sid ? lookOf(record) : undefined))
+
+/** https://www.twilio.com/docs/voice/api/call-resource#read-multiple-call-resources */
+const find = Effect.fnUntraced(function* ({ carrier, config }: Twilio, call: CallRef) {
+  const To = yield* calleeOf(carrier, call)
+  const records: Array<unknown> = []
+  // A call in the queue has no start time, and is listed by its status. If it leaves the queue in between, it is in the second list.
+  for (const filter of [{ Status: "queued" }, { "StartTime>": new Date(sinceOf(call)).toISOString().slice(0, 10) }]) {
+    const { body } = yield* carrier.ask("lookup", get(pathIn(config, "/Calls"), { To, ...filter, PageSize: "100" }), isSuccess)
+    const calls = at(body, "calls")
+    if (!Array.isArray(calls) || textAt(body, "next_page_uri") !== undefined)
+      return yield* carrier.error("lookup", "not the whole list of calls to this number")
+    records.push(...calls)
+  }
+  const found = yield* theOneOf(carrier, records, (record) => (isOf(call, record) ? sidIn(record) : undefined))
+  return found && { ...found, look: lookOf(found.record) }
 })
 
-/** The one call that can be ours; undefined if there is none. */
-const search = Effect.fnUntraced(function* ({ carrier, config }: Twilio, call: CallRef) {
-  // One after the other: a call that leaves the queue in between is in the second list.
-  const replies = yield* Effect.forEach(queriesFor(call), (query) =>
-    carrier.ask("lookup", requestTo(config, "/Calls", undefined, `?${query}`))
-  )
-  const found = theOneOf(replies, call)
-  return typeof found === "string" ? yield* carrier.error("lookup", found) : found
-})
-
-const look = (record: unknown, ...told: ReadonlyArray<TrunkEvent>): Look => ({
-  presence: presenceOf(record) ?? "gone",
-  told: [...told, ...endOf(record)]
-})
-
-const lookup = (twilio: Twilio, call: CallRef): ReturnType<Trunk["lookup"]> =>
-  call.providerCallId === undefined
-    ? Effect.map(search(twilio, call), (found) =>
-        found === undefined ? look(undefined) : look(found.record, { _tag: "Named", providerCallId: found.sid })
-      )
-    : Effect.map(fetchRecord(twilio, "lookup", call), (record) => look(record))
-
-/** 21220: the call's state does not allow it, which may mean that it has ended, or that it still waits and can only be canceled. */
-const isOutOfState = (reply: Reply): boolean => errorCodeOf(reply) === 21220
-
-const isWaiting = (record: unknown): boolean => presenceOf(record) === "queued" || presenceOf(record) === "ringing"
-
-const hangup = Effect.fn("twilio.hangup")(function* (twilio: Twilio, call: CallRef) {
-  const [sid, error] = [call.providerCallId, twilio.carrier.error]
-  if (!isCallSid(sid)) return yield* error("hangup", "Twilio's id of the call is not known")
-  const completed = yield* askAbout(twilio, "hangup", sid, "Status=completed")
-  if (isNotFound(completed)) return
-  if (shows(completed, sid) && !isWaiting(completed.body)) return
-  if (!shows(completed, sid) && !isOutOfState(completed)) return yield* error("hangup", detailOf(completed))
-  const presence = presenceOf(yield* fetchRecord(twilio, "hangup", call))
-  if (presence === undefined || !isAlive(presence)) return
-  const canceled = yield* askAbout(twilio, "hangup", sid, "Status=canceled")
-  if (!shows(canceled, sid)) return yield* error("hangup", detailOf(canceled))
-})
+const isOf = (call: CallRef, record: unknown): boolean =>
+  textAt(record, "direction") === "outbound-api" &&
+  areNumbersOf(call, textAt(record, "to"), textAt(record, "from")) &&
+  isOfItsTime(call, timeIn(textAt(record, "date_created")))

@@ -1,11 +1,8 @@
 /** Twilio's codes in the engine's words. https://www.twilio.com/docs/api/errors */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { OriginateRefused, Presence } from "#core/provider/Adapter.ts"
-
-interface Refusal {
-  readonly reason: OriginateRefused["reason"]
-  readonly cause?: HangupCause
-}
+import type { Refusal } from "#adapters/shared/replies.ts"
+import type { Presence } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 const misconfigured: Refusal = { reason: "misconfigured" }
 const authRefused: Refusal = { reason: "auth_refused" }
@@ -51,6 +48,14 @@ export const presences: ReadonlyMap<string | undefined, Presence> = new Map<stri
   ["no-answer", "ended"],
   ["canceled", "ended"],
   ["failed", "ended"]
+])
+
+/** What a callback tells of a call that has not ended, by its status. */
+export const events: ReadonlyMap<string | undefined, TrunkEvent> = new Map<string, TrunkEvent>([
+  ["queued", { _tag: "Queued" }],
+  ["initiated", { _tag: "Placed" }],
+  ["ringing", { _tag: "Rang" }],
+  ["in-progress", { _tag: "Answered" }]
 ])
 
 /** Who answered, in `AnsweredBy` and `answered_by`. */

@@ -2,6 +2,7 @@
  * Vobiz' callbacks are those of Plivo's dialect, but their signature covers only their address and a nonce. So the engine keeps each nonce, refuses it
  * with another body, and believes the call's record alone of its id, its end and its cost.
  */
+import { nonceOf } from "#adapters/shared/CarrierRequest.ts"
 import { readDialect } from "#adapters/shared/PlivoDialectCallback.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { proofOf } from "./signature.ts"
@@ -21,5 +22,5 @@ export const admits = (authToken: string, upgrade: Callback): boolean => {
 export const readCallback = (authToken: string, callback: Callback): CallbackRead | undefined => {
   const proof = proofOf(callback, authToken)
   if (proof === undefined) return undefined
-  return { ...readDialect(callback, proof), ...(proof.nonce === undefined ? {} : { nonce: proof.nonce }) }
+  return { ...readDialect(callback, proof), ...nonceOf(proof) }
 }

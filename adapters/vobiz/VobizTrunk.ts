@@ -1,38 +1,33 @@
-/** Vobiz' account, records and list of numbers. The rest of the trunk is that of Plivo's dialect. */
+/** Vobiz' records and list of numbers. The rest of the trunk is that of Plivo's dialect. */
 import { Effect } from "effect"
-import { openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
-import type { Outcome } from "#adapters/shared/HttpClient.ts"
 import { at, numberAt, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
 import { isUuid } from "#adapters/shared/PlivoDialectIds.ts"
-import { digitsOf, type LiveCalls, type Records } from "#adapters/shared/PlivoDialectRecords.ts"
-import { standingBy } from "#adapters/shared/PlivoDialectReplies.ts"
-import { type Dialect, hangup, type Line, lookup, numbers, originate, sendDtmf } from "#adapters/shared/PlivoDialectTrunk.ts"
+import type { LiveCalls, Records } from "#adapters/shared/PlivoDialectRecords.ts"
+import { type Dialect, openTrunk } from "#adapters/shared/PlivoDialectTrunk.ts"
 import type { TrunkContext } from "#core/provider/Adapter.ts"
-import { refusals } from "./vobizCodes.ts"
-
-interface VobizConfig {
-  readonly auth_id: string
-  readonly auth_token: string
-}
+import { accountOf, baseOf, type VobizConfig } from "./VobizAccount.ts"
 
 /** The longest page of any list. */
 const PAGE_SIZE = 100
 const DAY_MILLIS = 86_400_000
 
-/** Upper and lower case matter, and so do slashes at the end. */
-const baseOf = ({ auth_id }: VobizConfig): string => `/api/v1/Account/${encodeURIComponent(auth_id)}`
-
-export const accountOf = (config: VobizConfig) => ({
-  provider: "vobiz",
-  displayName: "Vobiz",
-  origin: "https://api.vobiz.ai",
-  headers: { "x-auth-id": config.auth_id, "x-auth-token": config.auth_token },
-  check: {
-    request: { method: "GET", path: `${baseOf(config)}/Call?status=live` } as const,
-    statusOf: (outcome: Outcome) => standingBy(outcome, "calls")
-  },
-  advice: "Copy `auth_id` and `auth_token` from Vobiz' console."
-})
+export const connect = Effect.fn("vobiz.connect")((config: VobizConfig, context: TrunkContext) =>
+  openTrunk(
+    accountOf(config),
+    {
+      base: baseOf(config),
+      // No way to ask for repeats is documented.
+      retries: "",
+      // This limit alone is documented; `ring_timeout` is in an example.
+      alsoAsked: ({ ring_timeout }) => ({ hangup_on_ring: ring_timeout }),
+      live,
+      records,
+      numbers
+    },
+    context
+  )
+)
 
 const live: LiveCalls = {
   pathOf: (uuid, status) => `/Call/${uuid}?status=${status}`,
@@ -48,7 +43,7 @@ const records: Records = {
   searchPathOf: (to, _, since) => {
     // In which time zone the days are is not documented.
     const [start_date, end_date] = [dayOf(since - DAY_MILLIS), dayOf(since + 2 * DAY_MILLIS)]
-    const query = { to_number: digitsOf(to) ?? "", call_direction: "outbound", start_date, end_date, per_page: String(PAGE_SIZE) }
+    const query = { to_number: digitsOf(to), call_direction: "outbound", start_date, end_date, per_page: String(PAGE_SIZE) }
     return `/cdr?${new URLSearchParams(query)}`
   },
   oneIn: (body) => at(body, "data"),
@@ -80,41 +75,11 @@ const records: Records = {
 /** With what the stream has cost. */
 const amountIn = (cost: unknown): string | undefined => (typeof cost === "number" || typeof cost === "string" ? String(cost) : undefined)
 
-const listOfNumbers: Dialect["numbers"] = {
+const numbers: Dialect["numbers"] = {
   pathOf: (page) => `/numbers?page=${page + 1}&per_page=${PAGE_SIZE}`,
   pageIn: (body) => {
-    const items = at(body, "items")
-    if (!Array.isArray(items)) return undefined
-    const digits = items.map((one) => digitsOf(textAt(one, "e164")) ?? "")
-    return { numbers: digits.filter((one) => /^[1-9]\d{6,14}$/.test(one)).map((one) => `+${one}`), isLast: items.length < PAGE_SIZE }
-  }
+    const entries = at(body, "items")
+    return Array.isArray(entries) ? { entries, isLast: entries.length < PAGE_SIZE } : undefined
+  },
+  numberIn: (entry) => numberIn(textAt(entry, "e164"))
 }
-
-export const openTrunk = Effect.fnUntraced(function* (config: VobizConfig, context: TrunkContext) {
-  const carrier = yield* openCarrier(accountOf(config), context)
-  const line: Line = {
-    carrier,
-    dialect: {
-      base: baseOf(config),
-      // No way to ask for repeats is documented.
-      retries: "",
-      refusals,
-      hasOneId: true,
-      // Documented is this limit alone; `ring_timeout` is in an example.
-      alsoAsked: ({ ring_timeout }) => ({ hangup_on_ring: ring_timeout }),
-      live,
-      records,
-      numbers: listOfNumbers
-    },
-    mediaUrl: context.mediaUrl,
-    onEvent: context.onEvent
-  }
-  return yield* trunkOf(accountOf(config), carrier, context, {
-    detects: true,
-    originate: (callbackUrl, request) => originate(line, callbackUrl, request),
-    hangup: (call) => hangup(line, call),
-    lookup: (call) => lookup(line, call),
-    sendDtmf: (call, digits) => sendDtmf(line, call, digits),
-    numbers: numbers(line)
-  })
-})

@@ -3,94 +3,107 @@
  * application is set to.
  */
 import { Effect } from "effect"
-import { asOutcome, openCarrier, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
-import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
-import { isSuccess } from "#adapters/shared/originated.ts"
-import { allOf } from "#adapters/shared/pages.ts"
+import { type Account, openCarrier, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { at, textAt } from "#adapters/shared/Json.ts"
+import { rsaKeyOf, tokenOf } from "#adapters/shared/jwt.ts"
+import { createdApplication } from "#adapters/shared/ownApplication.ts"
+import { isErrorOf, isSuccess } from "#adapters/shared/replies.ts"
+import { basic, bearer, get } from "#adapters/shared/requests.ts"
 import { fieldStep } from "#adapters/shared/setup.ts"
-import type { TrunkContext, VerifyContext } from "#core/provider/Adapter.ts"
-import { blockedBy, type SetupStep } from "#core/provider/Setup.ts"
-import { privateKeyOf, tokenOf } from "./token.ts"
+import type { VerifyContext } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
 import { applicationChecks } from "./vonageCodes.ts"
-import { detailOf, isAuthRefused, isNotFound, standingOf } from "./VonageReplies.ts"
+import { replies } from "./VonageReplies.ts"
 
-export interface VonageConfig {
-  readonly application_id: string
-  readonly private_key: string
-  readonly api_key: string
-  readonly api_secret: string
-  readonly signature_secret: string
-}
+export const fields = {
+  application_id: {
+    ...Credential.identifier({
+      label: "Application ID",
+      description:
+        "Id of the application that calls are placed through; it needs the voice capability. If it and its key are left out, the engine creates one",
+      placeholder: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
+    }),
+    required: false
+  },
+  private_key: {
+    ...Credential.secret({
+      label: "Private Key",
+      description: "The application's private key, as its file was downloaded",
+      placeholder: "-----BEGIN PRIVATE KEY-----"
+    }),
+    required: false,
+    type: "textarea",
+    normal: "pem"
+  },
+  created_application_id: createdApplication("application_id"),
+  created_private_key: {
+    ...Credential.managed("private_key", {
+      label: "Created Key",
+      description: "Private key of the application that the engine has created"
+    }),
+    sensitive: true,
+    normal: "pem"
+  },
+  api_key: { ...Credential.identifier({ label: "API Key", description: "The account's key", placeholder: "a1b2c3d4" }), sensitive: true },
+  api_secret: { ...Credential.secret({ label: "API Secret", description: "The account's secret" }), normal: "trimmed" },
+  signature_secret: {
+    ...Credential.secret({
+      label: "Signature Secret",
+      description: "The account's signature secret, with which webhooks are verified. Without it no call is placed"
+    }),
+    required: false,
+    normal: "trimmed"
+  },
+  from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller IDs in E.164 format", placeholder: "+15550100" })
+} as const
 
-export const API = "https://api.nexmo.com"
-const NUMBERS_API = "https://rest.nexmo.com"
+export type VonageConfig = Credential.ConfigOf<typeof fields>
 
-export const get = (path: string): HttpRequest => ({ method: "GET", path })
+export const APPLICATIONS = "/v2/applications"
 
-/** What a call needs: a key that signs its request, and a secret, because nobody would hear of its answer without one. */
-export const fieldSteps = ({ private_key, signature_secret }: VonageConfig): ReadonlyArray<SetupStep> => [
-  fieldStep("private_key", "Private key", "`private_key` is not an RSA private key in PEM", privateKeyOf(private_key) !== undefined),
-  fieldStep(
-    "signature_secret",
-    "Signature secret",
-    "`signature_secret` is needed, because webhooks are not believed without it",
-    signature_secret !== ""
-  )
-]
-
-export const accountOf = (config: VonageConfig) => {
-  const privateKey = privateKeyOf(config.private_key)
+export const accountOf = (config: VonageConfig): Account => {
+  const { application_id, private_key, signature_secret } = config
+  const privateKey = rsaKeyOf(private_key)
   return {
     provider: "vonage",
     displayName: "Vonage",
-    origin: API,
-    authorization: (now: number) => (privateKey === undefined ? "" : `Bearer ${tokenOf(config.application_id, privateKey, now)}`),
-    check: { request: get("/v1/calls?page_size=1"), statusOf: (outcome: Outcome) => standingOf(outcome) },
-    lack: blockedBy(fieldSteps(config)),
+    origin: "https://api.nexmo.com",
+    // https://developer.vonage.com/en/getting-started/concepts/authentication#json-web-tokens
+    authorization: (now) => (privateKey === undefined ? "" : bearer(tokenOf({ application_id }, privateKey, now))),
+    replies,
+    check: {
+      request: get("/v1/calls?page_size=1"),
+      isShownBy: (body) => Array.isArray(at(body, "_embedded", "calls")),
+      refusedWith: [401, 403]
+    },
+    steps: [
+      fieldStep("private_key", "Private key", "`private_key` is not an RSA private key in PEM", privateKey !== undefined),
+      fieldStep(
+        "signature_secret",
+        "Signature secret",
+        "`signature_secret` is needed, because webhooks are not believed without it",
+        signature_secret !== ""
+      )
+    ],
     advice: "Generate a key pair for the application in Vonage's dashboard, and copy the private key and `application_id` from there."
   }
 }
 
-/** The interfaces that take the account's key and secret instead of a token. */
-export const secretAccountOf = (config: VonageConfig, origin: string) => ({
+/** For the interfaces that take the account's key and secret instead of a token. */
+export const secretAccountOf = (config: VonageConfig): Account => ({
   ...accountOf(config),
-  origin,
-  authorization: `Basic ${Buffer.from(`${config.api_key}:${config.api_secret}`).toString("base64")}`
+  authorization: basic(config.api_key, config.api_secret)
 })
-
-const numbersIn = (reply: Reply) => {
-  const [count, entries] = [numberAt(reply.body, "count"), at(reply.body, "numbers")]
-  return isSuccess(reply) && count !== undefined && Array.isArray(entries) ? { count, entries } : undefined
-}
-
-/** Lists the numbers that can call. */
-export const openNumbers = Effect.fnUntraced(function* (config: VonageConfig, context: TrunkContext) {
-  const carrier = yield* openCarrier(secretAccountOf(config, NUMBERS_API), context)
-  const next = (_: number, pages: number) => get(`/account/numbers?size=100&index=${pages + 1}`)
-  return Effect.map(allOf(carrier, "numbers", { describe: detailOf, next, read: numbersIn }), (entries) => entries.flatMap(numberIn))
-})
-
-const numberIn = (entry: unknown): ReadonlyArray<string> => {
-  const [features, msisdn] = [at(entry, "features"), textAt(entry, "msisdn") ?? ""]
-  return Array.isArray(features) && features.includes("VOICE") && /^[1-9]\d{6,14}$/.test(msisdn) ? [`+${msisdn}`] : []
-}
 
 /** Tests the application's key, then the account's, then what the application is set to. */
 export const verify = Effect.fnUntraced(function* (config: VonageConfig, context: VerifyContext) {
   yield* verifyAccount(accountOf(config), context)
-  const carrier = yield* openCarrier(secretAccountOf(config, API), context)
-  if (carrier.refused !== undefined) return
-  const outcome = yield* asOutcome(carrier.http.send(get(`/v2/applications/${encodeURIComponent(config.application_id)}`)))
-  const found = applicationIn(outcome, config.application_id)
-  if (found !== undefined) context.report(applicationChecks[found])
+  const carrier = yield* openCarrier(secretAccountOf(config), context)
+  const reply = yield* carrier.outcomeOf(get(`${APPLICATIONS}/${encodeURIComponent(config.application_id)}`))
+  if (!("status" in reply)) return
+  const isSigned = at(reply.body, "capabilities", "voice", "signed_callbacks") !== false
+  if (isErrorOf(replies, reply, 401, 403)) context.report(applicationChecks.refused)
+  else if (replies.isMissing(reply)) context.report(applicationChecks.unknown)
+  else if (isSuccess(reply) && textAt(reply.body, "id") === config.application_id)
+    context.report(isSigned ? applicationChecks.found : applicationChecks.unsigned)
 })
-
-/** What the application's record shows; undefined: nothing. */
-const applicationIn = (outcome: Outcome, applicationId: string): keyof typeof applicationChecks | undefined => {
-  if (!("status" in outcome)) return undefined
-  if (isAuthRefused(outcome)) return "refused"
-  if (isNotFound(outcome)) return "unknown"
-  if (!isSuccess(outcome) || textAt(outcome.body, "id") !== applicationId) return undefined
-  return at(outcome.body, "capabilities", "voice", "signed_callbacks") === false ? "unsigned" : "found"
-}

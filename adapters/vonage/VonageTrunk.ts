@@ -1,103 +1,98 @@
-/** Calls through one application of Vonage's Voice API. What becomes of them, Vonage tells in webhooks (`VonageStatus.ts`). */
+/** Calls through one application of Vonage's Voice API. What becomes of them, Vonage tells in webhooks (`VonageCallback.ts`). */
 import { Effect } from "effect"
-import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest } from "#adapters/shared/HttpClient.ts"
-import { doubtOf } from "#adapters/shared/originated.ts"
+import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
+import { at, textAt } from "#adapters/shared/Json.ts"
 import { allOf } from "#adapters/shared/pages.ts"
-import type { Look, OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
+import { areNumbersOf, digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
+import { isErrorOf, isSuccess } from "#adapters/shared/replies.ts"
+import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
+import { calleeOf, sinceOf, theOneOf } from "#adapters/shared/theOneOf.ts"
+import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { accountOf, get, openNumbers, type VonageConfig } from "./VonageAccount.ts"
-import { detailOf, isDone, isNotFound, isOutOfState, placedUuid, refusalOf, shows } from "./VonageReplies.ts"
-import { bodyOf } from "./VonageRequest.ts"
-import { pageOf, queryFor, theOneOf } from "./VonageSearch.ts"
-import { endOf, presenceOf } from "./VonageStatus.ts"
+import { accountOf, secretAccountOf, type VonageConfig } from "./VonageAccount.ts"
+import { lookOf } from "./VonageCallback.ts"
+import { contentType } from "./VonageMedia.ts"
+import { callsIn, isUuid, numbersIn, replies, uuidIn } from "./VonageReplies.ts"
 
-interface Vonage {
-  readonly carrier: HostedCarrier
-  readonly mediaUrl: TrunkContext["mediaUrl"]
-  readonly onEvent: TrunkContext["onEvent"]
-}
+export const RING_SECONDS = { least: 1, most: 120 }
+export const CALL_SECONDS = { least: 1, most: 7200 }
+/** How long a machine's beep is waited for: the shortest time that Vonage takes. */
+const BEEP_SECONDS = 45
+/** The most calls or numbers that Vonage puts on a page. */
+const PAGE_SIZE = "100"
 
-const send = (method: "POST" | "PUT", path: string, body: object): HttpRequest => ({
-  method,
-  path,
-  body: { mediaType: "application/json", text: JSON.stringify(body) }
-})
-const callPath = (uuid: string): string => `/v1/calls/${encodeURIComponent(uuid)}`
-
-export const openTrunk = Effect.fnUntraced(function* (config: VonageConfig, context: TrunkContext) {
-  const account = accountOf(config)
-  const carrier = yield* openCarrier(account, context)
-  const vonage: Vonage = { carrier, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
-  const numbers = yield* openNumbers(config, context)
-  return yield* trunkOf(account, carrier, context, {
+export const connect = Effect.fn("vonage.connect")(function* (config: VonageConfig, context: TrunkContext) {
+  const carrier = yield* openCarrier(accountOf(config), context)
+  const numbers = yield* openCarrier({ ...secretAccountOf(config), origin: "https://rest.nexmo.com" }, context)
+  return yield* openTrunk(carrier, context, {
     detects: true,
-    originate: (callbackUrl, request) => originate(vonage, callbackUrl("event", request.callId), request),
-    hangup: (call) => hangup(vonage, call),
-    lookup: (call) => lookup(vonage, call),
-    sendDtmf: (call, digits) => sendDtmf(vonage, call, digits),
-    numbers
+    isId: isUuid,
+    order: (request, addresses) => send("POST", "/v1/calls", orderOf(request, addresses)),
+    hangup: (uuid) => hangup(carrier, uuid),
+    look: (uuid) => look(carrier, uuid),
+    find: (call) => find(carrier, call),
+    sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (uuid, digits) => sendDtmf(carrier, uuid, digits) },
+    numbers: listNumbers(numbers)
   })
 })
 
-const originate = Effect.fn("vonage.originate")(function* (vonage: Vonage, eventUrl: string, request: OriginateRequest) {
-  const { carrier, mediaUrl, onEvent } = vonage
-  const { callId, leave } = request
-  const place = send("POST", "/v1/calls", bodyOf(request, { eventUrl, mediaUrl: mediaUrl?.(callId) }))
-  const outcome = yield* asOutcome(
-    carrier.http.place({ ...place, leave: () => leave() }, (settled) => {
-      // Even of a reply that comes too late for the originate.
-      const uuid = placedUuid(settled)
-      if (uuid !== undefined) onEvent(callId, { _tag: "Named", providerCallId: uuid })
-    })
-  )
-  const providerCallId = placedUuid(outcome)
-  return providerCallId === undefined ? yield* refusalOf(outcome) ?? doubtOf(outcome, detailOf) : { providerCallId }
+const callPath = (uuid: string): string => `/v1/calls/${encodeURIComponent(uuid)}`
+
+/** https://developer.vonage.com/en/api/voice#createCall */
+export const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
+  const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
+  const event_url = [callbackUrl("event", callId)]
+  const endpoint = [{ type: "websocket", uri: mediaUrl, "content-type": contentType }]
+  // Nothing follows the websocket, so the call ends when it is closed.
+  const connect = { action: "connect", from: digitsOf(from), eventUrl: event_url, endpoint }
+  // Without audio, a conversation of one keeps the line open until the engine ends it.
+  const ncco = [mediaUrl === undefined ? { action: "conversation", name: callId } : connect]
+  const untilBeep = { behavior: "continue", mode: "detect_beep", beep_timeout: BEEP_SECONDS }
+  return {
+    to: [{ type: "phone", number: digitsOf(to) }],
+    from: { type: "phone", number: digitsOf(from) },
+    ncco,
+    event_url,
+    event_method: "POST",
+    ringing_timer: secondsWithin(ringTimeoutSeconds, RING_SECONDS),
+    length_timer: durationWithin(maxDurationSeconds, CALL_SECONDS),
+    ...(detect === "who" ? { machine_detection: "continue" } : {}),
+    ...(detect === "greetingEnd" ? { advanced_machine_detection: untilBeep } : {})
+  }
+}
+
+/** Vonage refuses it with 400 or 404 for a call that has ended, and for one that it does not have. */
+const hangup = Effect.fnUntraced(function* (carrier: HostedCarrier, uuid: string) {
+  const request = send("PUT", callPath(uuid), { action: "hangup" })
+  const reply = yield* carrier.ask("hangup", request, (reply) => reply.status === 204 || isErrorOf(replies, reply, 400, 404))
+  if (reply.status === 204) return
+  const found = yield* look(carrier, uuid, "hangup")
+  if (found !== undefined && found.presence !== "ended") return yield* carrier.error("hangup", `HTTP ${reply.status}, but the call goes on`)
 })
 
-/** The call's record; undefined if Vonage has no such call. */
-const fetchRecord = Effect.fnUntraced(function* ({ carrier }: Vonage, operation: string, uuid: string) {
-  const reply = yield* carrier.ask(operation, get(callPath(uuid)))
-  if (isNotFound(reply)) return undefined
-  if (!shows(reply, uuid) || presenceOf(reply.body) === undefined) return yield* carrier.error(operation, detailOf(reply))
-  return reply.body
+const look = (carrier: HostedCarrier, uuid: string, operation = "lookup") =>
+  carrier.fetch(operation, get(callPath(uuid)), (record) => (uuidIn(record) === uuid ? lookOf(record) : undefined))
+
+/** https://developer.vonage.com/en/api/voice#getCalls */
+const find = Effect.fnUntraced(function* (carrier: HostedCarrier, call: CallRef) {
+  yield* calleeOf(carrier, call)
+  const query = { date_start: new Date(sinceOf(call)).toISOString(), page_size: PAGE_SIZE }
+  const calls = yield* allOf(carrier, "lookup", ({ entries }) => get("/v1/calls", { ...query, record_index: String(entries) }), callsIn)
+  const found = yield* theOneOf(carrier, calls, (record) => (isOf(call, record) ? uuidIn(record) : undefined))
+  return found && { ...found, look: lookOf(found.record) }
 })
 
-/** The one call that can be ours; undefined if there is none. */
-const search = Effect.fnUntraced(function* ({ carrier }: Vonage, call: CallRef) {
-  if (call.to === undefined) return yield* carrier.error("lookup", "neither the call's id nor its number is known")
-  const next = (listed: number) => get(`/v1/calls?${queryFor(call, listed)}`)
-  const found = theOneOf(yield* allOf(carrier, "lookup", { describe: detailOf, next, read: pageOf }), call)
-  return typeof found === "string" ? yield* carrier.error("lookup", found) : found
-})
+const isOf = (call: CallRef, record: unknown): boolean =>
+  textAt(record, "direction") === "outbound" && areNumbersOf(call, textAt(record, "to", "number"), textAt(record, "from", "number"))
 
-const look = (record: unknown, ...told: ReadonlyArray<TrunkEvent>): Look => ({
-  presence: presenceOf(record) ?? "gone",
-  told: [...told, ...endOf(record)]
-})
+const sendDtmf = (carrier: HostedCarrier, uuid: string, digits: string) =>
+  carrier.ask("sendDtmf", send("PUT", `${callPath(uuid)}/dtmf`, { digits }), (reply) => isSuccess(reply) && uuidIn(reply.body) === uuid)
 
-const lookup = (vonage: Vonage, call: CallRef): ReturnType<Trunk["lookup"]> =>
-  call.providerCallId === undefined
-    ? Effect.map(search(vonage, call), (found) =>
-        found === undefined ? look(undefined) : look(found.record, { _tag: "Named", providerCallId: found.uuid })
-      )
-    : Effect.map(fetchRecord(vonage, "lookup", call.providerCallId), (record) => look(record))
-
-const hangup = Effect.fn("vonage.hangup")(function* (vonage: Vonage, { providerCallId: uuid }: CallRef) {
-  const { ask, error } = vonage.carrier
-  if (uuid === undefined) return yield* error("hangup", "Vonage's id of the call is not known")
-  const reply = yield* ask("hangup", send("PUT", callPath(uuid), { action: "hangup" }))
-  if (isDone(reply)) return
-  if (!isNotFound(reply) && !isOutOfState(reply)) return yield* error("hangup", detailOf(reply))
-  // Vonage says so of a call that has ended, and of one that it does not have.
-  const record = yield* fetchRecord(vonage, "hangup", uuid)
-  if (record !== undefined && presenceOf(record) !== "ended") return yield* error("hangup", detailOf(reply))
-})
-
-const sendDtmf = Effect.fn("vonage.sendDtmf")(function* ({ carrier }: Vonage, { providerCallId: uuid }: CallRef, digits: string) {
-  if (uuid === undefined) return yield* carrier.error("sendDtmf", "Vonage's id of the call is not known")
-  if (!/^[0-9*#]{1,64}$/.test(digits)) return yield* carrier.error("sendDtmf", "not keys that Vonage can send")
-  const reply = yield* carrier.ask("sendDtmf", send("PUT", `${callPath(uuid)}/dtmf`, { digits }))
-  if (!shows(reply, uuid)) return yield* carrier.error("sendDtmf", detailOf(reply))
-})
+/** Those that can call. */
+const listNumbers = (carrier: HostedCarrier) => {
+  const next = (pages: number) => get("/account/numbers", { size: PAGE_SIZE, index: String(pages + 1) })
+  const isVoice = (entry: unknown) => [at(entry, "features")].flat().includes("VOICE")
+  const entries = allOf(carrier, "numbers", ({ pages }) => next(pages), numbersIn)
+  return Effect.map(entries, (all) => all.filter(isVoice).flatMap((entry) => numberIn(textAt(entry, "msisdn"))))
+}

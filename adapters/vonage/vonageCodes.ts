@@ -1,6 +1,7 @@
 /** Vonage's words in the engine's. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Check, OriginateRefused, Presence } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 type Reason = OriginateRefused["reason"]
 
@@ -37,6 +38,15 @@ export const presences: ReadonlyMap<string | undefined, Presence> = new Map<stri
   ["rejected", "ended"],
   ["timeout", "ended"],
   ["unanswered", "ended"]
+])
+
+/** What a webhook tells of a call that has not ended, by its status. */
+export const events: ReadonlyMap<string | undefined, TrunkEvent> = new Map<string, TrunkEvent>([
+  ["started", { _tag: "Placed" }],
+  ["ringing", { _tag: "Rang" }],
+  ["answered", { _tag: "Answered" }],
+  ["human", { _tag: "Detected", who: "human" }],
+  ["machine", { _tag: "Detected", who: "machine" }]
 ])
 
 /** Why a call ended, by its status. */

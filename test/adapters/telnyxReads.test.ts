@@ -2,12 +2,14 @@
 import { generateKeyPairSync, sign } from "node:crypto"
 import fc from "fast-check"
 import t from "tap"
-import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { NotSent } from "#adapters/shared/HttpClient.ts"
+import { NotSent, type Outcome, type Reply } from "#adapters/shared/HttpClient.ts"
+import * as shared from "#adapters/shared/replies.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
-import { clientStateOf, dialBodyOf } from "#adapters/telnyx/TelnyxDial.ts"
-import { activeCallsOf, lookOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
-import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
+import { accountOf } from "#adapters/telnyx/TelnyxAccount.ts"
+import { clientStateOf } from "#adapters/telnyx/TelnyxCallback.ts"
+import { activeCallsIn, cursorIn, lookOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
+import { isDone, isEndedAlready, replies } from "#adapters/telnyx/TelnyxReplies.ts"
+import { orderOf } from "#adapters/telnyx/TelnyxTrunk.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { refTo } from "#test/support/refTo.ts"
@@ -29,13 +31,16 @@ const error = (code: unknown, pointer?: string) => ({
   detail: "d",
   ...(pointer === undefined ? {} : { source: { pointer } })
 })
+const originated = (outcome: Outcome) => shared.originated(outcome, replies)
+const account = accountOf({ api_key: "", connection_id: "1684", application_id: "", webhook_public_key: "", from_numbers: [] })
+const statusOf = (outcome: Outcome) => shared.standingOf(outcome, account.check, replies)
 const errors = (...all: ReadonlyArray<unknown>) => ({ errors: all })
 
 // --- originate
 
 t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
-  const webhookUrl = "https://voice.example.com/cb"
-  const bodyOf = (one: OriginateRequest, mediaUrl?: string) => dialBodyOf("1684", { webhookUrl, mediaUrl }, one)
+  const callbackUrl = () => "https://voice.example.com/cb"
+  const bodyOf = (one: OriginateRequest, mediaUrl?: string) => orderOf("1684", one, { callbackUrl, mediaUrl })
   const request = { callId, to: "+14155550101", from: "+15550009000", ...usual, ringTimeoutSeconds: 29.2, leave: () => true }
   const retries = { retries_ms: [1000, 3000, 8000, 15000, 30000] }
   t.strictSame(bodyOf(request), {
@@ -185,10 +190,17 @@ t.test("a record tells whether a call lives, and its events whether it was answe
 t.test("a call without an id is found among the live calls by its client state", async (t) => {
   const other = { ...legs, call_control_id: "v3:other", client_state: "" }
   const ours = { ...legs, client_state: clientStateOf(callId) }
-  t.match(activeCallsOf({ data: [other, ours], meta: {} }, callId), { found: "v3:AbC-1_x:2" })
-  t.match(activeCallsOf({ data: [null, other], meta: { next: "/v2/c?page[after]=n", cursors: { after: "n" } } }, callId), { after: "n" })
-  t.match(activeCallsOf({ data: [other], meta: { cursors: { after: "n" } } }, callId), { found: undefined, after: undefined })
-  t.equal(activeCallsOf({ data: { 0: ours } }, callId), undefined)
+  const meta = { next: "/v2/c?page[after]=n", cursors: { after: "n" } }
+  t.strictSame(activeCallsIn({ data: [other, ours], meta: {} }, callId), { entries: [other, ours], isLast: true })
+  t.strictSame(
+    activeCallsIn({ data: [other, ours], meta }, callId),
+    { entries: [other, ours], isLast: true },
+    "then there is no need to go on"
+  )
+  t.strictSame(activeCallsIn({ data: [null, other], meta }, callId), { entries: [null, other], isLast: false })
+  t.strictSame(activeCallsIn({ data: [other], meta: { cursors: { after: "n" } } }, callId), { entries: [other], isLast: true })
+  t.strictSame([cursorIn({ meta }), cursorIn({ meta: { cursors: { after: "n" } } }), cursorIn(undefined)], ["n", undefined, undefined])
+  t.equal(activeCallsIn({ data: { 0: ours } }, callId), undefined)
 })
 
 // --- webhooks

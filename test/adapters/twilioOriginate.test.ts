@@ -4,8 +4,8 @@
  */
 import fc from "fast-check"
 import t from "tap"
-import { refusalOf } from "#adapters/twilio/TwilioReplies.ts"
-import { formOf } from "#adapters/twilio/TwilioRequest.ts"
+import { replies } from "#adapters/twilio/TwilioReplies.ts"
+import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
 import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { eventually, newCallId, numberOf } from "./Line.ts"
@@ -48,7 +48,7 @@ t.test("T1: given a call with machine detection, then Twilio is asked for exactl
 t.test("T10: given an address for audio, then TwiML connects to it", async (t) => {
   const twimlFor = (media: string | undefined) => {
     const request = { callId: newCallId(), to: numberOf("001"), from: OUR_NUMBER, leave: () => true, ...usual }
-    return new URLSearchParams(formOf(request, () => "https://voice.example.com/", media, false)).get("Twiml") ?? ""
+    return formOf(request, { callbackUrl: () => "https://voice.example.com/", mediaUrl: media }, false).get("Twiml") ?? ""
   }
   const stream = (url: string) => [{ name: "Connect", attributes: {}, children: [{ name: "Stream", attributes: { url }, children: [] }] }]
   const odd = `wss://voice.example.com/media/a&b<"'\u0007`
@@ -60,10 +60,16 @@ t.test("T10: given an address for audio, then TwiML connects to it", async (t) =
 t.test("only an error of Twilio itself refuses a call", async (t) => {
   const replyWith = (status: number, body: unknown) => ({ status, body, server: "", retryAfterMillis: undefined })
   fc.assert(
-    fc.property(fc.integer({ min: 100, max: 599 }), fc.anything(), (status, body) => refusalOf(replyWith(status, body)) === undefined),
+    fc.property(
+      fc.integer({ min: 100, max: 599 }),
+      fc.anything(),
+      (status, body) => replies.refusalIn(replyWith(status, body)) === undefined
+    ),
     { seed: 1 }
   )
-  const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => refusalOf(replyWith(status, { code: 20001, status })))
+  const provenBy = [...Array(500).keys()]
+    .map((n) => n + 100)
+    .filter((status) => replies.refusalIn(replyWith(status, { code: 20001, status })))
   t.strictSame(provenBy, [400, 401, 403, 404, 429])
 })
 

@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import t from "tap"
-import { refusalOf } from "#adapters/shared/PlivoDialectReplies.ts"
+import { refusalIn } from "#adapters/shared/PlivoDialectReplies.ts"
 import vobiz from "#adapters/vobiz/vobiz.ts"
 import { refusals } from "#adapters/vobiz/vobizCodes.ts"
 import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -273,12 +273,12 @@ t.test("only an error of Vobiz itself refuses a call", async (t) => {
     fc.property(
       fc.integer({ min: 100, max: 599 }),
       fc.anything(),
-      (status, body) => refusalOf(replyWith(status, body), refusals) === undefined
+      (status, body) => refusalIn(replyWith(status, body), refusals) === undefined
     ),
     { seed: 1 }
   )
   const error = { error: { code: "X", message: "no" }, requestId: "r" }
-  const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => refusalOf(replyWith(status, error), refusals))
+  const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => refusalIn(replyWith(status, error), refusals))
   t.strictSame(provenBy, [400, 401, 402, 403, 404, 409, 422, 429])
 })
 

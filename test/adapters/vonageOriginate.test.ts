@@ -4,8 +4,8 @@
  */
 import fc from "fast-check"
 import t from "tap"
-import { refusalOf } from "#adapters/vonage/VonageReplies.ts"
-import { bodyOf } from "#adapters/vonage/VonageRequest.ts"
+import { replies } from "#adapters/vonage/VonageReplies.ts"
+import { orderOf } from "#adapters/vonage/VonageTrunk.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import { placesCall } from "#test/emulators/vonage/VonageEmulator.ts"
 import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
@@ -45,22 +45,27 @@ t.test("V1: given a call, then Vonage is asked for exactly this, with a token of
 
 t.test("given times beyond Vonage's limits, or no address for audio", async (t) => {
   const request = { callId: newCallId(), to: numberOf("001"), from: OUR_NUMBER, leave: () => true, ...usual }
-  const asked = (more: Partial<OriginateRequest>, mediaUrl: string | undefined = "wss://voice.example.com/m") =>
-    bodyOf({ ...request, ...more }, { eventUrl: "https://voice.example.com/e", mediaUrl })
+  const callbackUrl = () => "https://voice.example.com/e"
+  const asked = (more: Partial<OriginateRequest>) =>
+    orderOf({ ...request, ...more }, { callbackUrl, mediaUrl: "wss://voice.example.com/m" })
   t.match(asked({ ringTimeoutSeconds: 600, maxDurationSeconds: 86_400 }), { ringing_timer: 120, length_timer: 7200 })
   t.match(asked({ ringTimeoutSeconds: 0 }), { ringing_timer: 1 })
-  const { ncco } = bodyOf(request, { eventUrl: "https://voice.example.com/e", mediaUrl: undefined })
+  const { ncco } = orderOf(request, { callbackUrl, mediaUrl: undefined })
   t.strictSame(ncco, [{ action: "conversation", name: request.callId }], "then the line stays open")
 })
 
 t.test("only an error of Vonage itself refuses a call", async (t) => {
   const replyWith = (status: number, body: unknown) => ({ status, body, server: "", retryAfterMillis: undefined })
   fc.assert(
-    fc.property(fc.integer({ min: 100, max: 599 }), fc.anything(), (status, body) => refusalOf(replyWith(status, body)) === undefined),
+    fc.property(
+      fc.integer({ min: 100, max: 599 }),
+      fc.anything(),
+      (status, body) => replies.refusalIn(replyWith(status, body)) === undefined
+    ),
     { seed: 1 }
   )
   for (const body of [errorOf(0, "forbidden").body, errorOf(0, "forbidden", undefined, true).body]) {
-    const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => refusalOf(replyWith(status, body)))
+    const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => replies.refusalIn(replyWith(status, body)))
     t.strictSame(provenBy, [400, 401, 402, 403, 429])
   }
 })

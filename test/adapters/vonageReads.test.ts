@@ -3,14 +3,16 @@ import fc from "fast-check"
 import t from "tap"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import vonage from "#adapters/vonage/vonage.ts"
-import { placedUuid, standingOf } from "#adapters/vonage/VonageReplies.ts"
-import { pageOf, queryFor, theOneOf } from "#adapters/vonage/VonageSearch.ts"
-import { endOf, presenceOf } from "#adapters/vonage/VonageStatus.ts"
+import { originated, standingOf } from "#adapters/shared/replies.ts"
+import { accountOf } from "#adapters/vonage/VonageAccount.ts"
+import { lookOf } from "#adapters/vonage/VonageCallback.ts"
+import { replies } from "#adapters/vonage/VonageReplies.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
 import { signatureOf } from "#test/emulators/vonage/tokens.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { newCallId } from "./Line.ts"
+import { openWorld } from "./vonageWorld.ts"
 
 const uuid = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
 const keys = { apiKey: "a1b2c3d4", applicationId: uuid, signatureSecret: "vonage-signature-secret-0000000000000001" }
@@ -136,7 +138,8 @@ t.test("given whatever is signed, then it is read without an error", async () =>
 const reply = (status: number, body?: unknown): Reply => ({ status, body, server: "", retryAfterMillis: undefined })
 
 t.test("a call is placed only if the reply names it", async (t) => {
-  for (const status of [200, 201, 202]) t.equal(placedUuid(reply(status, { uuid, status: "started" })), uuid)
+  for (const status of [200, 201, 202])
+    t.strictSame(originated(reply(status, { uuid, status: "started" }), replies), { providerCallId: uuid })
   const proofless = [
     reply(201),
     reply(201, { uuid: 17 }),
@@ -144,17 +147,20 @@ t.test("a call is placed only if the reply names it", async (t) => {
     reply(201, { uuid, title: "Error" }),
     reply(400, { uuid })
   ]
-  for (const each of proofless) t.equal(placedUuid(each), undefined, JSON.stringify(each.body))
+  for (const each of proofless) t.match(originated(each, replies), { _tag: "OriginateDoubtful" }, JSON.stringify(each.body))
 })
 
 t.test("the trunk's status follows from a list of calls", async (t) => {
-  t.strictSame(standingOf(reply(200, { _embedded: { calls: [] } })), { _tag: "Up" })
+  const keys = { private_key: "", api_key: "", api_secret: "", signature_secret: "" }
+  const given = { ...keys, application_id: uuid, created_application_id: "", created_private_key: "", from_numbers: [] }
+  const standing = (outcome: Reply) => standingOf(outcome, accountOf(given).check, replies)
+  t.strictSame(standing(reply(200, { _embedded: { calls: [] } })), { _tag: "Up" })
   for (const isOld of [false, true]) {
-    t.match(standingOf(reply(401, errorOf(401, "unauthorized", undefined, isOld).body)), { reason: "auth" })
-    t.match(standingOf(reply(403, errorOf(403, "forbidden", undefined, isOld).body)), { reason: "auth" })
+    t.match(standing(reply(401, errorOf(401, "unauthorized", undefined, isOld).body)), { reason: "auth" })
+    t.match(standing(reply(403, errorOf(403, "forbidden", undefined, isOld).body)), { reason: "auth" })
   }
   for (const each of [reply(200), reply(200, {}), reply(401), reply(429, errorOf(429, "throttled").body), reply(503), reply(301)])
-    t.match(standingOf(each), { _tag: "Down", reason: "unreachable" })
+    t.match(standing(each), { _tag: "Down", reason: "unreachable" })
 })
 
 t.test("a record tells the state of a call, and of one that has ended how it ended", async (t) => {
@@ -167,26 +173,36 @@ t.test("a record tells the state of a call, and of one that has ended how it end
     busy: "ended",
     timeout: "ended"
   }
-  for (const [status, presence] of Object.entries(states)) t.equal(presenceOf({ status }), presence)
-  for (const record of [undefined, null, {}, { status: "constructor" }, { status: 7 }, "completed"]) t.equal(presenceOf(record), undefined)
-  for (const status of ["started", "ringing", "answered", "machine"]) t.strictSame(endOf({ status, duration: "5", price: "1" }), [])
-  t.match(endOf({ status: "completed", duration: "5", price: "0.1", end_time: timestamp }), [
+  for (const [status, presence] of Object.entries(states)) t.equal(lookOf({ status })?.presence, presence)
+  for (const record of [undefined, null, {}, { status: "constructor" }, { status: 7 }, "completed"]) t.equal(lookOf(record), undefined)
+  for (const status of ["started", "ringing", "answered", "machine"]) t.strictSame(lookOf({ status, duration: "5", price: "1" })?.told, [])
+  t.match(lookOf({ status: "completed", duration: "5", price: "0.1", end_time: timestamp })?.told, [
     { _tag: "Answered", at: at - 5000 },
     { _tag: "HungUp", cause: "normal_clearing", at },
     { _tag: "Billed", amount: "0.1" }
   ])
-  t.strictSame(endOf({ status: "busy", duration: "0" }), [{ _tag: "HungUp", cause: "user_busy" }])
+  t.strictSame(lookOf({ status: "busy", duration: "0" })?.told, [{ _tag: "HungUp", cause: "user_busy" }])
 })
 
 t.test("a call without an id is found by its numbers and its time, if there is only one", async (t) => {
+  const { emulator, hosted } = await openWorld(t)
+  const sought = refTo(call.callId, { to: call.to, from: call.from, sentAt: now })
+  const lists = ({ method, path }: { readonly method: string; readonly path: string }) => method === "GET" && path === "/v1/calls"
+  const lookup = (body: unknown, ref = sought, status = 200) => {
+    emulator.server.fail({ acts: false, reply: { status, body: JSON.stringify(body) ?? "" } }, lists)
+    return hosted.lookup(ref)
+  }
+  const found = (records: ReadonlyArray<unknown>, ref = sought) => lookup({ count: records.length, _embedded: { calls: records } }, ref)
   const record = {
     uuid,
+    status: "answered",
     direction: "outbound",
     to: { type: "phone", number: "14155550100" },
     from: { type: "phone", number: "15005550006" }
   }
-  t.strictSame(theOneOf([null, record, record, { ...record, to: { number: "14155550101" } }], call), { uuid, record })
-  t.equal(theOneOf([record, { ...record, uuid: "bbbbbbbb-bbbb" }], call), "several calls to this number at this time")
+  t.equal(await found([null, record, record, { ...record, to: { number: "14155550101" } }]), "up")
+  t.match(hosted.line.events(sought.callId), [{ _tag: "Named", providerCallId: uuid }])
+  t.equal(await found([record, { ...record, uuid: "bbbbbbbb-bbbb" }]), "silent", "there are several")
   const others = [
     { ...record, direction: "inbound" },
     { ...record, from: { number: "15005550007" } },
@@ -194,12 +210,11 @@ t.test("a call without an id is found by its numbers and its time, if there is o
     { ...record, to: "14155550100" },
     { ...record, to: {} }
   ]
-  t.equal(theOneOf(others, call), undefined)
-  t.match(theOneOf([others[1]], { ...call, from: undefined }), { uuid }, "whatever number was shown, if that is not known")
-  const query = new URLSearchParams(queryFor({ ...call, sentAt: now }, 100))
-  t.strictSame(Object.fromEntries(query), { date_start: "2025-10-09T08:52:50.000Z", page_size: "100", record_index: "100" })
-  t.match(pageOf(reply(200, { count: 3, _embedded: { calls: [record] } })), { entries: [record], count: 3 })
+  t.equal(await found(others), "gone")
+  t.equal(await found([others[1]], { ...sought, from: undefined }), "up", "whatever number was shown, if that is not known")
+  const asked = emulator.server.requests.findLast(lists)?.query
+  t.strictSame(Object.fromEntries(asked ?? []), { date_start: "2025-10-09T08:52:50.000Z", page_size: "100", record_index: "0" })
   for (const body of [undefined, {}, { count: 1 }, { count: "1", _embedded: { calls: [] } }, { count: 1, _embedded: { calls: {} } }])
-    t.equal(pageOf(reply(200, body)), undefined)
-  t.equal(pageOf(reply(500, { count: 0, _embedded: { calls: [] } })), undefined)
+    t.equal(await lookup(body), "silent", JSON.stringify(body))
+  t.equal(await lookup({ count: 0, _embedded: { calls: [] } }, sought, 500), "silent")
 })

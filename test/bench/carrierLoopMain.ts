@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { Agent, createServer, request, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
-import { formOf } from "#adapters/twilio/TwilioRequest.ts"
+import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
 import { CallId } from "#core/Id.ts"
 import { answerCpu } from "./Cpu.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
@@ -53,12 +53,11 @@ const carryOut = async ({ emulator, from, inFlight, numbers, slots }: LoopOrder)
     const to = numbers[next++]
     if (to === undefined) return
     const callId = CallId.make(randomUUID())
-    const body = formOf(
-      { ...call, callId, to },
-      (kind, id) => `${site}/${kind}/${id}`,
-      `${site.replace("http", "ws")}/media/${callId}`,
-      false
-    )
+    const addresses = {
+      callbackUrl: (kind: string, id?: string) => `${site}/${kind}/${id}`,
+      mediaUrl: `${site.replace("http", "ws")}/media/${callId}`
+    }
+    const body = formOf({ ...call, callId, to }, addresses, false).toString()
     request(url, { agent, method: "POST", headers: { ...headers, "content-length": Buffer.byteLength(body) } }, (response) =>
       response.resume()
     ).end(body)

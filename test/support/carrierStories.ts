@@ -7,12 +7,12 @@ import { lookOf } from "#adapters/cloudonix/CloudonixSession.ts"
 import plivo from "#adapters/plivo/plivo.ts"
 import { lookOf as plivoLook } from "#adapters/shared/PlivoDialectRecords.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
-import { clientStateOf } from "#adapters/telnyx/TelnyxDial.ts"
+import { clientStateOf } from "#adapters/telnyx/TelnyxCallback.ts"
 import twilio from "#adapters/twilio/twilio.ts"
-import { endOf as twilioEnd } from "#adapters/twilio/TwilioStatus.ts"
+import { lookOf as twilioLook } from "#adapters/twilio/TwilioCallback.ts"
 import vobiz from "#adapters/vobiz/vobiz.ts"
 import vonage from "#adapters/vonage/vonage.ts"
-import { endOf as vonageEnd } from "#adapters/vonage/VonageStatus.ts"
+import { lookOf as vonageLook } from "#adapters/vonage/VonageCallback.ts"
 import { CallId } from "#core/Id.ts"
 import type { Adapter, Look, Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
@@ -160,7 +160,7 @@ const twilioDialect = (): Dialect => {
         duration: String(secondsOf(facts)),
         price: null
       }
-      return { presence, told: presence === "ended" ? twilioEnd(record) : [] }
+      return { presence, told: presence === "ended" ? (twilioLook(record)?.told ?? []) : [] }
     }
   }
 }
@@ -299,7 +299,7 @@ const vonageDialect = (): Dialect => {
     },
     look: (facts) => ({
       presence: presenceOf(facts),
-      told: facts.last === "ended" ? vonageEnd({ ...endOf(facts), detail: undefined }) : []
+      told: facts.last === "ended" ? (vonageLook({ ...endOf(facts), detail: undefined })?.told ?? []) : []
     })
   }
 }

@@ -3,38 +3,27 @@
  * followed through signed callbacks; Parley opens a websocket for the audio of each.
  */
 import { Effect } from "effect"
-import {
-  defineAdapter,
-  type Look,
-  OriginateRefused,
-  type OriginateRequest,
-  type Presence,
-  type TrunkContext,
-  type TrunkStatus
-} from "#core/provider/Adapter.ts"
+import { defineAdapter, type Look, type OriginateRequest, type Presence } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
-import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
+import { isProviderCallId } from "#core/provider/CallRef.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { fromSip } from "#core/outcome/HangupCause.ts"
+import { billOf, eventsFor, hungUp } from "#adapters/shared/callEvents.ts"
 import { hmac, isSameText } from "#adapters/shared/hmac.ts"
-import { asOutcome, type HostedCarrier, openCarrier, trunkOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
-import { at, numberAt, parse, textAt } from "#adapters/shared/Json.ts"
+import { type Account, openCarrier, setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
+import { at, numberAt, parseBytes, textAt } from "#adapters/shared/Json.ts"
 import { type JsonDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
-import { carrierLimitSeconds, doubtOf, isSuccess, notSent } from "#adapters/shared/originated.ts"
-import { publicAddressStep } from "#adapters/shared/setup.ts"
+import type { CarrierReplies, Refusal } from "#adapters/shared/replies.ts"
+import { bearer, durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
 
-interface Parley {
-  readonly carrier: HostedCarrier
-  readonly context: TrunkContext
-}
-
-/** The status, and Parley's code if there is one. */
-const describe = ({ body, status }: Reply): string => `${status} ${textAt(body, "error", "code") ?? ""}`.trimEnd()
+/** Parley's code of an error. */
+const codeIn = ({ body }: Reply): string | undefined => textAt(body, "error", "code")
 
 /** Only Parley's own errors are proof; a proxy on the way can produce any status. */
-const refusals: Readonly<Record<string, Pick<OriginateRefused, "reason" | "cause" | "retryAfterMillis">>> = {
+const refusals: Readonly<Record<string, Refusal>> = {
   "401 bad_token": { reason: "auth_refused" },
   "402 no_balance": { reason: "no_credit" },
   "422 bad_from": { reason: "caller_id_refused" },
@@ -42,22 +31,16 @@ const refusals: Readonly<Record<string, Pick<OriginateRefused, "reason" | "cause
   "429 slow_down": { reason: "rate_limited", retryAfterMillis: 2_000 }
 }
 
-const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
-  if (!("status" in outcome)) return notSent(outcome)
-  const known = refusals[describe(outcome)]
-  return known && new OriginateRefused({ ...known, detail: describe(outcome) })
+const replies: CarrierReplies = {
+  errorIn: codeIn,
+  isMissing: (reply) => reply.status === 404 && codeIn(reply) === "no_call",
+  placedIn: (body) => idIn(body),
+  refusalIn: (reply) => refusals[`${reply.status} ${codeIn(reply)}`]
 }
 
-const idIn = (outcome: Outcome): string | undefined => {
-  const id = "status" in outcome && outcome.status === 201 ? at(outcome.body, "call") : undefined
+const idIn = (call: unknown): string | undefined => {
+  const id = at(call, "call")
   return isProviderCallId(id) ? id : undefined
-}
-
-const statusOf = (outcome: Outcome): TrunkStatus => {
-  const down = (reason: "auth" | "unreachable", detail: string): TrunkStatus => ({ _tag: "Down", reason, detail })
-  if (!("status" in outcome)) return down("unreachable", outcome.detail)
-  if (refusals[describe(outcome)]?.reason === "auth_refused") return down("auth", describe(outcome))
-  return isSuccess(outcome) && textAt(outcome.body, "account") !== undefined ? { _tag: "Up" } : down("unreachable", describe(outcome))
 }
 
 const presences: Readonly<Record<string, Presence>> = { dialing: "ringing", ringing: "ringing", talking: "up", over: "ended" }
@@ -76,8 +59,8 @@ const eventsOf = (call: unknown): ReadonlyArray<TrunkEvent> => {
     ...(state === "ringing" ? [{ _tag: "Rang" } as const] : []),
     ...(answeredAt === undefined ? [] : [{ _tag: "Answered", at: answeredAt } as const]),
     ...(who === "machine" || who === "person" ? [{ _tag: "Detected", who: who === "person" ? "human" : who } as const] : []),
-    ...(state === "over" && overAt !== undefined ? [{ _tag: "HungUp", cause: causeOf(call), at: overAt } as const] : []),
-    ...(amount === undefined || currency === undefined ? [] : [{ _tag: "Billed", amount, currency } as const])
+    ...(state === "over" && overAt !== undefined ? [hungUp(causeOf(call), overAt)] : []),
+    ...billOf(amount, currency)
   ]
 }
 
@@ -91,68 +74,39 @@ const isSigned = (key: string, { at: now, body, headers, url }: Callback): boole
 
 const read = (key: string, callback: Callback): CallbackRead | undefined => {
   if (!isSigned(key, callback)) return undefined
-  const told = parse(Buffer.from(callback.body).toString())
-  const [id, providerCallId, known] = [textAt(told, "event"), at(told, "call", "call"), callback.call?.providerCallId]
+  const told = parseBytes(callback.body)
+  const [event, id, known] = [textAt(told, "event"), idIn(at(told, "call")), callback.call?.providerCallId]
   // Not about a call, or about another one than that of the address.
-  if (id === undefined || !isProviderCallId(providerCallId) || (known ?? providerCallId) !== providerCallId) return { events: [] }
-  const named: ReadonlyArray<TrunkEvent> = known === undefined ? [{ _tag: "Named", providerCallId }] : []
-  return { deliveryId: id, events: [...named, ...eventsOf(at(told, "call"))].map((event) => ({ event })) }
+  if (event === undefined || id === undefined || (known ?? id) !== id) return { events: [] }
+  return { deliveryId: event, events: eventsFor(callback.call, id, eventsOf(at(told, "call"))) }
 }
 
-const get = (path: string): HttpRequest => ({ method: "GET", path: `/v1${path}` })
-const post = (path: string, body: object): HttpRequest => ({
-  method: "POST",
-  path: `/v1${path}`,
-  body: { mediaType: "application/json", text: JSON.stringify(body) }
-})
-const pathOf = (providerCallId: string): string => `/calls/${encodeURIComponent(providerCallId)}`
+const lookOf = (call: unknown): Look | undefined => {
+  const presence = presences[textAt(call, "state") ?? ""]
+  return presence === undefined || idIn(call) === undefined ? undefined : { presence, told: eventsOf(call) }
+}
 
-const originate = Effect.fn("parley.originate")(function* ({ carrier, context }: Parley, hook: string, request: OriginateRequest) {
-  const { callId, detect, from, leave, maxDurationSeconds, ringTimeoutSeconds, to } = request
-  const body = {
-    from,
-    hook,
-    listens: detect !== "no",
-    maxSeconds: carrierLimitSeconds(maxDurationSeconds),
-    reference: callId,
-    ringSeconds: Math.ceil(ringTimeoutSeconds),
-    stream: context.mediaUrl?.(callId),
-    to
-  }
-  const outcome = yield* asOutcome(
-    carrier.http.place({ ...post("/calls", body), leave: () => leave() }, (settled) => {
-      // Even of a reply that comes too late for the originate.
-      const providerCallId = idIn(settled)
-      if (providerCallId !== undefined) context.onEvent(callId, { _tag: "Named", providerCallId })
-    })
-  )
-  const providerCallId = idIn(outcome)
-  return providerCallId === undefined ? yield* refusalOf(outcome) ?? doubtOf(outcome, describe) : { providerCallId }
-})
+const pathOf = (id: string): string => `/v1/calls/${encodeURIComponent(id)}`
 
-/** By Parley's id, or by ours where that was never told. */
-const lookup = Effect.fn("parley.lookup")(function* ({ carrier }: Parley, { callId, providerCallId }: CallRef) {
-  const reply = yield* carrier.ask("lookup", get(providerCallId === undefined ? `/calls?reference=${callId}` : pathOf(providerCallId)))
-  if (describe(reply) === "404 no_call") return { presence: "gone", told: [] } satisfies Look
-  const [id, presence] = [at(reply.body, "call"), presences[textAt(reply.body, "state") ?? ""]]
-  if (!isSuccess(reply) || !isProviderCallId(id) || presence === undefined) return yield* carrier.error("lookup", describe(reply))
-  const named: ReadonlyArray<TrunkEvent> = providerCallId === undefined ? [{ _tag: "Named", providerCallId: id }] : []
-  return { presence, told: [...named, ...eventsOf(reply.body)] }
+const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => ({
+  from: request.from,
+  hook: callbackUrl("call", request.callId),
+  listens: request.detect !== "no",
+  maxSeconds: durationWithin(request.maxDurationSeconds, limits),
+  reference: request.callId,
+  ringSeconds: secondsWithin(request.ringTimeoutSeconds, limits),
+  stream: mediaUrl,
+  to: request.to
 })
+const limits = { least: 1, most: 86_400 }
 
-const command = Effect.fnUntraced(function* ({ carrier }: Parley, verb: "hangup" | "keys", { providerCallId }: CallRef, body: object) {
-  if (providerCallId === undefined) return yield* carrier.error(verb, "Parley's id of the call is not known")
-  const reply = yield* carrier.ask(verb, post(`${pathOf(providerCallId)}/${verb}`, body))
-  const isDone = reply.status === 202 && textAt(reply.body, "call") === providerCallId
-  if (!isDone && describe(reply) !== "409 over") return yield* carrier.error(verb, describe(reply))
-})
-
-const accountOf = (token: string) => ({
+const accountOf = (token: string): Account => ({
   provider: "parley",
   displayName: "Parley",
   origin: "https://api.parley.example",
-  authorization: `Bearer ${token}`,
-  check: { request: get("/account"), statusOf },
+  authorization: bearer(token),
+  replies,
+  check: { request: get("/v1/account"), isShownBy: (body) => textAt(body, "account") !== undefined, refusedWith: [401] },
   advice: "Copy `token` and `signing_key` from Parley's console."
 })
 
@@ -177,23 +131,32 @@ export const parley = defineAdapter({
     signs: ["address", "query", "body", "time"]
   },
   fields: {
-    token: Credential.secret({ label: "Token", placeholder: "par_..." }),
+    token: Credential.token({ label: "Token", placeholder: "par_..." }),
     signing_key: Credential.secret({ label: "Signing key", description: "Signs Parley's callbacks" })
   },
   callbackHeaders: ["parley-signature"],
   connect: Effect.fn("parley.connect")(function* (config, context) {
     const carrier = yield* openCarrier(accountOf(config.token), context)
-    const line: Parley = { carrier, context }
-    return yield* trunkOf(accountOf(config.token), carrier, context, {
-      originate: (callbackUrl, request) => originate(line, callbackUrl("call", request.callId), request),
-      hangup: (call) => command(line, "hangup", call, {}),
-      lookup: (call) => lookup(line, call),
-      sendDtmf: (call, digits) => command(line, "keys", call, { digits })
+    const command = (id: string, verb: "hangup" | "keys", body: object) => {
+      const isDone = (reply: Reply) => reply.status === 202 && idIn(reply.body) === id
+      return carrier.ask(verb, send("POST", `${pathOf(id)}/${verb}`, body), (reply) => isDone(reply) || codeIn(reply) === "over")
+    }
+    return yield* openTrunk(carrier, context, {
+      isId: isProviderCallId,
+      order: (request, addresses) => send("POST", "/v1/calls", orderOf(request, addresses)),
+      hangup: (id) => command(id, "hangup", {}),
+      look: (id) => carrier.fetch("lookup", get(pathOf(id)), lookOf),
+      find: ({ callId }) =>
+        carrier.fetch("lookup", get("/v1/calls", { reference: callId }), (call) => {
+          const [providerCallId, look] = [idIn(call), lookOf(call)]
+          return providerCallId === undefined || look === undefined ? undefined : { providerCallId, look }
+        }),
+      sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (id, digits) => command(id, "keys", { digits }) }
     })
   }),
   media: { accept: jsonMedia(words) },
   rateKey: ({ token }) => token,
   read: ({ signing_key }, callback) => read(signing_key, callback),
-  setup: (_, host) => [publicAddressStep("Parley", host)],
+  setup: ({ token }, host) => setupOf(accountOf(token), host),
   verify: ({ token }, context) => verifyAccount(accountOf(token), context)
 })

@@ -1,6 +1,6 @@
 /** Cloudonix' words as tables. */
+import type { Refusal } from "#adapters/shared/replies.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { OriginateRefused } from "#core/provider/Adapter.ts"
 
 /** What a session's status says. `ended` has the cause of the end. */
 type Standing = "placed" | "ringing" | "up" | { readonly cause: HangupCause; readonly hasSip?: true }
@@ -26,29 +26,30 @@ export const standings: ReadonlyMap<string | undefined, Standing> = new Map<stri
   ["external", { cause: "interworking", hasSip: true }]
 ])
 
-interface Refusal {
-  readonly reason: OriginateRefused["reason"]
-  readonly cause?: HangupCause
+interface WordedRefusal extends Refusal {
   /** For the operator. Cloudonix' own text is not shown, because it may quote a number. */
   readonly words: string
 }
 
-const callerId: Refusal = { reason: "caller_id_refused", words: "Cloudonix refuses the caller id" }
-const destination: Refusal = { reason: "number_refused", cause: "invalid_number_format", words: "Cloudonix refuses the number" }
+/** The window of Cloudonix' rate limit. */
+const WINDOW_MILLIS = 10_000
+
+const callerId: WordedRefusal = { reason: "caller_id_refused", words: "Cloudonix refuses the caller ID" }
+const destination: WordedRefusal = { reason: "number_refused", cause: "invalid_number_format", words: "Cloudonix refuses the number" }
 
 /** The statuses that prove, in an error of Cloudonix itself, that there is no call. */
-export const refusals: ReadonlyMap<number, Refusal> = new Map<number, Refusal>([
+export const refusals: ReadonlyMap<number, WordedRefusal> = new Map<number, WordedRefusal>([
   [400, { reason: "misconfigured", words: "Cloudonix finds the request invalid" }],
   [401, { reason: "auth_refused", words: "Cloudonix rejects the API key" }],
   [402, { reason: "no_credit", words: "the account has no credit" }],
   [403, { reason: "auth_refused", words: "the API key may not place calls in this domain" }],
   [404, { reason: "misconfigured", words: "Cloudonix has no such domain" }],
   [422, destination],
-  [429, { reason: "rate_limited", words: "too many requests" }]
+  [429, { reason: "rate_limited", retryAfterMillis: WINDOW_MILLIS, words: "too many requests" }]
 ])
 
 /** For a request that is found invalid: the part that its error text blames, if it names one. The first match counts. */
-export const blamed: ReadonlyArray<readonly [RegExp, Refusal]> = [
+export const blamed: ReadonlyArray<readonly [RegExp, WordedRefusal]> = [
   [/caller.?id/i, callerId],
   [/destination/i, destination]
 ]

@@ -14,11 +14,14 @@ export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "f
 
 interface Refusal {
   readonly reason: OriginateRefused["reason"]
+  /** For a rate limit that comes without a time. */
+  readonly retryAfterMillis?: number
   /** For the operator. Telnyx' own text is not shown, because it may quote a number. */
   readonly words: string
 }
 
 const invalidRequest: Refusal = { reason: "misconfigured", words: "Telnyx found the request invalid" }
+const rateLimited = { reason: "rate_limited", retryAfterMillis: 5_000 } as const
 
 /**
  * The errors that prove that a dial placed no call, by HTTP status and code. Everything else proves nothing. 10007 ("Unexpected error") and 10008
@@ -30,14 +33,14 @@ export const refusals: Readonly<Record<string, Refusal>> = {
   "400 10015": invalidRequest,
   "401 10009": { reason: "auth_refused", words: "Telnyx rejects the API key" },
   "403 10010": { reason: "misconfigured", words: "the account may not place this call: check its outbound voice profile" },
-  "403 D1": { reason: "rate_limited", words: "the account has no free channel" },
+  "403 D1": { ...rateLimited, words: "the account has no free channel" },
   "404 10005": { reason: "misconfigured", words: "the account has no Call Control application with this connection_id" },
   "422 10002": { reason: "number_refused", words: "not a valid phone number" },
   "422 10004": invalidRequest,
   "422 10015": invalidRequest,
   "422 10016": { reason: "number_refused", words: "not a phone number in E.164 format" },
-  "429 10011": { reason: "rate_limited", words: "too many requests" },
-  "429 90103": { reason: "rate_limited", words: "too many dials per second" }
+  "429 10011": { ...rateLimited, words: "too many requests" },
+  "429 90103": { ...rateLimited, words: "too many dials per second" }
 }
 
 interface End {

@@ -1,0 +1,33 @@
+/**
+ * JSON web tokens (RFC 7519), made and read at once: a callback is judged, and a request for a call leaves, within one turn of the event loop, and the
+ * `jose` package only works with promises.
+ */
+import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto"
+import { Result } from "effect"
+import { hmac, isEqual } from "./hmac.ts"
+import { parse, textAt } from "./Json.ts"
+
+const VALID_SECONDS = 300
+
+/** Undefined: it is no RSA private key. */
+export const rsaKeyOf = (pem: string): KeyObject | undefined => {
+  const key = Result.getOrUndefined(Result.try(() => createPrivateKey(pem)))
+  return key?.asymmetricKeyType === "rsa" ? key : undefined
+}
+
+/** A token by RS256, short-lived and with an id of its own. `now` is in epoch milliseconds. */
+export const tokenOf = (claims: object, privateKey: KeyObject, now: number): string => {
+  const iat = Math.floor(now / 1000)
+  const payload = { ...claims, iat, exp: iat + VALID_SECONDS, jti: randomUUID() }
+  const signed = [{ typ: "JWT", alg: "RS256" }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
+  return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), privateKey).toString("base64url")}`
+}
+
+/** The claims of a token by HS256. Undefined for a wrong signature, and for any other algorithm: a token could name a weaker one. */
+export const claimsIn = (token: string, secret: string): unknown => {
+  const [, header = "", payload = "", signature = ""] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
+  if (header === "" || secret === "") return undefined
+  const isSigned = isEqual(Buffer.from(signature, "base64url"), hmac("sha256", secret, `${header}.${payload}`))
+  const jsonOf = (part: string) => parse(Buffer.from(part, "base64url").toString())
+  return isSigned && textAt(jsonOf(header), "alg") === "HS256" ? jsonOf(payload) : undefined
+}

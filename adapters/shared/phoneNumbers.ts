@@ -1,0 +1,17 @@
+/** Phone numbers as carriers write them: in E.164, with or without the plus. */
+import type { CallRef } from "#core/provider/CallRef.ts"
+
+export const isE164 = (text: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(text)
+
+/** Without the plus. */
+export const digitsOf = (number: string): string => number.replace(/^\+/, "")
+
+/** The number in a list of a carrier's numbers; none for anything else, such as a short code or a SIP address. */
+export const numberIn = (text = ""): ReadonlyArray<string> => {
+  const number = `+${digitsOf(text)}`
+  return isE164(number) ? [number] : []
+}
+
+/** Whether a record is of a call between these numbers: the caller's is compared if it is known. */
+export const areNumbersOf = (call: CallRef, to = "", from = ""): boolean =>
+  call.to !== undefined && digitsOf(to) === digitsOf(call.to) && (call.from === undefined || digitsOf(from) === digitsOf(call.from))

@@ -1,0 +1,41 @@
+/**
+ * A call whose reply was lost, found by its numbers and its time, at carriers that take no id of ours. Only a single match is believed.
+ */
+import { Effect } from "effect"
+import type { ProviderError } from "#core/provider/Adapter.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import type { HostedCarrier } from "./HostedCarrier.ts"
+
+/** How far the clocks may be apart, and how long the request may have been under way. */
+const SKEW_MILLIS = 30_000
+const UNDER_WAY_MILLIS = 60_000
+
+export const sinceOf = ({ sentAt }: CallRef): number => sentAt - SKEW_MILLIS
+
+/** Whether what happened at this time can be the request for the call. */
+export const isOfItsTime = (call: CallRef, at: number | undefined, underWayMillis = UNDER_WAY_MILLIS): boolean =>
+  at !== undefined && at >= sinceOf(call) && at <= call.sentAt + underWayMillis
+
+/** The number to look for. */
+export const calleeOf = ({ error }: Pick<HostedCarrier, "error">, { to }: CallRef): Effect.Effect<string, ProviderError> =>
+  to === undefined ? Effect.fail(error("lookup", "neither the call's id nor its number is known")) : Effect.succeed(to)
+
+interface Found<Record> {
+  readonly providerCallId: string
+  readonly record: Record
+}
+
+/** `idOf`: the id in a record that can be the call's; undefined for any other. Of several records of one call the last counts. Undefined: none. */
+export const theOneOf = <Record>(
+  { error }: Pick<HostedCarrier, "error">,
+  records: ReadonlyArray<Record>,
+  idOf: (record: Record) => string | undefined
+): Effect.Effect<Found<Record> | undefined, ProviderError> => {
+  const found = new Map<string, Found<Record>>()
+  for (const record of records) {
+    const providerCallId = idOf(record)
+    if (providerCallId !== undefined) found.set(providerCallId, { providerCallId, record })
+  }
+  const [only, second] = found.values()
+  return second === undefined ? Effect.succeed(only) : Effect.fail(error("lookup", "several calls to this number at this time"))
+}

@@ -1,0 +1,61 @@
+/**
+ * What Vonage tells of a call, in a webhook or in the call's record, in the engine's words.
+ * https://developer.vonage.com/en/voice/voice-api/webhook-reference
+ */
+import { answerBefore, billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
+import { nonceOf } from "#adapters/shared/CarrierRequest.ts"
+import { countIn, parseBytes, textAt, zonedTime } from "#adapters/shared/Json.ts"
+import { digitsOf } from "#adapters/shared/phoneNumbers.ts"
+import type { Look } from "#core/provider/Adapter.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { proofOf } from "./signature.ts"
+import { causesByDetail, causesByStatus, events, presences } from "./vonageCodes.ts"
+import { isUuid } from "./VonageReplies.ts"
+
+/** Undefined: not signed by this account. */
+export const readCallback = (callback: Callback, keys: Parameters<typeof proofOf>[1]): CallbackRead | undefined => {
+  const proof = proofOf(callback, keys)
+  if (proof === undefined) return undefined
+  const { call, isWanted } = callback
+  const told = parseBytes(callback.body)
+  // What a machine detection tells names the call differently.
+  const uuid = textAt(told, "uuid") ?? textAt(told, "call_uuid") ?? ""
+  const isOurs = call !== undefined && isUuid(uuid) && isOfCall(told, uuid, call)
+  return { events: isOurs ? eventsFor(call, uuid, eventsOf(told, isWanted)) : [], ...nonceOf(proof) }
+}
+
+/** The websocket that the call is connected to is a leg of its own, whose events come to the same address. */
+const isOfCall = (told: unknown, uuid: string, call: CallRef): boolean => {
+  if (call.providerCallId !== undefined) return uuid === call.providerCallId
+  return call.to !== undefined && textAt(told, "direction") === "outbound" && digitsOf(textAt(told, "to") ?? "") === digitsOf(call.to)
+}
+
+const eventsOf = (told: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
+  const event = events.get(textAt(told, "status"))
+  if (event === undefined) return endOf(told, isWanted)
+  if (event._tag === "Answered") return [{ ...event, ...timeOf(zonedTime(textAt(told, "timestamp"))) }]
+  // The beep, or that none came in time, is told with a second `machine`.
+  const isGreetingOver = event._tag === "Detected" && ["beep_start", "beep_timeout"].includes(textAt(told, "sub_state") ?? "")
+  return isGreetingOver ? [event, { _tag: "GreetingEnded" }] : [event]
+}
+
+/** The end, the answer that it proves, and the bill. Nothing of a call that has not ended. */
+const endOf = (told: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
+  const status = textAt(told, "status")
+  const cause = causesByDetail.get(`${status} ${textAt(told, "detail")}`) ?? causesByStatus.get(status)
+  if (cause === undefined) return []
+  const at = zonedTime(textAt(told, "end_time")) ?? zonedTime(textAt(told, "timestamp"))
+  const seconds = countIn(textAt(told, "duration")) ?? 0
+  const answer = cause === "normal_clearing" && seconds > 0 ? [answerBefore(at, seconds)] : []
+  // Vonage bills in euros.
+  return [...answer, hungUp(causeOrTimeout(cause, isWanted), at), ...billOf(textAt(told, "price"), "EUR")]
+}
+
+/** What a call's record says. Undefined: it is no such record. */
+export const lookOf = (record: unknown): Look | undefined => {
+  const presence = presences.get(textAt(record, "status"))
+  // Whether we have hung up, the engine knows better than a record.
+  return presence === undefined ? undefined : { presence, told: endOf(record, false) }
+}
