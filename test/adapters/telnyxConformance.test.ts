@@ -13,7 +13,7 @@ import { configOf } from "./telnyxWorld.ts"
 const strangersKey = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
 
 conforms(telnyx, async () => {
-  const emulator = await startTelnyxEmulator({ talkMillis })
+  const emulator = await startTelnyxEmulator({ numbers: [OUR_NUMBER], talkMillis })
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config: configOf(emulator),
