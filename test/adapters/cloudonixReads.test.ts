@@ -9,7 +9,7 @@ import { replies } from "#adapters/cloudonix/CloudonixReplies.ts"
 import { isOf, isOfAnother, lookOf } from "#adapters/cloudonix/CloudonixSession.ts"
 import { numbersIn, orderOf } from "#adapters/cloudonix/CloudonixTrunk.ts"
 import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
-import { RequestBudget } from "#adapters/shared/RequestBudget.ts"
+import { limitFor, RequestBudget } from "#adapters/shared/RequestBudget.ts"
 import { NotSent, type Outcome, type Reply } from "#adapters/shared/HttpClient.ts"
 import * as shared from "#adapters/shared/replies.ts"
 import type { Callback } from "#core/provider/Callback.ts"
@@ -363,3 +363,10 @@ t.test("of ten requests within ten seconds, looks leave two to calls and hang-up
     })
   )
 )
+
+t.test("a rate of calls that an operator has set raises the limit, and never lowers it", async (t) => {
+  const documented = { most: 10, windowMillis: 10_000 }
+  t.strictSame(limitFor(documented, 2), documented)
+  t.strictSame(limitFor(documented, 2, 0.2), documented)
+  t.strictSame(limitFor(documented, 2, 5), { ...documented, most: 100 }, "room for a request and a look")
+})
