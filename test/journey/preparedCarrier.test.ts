@@ -1,4 +1,5 @@
 /** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and keeps it. */
+import { generateKeyPairSync } from "node:crypto"
 import t, { type Test } from "tap"
 import { configOf, type Emulator } from "#test/adapters/telnyxWorld.ts"
 import { configOf as vonageOf } from "#test/adapters/vonageWorld.ts"
@@ -165,12 +166,12 @@ t.test(
   }
 )
 
-const openVonage = async (t: Test, arrange: (emulator: VonageEmulator) => void = () => {}) => {
+const openVonage = async (t: Test, arrange: (emulator: VonageEmulator, name: string) => void = () => {}) => {
   const emulator = await startVonageEmulator({ numbers: ["+15550009000"], callsPerSecond: 10, requestsPerSecond: 100 })
   t.teardown(() => emulator.stop())
-  arrange(emulator)
-  const { application_id, private_key, ...account } = vonageOf(emulator)
   const port = await freePort()
+  arrange(emulator, `Trunkline 127.0.0.1:${port} 1`)
+  const { application_id, private_key, ...account } = vonageOf(emulator)
   const world = await World.open(t, {
     account: { provider: "vonage", ...account },
     greeting: "",
@@ -233,3 +234,18 @@ t.test("given half of what names an application of Vonage, then a person has to 
   t.notMatch(JSON.stringify((await ask("POST", "/prepare")).body), /belong together/)
   t.equal(emulator.applications.all.length, 1)
 })
+
+t.test(
+  "given an application at Vonage with our name and another key, then it is not ours, and there is no second one",
+  { buffered: true },
+  async (t) => {
+    const public_key = generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ format: "pem", type: "spki" })
+    const { ask, emulator } = await openVonage(t, ({ applications }, name) =>
+      applications.create(JSON.stringify({ name, keys: { public_key }, capabilities: { voice: { signed_callbacks: true } } }))
+    )
+    const { config } = await ask("POST", "/prepare")
+    t.match(stepOf(config), { complete: false, description: /exists with another key/ })
+    t.match(config.credentials, { created_application_id: "" })
+    t.equal(emulator.applications.all.length, 1)
+  }
+)
