@@ -38,6 +38,7 @@ import { Signals } from "#core/Signals.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { CallActor } from "./call/CallActor.ts"
 import { CallJournal } from "./call/CallJournal.ts"
+import { CallNames } from "./call/CallNames.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { ContextFetcher } from "./call/ContextFetcher.ts"
 import * as SingleCalls from "./call/SingleCalls.ts"
@@ -103,6 +104,7 @@ const fetcher = ContextFetcher.layer.pipe(Layer.provide([CredentialSecrets.layer
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(CallNames.layer),
   Layer.provideMerge(LocalJournal.layer),
   Layer.provideMerge(MediaSockets.layer),
   Layer.provideMerge(asEngine(TrunkSignals, TrunkPool.layerSignals)),

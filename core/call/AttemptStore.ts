@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { type RetryConfig, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
-import type { CallId, CampaignId } from "#core/Id.ts"
+import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { storableJson } from "#core/storable.ts"
 import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "#core/outcome/Outcome.ts"
@@ -41,6 +41,12 @@ export class AttemptStore extends Context.Service<
     readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>
     /** The provider's own id of the call; a later one replaces it. */
     readonly named: (callId: CallId, providerCallId: string) => Effect.Effect<void>
+    /** Whether an attempt of these configurations other than this one has that id of the provider's. */
+    readonly hasOther: (
+      callId: CallId,
+      configurationIds: ReadonlyArray<TelephonyConfigId>,
+      providerCallId: string
+    ) => Effect.Effect<boolean>
     /**
      * The attempt was certainly never placed: deletes its run and returns its contact, unless changed settings no longer allow the retry; then
      * the contact fails. False when the attempt was already over.
@@ -75,6 +81,7 @@ export class AttemptStore extends Context.Service<
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
         answered: (callId, now, endpoint) => Effect.orDie(markAnswered(sql, callId, now, endpoint)),
         named: (callId, providerCallId) => Effect.orDie(markNamed(sql, callId, providerCallId)),
+        hasOther: (callId, configurationIds, providerCallId) => Effect.orDie(hasOther(sql, callId, configurationIds, providerCallId)),
         undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
         finish: (callId, end, decided) => Effect.map(waking(finish(sql, callId, end, decided)), ({ finished }) => finished),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
@@ -120,6 +127,11 @@ const markNamed = (sql: Sql, callId: CallId, providerCallId: string) =>
     WHERE id = ${callId}::uuid AND provider_call_id IS DISTINCT FROM ${providerCallId} AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(
     Effect.asVoid
   )
+
+const hasOther = (sql: Sql, callId: CallId, configurationIds: ReadonlyArray<TelephonyConfigId>, providerCallId: string) =>
+  sql`
+    SELECT FROM attempts WHERE telephony_configuration_id = ANY (${configurationIds}::int[]) AND provider_call_id = ${providerCallId}
+      AND id <> ${callId}::uuid LIMIT 1`.pipe(Effect.map((rows) => rows.length > 0))
 
 // A retry is claimed under the rules of that moment. If they change while it is claimed, it is judged here, under the lock that the change
 // takes as well: otherwise it would wait again and be dialed although it is ruled out. A paused campaign judges its retries when it resumes.

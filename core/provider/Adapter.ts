@@ -241,6 +241,11 @@ export interface TrunkContext {
    * call's life. Undefined: the engine has no public URL.
    */
   readonly mediaUrl?: ((callId: CallId) => string) | undefined
+  /**
+   * Whether the call that the provider calls so is another of ours, or may be, and so is not this one. To be asked of each call that a search by
+   * numbers and time finds, before one of them is taken for this call; the engine takes no other. If omitted, the trunk is not part of an engine.
+   */
+  readonly isOthers?: ((call: CallRef, providerCallId: string) => Effect.Effect<boolean>) | undefined
 }
 
 /**

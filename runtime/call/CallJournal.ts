@@ -15,6 +15,7 @@ import type { CallId } from "#core/Id.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { persist } from "./persist.ts"
@@ -45,7 +46,10 @@ export class CallJournal extends Context.Service<
     /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number, endpoint: string | undefined) => Effect.Effect<void>
-    /** Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. */
+    /**
+     * Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. It is
+     * refused if it belongs to another call.
+     */
     readonly named: (call: LiveCall, providerCallId: string) => void
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
     readonly ended: (call: Attempt, end: AttemptEnd) => Effect.Effect<Recorded>
@@ -59,6 +63,7 @@ export class CallJournal extends Context.Service<
       const store = yield* AttemptStore
       const local = yield* LocalJournal
       const claims = yield* makeGuardedClaims
+      const names = yield* CallNames
       const recorder: OutcomeRecorder = {
         local,
         ownership: yield* CampaignOwnership,
@@ -78,6 +83,8 @@ export class CallJournal extends Context.Service<
           const { callId } = call.attempt
           // Repeated, or the provider uses our own id.
           if (providerCallId === (call.ref.providerCallId ?? callId) || !isProviderCallId(providerCallId)) return
+          if (!names.claim(callId, call.trunk.rateKey, providerCallId))
+            return void fork(Effect.annotateLogs(Effect.logWarning("a call is given the name of another: it is refused"), { callId }))
           call.ref = { ...call.ref, providerCallId }
           local.named(callId, providerCallId)
           fork(Effect.annotateLogs(persist(store.named(callId, providerCallId)), { callId }))

@@ -16,11 +16,13 @@ import { Config } from "#runtime/config/config.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { type Bills, makeBills } from "./Bills.ts"
 import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
 import { CallJournal } from "./CallJournal.ts"
+import { CallNames } from "./CallNames.ts"
 import { deliver } from "./deliver.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { needsAudio } from "./greeted.ts"
@@ -135,6 +137,7 @@ interface Node {
   /** Calls that are up without an actor. */
   readonly late: LateCalls
   readonly media: MediaRoom["Service"]
+  readonly names: CallNames["Service"]
   readonly releaseNumber: (callId: CallId) => void
   readonly sockets: MediaSockets["Service"]
   readonly slots: Slots["Service"]
@@ -171,6 +174,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     fibers,
     late,
     media: yield* MediaRoom,
+    names: yield* CallNames,
     releaseNumber,
     sockets: yield* MediaSockets,
     slots: yield* Slots
@@ -198,16 +202,18 @@ const drain = Effect.fnUntraced(function* (
 })
 
 /** Brings the events of all trunks to the calls that they are about. */
-const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, late }: Node) {
+const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, late, names }: Node) {
   const fork = yield* FiberSet.makeRuntime()
   const pool = yield* TrunkPool
   const local = yield* LocalJournal
   const journal = yield* CallJournal
+  const live = function* () {
+    yield* calls.values()
+    yield* doubts.all()
+  }
   pool.deliverTo({
-    live: function* () {
-      yield* calls.values()
-      yield* doubts.all()
-    },
+    live,
+    isOthers: (call, trunk, found) => isOthers(names, { call, live: live(), pool, trunk }, found),
     onEvent: (callId, event, source) => {
       const call = calls.get(callId)
       // Another configuration, of another organization perhaps, has no say about the call.
@@ -222,10 +228,31 @@ const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, 
   })
 })
 
+interface Search {
+  readonly call: CallRef
+  readonly trunk: CallOfNode["trunk"]
+  readonly live: Iterable<CallOfNode>
+  readonly pool: TrunkPool["Service"]
+}
+
+/** Of two calls to a number whose names are not known yet, nobody can tell which one was found. */
+const isOthers = (names: CallNames["Service"], { call, live, pool, trunk }: Search, found: string): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const { rateKey: key } = trunk
+    for (const { dialing, ref, trunk } of live) {
+      const isNameless = ref.providerCallId === undefined && dialing === undefined
+      if (isNameless && ref.callId !== call.callId && ref.to === call.to && trunk.rateKey === key) return Effect.succeed(true)
+    }
+    const sharing = pool.all().filter(({ rateKey }) => rateKey === key)
+    const configurationIds = [...new Set([trunk, ...sharing].map(({ configurationId }) => configurationId))]
+    return names.isOthers(call.callId, { configurationIds, key }, found)
+  })
+
 /** Starts the call's actor. As little as possible is allocated for each call here, because it stays for as long as the call. */
 const launch = (node: Node, listener: EndListener, call: LiveCall, first: Step) => {
   const { callId, campaign } = call.attempt
   node.calls.set(callId, call)
+  if (call.ref.providerCallId !== undefined) node.names.claim(callId, call.trunk.rateKey, call.ref.providerCallId)
   node.media.settle(callId, needsAudio(call))
   const life = Effect.onExit(node.actor.run(call, first, listener), (exit) => afterwards(node, call, exit))
   // Around the fork, not around the life: the fiber begins with the annotations, and need not put anything back.
@@ -282,9 +309,10 @@ const onRecorded = (node: Node, call: LiveCall, { how, recorded }: Recording): v
   call.watcher.recorded?.(how, recorded, call.attempt)
 }
 
-const forget = ({ calls, doubts, slots, sockets }: Node, call: LiveCall): void => {
+const forget = ({ calls, doubts, names, slots, sockets }: Node, call: LiveCall): void => {
   const { callId } = call.attempt
   calls.delete(callId)
+  names.forget(callId)
   sockets.forget(callId)
   call.trunk.dismiss(callId)
   call.watcher.gone?.(call.attempt)

@@ -8,6 +8,7 @@
  * does not know itself is kept until its owner can be looked up.
  */
 import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "effect"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
@@ -16,8 +17,9 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
-import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
+import type { EventSource } from "#runtime/trunk/CallsOfNode.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { persist } from "./persist.ts"
 import { RecentIds } from "./RecentIds.ts"
 
 /** The most calls that can wait for a decision or be in the middle of being hung up; others turn up again in the next list. */
@@ -75,6 +77,7 @@ interface Watch {
   readonly clock: Clock.Clock
   readonly fork: (work: Effect.Effect<unknown>) => Fiber.Fiber<unknown>
   readonly metrics: CallMetrics
+  readonly attempts: AttemptStore["Service"]
   readonly store: LateCallStore["Service"]
   readonly late: Map<string, LateCall>
   /** Calls whose end the provider has reported. */
@@ -96,6 +99,7 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
     clock,
     fork: yield* FiberSet.makeRuntime(),
     metrics: yield* CurrentCallMetrics,
+    attempts: yield* AttemptStore,
     store: yield* LateCallStore,
     late: new Map(),
     reported: new RecentIds(clock, REPORTED_MILLIS),
@@ -204,6 +208,8 @@ const end = Effect.fnUntraced(
       yield* Effect.sleep(HANGUP_AGAIN)
     }
     call.life = { ended_at: iso(watch), ...call.life }
+    // Before its number is free: a search for the next call to it must not find this one.
+    if (call.providerCallId !== undefined) watch.fork(persist(watch.attempts.named(callId, call.providerCallId)))
     watch.node.onGone(callId)
     yield* annotate(watch, callId, call.life)
   },

@@ -6,11 +6,10 @@ import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Exit, FiberSet, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkContext, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
-import type { CallRef } from "#core/provider/CallRef.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
@@ -19,12 +18,14 @@ import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses } from "./CallbackAddresses.ts"
+import type { CallsOfNode, EventSource } from "./CallsOfNode.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, replacedTrunk } from "./replacedTrunk.ts"
 import { RefusedCallers } from "./RefusedCallers.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
 import { noteOutages } from "./outages.ts"
+import { ownLooks } from "./ownLooks.ts"
 import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
@@ -75,27 +76,6 @@ interface LiveMedia {
   readonly accept: AcceptMedia
 }
 
-/** Where an event came from. */
-export interface EventSource {
-  readonly configurationId: TelephonyConfigId
-  /** The session that reported it, or the control of the calls of a replaced session. Undefined while the session is being opened. */
-  readonly trunk: () => CallControl | undefined
-}
-
-export interface CallOfNode {
-  readonly ref: CallRef
-  readonly trunk: LiveTrunk
-  /** Defined until its request has left. */
-  readonly dialing?: object | undefined
-}
-
-/** The calls of this node, and the receiver of their events. */
-interface CallsOfNode {
-  /** Receives every event of every trunk. */
-  readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
-  readonly live: () => Iterable<CallOfNode>
-}
-
 export class TrunkPool extends Context.Service<
   TrunkPool,
   {
@@ -127,7 +107,7 @@ export class TrunkPool extends Context.Service<
         scope: yield* Effect.scope,
         opening: Semaphore.makeUnsafe(1),
         open: new Map(),
-        calls: { onEvent: () => {}, live: () => [] }
+        calls: { onEvent: () => {}, live: () => [], isOthers: () => Effect.succeed(false) }
       }
       const { open } = pool
       return {
@@ -214,7 +194,10 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     )
   const heldUp = yield* noted("", health.status)
   const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
-  const context = {
+  // Nothing is looked for before the session is open.
+  const isOthers: NonNullable<TrunkContext["isOthers"]> = (call, found) =>
+    Effect.suspend(() => (live === undefined ? Effect.never : pool.calls.isOthers(call, live, found)))
+  const context: TrunkContext = {
     configurationId: id,
     node: pool.nodeName,
     onEvent: (callId: string, event: TrunkEvent) => {
@@ -226,11 +209,12 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     trunkRate: pool.trunkRate,
     apiOrigin: pool.providerUrls[provider],
     callbackUrl: urlOf && ((kind: string, callId?: CallId) => urlOf({ callId, configurationId: id, kind })),
-    mediaUrl: mediaUrlOf
+    mediaUrl: mediaUrlOf,
+    isOthers
   }
   const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
   const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
-  const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
+  const trunk = ownLooks(yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said)), isOthers)
   const statusOf = (name: string): TrunkStatus =>
     trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
   const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)

@@ -12,6 +12,7 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CallId } from "#core/Id.ts"
 import type { RunLogs } from "#core/run/RunRecord.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { install, makeCampaign, makeConfig, ours } from "#test/store/services.ts"
@@ -24,6 +25,7 @@ t.teardown(() => rmSync(dataDir, { force: true, recursive: true }))
 const logged: Array<unknown> = []
 const engine = CallJournal.layer.pipe(
   Layer.provideMerge(LocalJournal.layer),
+  Layer.provide(CallNames.layer),
   Layer.provideMerge(Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer)),
   Layer.provide(Layer.orDie(Config.layerOf({ DATA_DIR: dataDir }))),
   Layer.provideMerge(Logger.layer([Logger.make(({ message }) => void logged.push(message))]))

@@ -11,7 +11,8 @@ import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
-import { awaitUp, type CallOfNode, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
+import { awaitUp, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { egress } from "#test/support/egress.ts"
 import { noOutages } from "#test/support/noOutages.ts"
@@ -112,7 +113,7 @@ interface Scene {
 }
 const scene = Effect.fnUntraced(function* (world: World) {
   const pool = yield* TrunkPool
-  pool.deliverTo({ live: () => world.live, onEvent: (_, event) => void world.heard.push(event) })
+  pool.deliverTo({ isOthers: () => Effect.succeed(false), live: () => world.live, onEvent: (_, event) => void world.heard.push(event) })
   const signals = yield* TrunkSignals
   const trunk = (yield* pool.get(id)) ?? (yield* Effect.die("no trunk"))
   return { pool, signals, trunk } satisfies Scene

@@ -19,17 +19,30 @@ t.test("given a call that its provider has named", async (t) => {
       yield* named("CA1")
       const [left] = yield* withStore((store) => store.live)
       const [heard] = yield* late.attempts(TelephonyConfigId.make(config.id), [callId])
+      const hasOther = (id: typeof callId, configurationId: number, name: string) =>
+        withStore((store) => store.hasOther(id, [TelephonyConfigId.make(configurationId)], name))
+      const others = {
+        toItself: yield* hasOther(callId, config.id, "CA1"),
+        toAnother: yield* hasOther(newId(), config.id, "CA1"),
+        ofOldName: yield* hasOther(newId(), config.id, "request"),
+        elsewhere: yield* hasOther(newId(), config.id + 1, "CA1")
+      }
       yield* ended(callId, "unknown")
       const [doubted] = yield* late.inDoubt
       // The provider says its name only when the call appears after all.
       yield* named("CA2")
-      return { doubted, heard, later: (yield* late.inDoubt)[0], left }
+      return { doubted, heard, later: (yield* late.inDoubt)[0], left, others }
     }).pipe(Effect.provide(LateCallStore.layer))
   )
   const call = { callId, from: "+14155559999", providerCallId: "CA1", to: number }
   t.match(found.left, { call }, "then the next process finds it by its latest name")
   t.ok((found.left?.call.sentAt ?? 0) > 0)
   t.match(found.heard, { call, isLive: true }, "then whoever hears of it does")
+  t.strictSame(
+    found.others,
+    { toItself: false, toAnother: true, ofOldName: false, elsewhere: false },
+    "then no other call of its account can be taken for it"
+  )
   t.match(found.doubted, { call }, "then it keeps the name when it is written off")
   t.match(found.later, { call: { providerCallId: "CA2" } }, "then it can be named even then")
 })

@@ -7,6 +7,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import type { CallWatcher } from "#runtime/call/LiveCall.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
 import type { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { CallRate, type Departure } from "#runtime/dispatch/CallRate.ts"
@@ -115,26 +116,36 @@ export class Scene {
 const dial = Effect.fnUntraced(function* (scene: Scene) {
   const { world } = scene
   world.withContacts(1)
-  world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })
-  const supervisor = yield* CallSupervisor
   const slots = yield* Slots
   const rate = yield* CallRate
   const trunk = yield* (yield* TrunkPool).get(configurationId)
   if (trunk === undefined) return yield* Effect.die("no trunk")
   scene.trunk = trunk
-  slots.adopt(callId, [{ key: "organization:1", limit: 1 }])
   yield* Effect.forkChild(trunk.originating.withPermits(trunk.adapter.manifest.originatesInFlight)(scene.crowded))
   yield* settled
   const scopes = [{ key: "trunk:3", rate: scene.rate }]
   const departure = rate.reserve(scopes)
   scene.departures.push(...Array.from({ length: scene.behind }, () => rate.reserve(scopes)))
+  yield* begin(scene, callId, trunk, departure, {
+    lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
+    greetingMissed: () => void scene.missed.push(true),
+    recorded: (_, record) => scene.hearsRecord(record)
+  })
+})
+
+const begin = Effect.fnUntraced(function* (scene: Scene, id: CallId, trunk: LiveTrunk, departure: Departure, watcher: CallWatcher) {
+  const { world } = scene
+  world.attempts.set(id, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })
+  const slots = yield* Slots
+  slots.adopt(id, [{ key: "organization:1", limit: 2 }])
   const permit = { holds: () => scene.permitted() }
   const retry = { ...defaultRetryConfig, retryDelaySeconds: 60 }
+  const supervisor = yield* CallSupervisor
   yield* supervisor.start(
     {
       agentDefinitionId: AgentDefinitionId.make(1),
       agentId: AgentId.make(1),
-      callId,
+      callId: id,
       campaign: { breakerEnabled: false, breakerEpoch: 1, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
       initialContext: scene.context,
       organizationId,
@@ -144,19 +155,25 @@ const dial = Effect.fnUntraced(function* (scene: Scene) {
     },
     trunk,
     { departure, marked: scene.marked, permit },
-    {
-      lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
-      greetingMissed: () => void scene.missed.push(true),
-      recorded: (_, record) => scene.hearsRecord(record)
-    }
+    watcher
   )
   yield* settled
 })
 
+export const otherCallId = CallId.make("01890000-0000-7000-8000-000000000002")
+
+/** Dials the same number once more, as another organization may. */
+export const dialOther = (scene: Scene) =>
+  Effect.gen(function* () {
+    const rate = yield* CallRate
+    if (scene.trunk === undefined) return yield* Effect.die("no trunk")
+    yield* begin(scene, otherCallId, scene.trunk, rate.reserve([{ key: "trunk:3", rate: scene.rate }]), {})
+  })
+
 /** `arrange` runs before the call is dialed, `act` after it. At the end the engine is closed as if it stopped. */
 export const play = (
   arrange: (scene: Scene) => void,
-  act: (scene: Scene) => Effect.Effect<unknown, never, CallSupervisor | MediaSockets | Slots>
+  act: (scene: Scene) => Effect.Effect<unknown, never, CallRate | CallSupervisor | MediaSockets | Slots>
 ) =>
   run(
     Effect.gen(function* () {

@@ -36,7 +36,11 @@ const trunkOf = (world: World): Trunk => ({
         world.log.push("look")
         world.refs.push(call)
       }),
-      Effect.suspend(() => Effect.map(world.lookup, (presence) => ({ presence, told: world.told })))
+      Effect.suspend(() =>
+        world.isFound(call)
+          ? Effect.map(world.lookup, (presence) => ({ presence, told: world.told }))
+          : Effect.succeed({ presence: "gone" as const, told: [] })
+      )
     ),
   ...(world.opensMedia
     ? {

@@ -23,6 +23,7 @@ import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallNames } from "#runtime/call/CallNames.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
@@ -30,7 +31,6 @@ import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
-import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
@@ -39,6 +39,7 @@ import { Slots } from "#runtime/dispatch/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { journalOf } from "./fakeJournal.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { noDeliveries } from "./noDeliveries.ts"
@@ -72,6 +73,8 @@ export class World {
   originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
+  /** Whether a look can find the call; if not, it is gone. */
+  isFound: (call: CallRef) => boolean = () => true
   /** What a look tells beside the presence. */
   told: ReadonlyArray<TrunkEvent> = []
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
@@ -113,6 +116,8 @@ export class World {
   readonly journal: Array<string> = []
   /** The provider's ids of calls, as they were stored. */
   readonly names: Array<string> = []
+  /** The same, by call. */
+  readonly owners = new Map<string, string>()
   /** What the verbs of the trunk were told about the call. */
   readonly refs: Array<CallRef> = []
   /** The provider's id in its replies to requests; undefined: ours. */
@@ -260,7 +265,13 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
       return finish(world, callId, end.outcome, decided)
     }),
   find: () => Effect.succeed([]),
-  named: (_, providerCallId) => Effect.asVoid(statement(world, "named", () => world.names.push(providerCallId))),
+  hasOther: (callId, _, providerCallId) =>
+    statement(world, "has other", () => [...world.owners].some(([owner, name]) => owner !== callId && name === providerCallId)),
+  named: (callId, providerCallId) =>
+    statement(world, "named", () => {
+      world.names.push(providerCallId)
+      world.owners.set(callId, providerCallId)
+    }),
   live: Effect.succeed([]),
   liveIds: () => Effect.succeed([]),
   outlived: Effect.succeed([]),
@@ -314,33 +325,6 @@ const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
     })
 })
 
-/** A disk that never fails unless it is full. */
-const journalOf = (world: World): LocalJournal["Service"] => {
-  const left = new Set<CallId>()
-  const withheld = new Set<CallId>()
-  return {
-    answered: () => void world.journal.push("answered"),
-    muted: () => {},
-    ended: () => {},
-    failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
-    id: "00000000-0000-4000-8000-000000000001",
-    keepFor: () => {},
-    known: nothingKnown,
-    left: (callId) => {
-      if (world.isDiskFull || withheld.has(callId)) return false
-      left.add(callId)
-      return true
-    },
-    named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),
-    placed: () => void world.journal.push("placed"),
-    refused: () => true,
-    settled: () => {},
-    undone: () => {},
-    watch: () => () => {},
-    withhold: (callId) => !left.has(callId) && withheld.add(callId) !== undefined
-  }
-}
-
 /** `environment` is that of the engine; `voice` is the agent's voice. */
 export const layerOf = (
   world: World,
@@ -384,6 +368,7 @@ export const layerOf = (
     Layer.provideMerge(CallSupervisor.layer),
     Layer.provideMerge(CallActor.layer),
     Layer.provideMerge(CallJournal.layer),
+    Layer.provideMerge(CallNames.layer),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provideMerge(MediaSockets.layer),
     Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, rates, CampaignInboxes.layer, Deadlines.layer)),

@@ -1,0 +1,36 @@
+/** What the trunks of a node know of its calls. */
+import type { Effect } from "effect"
+import type { TelephonyConfigId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import type { CallControl } from "./replacedTrunk.ts"
+
+/** Where an event came from. */
+export interface EventSource {
+  readonly configurationId: TelephonyConfigId
+  /** The session that reported it, or the control of the calls of a replaced session. Undefined while the session is being opened. */
+  readonly trunk: () => CallControl | undefined
+}
+
+/** The session that placed a call, or would. */
+interface TrunkOfCall {
+  readonly configurationId: TelephonyConfigId
+  /** The account at the provider, which trunks of several organizations may share. */
+  readonly rateKey: string
+}
+
+export interface CallOfNode {
+  readonly ref: CallRef
+  readonly trunk: TrunkOfCall
+  /** Defined until its request has left. */
+  readonly dialing?: object | undefined
+}
+
+/** The calls of this node, and the receiver of their events. */
+export interface CallsOfNode {
+  /** Receives every event of every trunk. */
+  readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
+  readonly live: () => Iterable<CallOfNode>
+  /** Whether what the provider calls so, found for this call through that trunk, is another call of ours, or cannot be told from one. */
+  readonly isOthers: (call: CallRef, trunk: TrunkOfCall, providerCallId: string) => Effect.Effect<boolean>
+}

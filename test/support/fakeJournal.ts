@@ -1,0 +1,32 @@
+/** The local journal of the in-memory world. */
+import type { CallId } from "#core/Id.ts"
+import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
+import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import type { World } from "./fakes.ts"
+
+/** A disk that never fails unless it is full. */
+export const journalOf = (world: World): LocalJournal["Service"] => {
+  const left = new Set<CallId>()
+  const withheld = new Set<CallId>()
+  return {
+    answered: () => void world.journal.push("answered"),
+    muted: () => {},
+    ended: () => {},
+    failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
+    id: "00000000-0000-4000-8000-000000000001",
+    keepFor: () => {},
+    known: nothingKnown,
+    left: (callId) => {
+      if (world.isDiskFull || withheld.has(callId)) return false
+      left.add(callId)
+      return true
+    },
+    named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),
+    placed: () => void world.journal.push("placed"),
+    refused: () => true,
+    settled: () => {},
+    undone: () => {},
+    watch: () => () => {},
+    withhold: (callId) => !left.has(callId) && withheld.add(callId) !== undefined
+  }
+}
