@@ -8,7 +8,8 @@ export const rules = [
   "the outcome of each attempt is what its callee did",
   "no answered call counts as a failure",
   "whoever was busy or did not answer is called once more, and nobody else",
-  "the engine hangs up on nobody who talks"
+  "the engine hangs up on nobody who talks",
+  "no more calls are up at once than the campaign may have"
 ] as const
 
 interface Finding {
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly neverPlaced: ReadonlyArray<{ readonly at: number; readonly number: string }>
   /** From the kill until the engine was back. */
   readonly away: { readonly from: number; readonly until: number }
+  /** How many calls the campaign may have at once. */
+  readonly cap: number
 }
 
 /** What happened at the callee's end for one attempt. */
@@ -116,10 +119,27 @@ const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>,
   return complaints
 }
 
+/** The most calls that lay between their request and their end at the same moment. */
+export const mostAtOnce = (entries: ReadonlyArray<CalleeEntry>): number => {
+  const live = new Set<string>()
+  let most = 0
+  for (const { channelId, kind } of entries.toSorted((a, b) => a.at - b.at)) {
+    if (kind === "ended") live.delete(channelId)
+    else if (kind === "originate") live.add(channelId)
+    most = Math.max(most, live.size)
+  }
+  return most
+}
+
+const judgeCap = ({ cap, entries }: Evidence): ReadonlyArray<Finding> => {
+  const most = mostAtOnce(entries)
+  return most <= cap ? [] : [{ rule: "no more calls are up at once than the campaign may have", what: `${most}, and not ${cap}` }]
+}
+
 export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
   const allRings = ringsOf(evidence.entries)
   const allRows = Map.groupBy(evidence.rows, ({ number }) => number)
-  return [...new Set([...allRows.keys(), ...allRings.keys()])].flatMap((number) => {
+  const ofNumbers = [...new Set([...allRows.keys(), ...allRings.keys()])].flatMap((number) => {
     const rows = (allRows.get(number) ?? []).toSorted((a, b) => a.attempt - b.attempt)
     const rings = allRings.get(number) ?? []
     const neverPlaced = evidence.neverPlaced.filter((one) => one.number === number)
@@ -127,4 +147,5 @@ export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
     const story = `${number.slice(-4)}: ${rows.map(({ outcome }) => outcome).join(", ")}; ${JSON.stringify(rings)}`
     return complaints.map(([rule, what]) => ({ rule, what: `${what} (${story})` }))
   })
+  return [...ofNumbers, ...judgeCap(evidence)]
 }
