@@ -120,7 +120,7 @@ const isList = (reply: Reply): boolean => isSuccess(reply) && Array.isArray(repl
 const find = Effect.fnUntraced(function* (cloudonix: Cloudonix, call: CallRef) {
   const { carrier, followed } = cloudonix
   yield* calleeOf(carrier, call)
-  const found = yield* theOneOf(carrier, yield* liveSessions(cloudonix), (session) => (isOf(call, session) ? tokenIn(session) : undefined))
+  const found = yield* theOneOf(carrier, call, yield* liveSessions(cloudonix), (one) => (isOf(call, one) ? tokenIn(one) : undefined))
   if (found === undefined) return undefined
   const { providerCallId, record } = found
   const look = lookOf(record, providerCallId)

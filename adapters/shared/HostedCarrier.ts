@@ -66,11 +66,14 @@ export interface HostedCarrier {
     placed: (providerCallId: string, reply: Reply, isAwaited: boolean) => void
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
   readonly error: (operation: string, detail: string) => ProviderError
+  readonly isOthers: NonNullable<TrunkContext["isOthers"]>
 }
+
+const isNobodys = () => Effect.succeed(false)
 
 export const openCarrier = Effect.fnUntraced(function* (
   account: Account,
-  { apiOrigin, egress }: Pick<TrunkContext, "apiOrigin" | "egress">
+  { apiOrigin, egress, isOthers = isNobodys }: Pick<TrunkContext, "apiOrigin" | "egress" | "isOthers">
 ) {
   const { authorization, check, headers, origin, provider, replies } = account
   const base = apiOrigin ?? new URL(origin)
@@ -94,6 +97,7 @@ export const openCarrier = Effect.fnUntraced(function* (
     ask,
     error,
     fetch,
+    isOthers,
     outcomeOf,
     place: (...given) => place(http, replies, ...given),
     refused,

@@ -8,9 +8,9 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import { type Account, type HostedCarrier, openCarrier } from "./HostedCarrier.ts"
 import { type Addresses, trunkOf } from "./hostedTrunk.ts"
 import type { HttpRequest } from "./HttpClient.ts"
-import { at } from "./Json.ts"
+import { at, textAt } from "./Json.ts"
 import { allOf, type Page } from "./pages.ts"
-import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+import { idsOf, isUuid, nameOfRequest } from "./PlivoDialectIds.ts"
 import { type LiveCalls, liveLookOf, lookOf, mayBe, type Records } from "./PlivoDialectRecords.ts"
 import { acceptedBy } from "./PlivoDialectReplies.ts"
 import { callBodyOf } from "./PlivoDialectRequest.ts"
@@ -121,13 +121,13 @@ const search = Effect.fnUntraced(function* (line: Line, call: CallRef) {
   const all = allIn(body)
   if (all === undefined) return yield* carrier.error("lookup", "not the whole list of calls to this number")
   const records = all.map(read).filter((record) => record !== undefined)
-  const found = yield* theOneOf(carrier, records, (record) => (mayBe(record, call) ? record.uuid : undefined))
+  const found = yield* theOneOf(namedTwice(carrier), call, records, (record) => (mayBe(record, call) ? record.uuid : undefined))
   return found === undefined ? gone : lookOf(call, found.record)
 })
 
 const searchLive = Effect.fnUntraced(function* (line: Line, call: CallRef, to: string) {
   const { carrier, dialect } = line
-  const looks: Array<Look> = []
+  const found: Array<{ readonly look: Look; readonly uuid: string | undefined }> = []
   for (const state of states) {
     const uuids = at((yield* ask(line, dialect.live.listPathOf(state, to))).body, "calls")
     if (!Array.isArray(uuids)) return yield* carrier.error("lookup", "not a list of calls")
@@ -137,12 +137,19 @@ const searchLive = Effect.fnUntraced(function* (line: Line, call: CallRef, to: s
       (uuid) => fetch(line, dialect.live.pathOf(uuid, state), (body) => ({ body })),
       { concurrency: SEARCHED_AT_ONCE }
     )
-    looks.push(...bodies.flatMap((found) => liveLookOf(found?.body, call, dialect.live) ?? []))
+    for (const read of bodies) {
+      const look = liveLookOf(read?.body, call, dialect.live)
+      if (look !== undefined) found.push({ look, uuid: textAt(read?.body, "call_uuid") })
+    }
   }
   // A call that left the queue in between is found twice.
-  const found = new Map(looks.map((look) => [JSON.stringify(look.told), look]))
-  if (found.size > 1) return yield* carrier.error("lookup", "several calls to this number")
-  return looks.at(-1)
+  return (yield* theOneOf(namedTwice(carrier), call, found, ({ uuid }) => uuid))?.record.look
+})
+
+/** Another call may be known only by its request, whose id is often that of the call too. */
+const namedTwice = ({ error, isOthers }: HostedCarrier): Pick<HostedCarrier, "error" | "isOthers"> => ({
+  error,
+  isOthers: (call, uuid) => Effect.flatMap(isOthers(call, uuid), (is) => (is ? Effect.succeed(true) : isOthers(call, nameOfRequest(uuid))))
 })
 
 /** False: the carrier does not know it. With an empty id, the request would hang up all calls of the account. */

@@ -1,5 +1,6 @@
 /**
- * A call whose reply was lost, found by its numbers and its time, at carriers that take no id of ours. Only a single match is believed.
+ * A call whose reply was lost, found by its numbers and its time, at carriers that take no id of ours. Only a single match is believed, among those
+ * that are no other call of ours.
  */
 import { Effect } from "effect"
 import type { ProviderError } from "#core/provider/Adapter.ts"
@@ -26,16 +27,22 @@ interface Found<Record> {
 }
 
 /** `idOf`: the id in a record that can be the call's; undefined for any other. Of several records of one call the last counts. Undefined: none. */
-export const theOneOf = <Record>(
-  { error }: Pick<HostedCarrier, "error">,
+export const theOneOf = Effect.fnUntraced(function* <Record>(
+  { error, isOthers }: Pick<HostedCarrier, "error" | "isOthers">,
+  call: CallRef,
   records: ReadonlyArray<Record>,
   idOf: (record: Record) => string | undefined
-): Effect.Effect<Found<Record> | undefined, ProviderError> => {
+) {
   const found = new Map<string, Found<Record>>()
   for (const record of records) {
     const providerCallId = idOf(record)
     if (providerCallId !== undefined) found.set(providerCallId, { providerCallId, record })
   }
-  const [only, second] = found.values()
-  return second === undefined ? Effect.succeed(only) : Effect.fail(error("lookup", "several calls to this number at this time"))
-}
+  let only: Found<Record> | undefined
+  for (const one of found.values()) {
+    if (yield* isOthers(call, one.providerCallId)) continue
+    if (only !== undefined) return yield* error("lookup", "several calls to this number at this time")
+    only = one
+  }
+  return only
+})

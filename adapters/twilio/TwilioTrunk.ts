@@ -101,7 +101,7 @@ const find = Effect.fnUntraced(function* ({ carrier, config }: Twilio, call: Cal
       return yield* carrier.error("lookup", "not the whole list of calls to this number")
     records.push(...calls)
   }
-  const found = yield* theOneOf(carrier, records, (record) => (isOf(call, record) ? sidIn(record) : undefined))
+  const found = yield* theOneOf(carrier, call, records, (record) => (isOf(call, record) ? sidIn(record) : undefined))
   return found && { ...found, look: lookOf(found.record) }
 })
 

@@ -79,7 +79,7 @@ const find = Effect.fnUntraced(function* (carrier: HostedCarrier, call: CallRef)
   yield* calleeOf(carrier, call)
   const query = { date_start: new Date(sinceOf(call)).toISOString(), page_size: PAGE_SIZE }
   const calls = yield* allOf(carrier, "lookup", ({ entries }) => get("/v1/calls", { ...query, record_index: String(entries) }), callsIn)
-  const found = yield* theOneOf(carrier, calls, (record) => (isOf(call, record) ? uuidIn(record) : undefined))
+  const found = yield* theOneOf(carrier, call, calls, (record) => (isOf(call, record) ? uuidIn(record) : undefined))
   return found && { ...found, look: lookOf(found.record) }
 })
 

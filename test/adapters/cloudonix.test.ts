@@ -254,10 +254,12 @@ t.test("given calls to look up", async (t) => {
   }
   await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ringing")
-    await hosted.originate(to)
+    const { callId } = await hosted.originate(to)
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, sentAt: Date.now() - 86_400_000 }), "gone", "at another time")
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number")
+    hosted.others.add(hosted.ref(callId).providerCallId ?? "")
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ringing", "unless all but one are known as others")
   })
   await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
     // Without other calls, which are asked for as well.

@@ -40,6 +40,8 @@ export class Hosted {
   readonly received: Array<Received> = []
   /** Calls that nobody wants any more. */
   readonly unwanted = new Set<string>()
+  /** The carrier's ids of calls that are not the ones looked for. */
+  readonly others = new Set<string>()
   /** So many callbacks get a 503, unread. */
   failures = 0
   line!: Line // set by `open`, the only maker
@@ -137,6 +139,7 @@ export class Hosted {
       apiOrigin: new URL(this.#options.apiOrigin),
       callbackUrl: this.#options.isPublic === false ? undefined : this.address,
       mediaUrl: (callId) => this.address("media", callId),
+      isOthers: (_, providerCallId) => Effect.succeed(this.others.has(providerCallId)),
       onEvent: (callId, event) => this.#take(callId, event)
     })
   }

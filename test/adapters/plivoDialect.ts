@@ -220,6 +220,8 @@ export const looksUp = async (t: Test, open: OpenWorld, states: ReadonlyArray<"q
     t.equal(await hosted.lookup(lost), "silent")
     t.equal(await hosted.lookup({ ...lost, sentAt: Date.now() - 86_400_000 }), "gone", "at another time there are none")
     t.equal(await hosted.lookup({ ...lost, from: "+15550009999" }), "gone", "from another number neither")
+    hosted.others.add(hosted.ref(callId).providerCallId ?? "")
+    t.equal(await hosted.lookup(lost), "ended", "unless all but one are known as others")
   })
   await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)

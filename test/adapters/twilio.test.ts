@@ -189,7 +189,7 @@ t.test("given calls to look up", async (t) => {
   })
   await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
-    await hosted.originate(to)
+    const { callId } = await hosted.originate(to)
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
     t.equal(
       await hosted.lookup({ ...ref(), providerCallId: undefined, sentAt: Date.now() - 86_400_000 }),
@@ -197,6 +197,8 @@ t.test("given calls to look up", async (t) => {
       "at another time there are none"
     )
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number neither")
+    hosted.others.add(hosted.ref(callId).providerCallId ?? "")
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ended", "unless all but one are known as others")
   })
   await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)

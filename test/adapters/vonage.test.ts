@@ -209,11 +209,13 @@ t.test("given calls to look up", async (t) => {
   })
   await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
-    await hosted.originate(to)
+    const { callId } = await hosted.originate(to)
     const unnamed = { ...ref(), providerCallId: undefined }
     t.equal(await hosted.lookup(unnamed), "silent")
     t.equal(await hosted.lookup({ ...unnamed, sentAt: Date.now() + 86_400_000 }), "gone", "at another time there are none")
     t.equal(await hosted.lookup({ ...unnamed, from: "+15550009999" }), "gone", "from another number neither")
+    hosted.others.add(hosted.ref(callId).providerCallId ?? "")
+    t.equal(await hosted.lookup(unnamed), "ended", "unless all but one are known as others")
   })
   await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
