@@ -96,6 +96,8 @@ export interface AriEmulator {
   readonly requests: ReadonlyArray<OriginateAsked>
   /** On: nobody answers. Off: callees whose time to answer has come do so now. */
   letRing(on: boolean): void
+  /** On: nobody who talks hangs up. Off: callees whose time to hang up has come do so now. */
+  letTalk(on: boolean): void
   /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are dropped. */
   holdDropped(on: boolean): void
   /** On: lists of channels are composed when they are requested, but sent only when it is off again. */
@@ -237,6 +239,10 @@ class AsteriskServer implements AriEmulator {
 
   letRing(on: boolean): void {
     this.#asterisk.calls.letRing(on)
+  }
+
+  letTalk(on: boolean): void {
+    this.#asterisk.calls.letTalk(on)
   }
 
   holdDropped(on: boolean): void {

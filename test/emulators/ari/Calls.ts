@@ -67,6 +67,8 @@ export class Calls {
   #pace: Pace
   /** Callees who would have answered; undefined while everybody may answer. */
   #waiting: Array<() => void> | undefined
+  /** Callees who would have hung up; undefined while everybody may hang up. */
+  #talking: Array<() => void> | undefined
   /** Calls being dropped because nobody was connected; undefined while they are dropped at once. */
   #dropping: Array<() => void> | undefined
 
@@ -173,6 +175,12 @@ export class Calls {
     if (!on) for (const pickUp of waiting) pickUp()
   }
 
+  letTalk(on: boolean): void {
+    const talking = this.#talking ?? []
+    this.#talking = on ? talking : undefined
+    if (!on) for (const hangUp of talking) hangUp()
+  }
+
   holdDropped(on: boolean): void {
     const dropping = this.#dropping ?? []
     this.#dropping = on ? dropping : undefined
@@ -228,7 +236,8 @@ export class Calls {
     for (const [index, digit] of digits.entries()) {
       channel.after((talk * (index + 1)) / (digits.length + 1), () => this.press(channel, digit))
     }
-    const goodbye = () => {
+    const goodbye = (): void => {
+      if (this.#talking !== undefined) return void this.#talking.push(goodbye)
       const cause = goodbyeCause(channel.number)
       this.end(channel, { cause, by: "callee", hangupRequest: { cause } })
     }
