@@ -3,6 +3,7 @@
  * even if it passes nothing on: the sender notices only silence, and a test can tell what was sent.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { freePort } from "./freePort.ts"
 import { resetSocket } from "./resetSocket.ts"
 
 /** What happens to a chunk: it is delayed by this many milliseconds, together with all that follows it, or the connection is cut instead. */
@@ -128,7 +129,8 @@ class Pair implements Connection {
 export class TcpProxy {
   static async start(target: Target, inspector: () => Inspector = () => ({})): Promise<TcpProxy> {
     const proxy = new TcpProxy(target, inspector)
-    await proxy.#listen(0)
+    // A port that nobody else is given while connections are refused.
+    await proxy.#listen(await freePort())
     return proxy
   }
 

@@ -18,6 +18,7 @@ import { Media } from "./Media.ts"
 import { Rest } from "./Rest.ts"
 import type { Answer, Asterisk } from "./Route.ts"
 import { routes } from "./routes.ts"
+import { freePort } from "#test/support/freePort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 
 export type AriEmulatorOptions = {
@@ -117,7 +118,8 @@ const mediaPath = "/media/"
 
 export const startAriEmulator = async (options: AriEmulatorOptions = {}): Promise<AriEmulator> => {
   const server = new AsteriskServer(options)
-  await server.listen(options.port ?? 0)
+  // A port that nobody else is given while connections are refused.
+  await server.listen(options.port ?? (await freePort()))
   return server
 }
 

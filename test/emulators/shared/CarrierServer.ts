@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { freePort } from "#test/support/freePort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { preciseNow } from "./CalleeLog.ts"
 
@@ -58,7 +59,9 @@ export class CarrierServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  async listen(port = 0): Promise<void> {
+  /** Without a number: at a port that nobody else is given while connections are refused. */
+  async listen(number?: number): Promise<void> {
+    const port = number ?? (await freePort())
     await new Promise<void>((resolve, reject) => {
       this.#http.once("error", reject)
       this.#http.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
