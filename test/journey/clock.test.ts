@@ -14,14 +14,15 @@ const longestGap = (times: ReadonlyArray<number>) => Math.max(...times.slice(1).
 t.test(
   "given conversations, when the clock is set an hour forward and back again, then all of them end when the callee hangs up",
   async (t) => {
-    const talkMillis = 4000
-    const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis }, environment: { RECORDINGS: "off" } })
+    const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 4000 }, environment: { RECORDINGS: "off" } })
     const { id } = await world.campaign(numbersOf(6, ["01"]))
+    world.emulator.letTalk(true)
     await world.api.start(id)
     await world.seen("answered", 6)
     world.engine.stepClock(HOUR)
     world.engine.stepClock(-HOUR)
     world.engine.stepClock(HOUR)
+    world.emulator.letTalk(false)
     await world.api.untilState(id, "completed")
     const { entries } = world.emulator.log
     const ended = entries.filter(({ kind }) => kind === "ended")

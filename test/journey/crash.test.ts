@@ -96,7 +96,6 @@ t.test("given phones that ring, when the engine dies and comes back before they 
 
 t.test("given calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {
   const world = await World.open(t, {
-    configurations: { max_call_duration: 3 },
     emulator: { ringMillis: 300 },
     environment: { ORG_CONCURRENCY: "50" }
   })
@@ -107,6 +106,7 @@ t.test("given calls that are up, when the engine dies and comes back", { buffere
     async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === slots
   )
   await world.end("SIGKILL")
+  await world.sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 3}'`
   await world.launch()
   await thenAllIsWell(t, world, id)
   // On a busy machine, a claim of the second life may come too late to leave.

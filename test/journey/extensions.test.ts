@@ -97,7 +97,7 @@ t.test("given a configuration that lists some", async (t) => {
   })
 
   t.test("when it stops while a campaign runs, then the campaign is paused and says why, and nobody is called or lost", async (t) => {
-    const id = idOf((await create(Array.from({ length: 20 }, (_, at) => String(1501 + 20 * at)))).body)
+    const id = idOf((await create(Array.from({ length: 90 }, (_, at) => String(1501 + 5 * at)))).body)
     await sql`UPDATE campaigns SET rate_limit = 1 WHERE id = ${id}`
     const before = dialed().length
     await api.start(id)

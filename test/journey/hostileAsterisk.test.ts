@@ -6,8 +6,9 @@ import { attemptsOf, eventsOf, numbersOf, untilTrue, World } from "#test/support
 const poison = "\u0000\ud83d"
 
 t.test("given conversations, when Asterisk's events carry what cannot be stored", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 200, talkMillis: 5000 } })
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 200, talkMillis: 500 } })
   const { id } = await world.campaign(numbersOf(6, ["01"]), { max_concurrency: 2 })
+  world.emulator.letTalk(true)
   await world.api.start(id)
   await world.seen("answered", 2)
   const [first, second] = (await attemptsOf(world.sql, id)).map((attempt) => attempt.id)
@@ -19,6 +20,7 @@ t.test("given conversations, when Asterisk's events carry what cannot be stored"
   say({ type: "ChannelHangupRequest", channel: channel(second), cause: -1e300, tech_cause: 0.5, soft: poison })
   say({ type: "ChannelDestroyed", channel: channel(second), cause: 1e300, cause_txt: poison, tech_cause: -1 })
   say({ type: poison, channel: channel(poison) })
+  world.emulator.letTalk(false)
   await untilTrue("end of both calls", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length >= 2)
   say({ type: "ApplicationReplaced", application: poison })
   const paused = await world.api.untilState(id, "paused")

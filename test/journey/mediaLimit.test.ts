@@ -4,10 +4,11 @@ import { eventsOf, numbersOf, World } from "#test/support/engine.ts"
 import { parse } from "#test/support/prometheus.ts"
 
 t.test("given an engine for two calls with audio, when a campaign of four is started", async (t) => {
-  const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 4000 }, environment: { MAX_LIVE_MEDIA: "2" } })
+  const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 1000 }, environment: { MAX_LIVE_MEDIA: "2" } })
   const { api, emulator } = world
   const [alone = "", ...contacts] = numbersOf(5, ["01"])
   const { id } = await world.campaign(contacts)
+  emulator.letTalk(true)
   await api.start(id)
   await world.seen("answered", 2)
   const figures = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
@@ -25,6 +26,7 @@ t.test("given an engine for two calls with audio, when a campaign of four is sta
     const response = await fetch(`${world.engine.url}/api/v1/public/agent/workflow/${world.agentUuid}`, request)
     t.strictSame([response.status, response.headers.get("retry-after")], [503, "5"])
     t.match(await response.json(), { detail: /as many calls with audio as it can/ })
+    emulator.letTalk(false)
   })
   await t.test("then the others are dialed as calls end, and the log says what they wait for", async (t) => {
     await api.untilState(id, "completed")

@@ -17,9 +17,9 @@ const twiceAtOnce = (entries: ReadonlyArray<CalleeEntry>): ReadonlyArray<string>
   }
   return [...twice]
 }
-const open = (t: Test, talkMillis = 2000) =>
+const open = (t: Test) =>
   World.open(t, {
-    emulator: { media: false, ringMillis: 500, talkMillis },
+    emulator: { media: false, ringMillis: 500, talkMillis: 2000 },
     environment: { CALL_RATE: "1000", ORG_CONCURRENCY: "50", RECORDINGS: "off", TRUNK_RATE: "1000" }
   })
 
@@ -54,11 +54,13 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
   await t.test(
     "when all of them dial, and somebody calls one of these people by hand, then that call is refused, with the reason",
     async (t) => {
+      emulator.letTalk(true)
       await Promise.all(campaigns.map(({ id }) => api.start(id)))
       await untilTrue("call to the first", () => emulator.log.of(first).length > 0)
       const refused = await call(world, first, "by hand")
       t.equal(refused.status, 409)
       t.match(refused.body, { detail: /phone number is in another call/ })
+      emulator.letTalk(false)
     }
   )
 
@@ -122,8 +124,9 @@ t.test("given a campaign that claims with all the slots of its organization, for
 })
 
 t.test("given two campaigns for the same people, when the engine is killed in the middle and started again", async (t) => {
-  const world = await open(t, 15_000)
+  const world = await open(t)
   const { api, emulator, sql } = world
+  emulator.letTalk(true)
   const numbers = numbersOf(4, ["01"])
   const campaigns = [await world.campaign(numbers), await world.campaign(numbers)]
   await Promise.all(campaigns.map(({ id }) => api.start(id)))
@@ -136,6 +139,7 @@ t.test("given two campaigns for the same people, when the engine is killed in th
   await untilTrue("contacts that wait for calls that are up", isSeen)
   await world.end("SIGKILL")
   await world.launch()
+  emulator.letTalk(false)
   for (const { id } of campaigns) await world.api.untilState(id, "completed")
 
   await t.test("then nobody's phone rang twice at once, and nobody is forgotten", async (t) => {

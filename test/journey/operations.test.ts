@@ -38,11 +38,13 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
   const { id } = await world.campaign(numbers, { max_concurrency: slots, retry: { enabled: false } })
 
   await t.test("when a campaign calls, then each figure grows by what the callees have seen", async (t) => {
+    world.emulator.letTalk(true)
     await api.start(id)
     await untilTrue("figures of a call", async () => {
       const figures = await figuresOf(world)
       return countOf(figures, "calls_live") > 0 && countOf(figures, "campaigns_running") === 1
     })
+    world.emulator.letTalk(false)
     await api.untilState(id, "completed")
     await untilTrue("campaign that is over", async () => countOf(await figuresOf(world), "campaigns_running") === 0)
     const text = await textOf(world)

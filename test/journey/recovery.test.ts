@@ -54,7 +54,7 @@ t.test("given a claim whose reply is lost", { buffered: true }, async (t) => {
 })
 
 t.test("given slots that are full of conversations, when the engine is killed and comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: { ...short, talkMillis: 60_000 }, environment: { ...environment, CALL_RATE: "20" } })
+  const world = await World.open(t, { emulator: { ...short, talkMillis: 600_000 }, environment: { ...environment, CALL_RATE: "20" } })
   const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: 20 })
   await world.api.start(id)
   await untilTrue("full slots", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 20)

@@ -71,7 +71,8 @@ t.test(
   "given calls that outlive the connection, when it is back, then none is dialed while it may be up",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: { ...talking, talkMillis: 8000 }, environment })
+    const world = await World.open(t, { emulator: { ...talking, talkMillis: 500 }, environment })
+    world.emulator.letTalk(true)
     const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
     await world.api.start(id)
     await answered(world, 4)
@@ -80,6 +81,8 @@ t.test(
     await isAway(world)
     await world.seen("originate", 4)
     await world.emulator.refuseConnections(false)
+    await untilTrue("the connection", () => world.emulator.listeners() > 0)
+    world.emulator.letTalk(false)
     await world.api.untilState(id, "completed")
     neverTwiceAtOnce(t, world)
   }

@@ -144,9 +144,9 @@ t.test("given networks that the operator has allowed", async (t) => {
     t.ok(far.seen.count > 0)
   })
 
-  const audio = async (address: string) => {
+  const audio = async (address: string, talkMillis: number) => {
     const ear = await udpListener(t, address)
-    const emulator = await startAriEmulator({ ringMillis: 100, talkMillis: 3000, namesRtpAt: { address, port: ear.port } })
+    const emulator = await startAriEmulator({ ringMillis: 100, talkMillis, namesRtpAt: { address, port: ear.port } })
     t.teardown(() => emulator.stop())
     const { body } = await stranger.api.ask("POST", "/organizations/telephony-configs", {
       name: `audio ${address}`,
@@ -157,12 +157,12 @@ t.test("given networks that the operator has allowed", async (t) => {
   }
 
   t.test("when the far end wants its audio at the host of the trunk, then it gets it", async () => {
-    const { ear } = await audio("127.0.0.1")
+    const { ear } = await audio("127.0.0.1", 600_000)
     await untilTrue("audio", () => ear.seen.count > 10)
   })
 
   t.test("when it wants it at another host, then no packet goes there", async (t) => {
-    const { ear, emulator } = await audio("127.0.0.2")
+    const { ear, emulator } = await audio("127.0.0.2", 3000)
     await untilTrue("the end of the call", () => emulator.log.count("ended") > 0)
     t.equal(ear.seen.count, 0)
   })

@@ -10,7 +10,7 @@ export const longCampaign = async (t: Test, environment: Readonly<Record<string,
     emulator: { ringMillis: 200, seed: 5, talkMillis: 3000 },
     environment: { DRAIN: "0", ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
   })
-  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
+  const { id } = await world.campaign(numbersOf(1000, ["01"]), { max_concurrency: cap })
   return { id, world }
 }
 
