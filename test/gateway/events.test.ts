@@ -1,5 +1,5 @@
 /** Events as clients see them: asked for, followed as server-sent events, and by websocket. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { WebSocket } from "ws"
@@ -7,7 +7,9 @@ import { until } from "#test/support/engine.ts"
 import { openApi } from "./apiTest.ts"
 import { followersOf, told, type Told } from "./followers.ts"
 
-const api = await openApi(t)
+// Whoever does not read is cut off after this time; on a busy machine, what happens meanwhile in these tests takes more than the usual half minute.
+const limits = { answerMillis: 600_000 }
+const api = await openApi(t, Layer.empty, { limits })
 const { ask, askAsOther, makeCampaign } = api
 const key = "dgr_ours_0000000000"
 const otherKey = "dgr_other_000000000"
