@@ -133,7 +133,8 @@ class OutgoingRequest {
     this.isFull = !dialing.departure.leave()
     if (this.isFull || !local.left(callId, endpoint)) return false
     this.hasLeft = true
-    noteLeft(this)
+    // Once the bytes are written: an engine that is killed between the journal's line and the first byte leaves a call in doubt that nobody got.
+    queueMicrotask(() => noteLeft(this))
     return true
   }
 }

@@ -12,6 +12,22 @@ export const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
   return attempts.filter(({ id, state }) => state !== "void" && !seen.has(id))
 }
 
+/**
+ * How many contacts were never called because the engine was killed between its journal's line and the first byte. Both are written in one step, so
+ * that is one for each kill at most. Nobody can know that they did not leave, so they are `unknown`; any other contact that was never called fails
+ * the test.
+ */
+export const thenKillsLeaveFewDoubts = async (t: Test, world: World, ids: ReadonlyArray<number>, kills: number): Promise<number> => {
+  const wronged = await wrongedBy(world, ids)
+  t.strictSame(
+    wronged.filter(({ outcome }) => outcome !== "unknown"),
+    [],
+    "then no contact has failed because of a call that never left"
+  )
+  t.ok(wronged.length <= kills, `then a kill leaves one doubt at most of a call that never left: ${wronged.length} by ${kills} kills`)
+  return wronged.length
+}
+
 /** Restarts the engine with a proxy between it and its database. */
 export const launchBehindProxy = async (t: Test, world: World) => {
   await world.end("SIGTERM")
