@@ -16,6 +16,7 @@ export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 // Requests and what they prove.
 export * from "./shared/HttpClient.ts"
+export * from "./shared/hostedAdapter.ts"
 export * from "./shared/HostedCarrier.ts"
 export * from "./shared/hostedTrunk.ts"
 export * from "./shared/replies.ts"
@@ -32,6 +33,7 @@ export * from "./shared/setup.ts"
 
 // Signatures and documents.
 export * from "./shared/CarrierRequest.ts"
+export * as Ed25519 from "./shared/ed25519.ts"
 export * as Hmac from "./shared/hmac.ts"
 export * as Jwt from "./shared/jwt.ts"
 export * as Json from "./shared/Json.ts"

@@ -7,25 +7,25 @@ import { replies } from "./CloudonixReplies.ts"
 
 export const fields = {
   bearer_token: Credential.token({ label: "Bearer Token", description: "API key of the domain or of its tenant", placeholder: "XI..." }),
-  domain_id: {
-    ...Credential.text({ label: "Domain Name", description: "The domain that calls are placed in", placeholder: "acme.cloudonix.net" }),
+  domain_id: Credential.text({
+    label: "Domain Name",
+    description: "The domain that calls are placed in",
+    placeholder: "acme.cloudonix.net",
     // A name without a dot is one of Cloudonix' own domains.
     normal: { domain: "cloudonix.net" },
     pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$"
-  },
+  }),
   application_name: Credential.optionalText({
     label: "Application Name",
     description: "Voice application for inbound calls. Calls that are placed need none"
   }),
-  from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller IDs in E.164 format", placeholder: "+15550100" }),
-  authorization_api_key: {
-    ...Credential.secret({
-      label: "Authorization API Key",
-      description: "Only if the domain sends one with its callbacks: those without it are then refused"
-    }),
+  from_numbers: Credential.callerIds,
+  authorization_api_key: Credential.secret({
+    label: "Authorization API Key",
+    description: "Only if the domain sends one with its callbacks: those without it are then refused",
     required: false,
     normal: "trimmed"
-  }
+  })
 } as const
 
 export type CloudonixConfig = Pick<Credential.ConfigOf<typeof fields>, "bearer_token" | "domain_id">
@@ -33,8 +33,6 @@ export type CloudonixConfig = Pick<Credential.ConfigOf<typeof fields>, "bearer_t
 export const recordPath = (domain: string): string => `/customers/self/domains/${encodeURIComponent(domain)}`
 
 export const accountOf = ({ bearer_token, domain_id }: CloudonixConfig): Account => ({
-  provider: "cloudonix",
-  displayName: "Cloudonix",
   origin: "https://api.cloudonix.io",
   authorization: bearer(bearer_token),
   replies,

@@ -4,13 +4,12 @@
 import { eventsFor } from "#adapters/shared/callEvents.ts"
 import { parseBytes, textAt } from "#adapters/shared/Json.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { CloudonixConfig } from "./CloudonixAccount.ts"
 import { tokenIn } from "./CloudonixReplies.ts"
 import { isBetweenOthers, lookOf, sessionIn } from "./CloudonixSession.ts"
-import { proofOf } from "./staticKey.ts"
 
-/** Undefined: without the domain's key, or about another domain or call than its address. */
-export const readCallback = (callback: Callback, domain: string, key: string): CallbackRead | undefined => {
-  if (proofOf(callback, key) === undefined) return undefined
+/** Undefined: about another domain or call than its address. */
+export const readCallback = (callback: Callback, { domain_id: domain }: CloudonixConfig): CallbackRead | undefined => {
   const session = sessionIn(parseBytes(callback.body))
   const [status, token] = [textAt(session, "status"), tokenIn(session)]
   if (token === undefined || status === undefined) return { events: [] }

@@ -3,18 +3,15 @@
  * object that names no call.
  */
 import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { at, complaint, textAt } from "#adapters/shared/Json.ts"
+import { at, complaint, matchAt, textAt } from "#adapters/shared/Json.ts"
 import { type CarrierReplies, isErrorOf } from "#adapters/shared/replies.ts"
 import { blamed, refusals } from "./cloudonixCodes.ts"
 
 /** A session's token goes into paths. */
-export const isToken = (token: string): boolean => /^[A-Za-z0-9_-]{8,128}$/.test(token)
-
+const form = /^[A-Za-z0-9_-]{8,128}$/
+export const isToken = (token: string): boolean => form.test(token)
 /** `name`: of the member that holds it. */
-export const tokenIn = (body: unknown, name = "token"): string | undefined => {
-  const token = textAt(body, name) ?? ""
-  return isToken(token) ? token : undefined
-}
+export const tokenIn = (body: unknown, name = "token"): string | undefined => matchAt(body, form, name)
 
 const isOwnError = ({ body, status }: Reply): boolean =>
   status >= 400 && typeof body === "object" && body !== null && !Array.isArray(body) && at(body, "token") === undefined

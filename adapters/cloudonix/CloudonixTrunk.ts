@@ -4,19 +4,19 @@
  */
 import { Clock, Effect } from "effect"
 import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
-import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { numberIn } from "#adapters/shared/phoneNumbers.ts"
 import { limitFor, RequestBudget } from "#adapters/shared/RequestBudget.ts"
 import { isSuccess } from "#adapters/shared/replies.ts"
 import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
-import { calleeOf, theOneOf } from "#adapters/shared/theOneOf.ts"
+import { findIn } from "#adapters/shared/theOneOf.ts"
 import { streamTo } from "#adapters/shared/twiml.ts"
 import { textAt } from "#adapters/shared/Json.ts"
 import type { OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { accountOf, type CloudonixConfig, recordPath } from "./CloudonixAccount.ts"
+import { type CloudonixConfig, recordPath } from "./CloudonixAccount.ts"
 import { isToken, replies, tokenIn } from "./CloudonixReplies.ts"
 import { isOf, isOfAnother, lookOf } from "./CloudonixSession.ts"
 
@@ -37,11 +37,10 @@ interface Cloudonix {
   readonly followed: FollowedCalls
 }
 
-export const connect = Effect.fn("cloudonix.connect")(function* (config: CloudonixConfig, context: TrunkContext) {
+export const connect = Effect.fnUntraced(function* (opened: HostedCarrier, config: CloudonixConfig, context: TrunkContext) {
   const clock = yield* Clock.Clock
   const budget = new RequestBudget(clock, limitFor(LIMIT, REQUESTS_PER_CALL, context.trunkRate))
   const [followed, domain] = [new FollowedCalls(clock), config.domain_id]
-  const opened = yield* openCarrier(accountOf(config), context)
   const carrier = { ...opened, status: Effect.andThen(budget.spent, opened.status) }
   const cloudonix: Cloudonix = { budget, carrier, domain, followed }
   const trunk = yield* openTrunk(carrier, context, {
@@ -119,14 +118,12 @@ const isList = (reply: Reply): boolean => isSuccess(reply) && Array.isArray(repl
 /** Among the sessions that live. */
 const find = Effect.fnUntraced(function* (cloudonix: Cloudonix, call: CallRef) {
   const { carrier, followed } = cloudonix
-  yield* calleeOf(carrier, call)
-  const found = yield* theOneOf(carrier, call, yield* liveSessions(cloudonix), (one) => (isOf(call, one) ? tokenIn(one) : undefined))
+  const idOf = (session: unknown) => (isOf(call, session) ? tokenIn(session) : undefined)
+  const found = yield* findIn(carrier, call, liveSessions(cloudonix), idOf, (session) => lookOf(session, tokenIn(session) ?? ""))
   if (found === undefined) return undefined
-  const { providerCallId, record } = found
-  const look = lookOf(record, providerCallId)
-  if (look === undefined) return yield* carrier.error("lookup", "not a list of sessions")
-  followed.heard({ ...call, providerCallId })
-  return { providerCallId, look }
+  if (found.look === undefined) return yield* carrier.error("lookup", "not a list of sessions")
+  followed.heard({ ...call, providerCallId: found.providerCallId })
+  return found
 })
 
 /** Asks for the call that has been silent for the longest time. */
@@ -144,9 +141,7 @@ const poll = Effect.fnUntraced(function* ({ budget, followed }: Cloudonix, { loo
 
 /** The domain's. */
 const numbers = ({ budget, carrier, domain }: Cloudonix) =>
-  Effect.map(Effect.andThen(budget.spent, carrier.ask("numbers", get(`${recordPath(domain)}/dnids`), isList)), ({ body }) =>
-    numbersIn(body)
-  )
+  Effect.map(Effect.andThen(budget.spent, carrier.ask("numbers", get(`${recordPath(domain)}/dnids`), isList)), numbersIn)
 
-export const numbersIn = (list: unknown): ReadonlyArray<string> =>
-  [list].flat().flatMap((one) => numberIn(textAt(one, "source") ?? textAt(one, "dnid")))
+export const numbersIn = ({ body }: Pick<Reply, "body">): ReadonlyArray<string> =>
+  [body].flat().flatMap((one) => numberIn(textAt(one, "source") ?? textAt(one, "dnid")))

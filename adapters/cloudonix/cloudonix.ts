@@ -2,21 +2,20 @@
  * Cloudonix through its REST API. Calls are reported in callbacks, and their audio comes over websockets that Cloudonix opens, so the engine needs a
  * public address. How a call has ended is looked up.
  */
-import { setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineHostedAdapter } from "#adapters/shared/hostedAdapter.ts"
 import { at } from "#adapters/shared/Json.ts"
 import { jsonMedia, streamSidDialect } from "#adapters/shared/JsonMedia.ts"
-import { defineAdapter } from "#core/provider/Adapter.ts"
 import { accountOf, fields } from "./CloudonixAccount.ts"
 import { readCallback } from "./CloudonixCallback.ts"
 import { tokenIn } from "./CloudonixReplies.ts"
 import { connect } from "./CloudonixTrunk.ts"
+import { proofOf } from "./staticKey.ts"
 
 /** `callSid` is a SIP id, which Cloudonix' API does not know; the start of a stream also names the session. */
 const sessionOf = (start: unknown) => tokenIn(at(start, "start"), "session")
 
-export default defineAdapter({
+export default defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "cloudonix",
     displayName: "Cloudonix",
     docsUrl: "https://developers.cloudonix.com/Documentation/core-api",
@@ -25,17 +24,15 @@ export default defineAdapter({
     originatesInFlight: 4,
     tells: ["ringing", "keys", "unnamed"],
     signs: [],
-    needsCallerId: true,
     accountField: "domain_id"
   },
   fields,
-  setup: (config, host) => setupOf(accountOf(config), host),
-  callbackHeaders: ["x-cx-apikey", "authorization"],
-  connect,
-  read: ({ authorization_api_key, domain_id }, callback) => readCallback(callback, domain_id, authorization_api_key),
+  account: accountOf,
   // Cloudonix limits each domain, whichever key is used.
   rateKey: ({ domain_id }) => domain_id,
-  // Cloudonix signs nothing: the address is all that proves who comes.
-  media: { accept: jsonMedia({ ...streamSidDialect, callIdIn: sessionOf }) },
-  verify: (config, context) => verifyAccount(accountOf(config), context)
+  connect,
+  callbackHeaders: ["x-cx-apikey", "authorization"],
+  proofOf: (request, { authorization_api_key }) => proofOf(request, authorization_api_key),
+  read: readCallback,
+  media: jsonMedia({ ...streamSidDialect, callIdIn: sessionOf })
 })

@@ -7,18 +7,20 @@ import * as Credential from "#core/provider/Credential.ts"
 import { refusals } from "./plivoCodes.ts"
 
 export const fields = {
-  auth_id: {
-    ...Credential.identifier({ label: "Auth ID", description: "From the console's overview", placeholder: "MAXXXXXXXXXXXXXXXXXX" }),
+  auth_id: Credential.identifier({
+    label: "Auth ID",
+    description: "From the console's overview",
+    placeholder: "MAXXXXXXXXXXXXXXXXXX",
     sensitive: true,
     pattern: "^(MA|SA)[0-9A-Za-z]{18}$"
-  },
+  }),
   auth_token: Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Plivo's callbacks" }),
   application_id: Credential.optionalText({
     label: "Application ID",
     description: "Application for incoming calls; not needed for outgoing ones",
     pattern: "^[0-9]{0,20}$"
   }),
-  from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller IDs to show, in E.164", placeholder: "+15550100" })
+  from_numbers: Credential.callerIds
 } as const
 
 export type PlivoConfig = Pick<Credential.ConfigOf<typeof fields>, "auth_id" | "auth_token">
@@ -26,8 +28,6 @@ export type PlivoConfig = Pick<Credential.ConfigOf<typeof fields>, "auth_id" | "
 export const baseOf = ({ auth_id }: PlivoConfig): string => `/v1/Account/${encodeURIComponent(auth_id)}`
 
 export const accountOf = (config: PlivoConfig): Account => ({
-  provider: "plivo",
-  displayName: "Plivo",
   origin: "https://api.plivo.com",
   authorization: basic(config.auth_id, config.auth_token),
   replies: dialectReplies(refusals, { hasOneId: false }),

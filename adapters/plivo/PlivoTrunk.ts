@@ -1,12 +1,12 @@
 /** Plivo's records and list of numbers. The rest of the trunk is that of its dialect. */
-import { Effect } from "effect"
+import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { at, numberAt, textAt, zonedTime } from "#adapters/shared/Json.ts"
 import { digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
 import { isUuid } from "#adapters/shared/PlivoDialectIds.ts"
 import type { LiveCalls, Records } from "#adapters/shared/PlivoDialectRecords.ts"
 import { type Dialect, openTrunk } from "#adapters/shared/PlivoDialectTrunk.ts"
 import type { TrunkContext } from "#core/provider/Adapter.ts"
-import { accountOf, baseOf, type PlivoConfig } from "./PlivoAccount.ts"
+import { baseOf, type PlivoConfig } from "./PlivoAccount.ts"
 
 /** Plivo bills in US dollars, and does not say so in its records. */
 export const CURRENCY = "USD"
@@ -20,9 +20,8 @@ const RETRIES = "#rc=5&rp=5xx,ct,rt"
 /** The longest page of any list. */
 const PAGE_SIZE = 20
 
-export const connect = Effect.fn("plivo.connect")((config: PlivoConfig, context: TrunkContext) =>
-  openTrunk(accountOf(config), { base: baseOf(config), retries: RETRIES, live, records, numbers }, context)
-)
+export const connect = (carrier: HostedCarrier, config: PlivoConfig, context: TrunkContext) =>
+  openTrunk(carrier, context, { base: baseOf(config), retries: RETRIES, live, records, numbers })
 
 const live: LiveCalls = {
   pathOf: (uuid, status) => `/Call/${uuid}/?status=${status}`,

@@ -2,18 +2,16 @@
  * Plivo through its REST interface. Calls are reported in signed callbacks, and their audio comes over websockets that Plivo opens, so the engine needs a
  * public address. https://www.plivo.com/docs/voice/xml/stream
  */
-import { setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineHostedAdapter } from "#adapters/shared/hostedAdapter.ts"
 import { checkpointDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
 import { readDialect } from "#adapters/shared/PlivoDialectCallback.ts"
 import { CALL_SECONDS, RING_SECONDS } from "#adapters/shared/PlivoDialectRequest.ts"
-import { defineAdapter } from "#core/provider/Adapter.ts"
 import { accountOf, fields } from "./PlivoAccount.ts"
 import { connect, CURRENCY } from "./PlivoTrunk.ts"
 import { proofOf } from "./signature.ts"
 
-export default defineAdapter({
+export default defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "plivo",
     displayName: "Plivo",
     docsUrl: "https://www.plivo.com/docs/voice/api/call",
@@ -24,20 +22,16 @@ export default defineAdapter({
     signs: ["address", "query", "body", "socket"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
-    needsCallerId: true,
     pricesRecords: true,
     accountField: "auth_id"
   },
   fields,
-  callbackHeaders: ["x-plivo-signature-v3", "x-plivo-signature-v3-nonce", "x-plivo-signature-ma-v3"],
-  connect,
-  setup: (config, host) => setupOf(accountOf(config), host),
-  // The signature covers the bytes, by which a repeat is known; its nonce adds nothing to that.
-  read: ({ auth_token }, callback) => {
-    const proof = proofOf(callback, auth_token)
-    return proof === undefined ? undefined : readDialect(callback, proof, CURRENCY)
-  },
-  media: { admit: ({ auth_token }, upgrade) => proofOf(upgrade, auth_token) !== undefined, accept: jsonMedia(checkpointDialect) },
+  account: accountOf,
   rateKey: ({ auth_id }) => auth_id,
-  verify: (config, context) => verifyAccount(accountOf(config), context)
+  connect,
+  callbackHeaders: ["x-plivo-signature-v3", "x-plivo-signature-v3-nonce", "x-plivo-signature-ma-v3"],
+  // The signature covers the bytes, by which a repeat is known; its nonce adds nothing to that.
+  proofOf: (request, { auth_token }) => proofOf(request, auth_token),
+  read: (callback, _, proof) => readDialect(callback, proof, CURRENCY),
+  media: jsonMedia(checkpointDialect)
 })

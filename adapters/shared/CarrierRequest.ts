@@ -14,6 +14,12 @@ export interface Proof {
 
 export const nonceOf = ({ nonce }: Proof): { readonly nonce?: string } => (nonce === undefined ? {} : { nonce })
 
+const MAX_AGE_SECONDS = 300
+
+/** Whether a request was sent within the last five minutes, by the time that it was signed with; clocks may be as far apart. */
+export const isRecent = ({ at }: CarrierRequest, sentAtSeconds: number | undefined): boolean =>
+  sentAtSeconds !== undefined && Math.abs(at / 1000 - sentAtSeconds) <= MAX_AGE_SECONDS
+
 export type Pair = readonly [name: string, value: string]
 
 /** The fields of a form, in their order, decoded; undefined for any other body. Empty values are kept. */

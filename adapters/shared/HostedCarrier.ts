@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import {
   type Check,
+  type Manifest,
   type OriginateDoubtful,
   type OriginateRefused,
   ProviderError,
@@ -19,8 +20,6 @@ import { type AccountCheck, type CarrierReplies, detailOf, isSuccess, originated
 const limits = { idleMillis: 5_000, maxSockets: 16, silenceMillis: 5_000 }
 
 export interface Account {
-  readonly provider: string
-  readonly displayName: string
   /** Of the carrier's own servers. */
   readonly origin: string
   readonly authorization?: string | ((at: number) => string)
@@ -34,17 +33,20 @@ export interface Account {
   readonly advice: string
 }
 
+/** With the names that the manifest gives the carrier. */
+interface NamedAccount extends Account, Pick<Manifest, "displayName" | "provider"> {}
+
 /** What the configuration lacks, although its fields are valid: no call can be placed without it. */
 export const lackOf = ({ steps = [] }: Account): string | undefined => blockedBy(steps)
 
 export const setupOf = (
-  { displayName, steps = [] }: Account,
+  { displayName, steps = [] }: NamedAccount,
   host: SetupHost,
   refusesUrl?: Parameters<typeof publicAddressStep>[2]
 ): ReadonlyArray<SetupStep> => [publicAddressStep(displayName, host, refusesUrl), ...steps]
 
 export interface HostedCarrier {
-  readonly account: Account
+  readonly account: NamedAccount
   /** Why nothing may be sent to it. */
   readonly refused: string | undefined
   readonly status: Effect.Effect<TrunkStatus>
@@ -72,7 +74,7 @@ export interface HostedCarrier {
 const isNobodys = () => Effect.succeed(false)
 
 export const openCarrier = Effect.fnUntraced(function* (
-  account: Account,
+  account: NamedAccount,
   { apiOrigin, egress, isOthers = isNobodys }: Pick<TrunkContext, "apiOrigin" | "egress" | "isOthers">
 ) {
   const { authorization, check, headers, origin, provider, replies } = account
@@ -134,13 +136,12 @@ const passed = (name: string, message: string): Check => ({ name, result: "passe
 const failed = (name: string, message: string, advice: string): Check => ({ name, result: "failed", message, advice })
 
 /** Tests whether the account can be used. */
-export const verifyAccount = Effect.fnUntraced(function* (account: Account, context: VerifyContext) {
-  const carrier = yield* openCarrier(account, context)
-  const status = yield* carrier.status
+export const verifyAccount = Effect.fnUntraced(function* ({ account, status: check }: HostedCarrier, context: VerifyContext) {
+  const status = yield* check
   for (const check of checksOf(account, status)) context.report(check)
 })
 
-const checksOf = (account: Account, status: TrunkStatus): ReadonlyArray<Check> => {
+const checksOf = (account: NamedAccount, status: TrunkStatus): ReadonlyArray<Check> => {
   const { advice, displayName, origin } = account
   const lack = lackOf(account)
   const detail = status._tag === "Down" ? status.detail : ""

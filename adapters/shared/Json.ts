@@ -21,6 +21,12 @@ export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string |
   return typeof found === "string" ? found : undefined
 }
 
+/** A text of this form, such as an id that goes into paths. */
+export const matchAt = (value: unknown, form: RegExp, ...path: ReadonlyArray<string>): string | undefined => {
+  const found = textAt(value, ...path)
+  return found !== undefined && form.test(found) ? found : undefined
+}
+
 export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number | undefined => {
   const found = at(value, ...path)
   return typeof found === "number" && Number.isFinite(found) ? found : undefined

@@ -6,21 +6,36 @@ import { decodeSample, encodeSample, frameSize } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import { CarrierStream } from "./CarrierStream.ts"
-import { parseBytes } from "./Json.ts"
+import { parseBytes, textAt } from "./Json.ts"
 import type { MarkTime } from "./MediaMarks.ts"
 
 /** How one carrier puts it. */
 export interface LinearDialect {
-  /** Whether a message begins the stream; throws if it announces another format. */
-  readonly isStart: (message: unknown) => boolean
-  /** The key that was pressed, and the id of the mark that was played; undefined in other messages. Throws if it is no message of the protocol. */
-  readonly told: (message: unknown) => { readonly pressed?: string | undefined; readonly played?: string | undefined }
+  /** The `event` of the message that begins the stream, which announces the format. */
+  readonly start: string
+  /** In a message with this `event`: the key that was pressed. */
+  readonly pressed: { readonly event: string; readonly digitIn: (message: unknown) => string | undefined }
+  /** In a message with this `event`: the id of the mark that was played. */
+  readonly played: { readonly event: string; readonly idIn: (message: unknown) => string | undefined }
   readonly clear: () => object
   readonly mark: (id: string) => object
 }
 
+/** What a carrier is asked for, and announces. */
+export const linearContentType = "audio/l16;rate=8000"
+
+/** Vonage's words. The stream stops without one. https://developer.vonage.com/en/voice/voice-api/guides/websockets */
+export const vonageDialect: LinearDialect = {
+  start: "websocket:connected",
+  // Some bridges put the key one level deeper.
+  pressed: { event: "websocket:dtmf", digitIn: (message) => textAt(message, "digit") ?? textAt(message, "dtmf", "digit") },
+  played: { event: "websocket:notify", idIn: (message) => textAt(message, "payload", "id") },
+  clear: () => ({ action: "clear" }),
+  mark: (id) => ({ action: "notify", payload: { id } })
+}
+
 export const linearMedia =
-  ({ clear, isStart, mark, told }: LinearDialect, time?: MarkTime): AcceptMedia =>
+  ({ clear, mark, played, pressed, start }: LinearDialect, time?: MarkTime): AcceptMedia =>
   (_, socket, onEvent) => {
     const frame = (audio: Uint8Array) => socket.sendBytes(linearOf(audio))
     const stream = new CarrierStream(socket, { clear, frame, mark }, onEvent, time)
@@ -29,11 +44,13 @@ export const linearMedia =
       if (hasStarted) stream.hear(audio)
     }
     const take = (message: unknown): MediaStream | undefined => {
-      const { played, pressed } = told(message)
-      if (pressed !== undefined) stream.pressed(pressed)
-      if (played !== undefined) stream.played(played)
-      // The stream of a socket starts once.
-      if (hasStarted || !isStart(message)) return undefined
+      const event = textAt(message, "event")
+      if (event === undefined) throw new Error("not a message of the protocol")
+      if (event === pressed.event) stream.pressed(pressed.digitIn(message) ?? "")
+      if (event === played.event) stream.played(played.idIn(message) ?? "")
+      // Others are for information. The stream of a socket starts once.
+      if (hasStarted || event !== start) return undefined
+      if (textAt(message, "content-type") !== linearContentType) throw new Error("the carrier sends another format than it was asked for")
       hasStarted = true
       return stream
     }

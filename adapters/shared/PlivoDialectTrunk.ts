@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { Look, OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { type Account, type HostedCarrier, openCarrier } from "./HostedCarrier.ts"
+import type { HostedCarrier } from "./HostedCarrier.ts"
 import { type Addresses, trunkOf } from "./hostedTrunk.ts"
 import type { HttpRequest } from "./HttpClient.ts"
 import { at, textAt } from "./Json.ts"
@@ -50,10 +50,9 @@ interface Line {
 const MOST_SEARCHED = 50
 const SEARCHED_AT_ONCE = 5
 
-export const openTrunk = Effect.fnUntraced(function* (account: Account, dialect: Dialect, context: TrunkContext) {
-  const carrier = yield* openCarrier(account, context)
+export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, dialect: Dialect) => {
   const line: Line = { carrier, dialect, onEvent: context.onEvent }
-  return yield* trunkOf(carrier, context, {
+  return trunkOf(carrier, context, {
     detects: true,
     originate: (request, addresses) => originate(line, request, addresses),
     hangup: (call) => hangup(line, call),
@@ -61,7 +60,7 @@ export const openTrunk = Effect.fnUntraced(function* (account: Account, dialect:
     sendDtmf: (call, digits) => sendDtmf(line, call, digits),
     numbers: numbers(line)
   })
-})
+}
 
 const ask = ({ carrier, dialect }: Line, path: string) => carrier.ask("lookup", get(dialect.base + path), isSuccess)
 

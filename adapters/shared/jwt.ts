@@ -2,8 +2,9 @@
  * JSON web tokens (RFC 7519), made and read at once: a callback is judged, and a request for a call leaves, within one turn of the event loop, and the
  * `jose` package only works with promises.
  */
-import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto"
-import { Result } from "effect"
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID, sign } from "node:crypto"
+import { promisify } from "node:util"
+import { Effect, Result } from "effect"
 import { hmac, isEqual } from "./hmac.ts"
 import { parse, textAt } from "./Json.ts"
 
@@ -14,6 +15,17 @@ export const rsaKeyOf = (pem: string): KeyObject | undefined => {
   const key = Result.getOrUndefined(Result.try(() => createPrivateKey(pem)))
   return key?.asymmetricKeyType === "rsa" ? key : undefined
 }
+
+const generate = promisify(generateKeyPair)
+
+/** A new RSA private key in PEM. */
+export const newRsaKey = Effect.promise(async () => {
+  const { privateKey } = await generate("rsa", { modulusLength: 2048 })
+  return privateKey.export({ format: "pem", type: "pkcs8" }).toString()
+})
+
+/** The public key to a private one, both in PEM. */
+export const publicKeyOf = (pem: string): string => createPublicKey(pem).export({ format: "pem", type: "spki" }).toString().trim()
 
 /** A token by RS256, short-lived and with an id of its own. `now` is in epoch milliseconds. */
 export const tokenOf = (claims: object, privateKey: KeyObject, now: number): string => {

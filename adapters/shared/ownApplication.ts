@@ -5,15 +5,35 @@
 import { Effect } from "effect"
 import type { PrepareContext, ProviderError } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
+import type { SetupStep } from "#core/provider/Setup.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
 import { textAt } from "./Json.ts"
+import { fieldStep } from "./setup.ts"
 import { get, send } from "./requests.ts"
 
 /** Where its id is kept: it stands for the field in which a person may name another one. */
 export const createdApplication = (standsFor: string) =>
   Credential.managed(standsFor, { label: "Created Application", description: "Id of the application that the engine has created" })
 
-interface Applications {
+/** The same for its private key, where applications have one. */
+export const createdKey = (standsFor: string) => ({
+  ...Credential.managed(standsFor, { label: "Created Key", description: "Private key of the application that the engine has created" }),
+  sensitive: true,
+  normal: "pem" as const
+})
+
+/** Undone while there is none, neither named nor created. */
+export const applicationStep = (standsFor: string, isComplete: boolean): SetupStep =>
+  fieldStep(
+    "application",
+    "Application",
+    `An application is needed: enter its id as \`${standsFor}\`, or leave that empty and let the engine create one`,
+    isComplete
+  )
+
+interface Applications<Field extends string> {
+  /** The managed field with its id: of an earlier one, which may have been deleted since; empty if there was none. */
+  readonly field: Field
   /** Where they are created, and each is below by its id. */
   readonly path: string
   /** The application in a reply that shows one. */
@@ -28,22 +48,24 @@ interface Applications {
   readonly members: (webhookUrl: string) => Effect.Effect<object, ProviderError>
 }
 
-/** The id of the application. `created`: of an earlier one, which may have been deleted since; empty if there was none. */
-export const ownApplication = Effect.fnUntraced(function* (
+/** The value of the managed field. */
+export const ownApplication = Effect.fnUntraced(function* <Field extends string>(
   { error, fetch }: Pick<HostedCarrier, "error" | "fetch">,
   { callbackUrl, name }: Pick<PrepareContext, "callbackUrl" | "name">,
-  created: string,
-  { foreign, list, members, nameMember, path, shownIn }: Applications
+  config: Readonly<Record<Field, string>>,
+  { field, foreign, list, members, nameMember, path, shownIn }: Applications<Field>
 ) {
+  const created = config[field]
   if (callbackUrl === undefined) return yield* error("prepare", "there is no address for its webhooks: set PUBLIC_URL")
   const idIn = (body: unknown) => textAt(shownIn(body), "id")
   const look = fetch("prepare", get(`${path}/${encodeURIComponent(created)}`), (body) => (idIn(body) === created ? created : undefined))
-  if (created !== "" && (yield* look) !== undefined) return created
+  if (created !== "" && (yield* look) !== undefined) return { [field]: created }
   const named = (yield* list(name)).find((one) => textAt(one, nameMember) === name)
   const why = named === undefined ? undefined : foreign?.(named)
   if (why !== undefined) return yield* error("prepare", why)
   const found = textAt(named, "id")
-  if (found !== undefined) return found
+  if (found !== undefined) return { [field]: found }
   const request = send("POST", path, { [nameMember]: name, ...(yield* members(callbackUrl("event"))) })
-  return (yield* fetch("prepare", request, idIn)) ?? (yield* error("prepare", "what the application needs was not found"))
+  const made = (yield* fetch("prepare", request, idIn)) ?? (yield* error("prepare", "what the application needs was not found"))
+  return { [field]: made }
 })

@@ -11,8 +11,8 @@ const MOST_PAGES = 100
 interface Listed {
   readonly entries: number
   readonly pages: number
-  /** The body of the latest page. */
-  readonly latest: unknown
+  /** The `cursor` of the latest page. */
+  readonly cursor: string | undefined
 }
 
 export interface Page {
@@ -21,6 +21,8 @@ export interface Page {
   readonly count?: number
   /** As others do. An empty page is the last one in any case. */
   readonly isLast?: boolean
+  /** Where the next page begins, for carriers that do not count. */
+  readonly cursor?: string | undefined
 }
 
 /** A page whose parts were found where the carrier puts them; undefined: it is none. */
@@ -36,15 +38,15 @@ export const allOf = (
 ): Effect.Effect<ReadonlyArray<unknown>, ProviderError> =>
   Effect.gen(function* () {
     const entries: Array<unknown> = []
-    let latest: unknown
+    let cursor: string | undefined
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const { body } = yield* ask(operation, next({ entries: entries.length, pages, latest }), isSuccess)
+      const { body } = yield* ask(operation, next({ entries: entries.length, pages, cursor }), isSuccess)
       const page = read(body)
       if (page === undefined) return yield* error(operation, "not the list that was asked for")
       entries.push(...page.entries)
       const { count = Number.POSITIVE_INFINITY, isLast = false } = page
       if (page.entries.length === 0 || isLast || entries.length >= count) return entries
-      latest = body
+      cursor = page.cursor
     }
     return yield* error(operation, "the list is too long")
   })

@@ -2,9 +2,9 @@
 import type { HttpRequest } from "./HttpClient.ts"
 
 /** Without the parameters that are undefined. */
-export const get = (path: string, query: Readonly<Record<string, string | undefined>> = {}): HttpRequest => {
+export const get = (path: string, query: Readonly<Record<string, string | number | undefined>> = {}): HttpRequest => {
   const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, value)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
   return { method: "GET", path: given.size === 0 ? path : `${path}?${given}` }
 }
 

@@ -10,6 +10,10 @@ export const fieldStep = (key: string, title: string, description: string, isCom
   title
 })
 
+/** The field with the key that proves callbacks, where it may be left out. */
+export const callbackKeyStep = (field: string, title: string, isComplete: boolean): SetupStep =>
+  fieldStep(field, title, `\`${field}\` is needed, because callbacks are not believed without it`, isComplete)
+
 /** Calls are reported, and audio is fetched, at the engine's public address. `refuses`: why the carrier takes no such address. */
 export const publicAddressStep = (
   displayName: string,

@@ -3,7 +3,7 @@
  * that are no other call of ours.
  */
 import { Effect } from "effect"
-import type { ProviderError } from "#core/provider/Adapter.ts"
+import type { Look, ProviderError } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
 
@@ -25,6 +25,19 @@ interface Found<Record> {
   readonly providerCallId: string
   readonly record: Record
 }
+
+/** The call among the carrier's records, as a trunk's `find` tells it. `lookOf`: what a record says of its call. */
+export const findIn = Effect.fnUntraced(function* <Record>(
+  carrier: Pick<HostedCarrier, "error" | "isOthers">,
+  call: CallRef,
+  records: Effect.Effect<ReadonlyArray<Record>, ProviderError>,
+  idOf: (record: Record) => string | undefined,
+  lookOf: (record: Record) => Look | undefined
+) {
+  yield* calleeOf(carrier, call)
+  const found = yield* theOneOf(carrier, call, yield* records, idOf)
+  return found && { providerCallId: found.providerCallId, look: lookOf(found.record) }
+})
 
 /** `idOf`: the id in a record that can be the call's; undefined for any other. Of several records of one call the last counts. Undefined: none. */
 export const theOneOf = Effect.fnUntraced(function* <Record>(

@@ -1,18 +1,19 @@
 /**
- * What Telnyx' webhooks mean. They come repeated and in any order, and the signature does not cover the address that they come to. Keys are not
- * taken from them: the media socket tells the same keys in the order in which they were pressed.
+ * What Telnyx tells of a call. Its records know whether it is alive, but only its events tell whether it was answered. Webhooks come repeated and in
+ * any order, and the signature does not cover the address that they come to. Keys are not taken from them: the media socket tells the same keys in
+ * the order in which they were pressed.
  */
-import type { KeyObject } from "node:crypto"
 import { Schema } from "effect"
 import { billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
 import { at, parseBytes, textAt, timeIn } from "#adapters/shared/Json.ts"
+import type { Page } from "#adapters/shared/pages.ts"
 import { CallId } from "#core/Id.ts"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Look } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { proofOf } from "./signature.ts"
-import { answerers, ends } from "./telnyxCodes.ts"
+import { answerers, ends, events } from "./telnyxCodes.ts"
 
 /** Our id of the call, which Telnyx returns with each event and record. */
 export const clientStateOf = (callId: CallId): string => Buffer.from(callId).toString("base64")
@@ -24,9 +25,7 @@ const callIdIn = (clientState: string | undefined): CallId | undefined => {
   return isCallId(text) && clientStateOf(text) === clientState ? text : undefined
 }
 
-/** Undefined: not signed by this account. */
-export const readCallback = (callback: Callback, publicKey: KeyObject | undefined): CallbackRead | undefined => {
-  if (proofOf(callback, publicKey) === undefined) return undefined
+export const readCallback = (callback: Callback): CallbackRead => {
   const data = at(parseBytes(callback.body), "data")
   const id = at(data, "id")
   return { events: eventsIn(data, callback), ...(isProviderCallId(id) ? { deliveryId: id } : {}) }
@@ -47,21 +46,18 @@ const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> 
   const payload = at(data, "payload")
   const occurredAt = timeIn(textAt(data, "occurred_at"))
   // Some deliveries write underscores instead of dots. Premium detection tells the same under names of its own.
-  switch (textAt(data, "event_type")?.replaceAll("_", ".").replace(".premium.", ".")) {
-    case "call.initiated":
-      return [{ _tag: "Placed" }]
+  const type = textAt(data, "event_type")?.replaceAll("_", ".").replace(".premium.", ".")
+  switch (type) {
     case "call.answered":
       return [{ _tag: "Answered", ...timeOf(occurredAt) }]
     case "call.hangup":
       return [hungUp(causeOrTimeout(causeOf(payload), isWanted), occurredAt)]
     case "call.cost":
       return billOf(textAt(payload, "total_cost"), textAt(payload, "cost_parts", "0", "currency"))
-    case "call.machine.greeting.ended":
-      return [{ _tag: "GreetingEnded" }]
     case "call.machine.detection.ended":
       return [{ _tag: "Detected", who: answerers.get(textAt(payload, "result")) ?? "unknown" }]
     default:
-      return []
+      return events.get(type) ?? []
   }
 }
 
@@ -70,4 +66,37 @@ const causeOf = (payload: unknown): HangupCause => {
   const sip = /^[3-6]\d\d$/.exec(textAt(payload, "sip_hangup_cause") ?? "")
   const isRefined = sip !== null && (refinedBy === "all" || refinedBy.includes(Number(sip[0])))
   return isRefined ? fromSip(Number(sip[0])) : cause
+}
+
+/** The record of this call; undefined for anything else. It has ended only with the time of its end: right after the dial a call may be not alive yet. */
+export const recordOf = (body: unknown, providerCallId: string) => {
+  const isAlive = at(body, "data", "is_alive")
+  const legId = textAt(body, "data", "call_leg_id")
+  if (typeof isAlive !== "boolean" || legId === undefined || at(body, "data", "call_control_id") !== providerCallId) return undefined
+  return { isAlive, hasEnded: !isAlive && (textAt(body, "data", "end_time") ?? "") !== "", legId }
+}
+
+/**
+ * What the list of its events tells of a call: it is ringing unless there is proof of something else. Of a call that has ended, it tells whether it
+ * was answered; how it ended, only its webhooks do.
+ */
+export const lookOf = ({ hasEnded, isAlive, legId }: NonNullable<ReturnType<typeof recordOf>>, body: unknown): Look | undefined => {
+  const data = at(body, "data")
+  if (!Array.isArray(data)) return undefined
+  const find = (name: string): unknown =>
+    data.find((one) => at(one, "name") === name && at(one, "type") === "webhook" && at(one, "call_leg_id") === legId)
+  const answer = find("call.answered")
+  if (!hasEnded && (isAlive || find("call.hangup") === undefined)) return { presence: answer === undefined ? "ringing" : "up", told: [] }
+  const answered = { _tag: "Answered", ...timeOf(timeIn(textAt(answer, "event_timestamp"))) } as const
+  return { presence: "ended", told: answer === undefined ? [] : [answered] }
+}
+
+export const isOf = (callId: CallId, record: unknown): boolean => at(record, "client_state") === clientStateOf(callId)
+
+/** A page of the application's live calls, which is the last one to read if ours is on it. Undefined: it is no such page. */
+export const activeCallsIn = (body: unknown, callId: CallId): Page | undefined => {
+  const entries = at(body, "data")
+  if (!Array.isArray(entries)) return undefined
+  const cursor = textAt(body, "meta", "next") ? textAt(body, "meta", "cursors", "after") : undefined
+  return { cursor, entries, isLast: cursor === undefined || entries.some((record) => isOf(callId, record)) }
 }

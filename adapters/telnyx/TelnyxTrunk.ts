@@ -1,16 +1,15 @@
 /** Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). */
 import { Effect } from "effect"
-import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import { textAt } from "#adapters/shared/Json.ts"
 import { allOf } from "#adapters/shared/pages.ts"
-import { numberIn } from "#adapters/shared/phoneNumbers.ts"
+import { numbersOf } from "#adapters/shared/phoneNumbers.ts"
 import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
 import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
-import { accountOf, listOf, PAGE_SIZE, type TelnyxConfig } from "./TelnyxAccount.ts"
-import { clientStateOf } from "./TelnyxCallback.ts"
-import { activeCallsIn, cursorIn, isOf, lookOf, recordOf } from "./TelnyxRecord.ts"
+import { listOf, PAGE_SIZE, type TelnyxConfig } from "./TelnyxAccount.ts"
+import { activeCallsIn, clientStateOf, isOf, lookOf, recordOf } from "./TelnyxCallback.ts"
 import { isDone, isEndedAlready } from "./TelnyxReplies.ts"
 
 /** Limits of `timeout_secs` and `time_limit_secs`. */
@@ -20,10 +19,8 @@ export const CALL_SECONDS = { least: 30, most: 14_400 }
 /** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
 const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
 
-export const connect = Effect.fn("telnyx.connect")(function* (config: TelnyxConfig, context: TrunkContext) {
-  const carrier = yield* openCarrier(accountOf(config), context)
-  const { connection_id } = config
-  return yield* openTrunk(carrier, context, {
+export const connect = (carrier: HostedCarrier, { connection_id }: TelnyxConfig, context: TrunkContext) =>
+  openTrunk(carrier, context, {
     detects: true,
     isId: isProviderCallId,
     order: (request, addresses) => post("/v2/calls", orderOf(connection_id, request, addresses)),
@@ -35,11 +32,8 @@ export const connect = Effect.fn("telnyx.connect")(function* (config: TelnyxConf
       digits: /^[0-9*#A-D]{1,64}$/,
       send: (id, digits) => carrier.ask("sendDtmf", command(id, "send_dtmf", { digits }), isDone)
     },
-    numbers: Effect.map(listOf(carrier, "numbers", "/v2/phone_numbers"), (all) =>
-      all.flatMap((one) => numberIn(textAt(one, "phone_number")))
-    )
+    numbers: numbersOf(listOf(carrier, "numbers", "/v2/phone_numbers"), (entry) => textAt(entry, "phone_number"))
   })
-})
 
 const post = (path: string, body: object) => ({ ...send("POST", path, body), waitHeader: "x-ratelimit-reset" })
 const callPath = (id: string): string => `/v2/calls/${encodeURIComponent(id)}`
@@ -87,9 +81,10 @@ const look = Effect.fnUntraced(function* (carrier: HostedCarrier, id: string) {
 /** Among the live calls, by our own id. */
 const find = Effect.fnUntraced(function* (carrier: HostedCarrier, connectionId: string, { callId }: CallRef) {
   const path = `/v2/connections/${encodeURIComponent(connectionId)}/active_calls`
-  const next = (latest: unknown) => get(path, { "page[limit]": PAGE_SIZE, "page[after]": cursorIn(latest) })
   const read = (body: unknown) => activeCallsIn(body, callId)
-  const ours = (yield* allOf(carrier, "lookup", ({ latest }) => next(latest), read)).find((record) => isOf(callId, record))
+  const next = (cursor: string | undefined) => get(path, { "page[limit]": PAGE_SIZE, "page[after]": cursor })
+  const calls = yield* allOf(carrier, "lookup", ({ cursor }) => next(cursor), read)
+  const ours = calls.find((record) => isOf(callId, record))
   const providerCallId = textAt(ours, "call_control_id")
   return isProviderCallId(providerCallId) ? { providerCallId, look: yield* look(carrier, providerCallId) } : undefined
 })

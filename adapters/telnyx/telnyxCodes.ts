@@ -1,6 +1,7 @@
 /** Telnyx' codes as tables. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 /** The results of machine detection. Standard detection is not sure of people as well, who are the rule. */
 export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "fax" | "silence"> = new Map([
@@ -10,6 +11,12 @@ export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "f
   ["machine", "machine"],
   ["silence", "silence"],
   ["fax_detected", "fax"]
+])
+
+/** What an event tells by its type alone. */
+export const events: ReadonlyMap<string | undefined, ReadonlyArray<TrunkEvent>> = new Map<string, ReadonlyArray<TrunkEvent>>([
+  ["call.initiated", [{ _tag: "Placed" }]],
+  ["call.machine.greeting.ended", [{ _tag: "GreetingEnded" }]]
 ])
 
 interface Refusal {

@@ -6,20 +6,19 @@ import * as Credential from "#core/provider/Credential.ts"
 import { replies } from "./TwilioReplies.ts"
 
 export const fields = {
-  account_sid: {
-    ...Credential.identifier({
-      label: "Account SID",
-      description: "From the account's dashboard in Twilio's console",
-      placeholder: "AC00000000000000000000000000000000"
-    }),
+  account_sid: Credential.identifier({
+    label: "Account SID",
+    description: "From the account's dashboard in Twilio's console",
+    placeholder: "AC00000000000000000000000000000000",
     sensitive: true,
     pattern: "^AC[0-9a-fA-F]{32}$"
-  },
-  auth_token: {
-    ...Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Twilio's callbacks" }),
+  }),
+  auth_token: Credential.token({
+    label: "Auth Token",
+    description: "Authenticates requests, and signs Twilio's callbacks",
     pattern: "^[0-9a-fA-F]{32}$"
-  },
-  from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller IDs to show, in E.164", placeholder: "+15550100" }),
+  }),
+  from_numbers: Credential.callerIds,
   amd_enabled: Credential.optionalBoolean({ label: "Answering Machine Detection", description: "Twilio bills it per call" })
 } as const
 
@@ -33,8 +32,6 @@ export const accountOf = (config: Pick<TwilioConfig, "account_sid" | "auth_token
   const isOurs = (body: unknown) => textAt(body, "sid") === config.account_sid
   const isActive = (body: unknown) => textAt(body, "status") === "active"
   return {
-    provider: "twilio",
-    displayName: "Twilio",
     origin: "https://api.twilio.com",
     authorization: basic(config.account_sid, config.auth_token),
     replies,

@@ -9,13 +9,10 @@ import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Look, Presence } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { proofOf } from "./signature.ts"
 import { answerers, causesByError, causesBySip, causesByStatus, events, presences } from "./twilioCodes.ts"
 import { isCallSid } from "./TwilioReplies.ts"
 
-/** Undefined: not signed by this account. */
-export const readCallback = (callback: Callback, authToken: string): CallbackRead | undefined => {
-  if (proofOf(callback, authToken) === undefined) return undefined
+export const readCallback = (callback: Callback): CallbackRead => {
   const fields = new Map(formOf(callback))
   const sid = fields.get("CallSid") ?? ""
   const { call } = callback

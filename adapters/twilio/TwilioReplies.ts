@@ -3,16 +3,13 @@
  * https://www.twilio.com/docs/api/errors
  */
 import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { complaint, numberAt, textAt } from "#adapters/shared/Json.ts"
+import { complaint, matchAt, numberAt } from "#adapters/shared/Json.ts"
 import { type CarrierReplies, isSuccess } from "#adapters/shared/replies.ts"
 import { refusalsByCode, refusalsByStatus } from "./twilioCodes.ts"
 
-export const isCallSid = (sid: string): boolean => /^CA[0-9a-fA-F]{32}$/.test(sid)
-
-export const sidIn = (body: unknown): string | undefined => {
-  const sid = textAt(body, "sid") ?? ""
-  return isCallSid(sid) ? sid : undefined
-}
+const callSid = /^CA[0-9a-fA-F]{32}$/
+export const isCallSid = (sid: string): boolean => callSid.test(sid)
+export const sidIn = (body: unknown): string | undefined => matchAt(body, callSid, "sid")
 
 /** The code of an error of Twilio itself. */
 const errorCodeOf = ({ body, status }: Reply): number | undefined => {

@@ -1,6 +1,6 @@
 /** Calls through Twilio's REST interface. What becomes of them, Twilio tells in callbacks (`TwilioCallback.ts`). */
 import { Effect } from "effect"
-import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
+import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
 import { at, textAt, timeIn } from "#adapters/shared/Json.ts"
@@ -11,7 +11,7 @@ import { calleeOf, isOfItsTime, sinceOf, theOneOf } from "#adapters/shared/theOn
 import { streamTo } from "#adapters/shared/twiml.ts"
 import { isAlive, type OriginateRequest, type TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { accountOf, pathIn, type TwilioConfig } from "./TwilioAccount.ts"
+import { pathIn, type TwilioConfig } from "./TwilioAccount.ts"
 import { lookOf } from "./TwilioCallback.ts"
 import { isCallSid, isOutOfState, replies, shows, sidIn } from "./TwilioReplies.ts"
 
@@ -30,10 +30,9 @@ interface Twilio {
   readonly config: TwilioConfig
 }
 
-export const connect = Effect.fn("twilio.connect")(function* (config: TwilioConfig, context: TrunkContext) {
-  const carrier = yield* openCarrier(accountOf(config), context)
+export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: TrunkContext) => {
   const twilio: Twilio = { carrier, config }
-  return yield* openTrunk(carrier, context, {
+  return openTrunk(carrier, context, {
     detects: config.amd_enabled,
     isId: isCallSid,
     order: (request, addresses) => post(config, "/Calls", formOf(request, addresses, config.amd_enabled)),
@@ -41,7 +40,7 @@ export const connect = Effect.fn("twilio.connect")(function* (config: TwilioConf
     look: (sid) => look(twilio, sid),
     find: (call) => find(twilio, call)
   })
-})
+}
 
 const post = (config: TwilioConfig, path: string, form: URLSearchParams): HttpRequest => ({
   method: "POST",

@@ -2,20 +2,18 @@
  * Twilio through its REST interface. Calls are reported in callbacks, and their audio comes over websockets that Twilio opens, so the engine needs a
  * public address. https://www.twilio.com/docs/voice/media-streams/websocket-messages
  */
-import { setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineHostedAdapter } from "#adapters/shared/hostedAdapter.ts"
 import { jsonMedia, streamSidDialect } from "#adapters/shared/JsonMedia.ts"
-import { defineAdapter } from "#core/provider/Adapter.ts"
 import { proofOf } from "./signature.ts"
 import { accountOf, fields } from "./TwilioAccount.ts"
 import { readCallback } from "./TwilioCallback.ts"
 import { CALL_SECONDS, connect, RING_SECONDS } from "./TwilioTrunk.ts"
 
 /** https://www.twilio.com/docs/api/errors/21609 */
-const refusesHost = ({ hostname }: URL): string | undefined => (hostname.includes("_") ? "its host name has an underscore" : undefined)
+const refusesUrl = ({ hostname }: URL): string | undefined => (hostname.includes("_") ? "its host name has an underscore" : undefined)
 
-export default defineAdapter({
+export default defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "twilio",
     displayName: "Twilio",
     docsUrl: "https://www.twilio.com/docs/voice/api/call-resource",
@@ -26,16 +24,16 @@ export default defineAdapter({
     signs: ["address", "query", "body", "socket"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
-    needsCallerId: true,
     pricesRecords: true,
     accountField: "account_sid"
   },
   fields,
-  connect,
-  setup: (config, host) => setupOf(accountOf(config), host, refusesHost),
-  callbackHeaders: ["x-twilio-signature"],
-  read: ({ auth_token }, callback) => readCallback(callback, auth_token),
+  account: accountOf,
   rateKey: ({ account_sid }) => account_sid,
-  media: { admit: ({ auth_token }, upgrade) => proofOf(upgrade, auth_token) !== undefined, accept: jsonMedia(streamSidDialect) },
-  verify: (config, context) => verifyAccount(accountOf(config), context)
+  refusesUrl,
+  connect,
+  callbackHeaders: ["x-twilio-signature"],
+  proofOf: (request, { auth_token }) => proofOf(request, auth_token),
+  read: readCallback,
+  media: jsonMedia(streamSidDialect)
 })

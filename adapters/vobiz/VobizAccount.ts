@@ -7,25 +7,24 @@ import * as Credential from "#core/provider/Credential.ts"
 import { refusals } from "./vobizCodes.ts"
 
 export const fields = {
-  auth_id: {
-    ...Credential.identifier({ label: "Account ID", description: "From Vobiz' console", placeholder: "MA_XXXXXXXX" }),
+  auth_id: Credential.identifier({
+    label: "Account ID",
+    description: "From Vobiz' console",
+    placeholder: "MA_XXXXXXXX",
     sensitive: true,
     pattern: "^(MA|SA)_[0-9A-Za-z]{1,64}$"
-  },
-  auth_token: {
-    ...Credential.token({ label: "Auth Token", description: "Authenticates requests, and signs Vobiz' callbacks" }),
+  }),
+  auth_token: Credential.token({
+    label: "Auth Token",
+    description: "Authenticates requests, and signs Vobiz' callbacks",
     pattern: "^[!-~]{1,200}$"
-  },
+  }),
   application_id: Credential.optionalText({
     label: "Application ID",
     description: "Application for incoming calls; not needed for outgoing ones",
     pattern: "^[0-9A-Za-z-]{0,64}$"
   }),
-  from_numbers: Credential.optionalList({
-    label: "Phone Numbers",
-    description: "Caller IDs to show, in E.164",
-    placeholder: "+910000000000"
-  })
+  from_numbers: Credential.callerIds
 } as const
 
 export type VobizConfig = Pick<Credential.ConfigOf<typeof fields>, "auth_id" | "auth_token">
@@ -34,8 +33,6 @@ export type VobizConfig = Pick<Credential.ConfigOf<typeof fields>, "auth_id" | "
 export const baseOf = ({ auth_id }: VobizConfig): string => `/api/v1/Account/${encodeURIComponent(auth_id)}`
 
 export const accountOf = (config: VobizConfig): Account => ({
-  provider: "vobiz",
-  displayName: "Vobiz",
   origin: "https://api.vobiz.ai",
   headers: { "x-auth-id": config.auth_id, "x-auth-token": config.auth_token },
   replies: dialectReplies(refusals, { hasOneId: true }),

@@ -1,33 +1,28 @@
 /** Vobiz' records and list of numbers. The rest of the trunk is that of Plivo's dialect. */
-import { Effect } from "effect"
+import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { at, numberAt, textAt, timeIn } from "#adapters/shared/Json.ts"
 import { digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
 import { isUuid } from "#adapters/shared/PlivoDialectIds.ts"
 import type { LiveCalls, Records } from "#adapters/shared/PlivoDialectRecords.ts"
 import { type Dialect, openTrunk } from "#adapters/shared/PlivoDialectTrunk.ts"
 import type { TrunkContext } from "#core/provider/Adapter.ts"
-import { accountOf, baseOf, type VobizConfig } from "./VobizAccount.ts"
+import { baseOf, type VobizConfig } from "./VobizAccount.ts"
 
 /** The longest page of any list. */
 const PAGE_SIZE = 100
 const DAY_MILLIS = 86_400_000
 
-export const connect = Effect.fn("vobiz.connect")((config: VobizConfig, context: TrunkContext) =>
-  openTrunk(
-    accountOf(config),
-    {
-      base: baseOf(config),
-      // No way to ask for repeats is documented.
-      retries: "",
-      // This limit alone is documented; `ring_timeout` is in an example.
-      alsoAsked: ({ ring_timeout }) => ({ hangup_on_ring: ring_timeout }),
-      live,
-      records,
-      numbers
-    },
-    context
-  )
-)
+export const connect = (carrier: HostedCarrier, config: VobizConfig, context: TrunkContext) =>
+  openTrunk(carrier, context, {
+    base: baseOf(config),
+    // No way to ask for repeats is documented.
+    retries: "",
+    // This limit alone is documented; `ring_timeout` is in an example.
+    alsoAsked: ({ ring_timeout }) => ({ hangup_on_ring: ring_timeout }),
+    live,
+    records,
+    numbers
+  })
 
 const live: LiveCalls = {
   pathOf: (uuid, status) => `/Call/${uuid}?status=${status}`,

@@ -1,6 +1,6 @@
 /**
  * `X-Vobiz-Signature-V3`: HMAC-SHA256 over the address without its query and a nonce, keyed with the auth token. Neither the query nor the body
- * is covered, and no time: what a callback says has to be confirmed by a lookup, and the nonces of the last ten minutes remembered.
+ * is covered, and no time: the engine keeps each nonce, refuses it with another body, and believes the call's record alone of its id, its end and its cost.
  */
 import { partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import type { CarrierRequest } from "#core/provider/Callback.ts"
@@ -24,4 +24,14 @@ export const proofOf = ({ headers, url }: CarrierRequest, authToken: string): Pr
     if (nonce !== "" && given.some((one) => isEqual(Buffer.from(one ?? "", "base64"), expected))) return { coversBody: false, nonce }
   }
   return undefined
+}
+
+/**
+ * Whether Vobiz asks for a media socket. It is not documented that it signs this request, nor over which scheme: without any signature, the address is
+ * the proof, as we have given it to nobody else.
+ */
+export const admits = (upgrade: CarrierRequest, authToken: string): boolean => {
+  const isSigned = Object.entries(upgrade.headers).some(([name, value]) => name.startsWith("x-vobiz-signature-") && value !== undefined)
+  const urls = [upgrade.url, ...["http", "https"].map((scheme) => upgrade.url.replace(/^wss?:/, `${scheme}:`))]
+  return !isSigned || urls.some((url) => proofOf({ ...upgrade, url }, authToken) !== undefined)
 }

@@ -1,16 +1,13 @@
 /** What Vonage's replies prove. Its own errors have a type and a title, in one of two forms. https://developer.vonage.com/en/api-errors */
 import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { at, numberAt, textAt } from "#adapters/shared/Json.ts"
+import { at, matchAt, numberAt, textAt } from "#adapters/shared/Json.ts"
 import { countedPage } from "#adapters/shared/pages.ts"
 import { type CarrierReplies, isErrorOf } from "#adapters/shared/replies.ts"
-import { refusalsByStatus, refusalsByType } from "./vonageCodes.ts"
+import { refusalsByMember, refusalsByStatus, refusalsByType } from "./vonageCodes.ts"
 
-export const isUuid = (id: string): boolean => /^[\w-]{8,64}$/.test(id)
-
-export const uuidIn = (body: unknown): string | undefined => {
-  const uuid = textAt(body, "uuid") ?? ""
-  return isUuid(uuid) ? uuid : undefined
-}
+const uuid = /^[\w-]{8,64}$/
+export const isUuid = (id: string): boolean => uuid.test(id)
+export const uuidIn = (body: unknown): string | undefined => matchAt(body, uuid, "uuid")
 
 const isTitled = (body: unknown): boolean => (textAt(body, "title") ?? textAt(body, "error_title")) !== undefined
 
@@ -32,11 +29,9 @@ const parametersIn = (invalid: unknown): ReadonlyArray<string> => {
 }
 
 /** If something besides the numbers is wrong, they are not to blame. */
-const blamedBy = (parameters: ReadonlyArray<string>): "number_refused" | "caller_id_refused" | "misconfigured" | undefined => {
-  const members = parameters.map((parameter) => /^[a-z_]+/.exec(parameter)?.[0])
-  if (members.length === 0) return undefined
-  if (members.every((member) => member === "to")) return "number_refused"
-  return members.every((member) => member === "to" || member === "from") ? "caller_id_refused" : "misconfigured"
+const blamedBy = (parameters: ReadonlyArray<string>) => {
+  const reasons = parameters.map((parameter) => refusalsByMember.get(/^[a-z_]+/.exec(parameter)?.[0]) ?? "misconfigured")
+  return (["misconfigured", "caller_id_refused", "number_refused"] as const).find((reason) => reasons.includes(reason))
 }
 
 export const replies: CarrierReplies = {

@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import { at, textAt } from "#adapters/shared/Json.ts"
+import { linearContentType } from "#adapters/shared/LinearMedia.ts"
 import { allOf } from "#adapters/shared/pages.ts"
-import { areNumbersOf, digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
+import { areNumbersOf, digitsOf, numbersOf } from "#adapters/shared/phoneNumbers.ts"
 import { isErrorOf, isSuccess } from "#adapters/shared/replies.ts"
 import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
-import { calleeOf, sinceOf, theOneOf } from "#adapters/shared/theOneOf.ts"
+import { findIn, sinceOf } from "#adapters/shared/theOneOf.ts"
 import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { accountOf, secretAccountOf, type VonageConfig } from "./VonageAccount.ts"
+import { type VonageConfig, withSecret } from "./VonageAccount.ts"
 import { lookOf } from "./VonageCallback.ts"
-import { contentType } from "./VonageMedia.ts"
 import { callsIn, isUuid, numbersIn, replies, uuidIn } from "./VonageReplies.ts"
 
 export const RING_SECONDS = { least: 1, most: 120 }
@@ -20,11 +20,10 @@ export const CALL_SECONDS = { least: 1, most: 7200 }
 /** How long a machine's beep is waited for: the shortest time that Vonage takes. */
 const BEEP_SECONDS = 45
 /** The most calls or numbers that Vonage puts on a page. */
-const PAGE_SIZE = "100"
+const PAGE_SIZE = 100
 
-export const connect = Effect.fn("vonage.connect")(function* (config: VonageConfig, context: TrunkContext) {
-  const carrier = yield* openCarrier(accountOf(config), context)
-  const numbers = yield* openCarrier({ ...secretAccountOf(config), origin: "https://rest.nexmo.com" }, context)
+export const connect = Effect.fnUntraced(function* (carrier: HostedCarrier, config: VonageConfig, context: TrunkContext) {
+  const numbers = yield* openCarrier({ ...withSecret(carrier, config), origin: "https://rest.nexmo.com" }, context)
   return yield* openTrunk(carrier, context, {
     detects: true,
     isId: isUuid,
@@ -43,7 +42,7 @@ const callPath = (uuid: string): string => `/v1/calls/${encodeURIComponent(uuid)
 export const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
   const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const event_url = [callbackUrl("event", callId)]
-  const endpoint = [{ type: "websocket", uri: mediaUrl, "content-type": contentType }]
+  const endpoint = [{ type: "websocket", uri: mediaUrl, "content-type": linearContentType }]
   // Nothing follows the websocket, so the call ends when it is closed.
   const connect = { action: "connect", from: digitsOf(from), eventUrl: event_url, endpoint }
   // Without audio, a conversation of one keeps the line open until the engine ends it.
@@ -75,13 +74,11 @@ const look = (carrier: HostedCarrier, uuid: string, operation = "lookup") =>
   carrier.fetch(operation, get(callPath(uuid)), (record) => (uuidIn(record) === uuid ? lookOf(record) : undefined))
 
 /** https://developer.vonage.com/en/api/voice#getCalls */
-const find = Effect.fnUntraced(function* (carrier: HostedCarrier, call: CallRef) {
-  yield* calleeOf(carrier, call)
+const find = (carrier: HostedCarrier, call: CallRef) => {
   const query = { date_start: new Date(sinceOf(call)).toISOString(), page_size: PAGE_SIZE }
-  const calls = yield* allOf(carrier, "lookup", ({ entries }) => get("/v1/calls", { ...query, record_index: String(entries) }), callsIn)
-  const found = yield* theOneOf(carrier, call, calls, (record) => (isOf(call, record) ? uuidIn(record) : undefined))
-  return found && { ...found, look: lookOf(found.record) }
-})
+  const calls = allOf(carrier, "lookup", ({ entries }) => get("/v1/calls", { ...query, record_index: entries }), callsIn)
+  return findIn(carrier, call, calls, (record) => (isOf(call, record) ? uuidIn(record) : undefined), lookOf)
+}
 
 const isOf = (call: CallRef, record: unknown): boolean =>
   textAt(record, "direction") === "outbound" && areNumbersOf(call, textAt(record, "to", "number"), textAt(record, "from", "number"))
@@ -91,8 +88,7 @@ const sendDtmf = (carrier: HostedCarrier, uuid: string, digits: string) =>
 
 /** Those that can call. */
 const listNumbers = (carrier: HostedCarrier) => {
-  const next = (pages: number) => get("/account/numbers", { size: PAGE_SIZE, index: String(pages + 1) })
   const isVoice = (entry: unknown) => [at(entry, "features")].flat().includes("VOICE")
-  const entries = allOf(carrier, "numbers", ({ pages }) => next(pages), numbersIn)
-  return Effect.map(entries, (all) => all.filter(isVoice).flatMap((entry) => numberIn(textAt(entry, "msisdn"))))
+  const entries = allOf(carrier, "numbers", ({ pages }) => get("/account/numbers", { size: PAGE_SIZE, index: pages + 1 }), numbersIn)
+  return numbersOf(entries, (entry) => (isVoice(entry) ? textAt(entry, "msisdn") : undefined))
 }

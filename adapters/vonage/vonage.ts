@@ -2,17 +2,15 @@
  * Vonage's Voice API: calls are placed over REST with the application's key, and followed through signed webhooks; Vonage opens a websocket for the
  * audio of each.
  */
-import { setupOf } from "#adapters/shared/HostedCarrier.ts"
-import { defineAdapter } from "#core/provider/Adapter.ts"
-import { accountOf, fields, verify } from "./VonageAccount.ts"
-import { prepare } from "./VonageApplication.ts"
+import { defineHostedAdapter } from "#adapters/shared/hostedAdapter.ts"
+import { linearMedia, vonageDialect } from "#adapters/shared/LinearMedia.ts"
+import { proofOf } from "./signature.ts"
+import { accountOf, fields, prepare, verify } from "./VonageAccount.ts"
 import { readCallback } from "./VonageCallback.ts"
-import { vonageMedia } from "./VonageMedia.ts"
 import { CALL_SECONDS, connect, RING_SECONDS } from "./VonageTrunk.ts"
 
-export default defineAdapter({
+export default defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "vonage",
     displayName: "Vonage",
     docsUrl: "https://developer.vonage.com/en/voice/voice-api/overview",
@@ -23,17 +21,17 @@ export default defineAdapter({
     signs: ["body", "time", "nonce"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
-    needsCallerId: true,
     accountField: "api_key"
   },
   fields,
-  setup: (config, host) => setupOf(accountOf(config), host),
-  callbackHeaders: ["authorization"],
-  connect,
-  read: ({ api_key, signature_secret }, callback) => readCallback(callback, { apiKey: api_key, signatureSecret: signature_secret }),
-  prepare,
-  // The signature of the request for the socket is not documented for a request without a body: the address is all that proves who comes.
-  media: { accept: vonageMedia() },
+  account: accountOf,
   rateKey: ({ api_key }) => api_key,
-  verify
+  prepare,
+  verify,
+  connect,
+  callbackHeaders: ["authorization"],
+  proofOf: (request, { api_key, signature_secret }) => proofOf(request, { apiKey: api_key, signatureSecret: signature_secret }),
+  read: readCallback,
+  // The signature of the request for the socket is not documented for a request without a body.
+  media: linearMedia(vonageDialect)
 })

@@ -22,6 +22,12 @@ export const refusalsByType: ReadonlyMap<string, Reason> = new Map<string, Reaso
   ["unauthorized", "auth_refused"]
 ])
 
+/** By the member of the request that is invalid; any other is the configuration's fault. */
+export const refusalsByMember: ReadonlyMap<string | undefined, Reason> = new Map<string, Reason>([
+  ["from", "caller_id_refused"],
+  ["to", "number_refused"]
+])
+
 /** The state of a call, by its status. https://developer.vonage.com/en/voice/voice-api/guides/call-flow#event-objects */
 export const presences: ReadonlyMap<string | undefined, Presence> = new Map<string, Presence>([
   ["started", "ringing"],

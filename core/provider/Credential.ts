@@ -86,52 +86,46 @@ const normalized = ({ normal }: CredentialField, value: unknown): unknown => {
   return Array.isArray(value) ? value.map(item) : item(value)
 }
 
-interface Words {
+/** What is said of a field; what a kind of field says by itself can be said otherwise. */
+interface Words extends Partial<Omit<CredentialField, "type" | "isAddress" | "isManaged" | "standsFor">> {
   readonly label: string
-  readonly description?: string
-  readonly placeholder?: string
 }
-const field = <Type extends CredentialField["type"], Required extends boolean>(
-  type: Type,
-  required: Required,
-  sensitive: boolean,
-  words: Words
-) => ({
+type Field<Type> = Omit<CredentialField, "type"> & { readonly type: Type }
+const field = <Type extends CredentialField["type"]>(type: Type, words: Words): Field<Type> => ({
   type,
-  required,
-  sensitive,
-  label: words.label,
-  description: words.description ?? "",
-  placeholder: words.placeholder ?? ""
+  required: true,
+  sensitive: false,
+  description: "",
+  placeholder: "",
+  ...words
 })
 
-export const text = (words: Words) => field("text", true, false, words)
+export const text = (words: Words) => field("text", words)
 /** A name or key that the provider has given out. */
-export const identifier = (words: Words) => ({ ...field("text", true, false, words), normal: "token" as const })
-export const optionalText = (words: Words & { readonly default?: string; readonly pattern?: string }) => ({
-  ...field("text", false, false, words),
-  default: words.default ?? "",
-  ...(words.pattern === undefined ? {} : { pattern: words.pattern })
-})
-export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true, normal: "address" as const })
-export const secret = (words: Words) => field("password", true, true, words)
+export const identifier = (words: Words) => text({ normal: "token", ...words })
+export const optionalText = (words: Words) => text({ required: false, default: "", ...words })
+export const address = (words: Words) => ({ ...text({ normal: "address", ...words }), isAddress: true })
+export const secret = (words: Words) => field("password", { sensitive: true, ...words })
 /** What the engine has made at the provider, for a configuration that does not name it. */
-export const managed = (standsFor: string, words: Words) => ({ ...field("text", false, false, words), isManaged: true, standsFor })
+export const managed = (standsFor: string, words: Words) => ({ ...text({ required: false, ...words }), isManaged: true, standsFor })
 /** A secret that the provider has given out, and that nobody types. */
-export const token = (words: Words) => ({ ...secret(words), normal: "token" as const })
-export const optionalBoolean = (words: Words) => field("boolean", false, false, words)
-export const optionalList = (words: Words & { readonly pattern?: string; readonly most?: number }) => ({
-  ...field("string-array", false, false, words),
-  ...(words.pattern === undefined ? {} : { pattern: words.pattern }),
-  ...(words.most === undefined ? {} : { most: words.most })
+export const token = (words: Words) => secret({ normal: "token", ...words })
+/** A private key, pasted from its file. */
+export const privateKey = (words: Words) => field("textarea", { sensitive: true, normal: "pem", ...words })
+/** A public key, possibly of several lines. */
+export const publicKey = (words: Words) => field("textarea", { normal: "trimmed", ...words })
+export const optionalBoolean = (words: Words) => field("boolean", { required: false, ...words })
+export const optionalList = (words: Words) => field("string-array", { required: false, ...words })
+
+/** Numbers of the account to show to callees. */
+export const callerIds = optionalList({
+  label: "Phone Numbers",
+  description: "Caller IDs to show, in E.164 format",
+  placeholder: "+15550100"
 })
 
 /** A list of addresses, each optionally followed by a space and words that only the adapter reads. */
-export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => ({
-  ...optionalList(words),
-  isAddress: true,
-  normal: "address" as const
-})
+export const optionalAddresses = (words: Words) => ({ ...optionalList({ normal: "address", ...words }), isAddress: true })
 
 /** Replaces all but the last four characters by `*`, or all if there are at most four. */
 export const mask = (value: string): string =>

@@ -121,7 +121,7 @@ t.test("the domain's record says whether the trunk is up", async (t) => {
 })
 
 t.test("numbers are listed in E.164", async (t) => {
-  t.strictSame(numbersIn([{ source: "15550009000" }, { dnid: "+15550009001" }, { source: "support" }, 5]), [from, "+15550009001"])
+  t.strictSame(numbersIn({ body: [{ source: "15550009000" }, { dnid: "+15550009001" }, { source: "support" }, 5] }), [from, "+15550009001"])
   t.notOk(replies.isMissing(reply(404)), "a 404 of somebody else")
 })
 
@@ -297,7 +297,7 @@ t.test("whatever comes is read without an error", async () => {
     fc.property(bodies, (body) => {
       read(textOf(body))
       originated(reply(200, body))
-      numbersIn(body)
+      numbersIn({ body })
       isOf(ref, body)
       return (lookOf(body, token)?.told ?? []).every((event) => !("at" in event) || Number.isFinite(event.at))
     }),

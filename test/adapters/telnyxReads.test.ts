@@ -6,8 +6,7 @@ import { NotSent, type Outcome, type Reply } from "#adapters/shared/HttpClient.t
 import * as shared from "#adapters/shared/replies.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { accountOf } from "#adapters/telnyx/TelnyxAccount.ts"
-import { clientStateOf } from "#adapters/telnyx/TelnyxCallback.ts"
-import { activeCallsIn, cursorIn, lookOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
+import { activeCallsIn, clientStateOf, lookOf, recordOf } from "#adapters/telnyx/TelnyxCallback.ts"
 import { isDone, isEndedAlready, replies } from "#adapters/telnyx/TelnyxReplies.ts"
 import { orderOf } from "#adapters/telnyx/TelnyxTrunk.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
@@ -191,15 +190,15 @@ t.test("a call without an id is found among the live calls by its client state",
   const other = { ...legs, call_control_id: "v3:other", client_state: "" }
   const ours = { ...legs, client_state: clientStateOf(callId) }
   const meta = { next: "/v2/c?page[after]=n", cursors: { after: "n" } }
-  t.strictSame(activeCallsIn({ data: [other, ours], meta: {} }, callId), { entries: [other, ours], isLast: true })
+  t.strictSame(activeCallsIn({ data: [other, ours], meta: {} }, callId), { cursor: undefined, entries: [other, ours], isLast: true })
   t.strictSame(
     activeCallsIn({ data: [other, ours], meta }, callId),
-    { entries: [other, ours], isLast: true },
+    { cursor: "n", entries: [other, ours], isLast: true },
     "then there is no need to go on"
   )
-  t.strictSame(activeCallsIn({ data: [null, other], meta }, callId), { entries: [null, other], isLast: false })
-  t.strictSame(activeCallsIn({ data: [other], meta: { cursors: { after: "n" } } }, callId), { entries: [other], isLast: true })
-  t.strictSame([cursorIn({ meta }), cursorIn({ meta: { cursors: { after: "n" } } }), cursorIn(undefined)], ["n", undefined, undefined])
+  t.strictSame(activeCallsIn({ data: [null, other], meta }, callId), { cursor: "n", entries: [null, other], isLast: false })
+  for (const meta of [undefined, { cursors: { after: "n" } }, { next: "", cursors: { after: "n" } }])
+    t.strictSame(activeCallsIn({ data: [other], meta }, callId), { cursor: undefined, entries: [other], isLast: true })
   t.equal(activeCallsIn({ data: { 0: ours } }, callId), undefined)
 })
 

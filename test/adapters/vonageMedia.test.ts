@@ -1,7 +1,7 @@
 /** Vonage's media protocol, without a socket: what is read and what is said. `V9` and so on are cases of its conformance list. */
 import fc from "fast-check"
 import t from "tap"
-import { vonageMedia } from "#adapters/vonage/VonageMedia.ts"
+import { linearMedia, vonageDialect } from "#adapters/shared/LinearMedia.ts"
 import { decode, encode, encodeSample } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
@@ -31,7 +31,7 @@ const talk = () => {
     bufferedBytes: () => 0,
     close: () => {}
   }
-  const protocol = vonageMedia()(refTo(newCallId()), socket, (event) => void events.push(event))
+  const protocol = linearMedia(vonageDialect)(refTo(newCallId()), socket, (event) => void events.push(event))
   const text = (message: unknown) => protocol.message(Buffer.from(JSON.stringify(message)), true)
   const listen = (stream: MediaStream) =>
     stream.listen({

@@ -1,7 +1,7 @@
 /** The Telnyx emulator answers and signs as Telnyx documents it. */
 import t, { type Test } from "tap"
 import { textAt } from "#adapters/shared/Json.ts"
-import { proofOf, publicKeyOf } from "#adapters/telnyx/signature.ts"
+import { proofOf } from "#adapters/telnyx/signature.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
 
@@ -89,6 +89,6 @@ t.test("webhooks are signed with the account's key, and say who was meant", asyn
   t.match(events.get("call.machine.premium.detection.ended"), { data: { payload: { result: "machine" } } })
   const [sent] = emulator.callbacks.deliveries
   const signed = { method: "POST", url: "", headers: sent?.headers ?? {}, body: Buffer.from(sent?.body ?? ""), at: Date.now() } as const
-  t.ok(proofOf(signed, publicKeyOf(emulator.publicKey)))
-  t.notOk(proofOf({ ...signed, body: Buffer.from("{}") }, publicKeyOf(emulator.publicKey)))
+  t.ok(proofOf(signed, emulator.publicKey))
+  t.notOk(proofOf({ ...signed, body: Buffer.from("{}") }, emulator.publicKey))
 })

@@ -2,16 +2,17 @@
  * Parley, a carrier that does not exist: a whole adapter of a hosted carrier as somebody from outside would write it. Calls are placed over REST and
  * followed through signed callbacks; Parley opens a websocket for the audio of each.
  */
-import { Effect } from "effect"
-import { defineAdapter, type Look, type OriginateRequest, type Presence } from "#core/provider/Adapter.ts"
-import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
+import type { Callback, CallbackRead, CarrierRequest } from "#core/provider/Callback.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { fromSip } from "#core/outcome/HangupCause.ts"
 import { billOf, eventsFor, hungUp } from "#adapters/shared/callEvents.ts"
+import { isRecent, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import { hmac, isSameText } from "#adapters/shared/hmac.ts"
-import { type Account, openCarrier, setupOf, verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineHostedAdapter } from "#adapters/shared/hostedAdapter.ts"
+import type { Account, HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { at, numberAt, parseBytes, textAt } from "#adapters/shared/Json.ts"
@@ -65,20 +66,20 @@ const eventsOf = (call: unknown): ReadonlyArray<TrunkEvent> => {
 }
 
 /** HMAC-SHA256 over the time, the address and the body. */
-const OLDEST_SECONDS = 300
-const isSigned = (key: string, { at: now, body, headers, url }: Callback): boolean => {
+const proofOf = (request: CarrierRequest, key: string): Proof | undefined => {
+  const { body, headers, url } = request
   const [, time, signature] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(headers["parley-signature"] ?? "") ?? []
-  if (time === undefined || Math.abs(now / 1000 - Number(time)) > OLDEST_SECONDS) return false
-  return isSameText(signature, hmac("sha256", key, `${time}.${url}.${Buffer.from(body)}`).toString("hex"))
+  if (time === undefined || !isRecent(request, Number(time))) return undefined
+  const expected = hmac("sha256", key, `${time}.${url}.${Buffer.from(body)}`).toString("hex")
+  return isSameText(signature, expected) ? { coversBody: true, nonce: undefined } : undefined
 }
 
-const read = (key: string, callback: Callback): CallbackRead | undefined => {
-  if (!isSigned(key, callback)) return undefined
-  const told = parseBytes(callback.body)
-  const [event, id, known] = [textAt(told, "event"), idIn(at(told, "call")), callback.call?.providerCallId]
+const read = ({ body, call }: Callback): CallbackRead => {
+  const told = parseBytes(body)
+  const [event, id, known] = [textAt(told, "event"), idIn(at(told, "call")), call?.providerCallId]
   // Not about a call, or about another one than that of the address.
   if (event === undefined || id === undefined || (known ?? id) !== id) return { events: [] }
-  return { deliveryId: event, events: eventsFor(callback.call, id, eventsOf(at(told, "call"))) }
+  return { deliveryId: event, events: eventsFor(call, id, eventsOf(at(told, "call"))) }
 }
 
 const lookOf = (call: unknown): Look | undefined => {
@@ -100,9 +101,7 @@ const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses
 })
 const limits = { least: 1, most: 86_400 }
 
-const accountOf = (token: string): Account => ({
-  provider: "parley",
-  displayName: "Parley",
+const account = ({ token }: { readonly token: string }): Account => ({
   origin: "https://api.parley.example",
   authorization: bearer(token),
   replies,
@@ -118,15 +117,32 @@ const words: JsonDialect = {
   played: { event: "mark", idIn: (message) => textAt(message, "id") }
 }
 
-export const parley = defineAdapter({
+const connect = (carrier: HostedCarrier, _: unknown, context: TrunkContext) => {
+  const command = (id: string, verb: "hangup" | "keys", body: object) => {
+    const isDone = (reply: Reply) => reply.status === 202 && idIn(reply.body) === id
+    return carrier.ask(verb, send("POST", `${pathOf(id)}/${verb}`, body), (reply) => isDone(reply) || codeIn(reply) === "over")
+  }
+  return openTrunk(carrier, context, {
+    isId: isProviderCallId,
+    order: (request, addresses) => send("POST", "/v1/calls", orderOf(request, addresses)),
+    hangup: (id) => command(id, "hangup", {}),
+    look: (id) => carrier.fetch("lookup", get(pathOf(id)), lookOf),
+    find: ({ callId }) =>
+      carrier.fetch("lookup", get("/v1/calls", { reference: callId }), (call) => {
+        const [providerCallId, look] = [idIn(call), lookOf(call)]
+        return providerCallId === undefined || look === undefined ? undefined : { providerCallId, look }
+      }),
+    sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (id, digits) => command(id, "keys", { digits }) }
+  })
+}
+
+export const parley = defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "parley",
     displayName: "Parley",
     docsUrl: "https://parley.example/docs",
     callsPerSecond: 5,
     originatesInFlight: 4,
-    needsCallerId: true,
     tells: ["ringing", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "query", "body", "time"]
   },
@@ -134,29 +150,11 @@ export const parley = defineAdapter({
     token: Credential.token({ label: "Token", placeholder: "par_..." }),
     signing_key: Credential.secret({ label: "Signing key", description: "Signs Parley's callbacks" })
   },
-  callbackHeaders: ["parley-signature"],
-  connect: Effect.fn("parley.connect")(function* (config, context) {
-    const carrier = yield* openCarrier(accountOf(config.token), context)
-    const command = (id: string, verb: "hangup" | "keys", body: object) => {
-      const isDone = (reply: Reply) => reply.status === 202 && idIn(reply.body) === id
-      return carrier.ask(verb, send("POST", `${pathOf(id)}/${verb}`, body), (reply) => isDone(reply) || codeIn(reply) === "over")
-    }
-    return yield* openTrunk(carrier, context, {
-      isId: isProviderCallId,
-      order: (request, addresses) => send("POST", "/v1/calls", orderOf(request, addresses)),
-      hangup: (id) => command(id, "hangup", {}),
-      look: (id) => carrier.fetch("lookup", get(pathOf(id)), lookOf),
-      find: ({ callId }) =>
-        carrier.fetch("lookup", get("/v1/calls", { reference: callId }), (call) => {
-          const [providerCallId, look] = [idIn(call), lookOf(call)]
-          return providerCallId === undefined || look === undefined ? undefined : { providerCallId, look }
-        }),
-      sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (id, digits) => command(id, "keys", { digits }) }
-    })
-  }),
-  media: { accept: jsonMedia(words) },
+  account,
   rateKey: ({ token }) => token,
-  read: ({ signing_key }, callback) => read(signing_key, callback),
-  setup: ({ token }, host) => setupOf(accountOf(token), host),
-  verify: ({ token }, context) => verifyAccount(accountOf(token), context)
+  connect,
+  callbackHeaders: ["parley-signature"],
+  proofOf: (request, { signing_key }) => proofOf(request, signing_key),
+  read,
+  media: jsonMedia(words)
 })

@@ -9,23 +9,23 @@ import {
   type Callback,
   type CallbackRead,
   type CarrierReplies,
+  type CarrierRequest,
   Credential,
-  defineAdapter,
+  defineHostedAdapter,
   eventsFor,
   get,
   type HangupCause,
   Hmac,
+  type HostedCarrier,
   Json,
   type Look,
-  openCarrier,
   openTrunk,
+  type Proof,
   type Refusal,
   type Reply,
   send,
-  setupOf,
   type TrunkContext,
-  type TrunkEvent,
-  verifyAccount
+  type TrunkEvent
 } from "trunkline/adapter"
 
 interface Config {
@@ -56,8 +56,6 @@ const replies: CarrierReplies = {
 }
 
 const accountOf = ({ endpoint, token }: Config): Account => ({
-  provider: "acme",
-  displayName: "Acme",
   origin: endpoint,
   authorization: bearer(token),
   replies,
@@ -94,10 +92,9 @@ const lookOf = (record: unknown): Look | undefined => {
   return { presence: answeredAt === undefined ? "ringing" : "up", told: answered }
 }
 
-const connect = Effect.fn("acme.connect")(function* (config: Config, context: TrunkContext) {
-  const carrier = yield* openCarrier(accountOf(config), context)
+const connect = (carrier: HostedCarrier, _: Config, context: TrunkContext) => {
   const look = (callId: string) => carrier.fetch("lookup", get(pathOf(callId)), lookOf)
-  return yield* openTrunk(carrier, context, {
+  return openTrunk(carrier, context, {
     isId: (id) => /^[\w-]{1,64}$/.test(id),
     order: ({ callId, from, ringTimeoutSeconds, to }, { callbackUrl }) =>
       send("POST", "/calls", { id: callId, to, from, ring_seconds: ringTimeoutSeconds, status_url: callbackUrl("status", callId) }),
@@ -106,37 +103,40 @@ const connect = Effect.fn("acme.connect")(function* (config: Config, context: Tr
     // Acme takes our id of the call.
     find: ({ callId }) => Effect.map(look(callId), (found) => found && { providerCallId: callId, look: found })
   })
-})
+}
 
-/** Acme signs the body alone, so the call in it counts, not the one in the address. */
-const read = ({ token }: Config, { body, call, headers }: Callback): CallbackRead | undefined => {
-  const text = new TextDecoder().decode(body)
-  if (!Hmac.isSameText(headers["acme-signature"], Hmac.hmac("sha256", token, text).toString("hex"))) return undefined
-  const told = Json.parse(text)
+/** Acme signs the body alone. */
+const proofOf = ({ body, headers }: CarrierRequest, { token }: Config): Proof | undefined => {
+  const expected = Hmac.hmac("sha256", token, new TextDecoder().decode(body)).toString("hex")
+  return Hmac.isSameText(headers["acme-signature"], expected) ? { coversBody: true, nonce: undefined } : undefined
+}
+
+/** The call in the body counts, not the one in the address. */
+const read = ({ body, call }: Callback): CallbackRead => {
+  const told = Json.parseBytes(body)
   const [id, event] = [idIn(told), eventOf(told)]
   // The first one names the call, in case the reply was lost.
   return { events: id === undefined || id !== call?.callId || event === undefined ? [] : eventsFor(call, id, [event]) }
 }
 
-export default defineAdapter({
+export default defineHostedAdapter({
   manifest: {
-    contract: 2,
     provider: "acme",
     displayName: "Acme",
     docsUrl: "https://acme.example.com/docs",
     callsPerSecond: 1,
     originatesInFlight: 4,
     tells: ["ringing", "unnamed"],
-    signs: ["body"],
-    needsCallerId: true
+    signs: ["body"]
   },
   fields: {
     endpoint: Credential.address({ label: "Endpoint", placeholder: "https://api.acme.example.com" }),
     token: Credential.token({ label: "Token", description: "Authenticates requests, and signs Acme's callbacks" })
   },
-  callbackHeaders: ["acme-signature"],
+  account: accountOf,
+  rateKey: ({ token }) => token,
   connect,
-  read,
-  setup: (config, host) => setupOf(accountOf(config), host),
-  verify: (config, context) => verifyAccount(accountOf(config), context)
+  callbackHeaders: ["acme-signature"],
+  proofOf,
+  read
 })
