@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
+import { TransferRefused } from "#core/provider/Transfer.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import {
   type Endpoint,
@@ -80,8 +81,8 @@ const trunkOf = (fleet: Fleet): Trunk => {
       ),
     transfer: (call, request) =>
       Effect.flatMap(
-        located(fleet, "transfer", call),
-        ({ trunk }) => trunk.transfer?.(call, request) ?? Effect.fail(providerError("transfer", "it cannot transfer"))
+        Effect.mapError(located(fleet, "transfer", call), ({ detail }) => new TransferRefused({ detail })),
+        ({ trunk }) => trunk.transfer?.(call, request) ?? Effect.fail(new TransferRefused({ detail: "it cannot transfer" }))
       ),
     adopt: (call) => {
       const place = call.endpoint === undefined ? undefined : learn(fleet, call.callId, call.endpoint)

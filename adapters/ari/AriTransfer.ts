@@ -7,11 +7,11 @@
  * call and can be found after a crash of the engine. A second channel that still rings then is hung up, and one that was answered stays with
  * the callee until either of them hangs up, or the engine ends the call, as it does with calls that it has lost track of.
  */
-import { createHash, randomUUID } from "node:crypto"
+import { createHash } from "node:crypto"
 import { Deferred, Effect } from "effect"
 import { fromQ850, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { CallId } from "#core/Id.ts"
-import type { TransferOutcome, TransferRequest } from "#core/provider/Adapter.ts"
+import { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 import type { ChannelList } from "./AriListing.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 import { textAt } from "#adapters/shared/Json.ts"
@@ -23,8 +23,8 @@ import {
   isFromAsterisk,
   isNoChannel,
   isSuccess,
-  providerError,
-  type Transfer
+  type Transfer,
+  type TransferOutcome
 } from "./Asterisk.ts"
 
 /** Where calls may be transferred to. An empty value disables that kind of transfer. */
@@ -46,7 +46,7 @@ const connected: TransferOutcome = { _tag: "Connected" }
 const calleeGone: TransferOutcome = { _tag: "CalleeGone" }
 const declined = (cause: HangupCause): TransferOutcome => ({ _tag: "Declined", cause })
 
-const failed = (detail: string) => providerError("transfer", detail)
+const refused = (detail: string) => new TransferRefused({ detail })
 
 export const transfer = Effect.fn("ari.transfer")(function* (
   asterisk: Asterisk,
@@ -55,57 +55,80 @@ export const transfer = Effect.fn("ari.transfer")(function* (
   request: TransferRequest
 ) {
   // A destination must not be able to name another endpoint or context, or an option of a dial string.
-  if (!/^\+?[0-9]{1,20}$/.test(request.to)) return yield* failed("the destination is not a number")
-  if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return yield* failed("the caller id is not a number")
-  if (asterisk.calls.get(callId)?.answered !== true) return yield* failed("the call is not up")
-  if (asterisk.transfers.has(callId)) return yield* failed("the call is being transferred, or was transferred before")
+  if (!/^\+?[0-9]{1,20}$/.test(request.to)) return yield* refused("the destination is not a number")
+  if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return yield* refused("the caller id is not a number")
+  if (asterisk.calls.get(callId)?.answered !== true) return yield* refused("the call is not up")
+  if (asterisk.transfers.has(callId)) return yield* refused("the call is being transferred, or was transferred before")
   return yield* request.kind === "blind"
     ? handOver(asterisk, destinations, callId, request)
     : connect(asterisk, destinations, callId, request)
 })
 
-const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: Destinations, callId: CallId, { to }: TransferRequest) {
-  if (context === "") return yield* failed("the telephony configuration names no context for blind transfers")
+const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: Destinations, callId: CallId, request: TransferRequest) {
+  const { leave, to, transfer } = request
+  if (context === "") return yield* refused("the telephony configuration names no context for blind transfers")
   const variable = `DIALPLAN_EXISTS(${context},${to},1)`
   const look = { method: "GET", path: `${channelPath(callId)}/variable`, query: { variable } } as const
   // Without func_dialplan.so the answer is unknown.
-  const exists = yield* ask(asterisk, "transfer", look, () => true)
+  const exists = yield* Effect.mapError(
+    ask(asterisk, "transfer", look, () => true),
+    ({ detail }) => refused(detail)
+  )
   // Asterisk would hang up.
-  if (textAt(exists.body, "value") === "0") return declined("no_route")
+  if (textAt(exists.body, "value") === "0") return yield* refused("the dialplan has no such extension")
   // Keeps Asterisk reporting events of the channel: see `AriDialplan`.
   const application = encodeURIComponent(asterisk.application)
   yield* tell(asterisk, "POST", `/applications/${application}/subscription`, { eventSource: `channel:${callId}` })
   const query = { context, extension: to, priority: "1" }
-  const reply = yield* ask(asterisk, "transfer", { method: "POST", path: `${channelPath(callId)}/continue`, query }, isNoChannel)
-  const outcome: TransferOutcome = isNoChannel(reply) ? calleeGone : { _tag: "HandedOver" }
-  return outcome
+  const reply = yield* send(asterisk, { method: "POST", path: `${channelPath(callId)}/continue`, query, leave })
+  // The end of a call that is gone is told.
+  if (isSuccess(reply)) asterisk.report(callId, { _tag: "Transferred", transfer, answered: true })
+  else if (!isNoChannel(reply)) return yield* isFromAsterisk(reply) ? refused(`HTTP ${reply.status}`) : doubt(`HTTP ${reply.status}`)
 })
+
+const doubt = (detail: string) => new TransferDoubtful({ detail })
+
+const send = (asterisk: Asterisk, request: Parameters<Asterisk["rest"]["send"]>[0]) =>
+  Effect.catchTags(asterisk.rest.send(request), {
+    NotSent: ({ detail }) => Effect.fail(refused(detail)),
+    ReplyLost: ({ detail }) => Effect.fail(doubt(detail))
+  })
 
 const connect = Effect.fnUntraced(function* (asterisk: Asterisk, { dialString }: Destinations, callId: CallId, request: TransferRequest) {
   const endpoint = dialString.replaceAll("{number}", request.to).replaceAll("{digits}", request.to.replace("+", ""))
-  if (dialString === "") return yield* failed("the telephony configuration has no dial string for transfers")
-  if (endpoint === dialString) return yield* failed("the dial string for transfers contains neither {number} nor {digits}")
+  if (dialString === "") return yield* refused("the telephony configuration has no dial string for transfers")
+  if (endpoint === dialString) return yield* refused("the dial string for transfers contains neither {number} nor {digits}")
   const line = asterisk.lines.get(callId)
-  if (line === undefined) return yield* failed("the call has no audio that could be transferred")
-  const one = begin(asterisk, callId, `${prefixOf(asterisk)}${callId}-${randomUUID().slice(0, 8)}`)
-  const tried = Effect.gen(function* () {
-    yield* putOnHold(asterisk, line)
-    yield* dial(asterisk, callId, one, endpoint, request)
-    const outcome = yield* Deferred.await(one.settled).pipe(
-      Effect.timeoutOrElse({
-        duration: request.timeoutSeconds * 1000 + SLACK_MILLIS,
-        orElse: () => Effect.succeed(declined("ring_timeout"))
-      })
-    )
-    return outcome === connected ? yield* join(asterisk, callId, one, line) : outcome
-  })
-  return yield* Effect.onExit(tried, (exit) => {
-    if (one.isConnected) return Effect.void
-    forget(asterisk, callId, one)
-    const isGone = exit._tag === "Success" && exit.value === calleeGone
-    return Effect.andThen(hangUp(asterisk, one.legId), isGone ? Effect.void : takeBack(asterisk, line))
-  })
+  if (line === undefined) return yield* refused("the call has no audio that could be transferred")
+  const one = begin(asterisk, callId, `${prefixOf(asterisk)}${callId}-${request.transfer}`)
+  const dialing = Effect.andThen(putOnHold(asterisk, line), dial(asterisk, callId, one, endpoint, request))
+  yield* Effect.onError(dialing, () => giveUp(asterisk, callId, one, line))
+  asterisk.background(conclude(asterisk, callId, one, line, request))
 })
+
+/** Waits for the destination, and tells what came of it. */
+const conclude = Effect.fnUntraced(function* (
+  asterisk: Asterisk,
+  callId: CallId,
+  one: Transfer,
+  line: AgentLine,
+  { timeoutSeconds, transfer }: TransferRequest
+) {
+  const settled = yield* Deferred.await(one.settled).pipe(
+    Effect.timeoutOrElse({ duration: timeoutSeconds * 1000 + SLACK_MILLIS, orElse: () => Effect.succeed(declined("ring_timeout")) })
+  )
+  const outcome = settled === connected ? yield* join(asterisk, callId, one, line) : settled
+  if (outcome._tag === "Connected") return asterisk.report(callId, { _tag: "Transferred", transfer, answered: true })
+  yield* giveUp(asterisk, callId, one, outcome === calleeGone ? undefined : line)
+  if (outcome._tag === "Declined") asterisk.report(callId, { _tag: "Transferred", transfer, answered: false, cause: outcome.cause })
+})
+
+/** Nobody is dialed any more, and the callee, if there is one, is with the agent. */
+const giveUp = (asterisk: Asterisk, callId: string, one: Transfer, line: AgentLine | undefined) =>
+  Effect.suspend(() => {
+    forget(asterisk, callId, one)
+    return Effect.andThen(hangUp(asterisk, one.legId), line === undefined ? Effect.void : takeBack(asterisk, line))
+  })
 
 /** Follows both ends from before the second channel exists. */
 const begin = (asterisk: Asterisk, callId: string, legId: string): Transfer => {
@@ -124,7 +147,7 @@ const causeOf = ({ cause, sipStatus }: ChannelEvent & { readonly type: "ChannelD
   return cause === 0 ? "ring_timeout" : told
 }
 
-const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: string, { from, timeoutSeconds }: TransferRequest) => {
+const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: string, { from, leave, timeoutSeconds }: TransferRequest) => {
   const query = {
     endpoint,
     app: asterisk.application,
@@ -135,12 +158,12 @@ const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: strin
     // Without it a Local channel takes 192 kHz linear.
     ...(/^local\//i.test(endpoint) ? { formats: "ulaw" } : {})
   }
-  const settle = (outcome: TransferOutcome) => Deferred.doneUnsafe(one.settled, Effect.succeed(outcome))
   // Uninterruptible: a channel dialed after it was hung up would ring. If the reply is lost, events tell whether it was dialed.
-  return asterisk.rest.send({ method: "POST", path: "/channels", query }).pipe(
-    Effect.map((reply) => (!isSuccess(reply) && isFromAsterisk(reply) ? settle(declined("no_route")) : undefined)),
-    Effect.catchTag("NotSent", () => Effect.sync(() => settle(declined("temporary_failure")))),
-    Effect.catchTag("ReplyLost", () => Effect.void),
+  return send(asterisk, { method: "POST", path: "/channels", query, leave }).pipe(
+    Effect.map((reply) => {
+      if (!isSuccess(reply) && isFromAsterisk(reply)) Deferred.doneUnsafe(one.settled, Effect.succeed(declined("no_route")))
+    }),
+    Effect.catchTag("TransferDoubtful", () => Effect.void),
     Effect.uninterruptible
   )
 }

@@ -96,6 +96,7 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
       now,
       { isUsed: settings.dialplan !== undefined, enter: (callId, place) => asterisk.background(enter(asterisk, callId, place)) }
     ),
+    report: context.onEvent,
     doubt: new AriDoubt(),
     media: new Map(),
     lines: new Map(),

@@ -1,7 +1,9 @@
 /** The state of one Asterisk, shared by the code that places calls (`AriTrunk`) and the code that carries their audio (`AriMedia`). */
 import { type Deferred, Effect, type Latch } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
-import { ProviderError, type TransferOutcome, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { AriCalls } from "./AriCalls.ts"
 import type { AriDoubt } from "./AriDoubt.ts"
 import type { ChannelEvent, EventSocket } from "./AriEvents.ts"
@@ -28,6 +30,13 @@ export interface AgentLine {
   readonly bridgeId: string
   readonly mediaId: string
 }
+
+/** What comes of an attended transfer. After `Declined` the callee is back with the agent. */
+export type TransferOutcome =
+  | { readonly _tag: "Connected" }
+  | { readonly _tag: "Declined"; readonly cause: HangupCause }
+  /** The callee has hung up in the meantime. */
+  | { readonly _tag: "CalleeGone" }
 
 /** A transfer that is under way, or whose parties are talking. */
 export interface Transfer {
@@ -59,6 +68,8 @@ export interface Asterisk {
   readonly doubt: AriDoubt
   /** Steady time. */
   readonly now: () => number
+  /** Tells the engine of one of its calls. */
+  readonly report: (callId: string, event: TrunkEvent) => void
   /** Runs an effect for at most as long as the trunk lives. */
   readonly background: (effect: Effect.Effect<unknown>) => void
   /** Opened to make the next attempt to connect start now. */

@@ -100,6 +100,7 @@ export default defineAdapter({
     callsPerSecond: 30,
     originatesInFlight: 12,
     tells: ["ringing", "keys", "marks", "unnamed"],
+    transfers: ["attended", "blind"],
     extensionsField: "allow_extensions"
   },
   fields: {

@@ -25,7 +25,9 @@ export class Scene extends Stage {
     return this.#given(callee, this.world.number(callee))
   }
 
-  need<A extends "calleeHertz" | "requested" | "spoil" | "replyLate" | "refusals" | "holdQueue">(ability: A): NonNullable<World[A]> {
+  need<A extends "calleeHertz" | "requested" | "spoil" | "spoilTransfer" | "replyLate" | "refusals" | "holdQueue">(
+    ability: A
+  ): NonNullable<World[A]> {
     return this.#given(ability, this.world[ability])
   }
 

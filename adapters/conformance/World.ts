@@ -61,6 +61,7 @@ export type Ability =
   | "calleeHertz"
   | "requested"
   | "spoil"
+  | "spoilTransfer"
   | "replyLate"
   | "refusals"
   | "holdQueue"
@@ -88,6 +89,8 @@ export interface World {
    * something else answers. `places`: the carrier places the call nevertheless. False: it cannot do that.
    */
   readonly spoil?: (places: boolean, reply: "lost" | "late" | CarrierReply) => boolean
+  /** The same for the next request for a transfer, whose connection breaks. Needed where the manifest says that calls can be transferred. */
+  readonly spoilTransfer?: (places: boolean) => boolean
   /** Sends the reply that is late. */
   readonly replyLate?: () => void
   /** The carrier's own words when it refuses a call, at least for `rate_limited`, unless it never does. */

@@ -1,48 +1,227 @@
 /** Calls that are handed to somebody else. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import type { MediaStream } from "#core/provider/Media.ts"
+import type { TransferDoubtful, TransferRefused, TransferRequest } from "#core/provider/Transfer.ts"
 import type { Rule } from "./Case.ts"
+import type { EngineSide } from "./EngineSide.ts"
 import { isSeen } from "./hangingUp.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import type { PlacedCall } from "./PlacedCall.ts"
 import type { Scene } from "./Scene.ts"
 
-const PATIENCE_SECONDS = 60
+const PATIENT_SECONDS = 300
 
 /** A call that somebody has answered, and who can be handed over. */
-const transferable = async (scene: Scene) => {
-  const engine = await scene.engine()
-  const { transfer } = engine.trunk
-  if (transfer === undefined) throw new NotAsked("its carrier cannot transfer calls")
-  const call = await engine.answered(scene.number("stays"))
-  await engine.audio(call)
-  const handTo = (to: string) => Effect.runPromise(transfer(call.ref(), { kind: "attended", timeoutSeconds: PATIENCE_SECONDS, to }))
-  return { call, engine, handTo }
+class Handed {
+  readonly call: PlacedCall
+  readonly engine: EngineSide
+  /** How often the adapter has asked whether the request of the latest transfer may leave. */
+  asked = 0
+  /** How many frames have been heard from the callee since this was set. */
+  heard = 0
+  #transfers = 0
+  readonly #scene: Scene
+  readonly #stream: () => MediaStream | undefined
+  #listened: MediaStream | undefined
+
+  constructor(scene: Scene, engine: EngineSide, call: PlacedCall, stream: MediaStream) {
+    this.#scene = scene
+    this.engine = engine
+    this.call = call
+    this.#stream = scene.adapter.media === undefined ? () => stream : () => engine.door.media.streamOf(call.callId)
+  }
+
+  /** Undefined: it has begun. */
+  async hand(
+    to: string,
+    more: Partial<Pick<TransferRequest, "leave" | "timeoutSeconds">> = {}
+  ): Promise<TransferRefused | TransferDoubtful | undefined> {
+    const { transfer } = this.engine.trunk
+    this.#transfers += 1
+    this.asked = 0
+    const leave = () => {
+      this.asked += 1
+      return more.leave?.() ?? true
+    }
+    const request = { kind: "attended", timeoutSeconds: PATIENT_SECONDS, ...more, leave, to, transfer: this.#transfers } as const
+    const result = await Effect.runPromise(Effect.result(transfer?.(this.call.ref(), request) ?? Effect.die("cannot transfer")))
+    return Result.isFailure(result) ? result.failure : undefined
+  }
+
+  /** A transfer that must begin. */
+  async begin(to: string, more: Parameters<Handed["hand"]>[1] = {}): Promise<void> {
+    const failure = await this.hand(to, more)
+    demand(failure === undefined, "the carrier to take the transfer", () => inWords(failure), "this is an ordinary transfer")
+    demand(
+      this.asked === 1,
+      "permission to be asked for once",
+      () => `${this.asked} times`,
+      "the destination's phone counts for the account's rate"
+    )
+  }
+
+  /** What is told of the latest transfer. */
+  async outcome() {
+    const told = () => this.call.of("Transferred").find(({ transfer }) => transfer === this.#transfers)
+    return await this.#scene.until(
+      "what came of the transfer is told",
+      told,
+      () => this.call.story(),
+      "the callee is with nobody otherwise"
+    )
+  }
+
+  async answered(): Promise<void> {
+    const outcome = await this.outcome()
+    demand(outcome.answered, "an answer to be told", () => inWords(outcome), "the agent would talk to somebody who is not there")
+  }
+
+  /** The callee is back with the agent. */
+  async isBack(): Promise<void> {
+    const outcome = await this.outcome()
+    demand(!outcome.answered, "no answer to be told", () => inWords(outcome), "nobody would talk to the callee")
+    await isSeen(this.#scene, this.engine, this.call, "up")
+    this.heard = 0
+    const why = "a callee whom nobody hears hangs up"
+    const isHeard = () => {
+      this.#listen()
+      return this.heard > 0 || undefined
+    }
+    await this.#scene.until("the callee is heard again", isHeard, () => this.engine.door.media.story(this.call.callId), why)
+  }
+
+  async over(): Promise<void> {
+    await this.engine.ended(this.call)
+    await this.#scene.untilPhone(this.call.to, "ended", "it talks to nobody")
+  }
+
+  /** The newest stream. */
+  #listen(): void {
+    const stream = this.#stream()
+    if (stream === undefined || stream === this.#listened) return
+    this.#listened = stream
+    stream.listen({ closed: () => {}, frame: () => void (this.heard += 1) })
+  }
 }
+
+const given = async (scene: Scene): Promise<Handed> => {
+  if (scene.adapter.manifest.transfers?.includes("attended") !== true) throw new NotAsked("its carrier connects nobody to a live call")
+  const engine = await scene.engine()
+  const call = await engine.answered(scene.number("stays"))
+  return new Handed(scene, engine, call, await engine.audio(call))
+}
+
+const isDialed = async (scene: Scene, to: string, rung: 0 | 1): Promise<void> => {
+  const { rung: seen } = await scene.world.phone(to)
+  if (seen === undefined && scene.world.cannot?.rung !== undefined) return
+  demand(seen === rung, `calls at the destination's phone: ${rung}`, () => inWords(seen), "nobody may be called twice")
+}
+
+const lost = (places: boolean): Rule => ({
+  name: `transfer: a request whose reply is lost is in doubt and not repeated, whether it was ${places ? "" : "not "}carried out`,
+  holds: async (scene) => {
+    const handed = await given(scene)
+    const spoil = scene.need("spoilTransfer")
+    if (!spoil(places)) throw new NotAsked("this world cannot lose such a reply")
+    const to = scene.number("stays")
+    const failure = await handed.hand(to)
+    // Where our own id names the destination's leg, what becomes of it is told all the same.
+    const isRight = failure === undefined || failure._tag === "TransferDoubtful"
+    demand(isRight, "TransferDoubtful", () => inWords(failure), "the destination may be ringing")
+    if (places) await handed.answered()
+    else await isSeen(scene, handed.engine, handed.call, "up")
+    await handed.engine.hangUp(handed.call)
+    await handed.over()
+    await isDialed(scene, to, places ? 1 : 0)
+  }
+})
 
 export const transfers: ReadonlyArray<Rule> = [
   {
-    name: "transfer: a destination that answers talks to the callee, and the call ends for both",
+    name: "transfer: the manifest says whether a call can be handed over",
     holds: async (scene) => {
-      const { call, engine, handTo } = await transferable(scene)
-      const to = scene.number("stays")
-      const outcome = await handTo(to)
-      demand(outcome._tag === "Connected", "Connected", () => inWords(outcome), "the callee is with nobody otherwise")
-      await scene.untilPhone(to, "up", "it has answered")
-      await engine.hangUp(call)
-      await engine.ended(call)
-      await scene.untilPhone(to, "ended", "it talks to nobody")
-      await scene.untilPhone(call.to, "ended", "it talks to nobody")
+      const { trunk } = await scene.engine()
+      const isDeclared = (scene.adapter.manifest.transfers ?? []).length > 0
+      const why = "agents are offered only what their calls can do"
+      demand((trunk.transfer !== undefined) === isDeclared, "`transfers` and `transfer`, or neither", () => `${isDeclared}`, why)
     }
   },
   {
-    name: "transfer: from a destination that is busy, the callee comes back",
+    name: "transfer: a destination that answers talks to the callee, and our hang-up ends the call for both",
     holds: async (scene) => {
-      const { call, engine, handTo } = await transferable(scene)
-      const outcome = await handTo(scene.number("busy"))
-      const isDeclined = outcome._tag === "Declined" && outcome.cause === "user_busy"
-      demand(isDeclined, "Declined for user_busy", () => inWords(outcome), "the agent says so to the callee")
-      await isSeen(scene, engine, call, "up")
-      await engine.hangUp(call)
-      await engine.ended(call)
+      const handed = await given(scene)
+      const to = scene.number("stays")
+      await handed.begin(to)
+      await handed.answered()
+      await scene.untilPhone(to, "up", "it has answered")
+      await isSeen(scene, handed.engine, handed.call, "up")
+      await handed.engine.hangUp(handed.call)
+      await handed.over()
+      await scene.untilPhone(to, "ended", "it talks to nobody")
+      await isDialed(scene, to, 1)
     }
-  }
+  },
+  {
+    name: "transfer: a destination that hangs up has ended the call",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      await handed.begin(scene.number("leaves"))
+      await handed.answered()
+      await handed.over()
+    }
+  },
+  {
+    name: "transfer: from a destination that is busy the callee comes back, and may be handed to another",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      await handed.begin(scene.number("busy"))
+      const outcome = await handed.outcome()
+      const isBusy = !outcome.answered && outcome.cause === "user_busy"
+      demand(isBusy, "user_busy", () => inWords(outcome), "the agent says so to the callee")
+      await handed.isBack()
+      await handed.begin(scene.number("stays"))
+      await handed.answered()
+      await handed.engine.hangUp(handed.call)
+      await handed.over()
+    }
+  },
+  {
+    name: "transfer: a destination that rings for too long stops, and the callee comes back",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      const to = scene.number("ringsOut")
+      await handed.begin(to, { timeoutSeconds: 1 })
+      await handed.isBack()
+      await scene.untilPhone(to, "ended", "nobody waits for it")
+      await handed.engine.hangUp(handed.call)
+      await handed.over()
+    }
+  },
+  {
+    name: "transfer: our hang-up while the destination rings ends that as well",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      const to = scene.number("ringsOut")
+      await handed.begin(to)
+      await scene.untilPhone(to, "ringing", "the transfer was taken")
+      await handed.engine.hangUp(handed.call)
+      await handed.over()
+      await scene.untilPhone(to, "ended", "it would be answered by somebody who finds nobody there")
+    }
+  },
+  {
+    name: "transfer: without permission nobody is dialed, and the callee stays",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      const to = scene.number("stays")
+      const failure = await handed.hand(to, { leave: () => false })
+      demand(failure?._tag === "TransferRefused", "TransferRefused", () => inWords(failure), "the callee is still with the agent")
+      await isSeen(scene, handed.engine, handed.call, "up")
+      await handed.engine.hangUp(handed.call)
+      await handed.over()
+      await isDialed(scene, to, 0)
+    }
+  },
+  lost(true),
+  lost(false)
 ]

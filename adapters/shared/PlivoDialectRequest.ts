@@ -1,17 +1,13 @@
 /** The request for a call in Plivo's dialect. https://www.plivo.com/docs/voice/api/call/make-a-call */
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Addresses } from "./hostedTrunk.ts"
+import { withMedia } from "./mediaParameter.ts"
 import { digitsOf } from "./phoneNumbers.ts"
 import type { Kind } from "./PlivoDialectCallback.ts"
-import { MEDIA_PARAMETER } from "./PlivoDialectDocument.ts"
 import { durationWithin, secondsWithin } from "./requests.ts"
 
 export const RING_SECONDS = { least: 1, most: 600 }
 export const CALL_SECONDS = { least: 1, most: 14_400 }
-
-/** Whoever answers the request for the document knows nothing but its address, so that names the socket. */
-const withMedia = (address: string, mediaUrl: string | undefined): string =>
-  mediaUrl === undefined ? address : `${address}${address.includes("?") ? "&" : "?"}${MEDIA_PARAMETER}=${encodeURIComponent(mediaUrl)}`
 
 /** `retries`: the fragment that asks the carrier to repeat a callback, if it has one. */
 export const callBodyOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses, retries: string) => {

@@ -12,11 +12,13 @@ import {
   type TrunkContext
 } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import { TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 import { type HostedCarrier, lackOf, unreachable } from "./HostedCarrier.ts"
 import type { HttpRequest } from "./HttpClient.ts"
 import { keepStatus } from "./keepStatus.ts"
 import { isE164 } from "./phoneNumbers.ts"
 import { publicAddressStep } from "./setup.ts"
+import { beginTransfer, type TransferVerb } from "./transfers.ts"
 
 /** Where the carrier is to reach us about a call. */
 export interface Addresses {
@@ -88,6 +90,7 @@ interface CarrierVerbs extends Pick<Trunk, "detects" | "numbers"> {
   readonly look: (id: string, call: CallRef) => Effect.Effect<Look | undefined, ProviderError>
   /** The call whose reply was lost. Undefined: none, so far. */
   readonly find: (call: CallRef) => Effect.Effect<Found | undefined, ProviderError>
+  readonly transfer?: TransferVerb
   readonly sendDtmf?: { readonly digits: RegExp; readonly send: (id: string, digits: string) => Effect.Effect<unknown, ProviderError> }
 }
 
@@ -126,13 +129,21 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, verbs: 
     const { presence, told } = found.look ?? gone
     return { presence, told: [{ _tag: "Named", providerCallId: found.providerCallId } as const, ...told] }
   })
-  const { detects, numbers, sendDtmf } = verbs
+  const { detects, numbers, sendDtmf, transfer } = verbs
   return trunkOf(carrier, context, {
     originate,
     hangup,
     lookup,
     ...(detects === undefined ? {} : { detects }),
     ...(numbers === undefined ? {} : { numbers }),
+    ...(transfer === undefined
+      ? {}
+      : {
+          transfer: Effect.fn(span("transfer"))(function* (call: CallRef, request: TransferRequest) {
+            const id = yield* Effect.mapError(idOf("transfer", call), ({ detail }) => new TransferRefused({ detail }))
+            yield* beginTransfer(carrier, context, transfer, id, call, request)
+          })
+        }),
     ...(sendDtmf === undefined
       ? {}
       : {

@@ -1,5 +1,5 @@
 /** The document that connects an answered call to our media socket, in Twilio's TwiML, which is also Cloudonix' CXML. */
-import { documentOf, element } from "./xml.ts"
+import { documentOf, element, text } from "./xml.ts"
 
 /** Without audio to connect to, the line stays open for the engine to end the call, but not for longer than this. */
 const SILENCE_SECONDS = 60
@@ -11,4 +11,24 @@ export const streamTo = (mediaUrl: string | undefined): string => {
       ? element("Pause", { length: String(SILENCE_SECONDS) })
       : element("Connect", {}, element("Stream", { url: mediaUrl }))
   return documentOf(element("Response", {}, answer))
+}
+
+/** The call ends. */
+export const hangUp = documentOf(element("Response", {}, element("Hangup", {})))
+
+interface Dialed {
+  readonly number: string
+  readonly shown: string
+  readonly timeoutSeconds: number
+  /** Asked for the next document when the destination has hung up, or has not answered. */
+  readonly next: string
+  /** Told when the destination answers. */
+  readonly told: string
+}
+
+/** The callee is connected to somebody else, and hears the ringing meanwhile. */
+export const dialTo = ({ next, number, shown, timeoutSeconds, told }: Dialed): string => {
+  const destination = { statusCallback: told, statusCallbackEvent: "answered", statusCallbackMethod: "POST" }
+  const dial = { action: next, method: "POST", callerId: shown, timeout: String(timeoutSeconds) }
+  return documentOf(element("Response", {}, element("Dial", dial, element("Number", destination, text(number)))))
 }

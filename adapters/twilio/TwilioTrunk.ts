@@ -14,6 +14,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import { pathIn, type TwilioConfig } from "./TwilioAccount.ts"
 import { lookOf } from "./TwilioCallback.ts"
 import { isCallSid, isOutOfState, replies, shows, sidIn } from "./TwilioReplies.ts"
+import { transferForm } from "./TwilioTransfer.ts"
 
 /** What Twilio is asked to tell; `completed` stands for every end. */
 const events = ["initiated", "ringing", "answered", "completed"]
@@ -38,7 +39,11 @@ export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: T
     order: (request, addresses) => post(config, "/Calls", formOf(request, addresses, config.amd_enabled)),
     hangup: (sid) => hangup(twilio, sid),
     look: (sid) => look(twilio, sid),
-    find: (call) => find(twilio, call)
+    find: (call) => find(twilio, call),
+    transfer: {
+      order: (sid, request, address, mediaUrl) => post(config, callPath(sid), transferForm(request, address, mediaUrl, RETRIES)),
+      isTaken: shows
+    }
   })
 }
 

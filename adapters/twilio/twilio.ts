@@ -22,6 +22,7 @@ export default defineHostedAdapter({
     originatesInFlight: 4,
     tells: ["ringing", "queue", "undialed", "keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "query", "body", "socket"],
+    transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
     pricesRecords: true,

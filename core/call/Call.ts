@@ -22,13 +22,15 @@ const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
 /** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
 /**
- * What else is known of an answer: the provider's timestamp of it, that it was not before the call was dialed, and whether the provider has told who
- * answered.
+ * What else is known of an answered call: the provider's timestamp of the answer, that it was not before the call was dialed, whether the provider has
+ * told who answered, and the transfers.
  */
 const Talk = {
   dialedAt: Schema.optionalKey(Schema.Finite),
   answerToldAt: Schema.optionalKey(Schema.Finite),
-  isJudged: Schema.optionalKey(Schema.Boolean)
+  isJudged: Schema.optionalKey(Schema.Boolean),
+  /** How many transfers have been begun. */
+  transfers: Schema.optionalKey(Schema.Int)
 }
 
 export const CallState = Schema.TaggedUnion({
@@ -66,6 +68,19 @@ export const CallState = Schema.TaggedUnion({
    */
   Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, graceUntil: Schema.Finite, ...Talk, ...Looks },
   /**
+   * The callee is being handed to somebody else. If nothing is told of that until `until`, the audio decides what came of it. `isMuted`: it has
+   * ended, as with most providers. `backAt`: when it came back, which the outcome usually follows.
+   */
+  Transferring: {
+    answeredAt: Schema.Finite,
+    until: Schema.Finite,
+    isMuted: Schema.Boolean,
+    backAt: Schema.optionalKey(Schema.Finite),
+    ...Talk
+  },
+  /** The callee talks to somebody else, without audio to us. `isAssumed`: that was not told. */
+  Transferred: { answeredAt: Schema.Finite, isAssumed: Schema.optionalKey(Schema.Literal(true)), ...Talk, ...Looks },
+  /**
    * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`: its
    * process, which has died, was still alive then.
    */
@@ -86,6 +101,14 @@ export const CallState = Schema.TaggedUnion({
   Void: { reason: RefusalReason, at: Schema.Finite }
 })
 export type CallState = typeof CallState.Type
+
+/** Who is dialed in a transfer, see `TransferRequest`. */
+const Destination = Schema.Struct({
+  to: Schema.String,
+  from: Schema.optionalKey(Schema.String),
+  kind: Schema.Literals(["blind", "attended"]),
+  timeoutSeconds: Schema.Finite
+})
 
 /** `at` is when we learned of the event, in steady milliseconds. */
 export const CallEvent = Schema.TaggedUnion({
@@ -110,6 +133,10 @@ export const CallEvent = Schema.TaggedUnion({
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
   /** The audio goes on over a new stream. */
   MediaBack: { at: Schema.Finite },
+  /** The agent hands the callee to somebody else. Nothing comes of it unless the callee is with the agent. */
+  TransferAsked: { at: Schema.Finite, destination: Destination },
+  /** The callee is with the destination of this transfer; if not `answered`, the callee is with the agent. */
+  Transferred: { at: Schema.Finite, transfer: Schema.Int, answered: Schema.Boolean },
   /** We want the call to end: because of an operator, a shutdown, the agent or answering-machine detection. */
   EndAsked: { at: Schema.Finite, cause: HangupCause },
   DeadlinePassed: { at: Schema.Finite },
@@ -129,6 +156,8 @@ export const CallCommand = Schema.TaggedUnion({
   Originate: {},
   AttachVoice: {},
   Hangup: { cause: HangupCause },
+  /** Ask the provider to hand the callee to somebody else: once, whatever comes of the request. */
+  Transfer: { transfer: Schema.Int, destination: Destination },
   /** Ask the provider for the call's state. */
   Look: {},
   /** Ask the provider whether the call has ended, several times if need be. Its record then tells the end; a look without a record changes nothing. */

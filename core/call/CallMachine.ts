@@ -3,7 +3,8 @@
  *
  *     Dialing --Rang--> Ringing --Answered--> Up --HungUp--> Ended
  *        |  |              |                  |'--we end it--> Closing --HungUp--> Ended
- *        |  |              |                  '--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
+ *        |  |              |                  |'--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
+ *        |  |              |                  '--it is handed over--> Transferring --answered--> Transferred --HungUp--> Ended; not--> Up
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
  *        '--Refused--> Void: it was certainly never placed, or was taken out of the provider's queue before its phone rang
  *
@@ -13,16 +14,15 @@
  * does no harm.
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
-import { LAST_WORD_MILLIS, MEDIA_GRACE_MILLIS, SILENCES_TO_BELIEVE } from "./CallPatience.ts"
+import { MEDIA_GRACE_MILLIS, SILENCES_TO_BELIEVE } from "./CallPatience.ts"
 import { closing, ended, held } from "./ending.ts"
-import { checkEnd, close, endAnswered, lookAgain, notLooked, ringMillis, to } from "./steps.ts"
+import { awaitLastWord, checkEnd, close, endAnswered, lookAgain, notLooked, resumed, ringMillis, to, tooLong } from "./steps.ts"
 import { talkOf } from "./Talk.ts"
+import { handOver, joined, transferred, transferring } from "./transfers.ts"
 import { dialing, ringing } from "./unanswered.ts"
 
 const { Dialing, Ended, Muted, Up } = CallState.cases
 const { Look, Originate, SetDeadline } = CallCommand.cases
-
-const awaitLastWord = SetDeadline.make({ afterMillis: LAST_WORD_MILLIS })
 
 /** A new call. */
 export const dial = (limits: CallLimits, at: number): Step =>
@@ -39,6 +39,8 @@ export const transition = (state: CallState, event: CallEvent, limits: CallLimit
     Held: (call) => held(call, event, limits),
     Up: (call) => up(call, event, limits),
     Muted: (call) => muted(call, event, limits),
+    Transferring: (call) => transferring(call, event, limits),
+    Transferred: (call) => transferred(call, event, limits),
     Closing: (call) => closing(call, event, limits),
     Ended: (call) => ended(call, event),
     Void: (call) => to(call)
@@ -62,12 +64,11 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
     },
     MediaBack: () => to(call),
+    TransferAsked: (asked) => handOver(call, asked, limits) ?? to(call),
+    Transferred: (event) => joined(call, event, limits) ?? to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     // The ring deadline may have passed while the answer was being handled.
-    DeadlinePassed: ({ at }) =>
-      at >= call.answeredAt + limits.maxDurationSeconds * 1000
-        ? close("duration_exceeded", { request: "placed", ...talkOf(call) })
-        : to(call),
+    DeadlinePassed: ({ at }) => (at >= call.answeredAt + limits.maxDurationSeconds * 1000 ? tooLong(call) : to(call)),
     Looked: ({ at, presence }) =>
       presence === "ended"
         ? to(Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: at, missed: 1, silences: 0 }), awaitLastWord)
@@ -89,8 +90,10 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
     HungUp: (event) => endAnswered(call, event, limits),
     EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
-    MediaBack: ({ at }) =>
-      to(Up.make(talkOf(call)), SetDeadline.make({ afterMillis: Math.max(0, answeredAt + limits.maxDurationSeconds * 1000 - at) })),
+    MediaBack: ({ at }) => resumed(call, at, limits),
+    TransferAsked: () => to(call),
+    // Told late, or after the end of the audio that it had caused.
+    Transferred: (event) => joined(call, event, limits) ?? to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {

@@ -25,5 +25,12 @@ export const UNEXPLAINED_MILLIS = 30_000
 export const MEDIA_GRACE_MILLIS = 10_000
 /** When a look no longer finds an answered call, the report of its end should arrive within this time. */
 export const LAST_WORD_MILLIS = 2000
+/**
+ * How long after its ring timeout the outcome of a transfer is waited for: the request waits for the account's rate and for its reply, and events are
+ * seconds late.
+ */
+export const TRANSFER_PATIENCE_MILLIS = 60_000
+/** A call that was handed to somebody else has no audio whose end would show that the report of its end was lost. */
+export const LOOK_AT_TRANSFERRED_MILLIS = 60_000
 /** A call that was up under another process may have ended long ago, and then no report of its end will come. */
 export const RECOVERED_LOOK_MILLIS = 1000

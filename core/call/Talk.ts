@@ -10,6 +10,7 @@ export interface Talk {
   readonly answerToldAt?: number
   readonly dialedAt?: number
   readonly isJudged?: boolean
+  readonly transfers?: number
 }
 
 /**
@@ -28,11 +29,12 @@ export const answeredFor = (
   return isLate ? Math.min(endedAt, Math.max(dialedAt ?? endedAt, endedAt - talkMillis)) : heardAt
 }
 
-export const talkOf = ({ answerToldAt, answeredAt, dialedAt, isJudged }: Talk & { readonly answeredAt: number }) => ({
+export const talkOf = ({ answerToldAt, answeredAt, dialedAt, isJudged, transfers }: Talk & { readonly answeredAt: number }) => ({
   answeredAt,
   ...(isJudged === undefined ? {} : { isJudged }),
   ...given("answerToldAt", answerToldAt),
-  ...given("dialedAt", dialedAt)
+  ...given("dialedAt", dialedAt),
+  ...given("transfers", transfers)
 })
 
 /** Only a key that has a value. */

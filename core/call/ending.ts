@@ -49,6 +49,8 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
     // There can be no audio without an answer.
     MediaLost: () => to(call),
     MediaBack: () => to(call),
+    TransferAsked: () => to(call),
+    Transferred: () => to(call),
     // A machine that was detected had answered.
     EndAsked: (asked) => to(asked.cause === "machine_detected" ? Held.make({ ...call, cause: asked.cause }) : call),
     DeadlinePassed: ({ at }) => {
@@ -106,6 +108,8 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
     EndClaimed: () => to(call, checkEnd),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
+    TransferAsked: () => to(call),
+    Transferred: () => to(call),
     // Hang up again, because the first request may have been lost.
     EndAsked: () => to(call, hangup),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),

@@ -1,10 +1,10 @@
 /** Steps that several states of a call have in common. */
 import { CallCommand, type CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
-import { HOLD_MILLIS, LOOK_AGAIN_MILLIS, LOOK_AT_QUEUE_MILLIS, PATIENCE_MILLIS } from "./CallPatience.ts"
+import { HOLD_MILLIS, LAST_WORD_MILLIS, LOOK_AGAIN_MILLIS, LOOK_AT_QUEUE_MILLIS, PATIENCE_MILLIS } from "./CallPatience.ts"
 import { answeredFor, given, isUnjudged, type Talk, talkOf } from "./Talk.ts"
 
-const { Closing, Ended, Held, Void } = CallState.cases
+const { Closing, Ended, Held, Up, Void } = CallState.cases
 const { CheckEnd, Hangup, Look, SetDeadline } = CallCommand.cases
 
 export const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
@@ -38,7 +38,19 @@ export const endUnanswered = ({ at, cause, toldAt }: typeof CallEvent.cases.Hung
 
 const hold = (call: typeof Held.Type): Step => to(call, SetDeadline.make({ afterMillis: HOLD_MILLIS }), Look.make({}))
 
-type Picked = Talk & { readonly answeredAt: number }
+export type Picked = Talk & { readonly answeredAt: number }
+
+/** How long the call may still last. */
+export const leftMillis = ({ answeredAt }: Picked, at: number, { maxDurationSeconds }: CallLimits): number =>
+  Math.max(0, answeredAt + maxDurationSeconds * 1000 - at)
+
+/** The callee talks to the agent again. */
+export const resumed = (call: Picked, at: number, limits: CallLimits): Step =>
+  to(Up.make(talkOf(call)), SetDeadline.make({ afterMillis: leftMillis(call, at, limits) }))
+
+export const tooLong = (call: Picked): Step => close("duration_exceeded", { request: "placed", ...talkOf(call) })
+
+export const awaitLastWord = SetDeadline.make({ afterMillis: LAST_WORD_MILLIS })
 
 /** The end of an answered call. */
 export const endAnswered = (call: Picked, { at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, limits: CallLimits): Step => {

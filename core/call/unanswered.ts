@@ -32,6 +32,8 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
     EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
+    TransferAsked: () => to(call),
+    Transferred: () => to(call),
     EndAsked: ({ cause }) =>
       close(cause, { request: call.request === "accepted" ? "placed" : call.request, ...(mayWait(call, limits) ? undialed : {}) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
@@ -99,6 +101,8 @@ export const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: Cal
     EndClaimed: () => claimed(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
+    TransferAsked: () => to(call),
+    Transferred: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed", ...given("answeredAt", call.upAt) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {

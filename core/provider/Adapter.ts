@@ -10,6 +10,7 @@ import type { Egress } from "#core/egress/Egress.ts"
 import type { Callback, CallbackRead } from "./Callback.ts"
 import type { CallRef } from "./CallRef.ts"
 import type { SetupHost, SetupStep } from "./Setup.ts"
+import type { TransferDoubtful, TransferRefused, TransferRequest } from "./Transfer.ts"
 import type { TrunkEvent } from "./TrunkEvent.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { type ConfigOf, type CredentialFields, effective } from "./Credential.ts"
@@ -139,28 +140,6 @@ export interface Endpoint {
   readonly trouble: string | undefined
 }
 
-/** Transfers a live call to somebody else. */
-export interface TransferRequest {
-  /** Digits, with or without a plus: a number, an extension or a queue that the configuration allows to be dialed. */
-  readonly to: string
-  /** The number shown to the destination. Undefined: whatever the provider shows. */
-  readonly from?: string
-  /** `blind`: the call goes to the destination whether it answers or not. `attended`: only once the destination has answered. */
-  readonly kind: "blind" | "attended"
-  /** How long the destination of an attended transfer may ring. */
-  readonly timeoutSeconds: number
-}
-
-/** The result of a transfer. After `Declined` the callee is back with the agent; the cause is that of the destination. */
-export type TransferOutcome =
-  /** The callee and the destination of an attended transfer are talking. The call ends when either of them hangs up. */
-  | { readonly _tag: "Connected" }
-  /** A blind transfer: the call is out of our hands, but its end is still reported. */
-  | { readonly _tag: "HandedOver" }
-  | { readonly _tag: "Declined"; readonly cause: HangupCause }
-  /** The callee hung up in the meantime. */
-  | { readonly _tag: "CalleeGone" }
-
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
   /**
@@ -185,11 +164,11 @@ export interface Trunk {
   /** The account's own numbers at the provider, in E.164. Omit it if the provider cannot list them. */
   readonly numbers?: Effect.Effect<ReadonlyArray<string>, ProviderError>
   /**
-   * Transfers a call, one transfer at a time per call, and only to destinations that the configuration allows. Interrupting it before the
-   * destination has answered cancels it. Omit it if the provider cannot transfer. An error means that it was not begun, or, for a blind one, that
-   * nobody knows whether it was.
+   * Begins a transfer of an answered call: one at a time per call, never repeated, and only to destinations that the configuration allows. Succeeds
+   * once the provider has taken it; `Transferred` tells what came of it, unless the call ends. Hanging up the call ends it for everybody. Omit it if
+   * the provider cannot transfer.
    */
-  readonly transfer?: (call: CallRef, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
+  readonly transfer?: (call: CallRef, request: TransferRequest) => Effect.Effect<void, TransferRefused | TransferDoubtful>
   /**
    * Follows a call that this session did not place: one from before a restart of the engine, or from the session that this one replaces. Its
    * events are reported, and it is listed again after a reconnect.
@@ -293,6 +272,8 @@ export interface Manifest {
   readonly tells?: ReadonlyArray<Told>
   /** The same, for an adapter that reads callbacks. */
   readonly signs?: ReadonlyArray<Signed>
+  /** How calls can be handed to somebody else (`Trunk.transfer`); not at all, if omitted. */
+  readonly transfers?: ReadonlyArray<TransferRequest["kind"]>
   /** Calls have a price in their record some time after their end, which `lookup` tells. */
   readonly pricesRecords?: boolean
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */

@@ -37,7 +37,14 @@ export type TrunkEvent =
   /** The machine has said its greeting: a message can be left from now on. */
   | { readonly _tag: "GreetingEnded" }
   /**
-   * What the call has cost so far, as a decimal without a sign, in the currency's main unit (`"0.0085"`, `"USD"`). It replaces what was told before,
+   * What came of the transfer with this number. `answered`: the callee is with the destination, and the agent is out of the call, which ends when
+   * either of them hangs up; a blind transfer is told so as soon as the provider has taken it. Otherwise the callee is back with the agent, over a new
+   * stream where the old one has ended, and `cause` says why. A later one of an answered transfer is ignored.
+   */
+  | { readonly _tag: "Transferred"; readonly transfer: number; readonly answered: true }
+  | { readonly _tag: "Transferred"; readonly transfer: number; readonly answered: false; readonly cause: HangupCause }
+  /**
+   * What the call has cost so far, without the leg of a transfer's destination, as a decimal without a sign, in the currency's main unit (`"0.0085"`, `"USD"`). It replaces what was told before,
    * and may come after the end.
    */
   | { readonly _tag: "Billed"; readonly amount: string; readonly currency: string }

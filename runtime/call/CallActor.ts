@@ -17,6 +17,7 @@ import { checkEnd, look } from "./looks.ts"
 import { originate, withdraw } from "./originate.ts"
 import type { Recorded } from "./Recorded.ts"
 import { endOf } from "./RunReport.ts"
+import { transfer } from "./transfer.ts"
 
 const { DeadlinePassed } = CallEvent.cases
 
@@ -100,7 +101,8 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     const event = yield* Queue.take(call.mailbox)
     const step = transition(state, event, call.limits)
     metrics.moved(provider, call.sentAt, state, step.state, SteadyTime.nowOf(clock), call.isMachine)
-    if (step.state._tag === "Up" && state._tag !== "Up" && state._tag !== "Muted") {
+    // Every other state in which somebody has answered comes later.
+    if (step.state._tag === "Up" && (state._tag === "Dialing" || state._tag === "Ringing")) {
       pass("answered")
       answerRecord = yield* recordAnswer(services, call, step.state.answeredAt)
     }
@@ -121,6 +123,7 @@ const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveC
     CheckEnd: () => fork(checkEnd(services, call)),
     Hangup: ({ cause }) => {
       call.fetching?.stop()
+      call.transfer = undefined
       return withdraw(services, call) ? Effect.void : fork(hangup(call, cause))
     },
     Look: () => fork(look(services, call)),
@@ -129,7 +132,8 @@ const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveC
       Effect.sync(() => {
         call.deadline?.clear()
         arm(services, call, afterMillis)
-      })
+      }),
+    Transfer: (command) => fork(transfer(services, call, command))
   })
 })
 

@@ -1,5 +1,6 @@
 /** What the actors of this node's calls work with: collected once, and passed to each step of a call's life. */
 import { Clock, Effect } from "effect"
+import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
@@ -23,6 +24,7 @@ export interface CallServices {
   readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly pass: (point: DialPoint) => void
+  readonly rate: CallRate["Service"]
   readonly recordPauseMillis: number
   readonly sockets: MediaSockets["Service"]
 }
@@ -38,6 +40,7 @@ export const callServices = Effect.gen(function* () {
     lock: yield* EngineLock,
     metrics: yield* CurrentCallMetrics,
     pass: yield* PassDialPoint,
+    rate: yield* CallRate,
     recordPauseMillis: yield* RecordPause,
     sockets: yield* MediaSockets
   }

@@ -79,6 +79,8 @@ export class LiveCall {
   handedOverAt: SteadyMillis | undefined
   /** What the provider has found out about the call. */
   gathered: Readonly<Record<string, string>> | undefined
+  /** The transfer whose request may still leave. */
+  transfer: number | undefined
   /** DTMF digits of the callee. */
   keys = ""
   readonly attempt: Attempt

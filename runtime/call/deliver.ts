@@ -7,7 +7,7 @@ import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-const { Answered, EndAsked, EndClaimed, HungUp, Judged, Placed, Queued, Rang } = CallEvent.cases
+const { Answered, EndAsked, EndClaimed, HungUp, Judged, Placed, Queued, Rang, Transferred } = CallEvent.cases
 
 /** The most values that are kept of what the provider found out about a call, and the most characters of each. */
 const MAX_GATHERED = 32
@@ -44,6 +44,9 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       call.session?.greetingEnded()
       return
     case "Billed":
+      return
+    case "Transferred":
+      call.tell(Transferred.make({ answered: event.answered, at, transfer: event.transfer }))
       return
     case "VariablesSet":
       call.gathered = gatheredWith(call.gathered, event.values)

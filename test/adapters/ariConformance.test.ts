@@ -61,6 +61,10 @@ const emulatedWorld = async (count: number): Promise<World> => {
       // Of the one that is asked next, whichever that is.
       for (const one of all) one.setResponseFault(fault ?? "none", 1)
       return fault !== undefined
+    },
+    spoilTransfer: (places) => {
+      for (const one of all) one.setResponseFault(places ? "reset-after-placing" : "reset-before-placing", 1)
+      return true
     }
   }
 }
@@ -85,6 +89,7 @@ const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
       requested: unseen,
       rung: unseen,
       spoil: "nothing is between us and Asterisk",
+      spoilTransfer: "nothing is between us and Asterisk",
       state: unseen
     },
     close: async () => {},

@@ -1,10 +1,10 @@
 /** Calls that are handed to somebody else, through the emulator and through a real Asterisk. */
 import { readFile } from "node:fs/promises"
-import { Effect, Fiber } from "effect"
+import { Effect } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import type { CallId } from "#core/Id.ts"
-import type { TransferRequest } from "#core/provider/Adapter.ts"
+import type { TransferRequest } from "#core/provider/Transfer.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
@@ -34,16 +34,29 @@ const together = async (at: Place, callId: string) => {
 /** But for the agent's side, which the engine closes. */
 const isEmpty = async (at: Place) => (await asked(at, "/channels")).every(({ id }) => id.startsWith("media-"))
 
-const to = (ending: string, more: Partial<TransferRequest> = {}): TransferRequest => ({
-  to: numberOf(ending),
-  kind: "attended",
-  timeoutSeconds: 600,
-  ...more
-})
-const transferred = (line: Line, callId: CallId, request: TransferRequest) =>
-  Effect.runPromise(Effect.result(line.trunk.transfer?.(refTo(callId), request) ?? Effect.die("cannot transfer"))).then((result) =>
-    result._tag === "Success" ? result.success : result.failure
+type Asked = Omit<TransferRequest, "leave" | "transfer">
+const to = (ending: string, more: Partial<Asked> = {}): Asked => ({ to: numberOf(ending), kind: "attended", timeoutSeconds: 600, ...more })
+
+/** How often a call was to be transferred. */
+const tries = new Map<string, number>()
+/** Undefined: it has begun. */
+const begun = async (line: Line, callId: CallId, request: Asked, leave = () => true) => {
+  const transfer = (tries.get(callId) ?? 0) + 1
+  tries.set(callId, transfer)
+  const asked = line.trunk.transfer?.(refTo(callId), { ...request, leave, transfer }) ?? Effect.die("cannot transfer")
+  const result = await Effect.runPromise(Effect.result(asked))
+  return result._tag === "Failure" ? result.failure : undefined
+}
+/** Why it has not begun, or else what came of it: who answered, or why nobody did. */
+const transferred = async (line: Line, callId: CallId, request: Asked) => {
+  const failure = await begun(line, callId, request)
+  if (failure !== undefined) return failure
+  const told = await line.until("outcome of the transfer", () =>
+    line.events(callId).find((event) => event._tag === "HungUp" || (event._tag === "Transferred" && event.transfer === tries.get(callId)))
   )
+  if (told._tag !== "Transferred") return told
+  return told.answered ? "answered" : told.cause
+}
 
 /** A call that is up, with its agent, for as long as `use` takes. */
 const given = (
@@ -61,7 +74,7 @@ const given = (
   })
 
 given("the destination answers, then the two of them talk, until the destination hangs up", async (t, { callId, emulator, line }) => {
-  t.strictSame(await transferred(line, callId, to("001", { from: "+15550100" })), { _tag: "Connected" })
+  t.strictSame(await transferred(line, callId, to("001", { from: "+15550100" })), "answered")
   t.equal(await together(emulator, callId), "callee other")
   t.strictSame(line.known(), [callId], "nobody takes the second channel for a call")
   t.equal(await line.hungUp(callId), "normal_clearing")
@@ -69,8 +82,8 @@ given("the destination answers, then the two of them talk, until the destination
 })
 
 given("the destination answers, then the callee's end is its end", async (t, { callId, emulator, line }) => {
-  t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" })
-  t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /was transferred before/ })
+  t.strictSame(await transferred(line, callId, to("011")), "answered")
+  t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /was transferred before/ })
   await line.hangup(callId)
   t.equal(await line.hungUp(callId), "agent_hangup")
   await untilTrue("nobody there", () => isEmpty(emulator))
@@ -82,14 +95,14 @@ for (const [what, ending, cause] of [
   ["refuses", "007", "call_rejected"]
 ] as const) {
   given(`the destination ${what}, then the agent has the callee again`, async (t, { callId, emulator, line }) => {
-    t.strictSame(await transferred(line, callId, to(ending)), { _tag: "Declined", cause })
+    t.strictSame(await transferred(line, callId, to(ending)), cause)
     t.equal(await together(emulator, callId), "agent callee")
-    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" }, "and may try another")
+    t.strictSame(await transferred(line, callId, to("011")), "answered", "and may try another")
   })
 }
 
 given("the destination rings for too long, then the agent has the callee again", async (t, { callId, emulator, line }) => {
-  t.match(await transferred(line, callId, to("003", { timeoutSeconds: 1 })), { _tag: "Declined" })
+  t.not(await transferred(line, callId, to("003", { timeoutSeconds: 1 })), "answered")
   t.equal(await together(emulator, callId), "agent callee")
   await untilTrue("one callee and one agent", async () => (await asked(emulator, "/channels")).length === 2)
 })
@@ -97,7 +110,7 @@ given("the destination rings for too long, then the agent has the callee again",
 given(
   "the destination's line is none, then the agent has the callee again",
   async (t, { callId, emulator, line }) => {
-    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Declined", cause: "no_route" })
+    t.strictSame(await transferred(line, callId, to("011")), "no_route")
     t.equal(await together(emulator, callId), "agent callee")
   },
   { config: { transfer_dial_string: "SIP/{number}" } }
@@ -108,22 +121,30 @@ given("the callee hangs up while the destination rings, then that stops ringing"
   await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
   t.equal(await together(emulator, callId), "callee", "the callee waits alone")
   await line.hangup(callId)
-  t.strictSame(await outcome, { _tag: "CalleeGone" })
+  t.match(await outcome, { _tag: "HungUp" })
   await untilTrue("nobody there", () => isEmpty(emulator))
 })
 
-given("it is called off, then the agent has the callee again and nobody rings", async (t, { callId, emulator, line }) => {
-  const fiber = Effect.runFork(line.trunk.transfer?.(refTo(callId), to("003")) ?? Effect.die("cannot transfer"))
-  await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
-  await Effect.runPromise(Fiber.interrupt(fiber))
+given("it may not leave any more, then nobody rings, and the agent keeps the callee", async (t, { callId, emulator, line }) => {
+  for (const kind of ["attended", "blind"] as const)
+    t.match(await begun(line, callId, to("011", { kind }), () => false), { _tag: "TransferRefused" })
+  t.equal(emulator.log.count("originate"), 1)
   t.equal(await together(emulator, callId), "agent callee")
-  await untilTrue("one callee and one agent", async () => (await asked(emulator, "/channels")).length === 2)
 })
+
+given(
+  "the reply to its request is lost, then the destination rings once, and its answer is told",
+  async (t, { callId, emulator, line }) => {
+    emulator.setResponseFault("reset-after-placing", 1)
+    t.equal(await transferred(line, callId, to("011")), "answered")
+    t.equal(emulator.log.count("originate"), 2)
+  }
+)
 
 given(
   "the engine is killed while the destination rings, then the next one ends that, and finds the call",
   async (t, { callId, emulator, line }) => {
-    const transfer = Effect.runFork(line.trunk.transfer?.(refTo(callId), to("003")) ?? Effect.die("cannot transfer"))
+    t.equal(await begun(line, callId, to("003")), undefined)
     await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
     const config = { ...ariConfig(emulator), ...ways }
     // The same node again: it takes the place of the one before, which can do nothing any more.
@@ -133,15 +154,13 @@ given(
     t.equal(await next.lookup(callId), "up")
     t.strictSame(next.known(), [callId], "the engine is told of the call, and of no other")
     await next.hangup(callId)
-    // A killed engine waits for nothing any more.
-    await Effect.runPromise(Fiber.interrupt(transfer))
   }
 )
 
 given(
   "the engine is killed while the two of them talk, then they go on talking until the next one ends the call",
   async (t, { callId, emulator, line }) => {
-    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" })
+    t.strictSame(await transferred(line, callId, to("011")), "answered")
     const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
     t.teardown(() => next.close())
     t.equal(await together(emulator, callId), "callee other")
@@ -153,10 +172,10 @@ given(
 
 given("the destination could be something else than a number, then nobody is dialed", async (t, { callId, emulator, line }) => {
   for (const other of ["", "1000@evil", "100/n", "1&PJSIP/2", "Local/1", "+", "1 0", "$(X)", "1".repeat(21)]) {
-    t.match(await transferred(line, callId, to("011", { to: other })), { _tag: "ProviderError", operation: "transfer" }, other)
-    t.match(await transferred(line, callId, to("011", { to: other, kind: "blind" })), { _tag: "ProviderError" }, other)
+    t.match(await transferred(line, callId, to("011", { to: other })), { _tag: "TransferRefused" }, other)
+    t.match(await transferred(line, callId, to("011", { to: other, kind: "blind" })), { _tag: "TransferRefused" }, other)
   }
-  t.match(await transferred(line, callId, to("011", { from: "x" })), { _tag: "ProviderError" })
+  t.match(await transferred(line, callId, to("011", { from: "x" })), { _tag: "TransferRefused" })
   t.equal(emulator.log.count("originate"), 1)
   t.equal(await together(emulator, callId), "agent callee")
 })
@@ -164,22 +183,22 @@ given("the destination could be something else than a number, then nobody is dia
 given(
   "nothing says where to, then nobody is dialed",
   async (t, { callId, emulator, line }) => {
-    t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /no dial string/ })
-    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "ProviderError", detail: /no context/ })
+    t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
+    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
     t.equal(emulator.log.count("originate"), 1)
   },
   { config: { transfer_dial_string: "", transfer_context: "" } }
 )
 
 given("it goes on in the dialplan, then its end there is heard", async (t, { callId, line }) => {
-  t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "HandedOver" })
+  t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), "answered")
   t.equal(await line.hungUp(callId), "normal_clearing")
 })
 
 given(
   "the dialplan has no such place, then the agent keeps the callee",
   async (t, { callId, emulator, line }) => {
-    t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "Declined", cause: "no_route" })
+    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no such extension/ })
     t.equal(await together(emulator, callId), "agent callee")
   },
   { config: { transfer_context: "nowhere" } }
@@ -207,7 +226,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callId = await line.talkTo(numberOf("700"))
     await line.withMedia(callId, async (stream) => {
       await exchange(stream, 2)
-      t.strictSame(await transferred(line, callId, to("710", { to: other })), { _tag: "Connected" })
+      t.strictSame(await transferred(line, callId, to("710", { to: other })), "answered")
       await speakUntil(stream, async () => (await heard(other)).length >= 4 * SAMPLE_RATE)
       const byOther = await heard(other)
       t.ok(clearest(byOther, 440).share > 0.9, "each hears the other")
@@ -220,7 +239,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callee = numberOf("710")
     const callId = await line.talkTo(callee)
     await line.withMedia(callId, async (stream) => {
-      t.strictSame(await transferred(line, callId, to("200")), { _tag: "Declined", cause: "user_busy" })
+      t.strictSame(await transferred(line, callId, to("200")), "user_busy")
       const { heard: byAgent } = await exchange(stream, 2)
       t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
       await untilTrue("the agent's tone", async () => clearest(await heard(callee), OUR_HERTZ).share > 0.9)
@@ -230,7 +249,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   t.test("when the destination rings out, then its ringing ends, and the agent hears the callee again", async (t) => {
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async (stream) => {
-      t.match(await transferred(line, callId, to("300", { timeoutSeconds: 1 })), { _tag: "Declined" })
+      t.not(await transferred(line, callId, to("300", { timeoutSeconds: 1 })), "answered")
       const { heard: byAgent } = await exchange(stream, 2)
       t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
     })
@@ -244,7 +263,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     await t.test("when nobody there is free, then the agent is heard again", async (t) => {
       const callId = await queues.talkTo(numberOf("710"))
       await queues.withMedia(callId, async (stream) => {
-        t.strictSame(await transferred(queues, callId, toQueue("2")), { _tag: "Declined", cause: "user_busy" })
+        t.strictSame(await transferred(queues, callId, toQueue("2")), "user_busy")
         const { heard: byAgent } = await exchange(stream, 2)
         t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
       })
@@ -255,7 +274,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       const callId = await queues.talkTo(numberOf("700"))
       await queues.withMedia(callId, async (stream) => {
         await exchange(stream, 2)
-        t.strictSame(await transferred(queues, callId, toQueue("1")), { _tag: "Connected" })
+        t.strictSame(await transferred(queues, callId, toQueue("1")), "answered")
         const before = (await heard(other)).length
         await speakUntil(stream, async () => (await heard(other)).length >= before + 4 * SAMPLE_RATE)
         const byOther = (await heard(other)).slice(before)
@@ -270,7 +289,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callId = await line.talkTo(numberOf("520"))
     await line.withMedia(callId, async () => {
       // An extension of the lab that hangs up after a moment.
-      t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "105" })), { _tag: "HandedOver" })
+      t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "105" })), "answered")
       t.equal(await line.hungUp(callId), "normal_clearing")
     })
   })
@@ -278,7 +297,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async (stream) => {
       // The context takes digits, and nothing that begins with a plus.
-      t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "+105" })), { _tag: "Declined", cause: "no_route" })
+      t.match(await transferred(line, callId, to("105", { kind: "blind", to: "+105" })), { _tag: "TransferRefused" })
       const { heard: byAgent } = await exchange(stream, 2)
       t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
     })
@@ -288,7 +307,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const other = numberOf("710")
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async () => {
-      t.strictSame(await transferred(line, callId, to("710", { to: other })), { _tag: "Connected" })
+      t.strictSame(await transferred(line, callId, to("710", { to: other })), "answered")
       const next = await Line.up(ari, config, line.node)
       t.teardown(() => next.close())
       const before = (await heard(other)).length

@@ -63,13 +63,15 @@ interface Hosted {
   readonly wrongConfig: Config
   readonly callerId: string
   readonly placesCall: (ask: CarrierAsk) => boolean
+  /** Undefined: the carrier transfers no calls. */
+  readonly transfersCall?: (ask: CarrierAsk) => boolean
   readonly refusals: NonNullable<World["refusals"]>
   readonly holdQueue?: (on: boolean) => void
   readonly cannot?: Readonly<Partial<Record<Ability | Callee, string>>>
 }
 
 /** A world of the emulator of a hosted carrier. */
-export const hostedWorld = (emulator: Emulator, { placesCall, ...hosted }: Hosted): World => ({
+export const hostedWorld = (emulator: Emulator, { placesCall, transfersCall, ...hosted }: Hosted): World => ({
   ...hosted,
   apiOrigin: new URL(emulator.server.url),
   calleeHertz,
@@ -81,5 +83,13 @@ export const hostedWorld = (emulator: Emulator, { placesCall, ...hosted }: Hoste
   spoil: (places, reply) => {
     emulator.server.fail({ acts: places, reply: reply === "lost" ? "reset" : reply === "late" ? "hang" : reply }, placesCall)
     return true
-  }
+  },
+  ...(transfersCall === undefined
+    ? {}
+    : {
+        spoilTransfer: (places) => {
+          emulator.server.fail({ acts: places, reply: "reset" }, transfersCall)
+          return true
+        }
+      })
 })

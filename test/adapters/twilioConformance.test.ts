@@ -3,7 +3,7 @@
  * T3 (disorder), T4 (ends), T5 (a machine), T7 (a lost reply), T9 (altered fields) and T13 (a second hang-up).
  */
 import twilio from "#adapters/twilio/twilio.ts"
-import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { placesCall, redirectsCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 
@@ -16,6 +16,7 @@ conforms(twilio, async () => {
     config: { account_sid: emulator.accountSid, amd_enabled: true, auth_token: emulator.authToken },
     holdQueue: (on) => emulator.holdQueue(on),
     placesCall,
+    transfersCall: redirectsCall,
     refusals: {
       auth_refused: error(401, 20003),
       caller_id_refused: error(400, 21210),

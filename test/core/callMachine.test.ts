@@ -21,8 +21,22 @@ import {
   looked
 } from "#test/support/callStory.ts"
 
-const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, EndClaimed, HungUp, Looked, MediaBack, MediaLost, Rang, Refused } =
-  CallEvent.cases
+const {
+  Accepted,
+  Answered,
+  DeadlinePassed,
+  Doubted,
+  EndAsked,
+  EndClaimed,
+  HungUp,
+  Looked,
+  MediaBack,
+  MediaLost,
+  Rang,
+  Refused,
+  Transferred,
+  TransferAsked
+} = CallEvent.cases
 
 t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
   t.strictSame(fresh, {
@@ -190,6 +204,12 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
         EndAsked.make({ at, cause })
   ),
   fc.constant<Occurrence>((at) => MediaBack.make({ at })),
+  fc.constant<Occurrence>((at) => TransferAsked.make({ at, destination: { kind: "attended", timeoutSeconds: 30, to: "+15550100" } })),
+  fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 3 })).map(
+    ([answered, transfer]): Occurrence =>
+      (at) =>
+        Transferred.make({ answered, at, transfer })
+  ),
   fc.constant<Occurrence>((at) => DeadlinePassed.make({ at })),
   fc.tuple(fc.constantFrom(...presences), fc.boolean()).map(
     ([presence, deaf]): Occurrence =>
@@ -252,6 +272,16 @@ t.test("given any events, in any order, with repeats", async (t) => {
   })
   t.test("then no request leaves but the first", async () => {
     always(2, (moments) => count(moments, "Originate") === 0)
+  })
+  t.test("then each transfer is begun once, for a callee who is with the agent, and as the next one", async () => {
+    const begun = (step: Step) => step.commands.flatMap((command) => (command._tag === "Transfer" ? [command.transfer] : []))
+    always(15, (moments) =>
+      moments.every(
+        ({ before, event, step }) =>
+          begun(step).length === 0 ||
+          (before._tag === "Up" && event._tag === "TransferAsked" && begun(step)[0] === (before.transfers ?? 0) + 1)
+      )
+    )
   })
   t.test("then the audio is attached once at most, and only on an answer", async () => {
     always(

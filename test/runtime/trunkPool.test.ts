@@ -81,7 +81,7 @@ const fake = (world: World, needsCallerId: boolean): Adapter => ({
           ),
         reconnect: () => void session.log.push("reconnect"),
         sendDtmf: () => note("dtmf"),
-        transfer: (_, { to }) => Effect.as(note(`transfer to ${to}`), { _tag: "HandedOver" })
+        transfer: (_, { to }) => note(`transfer to ${to}`)
       }
     })
 })
@@ -187,7 +187,13 @@ t.test("given other credentials", async (t) => {
         if (next !== undefined) next.presence = "up"
         yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
         t.match(yield* trunk.trunk.lookup(refTo(callId)), { presence: "up" })
-        yield* trunk.trunk.transfer?.(refTo(callId), { kind: "blind", timeoutSeconds: 20, to: "1000" }) ?? Effect.void
+        yield* trunk.trunk.transfer?.(refTo(callId), {
+          kind: "blind",
+          leave: () => true,
+          timeoutSeconds: 20,
+          to: "1000",
+          transfer: 1
+        }) ?? Effect.void
       })
     )
     t.strictSame(world.logs(), ["", "adopt, hangup, transfer to 1000"])

@@ -7,7 +7,7 @@ import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import { signed } from "./signed.ts"
 import { twilioWords, upgradeHeaders } from "./twilioMedia.ts"
-import { verbsOf } from "./twiml.ts"
+import { type Verb, verbsOf } from "./twiml.ts"
 
 type Status = "queued" | "initiated" | "ringing" | "in-progress" | "completed" | "busy" | "no-answer" | "canceled" | "failed"
 const eventNames: Partial<Record<Status, string>> = { initiated: "initiated", ringing: "ringing", "in-progress": "answered" }
@@ -58,6 +58,8 @@ export class TwilioCall {
   readonly #form: URLSearchParams
   readonly #disorder: Disorder<Callback> | undefined
   #life: ReturnType<CallLives["dial"]> | undefined
+  /** Somebody else who is connected to the callee, or is to be. */
+  #dialed: ReturnType<CallLives["dial"]> | undefined
   #sequence = 0
   #endedAt: number | undefined
   #seconds: number | undefined
@@ -90,8 +92,9 @@ export class TwilioCall {
         answered: () => this.#answer(),
         ended: (end) => {
           const { sip, status } = endingOf(end)
-          // The stream ends first.
+          // The stream ends first, and whoever the callee talks to.
           this.legs.at(-1)?.end()
+          this.#dialed?.hangUp()
           const tell = () => this.#end(status, end.talkMillis, sip)
           if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
           else setTimeout(tell, this.#account.endMillis).unref()
@@ -102,8 +105,10 @@ export class TwilioCall {
   }
 
   /** Undefined: done. Otherwise the state does not allow it. */
-  update(status: string | null): "refused" | undefined {
+  update(form: URLSearchParams): "refused" | undefined {
+    const [status, document] = [form.get("Status"), form.get("Twiml")]
     if (this.hasEnded()) return "refused"
+    if (document !== null) return this.#replace(document)
     const isWaiting = this.status === "queued" || this.status === "initiated" || this.status === "ringing"
     if (status === "canceled" && isWaiting) {
       this.#end("canceled", undefined)
@@ -151,16 +156,17 @@ export class TwilioCall {
   }
 
   /** What Twilio does once the answer document is at its end is to hang up. */
-  #obey(): void {
-    const [verb] = verbsOf(this.#form.get("Twiml") ?? "") ?? []
-    if (verb?.name === "Connect") return this.stream()
+  #obey(document = this.#form.get("Twiml") ?? ""): void {
+    const [verb] = verbsOf(document) ?? []
+    if (verb?.name === "Connect") return this.stream(document)
+    if (verb?.name === "Dial") return this.#connect(verb)
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale : 0
     setTimeout(() => this.#life?.hangUp(), millis).unref()
   }
 
   /** Connects to the stream of the answer document: once it has answered, and again after the call was redirected. */
-  stream(): void {
-    const [verb] = verbsOf(this.#form.get("Twiml") ?? "") ?? []
+  stream(document = this.#form.get("Twiml") ?? ""): void {
+    const [verb] = verbsOf(document) ?? []
     const url = verb?.children[0]?.attributes["url"]
     const life = this.#life
     if (url === undefined || life === undefined) return
@@ -179,6 +185,56 @@ export class TwilioCall {
     })
     this.legs.push(leg)
     leg.start()
+  }
+
+  /** Of a call that somebody has answered; its stream ends. */
+  #replace(document: string): "refused" | undefined {
+    if (this.status !== "in-progress" || verbsOf(document) === undefined) return "refused"
+    this.legs.at(-1)?.end()
+    this.#dialed?.hangUp()
+    this.#obey(document)
+    return undefined
+  }
+
+  /** Dials somebody else, and asks for the next document once that is over. */
+  #connect({ attributes, children: [number] }: Verb): void {
+    const { authToken, lives, sender } = this.#account
+    const sid = `CA${randomBytes(16).toString("hex")}`
+    const shown = attributes["callerId"] ?? this.from
+    const names = {
+      ...this.#names(),
+      Direction: "outbound-dial",
+      CallSid: sid,
+      From: shown,
+      To: number?.text ?? "",
+      ParentCallSid: this.sid
+    }
+    const told = number?.attributes["statusCallback"]
+    const ask = (status: string) => {
+      const url = attributes["action"] ?? ""
+      const fields = {
+        ...this.#names(),
+        CallStatus: this.hasEnded() ? "completed" : "in-progress",
+        DialCallSid: sid,
+        DialCallStatus: status
+      }
+      sender.send(sid, { ...signed(url, fields, authToken), onReply: (reply) => this.#obey(reply?.status === 200 ? reply.body : "") })
+    }
+    const dialed = lives.dial(
+      { id: sid, number: names.To, ringTimeoutSeconds: Number(attributes["timeout"] ?? 30), shown },
+      {
+        ringing: () => {},
+        answered: () => {
+          if (told !== undefined) sender.send(sid, signed(told, { ...names, CallStatus: "in-progress", SequenceNumber: "0" }, authToken))
+        },
+        ended: (end) => {
+          if (this.#dialed === dialed) this.#dialed = undefined
+          const { status } = endingOf(end)
+          ask(status === "completed" && end.talkMillis === undefined ? "canceled" : status)
+        }
+      }
+    )
+    this.#dialed = dialed
   }
 
   #end(status: Status, talkMillis: number | undefined, sip?: number): void {

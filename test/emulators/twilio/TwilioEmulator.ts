@@ -31,6 +31,10 @@ const notFound = (path: string) => errorOf(404, 20404, `The requested resource $
 /** Whether a request is to place a call. */
 export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Calls.json")
 
+/** Whether a request is to replace the document of a call. */
+export const redirectsCall = ({ body, method, path }: CarrierAsk): boolean =>
+  method === "POST" && /\/Calls\/CA\w+\.json$/.test(path) && new URLSearchParams(body).has("Twiml")
+
 export class TwilioEmulator {
   readonly accountSid = "AC00000000000000000000000000000001"
   readonly authToken = "12345678901234567890123456789012"
@@ -120,7 +124,7 @@ export class TwilioEmulator {
     if (resource === "/Calls") return ask.method === "POST" ? this.#create(ask) : this.#list(ask)
     const call = this.#calls.get(/^\/Calls\/(CA\w+)$/.exec(resource)?.[1] ?? "")
     if (call === undefined) return notFound(ask.path)
-    if (ask.method === "POST" && call.update(new URLSearchParams(ask.body).get("Status")) === "refused") {
+    if (ask.method === "POST" && call.update(new URLSearchParams(ask.body)) === "refused") {
       return errorOf(400, 21220, "Call is not in-progress. Cannot redirect.")
     }
     return { status: 200, body: call.record() }

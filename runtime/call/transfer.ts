@@ -1,0 +1,61 @@
+/**
+ * How the request to hand a callee to somebody else leaves: at its moment under the account's rate, because it rings a phone like any other, and only
+ * while the call goes on. It is never repeated; one whose outcome is unknown is decided by what the provider tells, and by the audio.
+ */
+import { Effect } from "effect"
+import { type CallCommand, CallEvent } from "#core/call/Call.ts"
+import { TransferDoubtful, TransferRefused } from "#core/provider/Transfer.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { CallServices } from "./CallServices.ts"
+import type { LiveCall } from "./LiveCall.ts"
+
+type Command = Extract<CallCommand, { readonly _tag: "Transfer" }>
+
+/** The longest wait for the rate. */
+const LATEST_MILLIS = 10_000
+/** For adapters without a timeout of their own. */
+const TRANSFER_TIMEOUT = "20 seconds"
+
+export const transfer = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: Command) {
+  const { clock } = services
+  yield* request(services, call, command).pipe(
+    Effect.catchTag("TransferDoubtful", ({ detail }) => Effect.logWarning("it is unknown whether a transfer was taken", { detail })),
+    Effect.catchTag("TransferRefused", ({ detail }) => {
+      const { transfer } = command
+      call.tell(CallEvent.cases.Transferred.make({ answered: false, at: SteadyTime.nowOf(clock), transfer }))
+      return Effect.logWarning("a transfer was refused", { detail })
+    })
+  )
+})
+
+const request = Effect.fnUntraced(function* ({ clock, lock, rate }: CallServices, call: LiveCall, { destination, transfer }: Command) {
+  const { trunk } = call
+  const begin = trunk.trunk.transfer
+  if (begin === undefined) return yield* new TransferRefused({ detail: "this provider transfers no calls" })
+  const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
+  let hasLeft = false
+  call.transfer = transfer
+  const leave = (): boolean => {
+    // A call that has been hung up in the meantime has no transfer any more.
+    hasLeft = call.transfer === transfer && !call.isOver && lock.isHeld() && departure.leave()
+    call.transfer = undefined
+    return hasLeft
+  }
+  const latest = SteadyTime.nowOf(clock) + LATEST_MILLIS
+  const overdue = Effect.suspend(() => {
+    call.transfer = undefined
+    const detail = "no reply in time"
+    return Effect.fail(hasLeft ? new TransferDoubtful({ detail }) : new TransferRefused({ detail }))
+  })
+  yield* Effect.gen(function* () {
+    for (let at = departure.readyAt(); at > SteadyTime.nowOf(clock); at = departure.readyAt()) {
+      if (at > latest) return yield* new TransferRefused({ detail: "too many calls are being dialed" })
+      yield* Effect.sleep(at - SteadyTime.nowOf(clock))
+    }
+    const { from } = call.ref
+    yield* begin(call.ref, { ...(from === undefined ? {} : { from }), ...destination, leave, transfer })
+  }).pipe(
+    Effect.timeoutOrElse({ duration: TRANSFER_TIMEOUT, orElse: () => overdue }),
+    Effect.ensuring(Effect.sync(() => departure.giveBack()))
+  )
+})
