@@ -160,8 +160,9 @@ const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: strin
   }
   // Uninterruptible: a channel dialed after it was hung up would ring. If the reply is lost, events tell whether it was dialed.
   return send(asterisk, { method: "POST", path: "/channels", query, leave }).pipe(
-    Effect.map((reply) => {
-      if (!isSuccess(reply) && isFromAsterisk(reply)) Deferred.doneUnsafe(one.settled, Effect.succeed(declined("no_route")))
+    Effect.tap((reply) => {
+      const isRefused = !isSuccess(reply) && isFromAsterisk(reply)
+      return isRefused ? Deferred.succeed(one.settled, declined("no_route")) : Effect.void
     }),
     Effect.catchTag("TransferDoubtful", () => Effect.void),
     Effect.uninterruptible

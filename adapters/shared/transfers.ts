@@ -24,10 +24,15 @@ export const transferIn = (kind: string): number | undefined => {
 export const joined = (transfer: number): TrunkEvent => ({ _tag: "Transferred", transfer, answered: true })
 export const declined = (transfer: number, cause: HangupCause): TrunkEvent => ({ _tag: "Transferred", transfer, answered: false, cause })
 
+interface Transferable extends Pick<CallRef, "callId"> {
+  /** The carrier's own id of the call. */
+  readonly id: string
+}
+
 /** What a carrier is to be asked for. */
 export interface TransferVerb {
   /** The request; its numbers are usable. `address`: where the carrier is to tell of it. `mediaUrl`: where the audio of a callee who comes back is served. */
-  readonly order: (id: string, request: TransferRequest, address: string, mediaUrl: string | undefined) => HttpRequest
+  readonly order: (of: Transferable, request: TransferRequest, address: string, mediaUrl: string | undefined) => HttpRequest
   readonly isTaken: (reply: Reply, id: string) => boolean
 }
 
@@ -46,12 +51,13 @@ export const beginTransfer = Effect.fnUntraced(function* (
   call: CallRef,
   request: TransferRequest
 ) {
+  const { callId } = call
   const { from = call.from, kind, leave, to, transfer } = request
   if (kind === "blind") return yield* refused("this carrier hands a call over only to a destination that has answered")
   if (!isE164(to)) return yield* refused("the destination is not a phone number in E.164")
   if (from === undefined || !isE164(from)) return yield* refused("there is no caller ID in E.164")
   if (callbackUrl === undefined) return yield* refused("the carrier has no address to tell of it")
-  const asked = order(id, { ...request, from }, callbackUrl(kindOf(transfer), call.callId), mediaUrl?.(call.callId))
+  const asked = order({ callId, id }, { ...request, from }, callbackUrl(kindOf(transfer), callId), mediaUrl?.(callId))
   const outcome = yield* carrier.outcomeOf({ ...asked, leave: () => leave() })
   if (outcome instanceof NotSent) return yield* refused(outcome.detail)
   if (!("status" in outcome)) return yield* new TransferDoubtful({ detail: outcome.detail })

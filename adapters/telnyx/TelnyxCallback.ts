@@ -7,6 +7,7 @@ import { Schema } from "effect"
 import { billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
 import { at, parseBytes, textAt, timeIn } from "#adapters/shared/Json.ts"
 import type { Page } from "#adapters/shared/pages.ts"
+import { outcomeOf, transferIn } from "#adapters/shared/transfers.ts"
 import { CallId } from "#core/Id.ts"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Look } from "#core/provider/Adapter.ts"
@@ -31,11 +32,14 @@ export const readCallback = (callback: Callback): CallbackRead => {
   return { events: eventsIn(data, callback), ...(isProviderCallId(id) ? { deliveryId: id } : {}) }
 }
 
-const eventsIn = (data: unknown, { call, isWanted }: Callback): CallbackRead["events"] => {
+const eventsIn = (data: unknown, { call, isWanted, kind }: Callback): CallbackRead["events"] => {
   const payload = at(data, "payload")
   const providerCallId = at(payload, "call_control_id")
   const callId = callIdIn(textAt(payload, "client_state"))
   if (callId === undefined || !isProviderCallId(providerCallId)) return []
+  const transfer = transferIn(kind)
+  if (transfer !== undefined && call?.callId === callId && call.providerCallId !== providerCallId)
+    return outcomeOf(transfer, meaningOf(data, true)).map((event) => ({ event }))
   // Signed, but sent for another call, or for a second leg of this one.
   if (call !== undefined && (call.callId !== callId || (call.providerCallId ?? providerCallId) !== providerCallId)) return []
   const told = eventsFor(call, providerCallId, meaningOf(data, isWanted || call === undefined))

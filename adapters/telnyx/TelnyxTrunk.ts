@@ -28,6 +28,20 @@ export const connect = (carrier: HostedCarrier, { connection_id }: TelnyxConfig,
     hangup: (id) => carrier.ask("hangup", command(id, "hangup", {}), (reply) => isDone(reply) || isEndedAlready(reply)),
     look: (id) => look(carrier, id),
     find: (call) => find(carrier, connection_id, call),
+    transfer: {
+      order: ({ callId, id }, { from, timeoutSeconds, to, transfer }, webhook_url) =>
+        command(id, "transfer", {
+          to,
+          from,
+          timeout_secs: secondsWithin(timeoutSeconds, RING_SECONDS),
+          target_leg_client_state: clientStateOf(callId),
+          command_id: `${callId}/${transfer}`,
+          webhook_url,
+          webhook_url_method: "POST",
+          webhook_retries_policies: { "call.bridged": retries, "call.hangup": retries }
+        }),
+      isTaken: isDone
+    },
     sendDtmf: {
       digits: /^[0-9*#A-D]{1,64}$/,
       send: (id, digits) => carrier.ask("sendDtmf", command(id, "send_dtmf", { digits }), isDone)

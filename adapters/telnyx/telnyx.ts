@@ -17,6 +17,7 @@ export default defineHostedAdapter({
     originatesInFlight: 16,
     tells: ["keys", "marks", "answerer", "cost", "unnamed"],
     signs: ["body", "time"],
+    transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
     accountField: "connection_id"

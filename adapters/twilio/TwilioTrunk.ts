@@ -41,7 +41,7 @@ export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: T
     look: (sid) => look(twilio, sid),
     find: (call) => find(twilio, call),
     transfer: {
-      order: (sid, request, address, mediaUrl) => post(config, callPath(sid), transferForm(request, address, mediaUrl, RETRIES)),
+      order: ({ id }, request, address, mediaUrl) => post(config, callPath(id), transferForm(request, address, mediaUrl, RETRIES)),
       isTaken: shows
     }
   })

@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from "node:crypto"
 import telnyx from "#adapters/telnyx/telnyx.ts"
-import { isDial, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { isDial, isTransfer, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { errorOf } from "#test/emulators/telnyx/TelnyxErrors.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
@@ -18,6 +18,7 @@ conforms(telnyx, async () => {
     callerId: OUR_NUMBER,
     config: configOf(emulator),
     placesCall: isDial,
+    transfersCall: isTransfer,
     refusals: {
       auth_refused: errorOf(401, "10009"),
       caller_id_refused: errorOf(422, "10016", "/from"),

@@ -21,6 +21,12 @@ interface Order {
   readonly stream: string
   readonly to: string
 }
+interface Handover {
+  readonly from: string
+  readonly hook: string
+  readonly ringSeconds: number
+  readonly to: string
+}
 interface Told {
   readonly body: string
   readonly place: "before" | "answer" | "ending" | "end"
@@ -28,6 +34,7 @@ interface Told {
 
 export const account = { signingKey: "parley-signing-key-0001", token: "par_0001" }
 export const errorOf = (status: number, code: string): Answer => ({ status, body: { error: { code } } })
+export const transfersCall = ({ path }: CarrierAsk): boolean => path.endsWith("/transfer")
 export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v1/calls"
 
 export class ParleyEmulator {
@@ -59,6 +66,7 @@ export class ParleyEmulator {
     if (call === undefined) return errorOf(404, "no_call")
     if (ask.method === "GET") return { status: 200, body: call.record() }
     if (call.life.state === "ended") return errorOf(409, "over")
+    if (verb === "transfer") return call.life.state === "up" ? call.transfer(JSON.parse(ask.body) as Handover) : errorOf(409, "not_up")
     if (verb === "keys") this.log.press(call.id, /"digits":"([^"]*)"/.exec(ask.body)?.[1] ?? "")
     else call.life.hangUp()
     return { status: 202, body: { call: call.id } }
@@ -79,15 +87,17 @@ class ParleyCall {
   readonly order: Order
   readonly life: ReturnType<CallLives["dial"]>
   readonly mayReply: Promise<void>
-  readonly #log: CalleeLog
   readonly #sender: CallbackSender
   readonly #disorder: Disorder<Told> | undefined
   #facts: Readonly<Record<string, unknown>> = { state: "dialing" }
   #leg: MediaLeg | undefined
+  /** Somebody else who is connected to the callee, or is to be. */
+  #dialed: ReturnType<CallLives["dial"]> | undefined
+  readonly #lives: CallLives
 
   constructor(order: Order, lives: CallLives, sender: CallbackSender) {
     this.order = order
-    this.#log = lives.log
+    this.#lives = lives
     this.#sender = sender
     const { from, maxSeconds, ringSeconds, to } = order
     this.life = lives.dial(
@@ -113,6 +123,24 @@ class ParleyCall {
     return { ...this.#facts, call: this.id, reference: this.order.reference }
   }
 
+  /** The stream goes on beside it. */
+  transfer({ from, hook, ringSeconds, to }: Handover): Answer {
+    const tell = (facts: object) =>
+      this.#send({ body: JSON.stringify({ call: this.record(), event: randomUUID(), transfer: facts }), place: "before" }, hook)
+    this.#dialed = this.#lives.dial(
+      { id: `pc_${randomUUID()}`, number: to, ringTimeoutSeconds: ringSeconds, shown: from },
+      {
+        answered: () => tell({ state: "talking" }),
+        ended: ({ by, ending, talkMillis }) => {
+          if (talkMillis === undefined) tell({ endedBy: by === "us" ? "caller" : by, sip: ending?.sipStatus, state: "over" })
+          else this.life.hangUp()
+        },
+        ringing: () => {}
+      }
+    )
+    return { status: 202, body: { call: this.id } }
+  }
+
   #answered(): void {
     this.#tell("answer", { answeredAt: Date.now(), state: "talking" })
     const { callee } = this.life
@@ -121,7 +149,7 @@ class ParleyCall {
     this.#leg = new MediaLeg({
       callee,
       id: this.id,
-      log: this.#log,
+      log: this.#lives.log,
       onLost: () => {},
       url: this.order.stream,
       words: wordsOf(this.id),
@@ -132,6 +160,7 @@ class ParleyCall {
 
   #ended({ by, ending, talkMillis }: CallEnd): void {
     this.#leg?.end()
+    this.#dialed?.hangUp()
     const sip = talkMillis === undefined ? ending?.sipStatus : undefined
     const price = talkMillis === undefined ? {} : { price: { amount: "0.0100", currency: "EUR" } }
     this.#tell("end", {
@@ -150,8 +179,7 @@ class ParleyCall {
     else this.#disorder.add(told)
   }
 
-  #send({ body }: Told): void {
-    const url = this.order.hook
+  #send({ body }: Told, url = this.order.hook): void {
     const time = Math.floor(Date.now() / 1000)
     const signature = createHmac("sha256", account.signingKey).update(`${time}.${url}.${body}`).digest("hex")
     this.#sender.send(this.id, {

@@ -1,8 +1,6 @@
 /** The suite itself: each fault of an adapter makes the right case fail, and says what was expected and seen. */
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
-import t from "tap"
-import { conformance } from "#adapters/conformance/conformance.ts"
 import type { CallId } from "#core/Id.ts"
 import { type Adapter, OriginateDoubtful, type Trunk } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
@@ -21,14 +19,9 @@ import {
 } from "./broken.ts"
 import { parley } from "./parley.ts"
 import { account } from "./ParleyEmulator.ts"
-import { openParley } from "./parleyWorld.ts"
+import { fail, type Fault } from "./faults.ts"
 
-/** How long a case waits for what a broken adapter never does: long enough for what it does, on a busy machine. */
-const PATIENCE_MILLIS = 15_000
 const { signs = [], tells = [] } = parley.manifest
-
-/** What is wrong, how the name of the case begins that must fail, and with what words. */
-type Fault = readonly [what: string, adapter: Adapter, caseName: string, message: RegExp]
 
 const originates = (change: (trunk: Trunk) => Trunk["originate"]): Adapter => withTrunk(parley, (trunk) => ({ originate: change(trunk) }))
 
@@ -371,11 +364,4 @@ const sounds: ReadonlyArray<Fault> = [
   ]
 ]
 
-t.jobs = 8
-for (const [what, adapter, caseName, message] of [...places, ...tellsOf, ...believes, ...manifests, ...verbs, ...sounds]) {
-  t.test(`an adapter that ${what} fails: ${caseName}`, { buffered: true }, async (t) => {
-    const asked = conformance(adapter, openParley, { patienceMillis: PATIENCE_MILLIS }).find(({ name }) => name.startsWith(caseName))
-    if (asked === undefined) throw new Error("there is no such case")
-    await t.rejects(() => asked.run().then(() => {}), { message })
-  })
-}
+fail([...places, ...tellsOf, ...believes, ...manifests, ...verbs, ...sounds])

@@ -19,6 +19,7 @@ import { at, numberAt, parseBytes, textAt } from "#adapters/shared/Json.ts"
 import { type JsonDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
 import type { CarrierReplies, Refusal } from "#adapters/shared/replies.ts"
 import { bearer, durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
+import { declined, joined, transferIn } from "#adapters/shared/transfers.ts"
 
 /** Parley's code of an error. */
 const codeIn = ({ body }: Reply): string | undefined => textAt(body, "error", "code")
@@ -65,6 +66,9 @@ const eventsOf = (call: unknown): ReadonlyArray<TrunkEvent> => {
   ]
 }
 
+const dialedOf = (transfer: number, dialed: unknown): TrunkEvent =>
+  textAt(dialed, "state") === "talking" ? joined(transfer) : declined(transfer, causeOf(dialed))
+
 /** HMAC-SHA256 over the time, the address and the body. */
 const proofOf = (request: CarrierRequest, key: string): Proof | undefined => {
   const { body, headers, url } = request
@@ -74,11 +78,13 @@ const proofOf = (request: CarrierRequest, key: string): Proof | undefined => {
   return isSameText(signature, expected) ? { coversBody: true, nonce: undefined } : undefined
 }
 
-const read = ({ body, call }: Callback): CallbackRead => {
+const read = ({ body, call, kind }: Callback): CallbackRead => {
   const told = parseBytes(body)
   const [event, id, known] = [textAt(told, "event"), idIn(at(told, "call")), call?.providerCallId]
+  const transfer = transferIn(kind)
   // Not about a call, or about another one than that of the address.
   if (event === undefined || id === undefined || (known ?? id) !== id) return { events: [] }
+  if (transfer !== undefined) return { deliveryId: event, events: [{ event: dialedOf(transfer, at(told, "transfer")) }] }
   return { deliveryId: event, events: eventsFor(call, id, eventsOf(at(told, "call"))) }
 }
 
@@ -101,6 +107,8 @@ const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses
 })
 const limits = { least: 1, most: 86_400 }
 
+const isTaken = (reply: Reply, id: string): boolean => reply.status === 202 && idIn(reply.body) === id
+
 const account = ({ token }: { readonly token: string }): Account => ({
   origin: "https://api.parley.example",
   authorization: bearer(token),
@@ -119,8 +127,8 @@ const words: JsonDialect = {
 
 const connect = (carrier: HostedCarrier, _: unknown, context: TrunkContext) => {
   const command = (id: string, verb: "hangup" | "keys", body: object) => {
-    const isDone = (reply: Reply) => reply.status === 202 && idIn(reply.body) === id
-    return carrier.ask(verb, send("POST", `${pathOf(id)}/${verb}`, body), (reply) => isDone(reply) || codeIn(reply) === "over")
+    const isDone = (reply: Reply) => isTaken(reply, id) || codeIn(reply) === "over"
+    return carrier.ask(verb, send("POST", `${pathOf(id)}/${verb}`, body), isDone)
   }
   return openTrunk(carrier, context, {
     isId: isProviderCallId,
@@ -132,6 +140,11 @@ const connect = (carrier: HostedCarrier, _: unknown, context: TrunkContext) => {
         const [providerCallId, look] = [idIn(call), lookOf(call)]
         return providerCallId === undefined || look === undefined ? undefined : { providerCallId, look }
       }),
+    transfer: {
+      isTaken,
+      order: ({ id }, { from, timeoutSeconds, to }, hook) =>
+        send("POST", `${pathOf(id)}/transfer`, { from, hook, ringSeconds: secondsWithin(timeoutSeconds, limits), to })
+    },
     sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (id, digits) => command(id, "keys", { digits }) }
   })
 }
@@ -144,7 +157,8 @@ export const parley = defineHostedAdapter({
     callsPerSecond: 5,
     originatesInFlight: 4,
     tells: ["ringing", "keys", "marks", "answerer", "cost", "unnamed"],
-    signs: ["address", "query", "body", "time"]
+    signs: ["address", "query", "body", "time"],
+    transfers: ["attended"]
   },
   fields: {
     token: Credential.token({ label: "Token", placeholder: "par_..." }),

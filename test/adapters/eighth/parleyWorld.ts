@@ -1,12 +1,13 @@
 import { hostedWorld } from "#test/adapters/conforms.ts"
 import { OUR_NUMBER } from "#test/adapters/hosted.ts"
-import { account, errorOf, ParleyEmulator, placesCall } from "./ParleyEmulator.ts"
+import { account, errorOf, ParleyEmulator, placesCall, transfersCall } from "./ParleyEmulator.ts"
 
 export const openParley = async () =>
   hostedWorld(await ParleyEmulator.start(), {
     callerId: OUR_NUMBER,
     config: { signing_key: account.signingKey, token: account.token },
     placesCall,
+    transfersCall,
     refusals: {
       auth_refused: errorOf(401, "bad_token"),
       caller_id_refused: errorOf(422, "bad_from"),

@@ -47,14 +47,20 @@ export class TelnyxCall {
   readonly life: ReturnType<CallLives["dial"]>
   /** Its media sockets, in order. */
   readonly legs: Array<MediaLeg> = []
+  /** The leg of somebody else who is connected to the callee, or is to be. */
+  #other: TelnyxCall | undefined
   readonly #lives: CallLives
   readonly #telling: Telling
   readonly #startedAt = new Date()
   #endedAt: Date | undefined
   readonly #disorder: Disorder<Told> | undefined
 
-  constructor(dial: Dial, lives: CallLives, telling: Telling) {
+  readonly #joined: (how: "answered" | "ended") => void
+
+  /** `joined`: what becomes of it is the affair of another leg. */
+  constructor(dial: Dial, lives: CallLives, telling: Telling, joined: (how: "answered" | "ended") => void = () => {}) {
     this.dial = dial
+    this.#joined = joined
     this.#telling = telling
     this.#lives = lives
     const { from, limitSeconds, timeoutSeconds, to } = dial
@@ -87,6 +93,22 @@ export class TelnyxCall {
     }
   }
 
+  /** Dials somebody else. The stream of this leg goes on, and if nobody answers, so does the leg. */
+  transfer(dial: Dial): void {
+    let isBridged = false
+    const other = new TelnyxCall(dial, this.#lives, this.#telling, (how) => {
+      if (how === "answered") {
+        isBridged = true
+        other.#tell("call.bridged", {})
+        this.#tell("call.bridged", {})
+      } else {
+        if (this.#other === other) this.#other = undefined
+        if (isBridged) this.life.hangUp()
+      }
+    })
+    this.#other = other
+  }
+
   #answered(): void {
     this.#tell("call.answered", { state: "answered", start_time: this.#startedAt.toISOString() })
     const { callee } = this.life
@@ -94,6 +116,7 @@ export class TelnyxCall {
     this.#detect(callee.sound === "machine")
     this.#openStream()
     this.legs.at(-1)?.start()
+    this.#joined("answered")
   }
 
   #detect(isMachine: boolean): void {
@@ -137,6 +160,8 @@ export class TelnyxCall {
     this.#endedAt = new Date()
     // The stream ends first.
     this.legs.at(-1)?.end()
+    this.#other?.life.hangUp()
+    this.#joined("ended")
     const { endMillis } = this.#telling
     if (endMillis === 0 || this.legs.length === 0) this.#tellEnd(end)
     else setTimeout(() => this.#tellEnd(end), endMillis).unref()

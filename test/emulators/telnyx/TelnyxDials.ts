@@ -99,3 +99,24 @@ export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer =
   if (streamUrl === undefined && body["stream_url"] !== undefined) return errorOf(422, "10015", "/stream_url")
   return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, retryMillis, streamUrl }
 }
+
+const ofTransfers = new Set([
+  "command_id",
+  "from",
+  "target_leg_client_state",
+  "timeout_secs",
+  "to",
+  "webhook_retries_policies",
+  "webhook_url",
+  "webhook_url_method"
+])
+
+/** The leg of a transfer's destination, or the answer to a request that is none. */
+export const readTransfer = ({ connectionId }: Dial, text: string): Dial | TelnyxAnswer => {
+  const body = parsed(text)
+  if (!isObject(body)) return errorOf(400, "10015")
+  const stray = Object.keys(body).find((name) => !ofTransfers.has(name))
+  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  const { target_leg_client_state: client_state, ...dial } = body
+  return readDial("application/json", JSON.stringify({ ...dial, client_state, connection_id: connectionId }))
+}

@@ -9,7 +9,7 @@ import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
 import { TelnyxApplications } from "./TelnyxApplications.ts"
 import { TelnyxCall, signatureOf, type Telling } from "./TelnyxCall.ts"
-import { readDial } from "./TelnyxDials.ts"
+import { readDial, readTransfer } from "./TelnyxDials.ts"
 import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
 
 interface TelnyxOptions {
@@ -31,6 +31,7 @@ interface TelnyxOptions {
 const WEBHOOK_RETRIES = 5
 
 export const isDial = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v2/calls"
+export const isTransfer = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/transfer")
 export const isHangup = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/hangup")
 
 export const startTelnyxEmulator = async (options: TelnyxOptions = {}): Promise<TelnyxEmulator> => {
@@ -144,9 +145,11 @@ class TelnyxEmulator {
     return answer
   }
 
-  #act({ id, life }: TelnyxCall, action: string, body: string): TelnyxAnswer {
+  #act(call: TelnyxCall, action: string, body: string): TelnyxAnswer {
+    const { id, life } = call
     if (life.state === "ended") return errorOf(422, "90018")
     if (action === "hangup") life.hangUp()
+    else if (action === "transfer") return transfer(call, body)
     else if (action !== "send_dtmf") return errorOf(404, "10005")
     else if (life.state !== "up") return errorOf(422, "90034")
     else this.log.press(id, /"digits":"([^"]*)"/.exec(body)?.[1] ?? "")
@@ -186,4 +189,12 @@ class TelnyxEmulator {
       meta
     )
   }
+}
+
+const transfer = (call: TelnyxCall, body: string): TelnyxAnswer => {
+  const dial = readTransfer(call.dial, body)
+  if ("status" in dial) return dial
+  if (call.life.state !== "up") return errorOf(422, "90034")
+  call.transfer(dial)
+  return dataOf({ result: "ok" })
 }

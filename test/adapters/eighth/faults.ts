@@ -1,0 +1,22 @@
+/** Runs the suite against adapters with one fault each: the right case must fail, with the right words. */
+import t from "tap"
+import { conformance } from "#adapters/conformance/conformance.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { openParley } from "./parleyWorld.ts"
+
+/** How long a case waits for what a broken adapter never does: long enough for what it does, on a busy machine. */
+const PATIENCE_MILLIS = 15_000
+
+/** What is wrong, how the name of the case begins that must fail, and with what words. */
+export type Fault = readonly [what: string, adapter: Adapter, caseName: string, message: RegExp]
+
+export const fail = (faults: ReadonlyArray<Fault>): void => {
+  t.jobs = 8
+  for (const [what, adapter, caseName, message] of faults) {
+    t.test(`an adapter that ${what} fails: ${caseName}`, { buffered: true }, async (t) => {
+      const asked = conformance(adapter, openParley, { patienceMillis: PATIENCE_MILLIS }).find(({ name }) => name.startsWith(caseName))
+      if (asked === undefined) throw new Error("there is no such case")
+      await t.rejects(() => asked.run().then(() => {}), { message })
+    })
+  }
+}
