@@ -24,6 +24,13 @@ export const transferIn = (kind: string): number | undefined => {
 export const joined = (transfer: number): TrunkEvent => ({ _tag: "Transferred", transfer, answered: true })
 export const declined = (transfer: number, cause: HangupCause): TrunkEvent => ({ _tag: "Transferred", transfer, answered: false, cause })
 
+/** What the destination's own leg tells, read like that of a call. Once it has answered, its end changes nothing. */
+export const outcomeOf = (transfer: number, told: ReadonlyArray<TrunkEvent>): ReadonlyArray<TrunkEvent> =>
+  told.flatMap((event) => {
+    if (event._tag === "Answered") return [joined(transfer)]
+    return event._tag === "HungUp" ? [declined(transfer, event.cause)] : []
+  })
+
 interface Transferable extends Pick<CallRef, "callId"> {
   /** The carrier's own id of the call. */
   readonly id: string

@@ -29,17 +29,11 @@ export const connect = (carrier: HostedCarrier, { connection_id }: TelnyxConfig,
     look: (id) => look(carrier, id),
     find: (call) => find(carrier, connection_id, call),
     transfer: {
-      order: ({ callId, id }, { from, timeoutSeconds, to, transfer }, webhook_url) =>
-        command(id, "transfer", {
-          to,
-          from,
-          timeout_secs: secondsWithin(timeoutSeconds, RING_SECONDS),
-          target_leg_client_state: clientStateOf(callId),
-          command_id: `${callId}/${transfer}`,
-          webhook_url,
-          webhook_url_method: "POST",
-          webhook_retries_policies: { "call.bridged": retries, "call.hangup": retries }
-        }),
+      order: ({ callId, id }, { from, timeoutSeconds, to, transfer }, webhook_url) => {
+        const names = { command_id: `${callId}/${transfer}`, target_leg_client_state: clientStateOf(callId) }
+        const hook = { webhook_url, webhook_retries_policies: { "call.answered": retries, "call.hangup": retries } }
+        return command(id, "transfer", { ...names, ...hook, to, from, timeout_secs: secondsWithin(timeoutSeconds, RING_SECONDS) })
+      },
       isTaken: isDone
     },
     sendDtmf: {

@@ -6,13 +6,13 @@ import { answerBefore, billOf, eventsFor, hungUp, timeOf } from "#adapters/share
 import { formOf } from "#adapters/shared/CarrierRequest.ts"
 import { at, countIn, textAt, timeIn } from "#adapters/shared/Json.ts"
 import { transferIn } from "#adapters/shared/transfers.ts"
+import { readTransfer } from "#adapters/shared/twimlTransfer.ts"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Look, Presence } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answerers, causesByError, causesBySip, causesByStatus, events, presences } from "./twilioCodes.ts"
 import { isCallSid } from "./TwilioReplies.ts"
-import { readTransfer } from "./TwilioTransfer.ts"
 
 export const readCallback = (callback: Callback): CallbackRead => {
   const transfer = transferIn(callback.kind)

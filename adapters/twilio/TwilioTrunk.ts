@@ -9,12 +9,12 @@ import { isSuccess } from "#adapters/shared/replies.ts"
 import { durationWithin, get, secondsWithin } from "#adapters/shared/requests.ts"
 import { calleeOf, isOfItsTime, sinceOf, theOneOf } from "#adapters/shared/theOneOf.ts"
 import { streamTo } from "#adapters/shared/twiml.ts"
+import { transferDocument } from "#adapters/shared/twimlTransfer.ts"
 import { isAlive, type OriginateRequest, type TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { pathIn, type TwilioConfig } from "./TwilioAccount.ts"
 import { lookOf } from "./TwilioCallback.ts"
 import { isCallSid, isOutOfState, replies, shows, sidIn } from "./TwilioReplies.ts"
-import { transferForm } from "./TwilioTransfer.ts"
 
 /** What Twilio is asked to tell; `completed` stands for every end. */
 const events = ["initiated", "ringing", "answered", "completed"]
@@ -41,7 +41,8 @@ export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: T
     look: (sid) => look(twilio, sid),
     find: (call) => find(twilio, call),
     transfer: {
-      order: ({ id }, request, address, mediaUrl) => post(config, callPath(id), transferForm(request, address, mediaUrl, RETRIES)),
+      order: ({ id }, request, address, mediaUrl) =>
+        post(config, callPath(id), new URLSearchParams({ Twiml: transferDocument(request, address, mediaUrl, RETRIES) })),
       isTaken: shows
     }
   })

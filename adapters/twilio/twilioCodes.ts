@@ -95,11 +95,3 @@ export const causesBySip: ReadonlyMap<number, HangupCause> = new Map<number, Han
   [404, "unallocated_number"],
   [604, "unallocated_number"]
 ])
-
-/** Why nobody talked to the callee, by the status of a dial; any other means that somebody did. */
-export const unansweredDials: ReadonlyMap<string, HangupCause> = new Map<string, HangupCause>([
-  ["busy", "user_busy"],
-  ["no-answer", "no_answer"],
-  ["canceled", "originator_cancel"],
-  ["failed", "temporary_failure"]
-])

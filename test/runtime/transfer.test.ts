@@ -1,0 +1,129 @@
+/** The request to hand a callee to somebody else: at the account's rate, only while the call goes on, and once. */
+import { Clock, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { CallCommand, CallEvent } from "#core/call/Call.ts"
+import { CallId } from "#core/Id.ts"
+import { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
+import type { CallServices } from "#runtime/call/CallServices.ts"
+import type { LiveCall } from "#runtime/call/LiveCall.ts"
+import { transfer } from "#runtime/call/transfer.ts"
+import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { run } from "#test/support/run.ts"
+
+const callId = CallId.make("01890000-0000-7000-8000-0000000000aa")
+const command = CallCommand.cases.Transfer.make({ destination: { kind: "attended", timeoutSeconds: 30, to: "+15550100" }, transfer: 2 })
+const refusal = CallEvent.cases.Transferred.make({ answered: false, at: 0, transfer: 2 })
+const ACCOUNT = { key: "account:1", rate: 1 }
+
+type Begin = (request: TransferRequest) => Effect.Effect<void, TransferRefused | TransferDoubtful>
+interface World {
+  readonly call: LiveCall
+  readonly told: Array<CallEvent>
+  readonly requests: Array<TransferRequest>
+  readonly rate: CallRate["Service"]
+  readonly begun: Effect.Effect<Fiber.Fiber<void>>
+  isLockHeld: boolean
+}
+
+const leaving: Begin = ({ leave }) => (leave() ? Effect.void : Effect.fail(new TransferRefused({ detail: "it may not leave" })))
+
+const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<A>) =>
+  run(
+    Effect.gen(function* () {
+      const [clock, rate] = [yield* Clock.Clock, yield* CallRate]
+      const [told, requests]: [Array<CallEvent>, Array<TransferRequest>] = [[], []]
+      const transferring = (_: unknown, request: TransferRequest) => {
+        requests.push(request)
+        return begin?.(request) ?? Effect.void
+      }
+      const trunk = { rate: ACCOUNT.rate, rateKey: ACCOUNT.key, trunk: begin === undefined ? {} : { transfer: transferring } }
+      // What a transfer looks at of a call and of the services.
+      const call = {
+        isOver: false,
+        ref: { ...refTo(callId), from: "+15559000" },
+        tell: (event: CallEvent) => told.push({ ...event, at: 0 } as CallEvent) > 0,
+        transfer: undefined,
+        trunk
+      } as unknown as LiveCall
+      const world: World = { begun: Effect.succeed(undefined as never), call, isLockHeld: true, rate, requests, told }
+      const services = { clock, lock: { isHeld: () => world.isLockHeld }, rate } as unknown as CallServices
+      return yield* act(Object.assign(world, { begun: Effect.forkChild(transfer(services, call, command), { startImmediately: true }) }))
+    }).pipe(
+      Effect.provide(CallRate.layerMemory),
+      Effect.provideService(RealMillis, () => 0)
+    )
+  )
+
+t.test(
+  "given a free account, when a callee is handed over, then the request leaves at once with the number that the callee was shown",
+  async (t) => {
+    const { requests, told } = await play(leaving, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world))
+    t.match(requests, [{ from: "+15559000", kind: "attended", timeoutSeconds: 30, to: "+15550100", transfer: 2 }])
+    t.strictSame(told, [], "what comes of it is the provider's to tell")
+  }
+)
+
+t.test("given an account that has just dialed, then the request waits for its rate, and counts for the next call", async (t) => {
+  const waited = await play(leaving, (world) =>
+    Effect.gen(function* () {
+      world.rate.reserve([ACCOUNT]).leave()
+      const began = world.requests.length
+      const fiber = yield* world.begun
+      const atOnce = world.requests.length
+      yield* TestClock.adjust(1100)
+      yield* Fiber.join(fiber)
+      const next = world.rate.reserve([ACCOUNT]).readyAt() - (yield* Clock.currentTimeMillis)
+      return { atOnce: atOnce - began, later: world.requests.length, next: next > 500 }
+    })
+  )
+  t.strictSame(waited, { atOnce: 0, later: 1, next: true })
+})
+
+t.test("given a call that is hung up while the request waits, then nobody is dialed", async (t) => {
+  for (const prevent of [
+    ({ call }: World) => void (call.transfer = undefined),
+    ({ call }: World) => void (call.isOver = true),
+    (world: World) => void (world.isLockHeld = false)
+  ]) {
+    const told = await play(leaving, (world) =>
+      Effect.gen(function* () {
+        world.rate.reserve([ACCOUNT]).leave()
+        const fiber = yield* world.begun
+        prevent(world)
+        yield* TestClock.adjust(1100)
+        yield* Fiber.join(fiber)
+        return world.told
+      })
+    )
+    t.strictSame(told, [refusal])
+  }
+})
+
+t.test("given a request that fails, then only a refusal brings the callee back", async (t) => {
+  const outcome = (begin: Begin | undefined) => play(begin, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world.told))
+  t.strictSame(await outcome(undefined), [refusal], "a provider that transfers no calls")
+  t.strictSame(await outcome(() => Effect.fail(new TransferRefused({ detail: "" }))), [refusal])
+  t.strictSame(await outcome(() => Effect.fail(new TransferDoubtful({ detail: "" }))), [])
+})
+
+t.test("given an adapter that never answers, then the request may not leave any more, or is in doubt", async (t) => {
+  const afterLeaving = (leaves: boolean) =>
+    play(
+      ({ leave }) =>
+        Effect.andThen(
+          Effect.sync(() => leaves && leave()),
+          Effect.never
+        ),
+      (world) =>
+        Effect.gen(function* () {
+          const fiber = yield* world.begun
+          yield* TestClock.adjust(20_000)
+          yield* Fiber.join(fiber)
+          return { late: world.requests[0]?.leave(), told: world.told }
+        })
+    )
+  t.strictSame(await afterLeaving(true), { late: false, told: [] })
+  t.strictSame(await afterLeaving(false), { late: false, told: [refusal] })
+})
