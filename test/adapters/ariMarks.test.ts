@@ -1,0 +1,91 @@
+/** Marks in the audio to Asterisk: what we say on the media websocket, and what we make of Asterisk's answers. */
+import type { AddressInfo } from "node:net"
+import { once } from "node:events"
+import { Effect, Exit, Scope } from "effect"
+import t, { type Test } from "tap"
+import { type WebSocket, WebSocketServer } from "ws"
+import { openSocket } from "#adapters/ari/AriMediaSocket.ts"
+import type { Asterisk } from "#adapters/ari/Asterisk.ts"
+import { everywhere } from "#adapters/conformance/EngineSide.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+const frame = new Uint8Array(160).fill(0xff)
+const MARK = "MARK_MEDIA "
+
+/** A stream, Asterisk's end of its websocket, and what each has said. */
+const given = async (t: Test) => {
+  const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
+  const connected = once(server, "connection")
+  await once(server, "listening")
+  const scope = Scope.makeUnsafe()
+  t.teardown(async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    server.close()
+  })
+  // Listening on TCP, so neither a path nor null. Of an Asterisk, the socket needs only these.
+  const base = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const asterisk = { authorization: "Basic", base, egress: everywhere } as unknown as Asterisk
+  const opening = Effect.runPromise(openSocket(asterisk, "connection-1").pipe(Effect.provideService(Scope.Scope, scope)))
+  // The first argument of the event.
+  const [socket] = (await connected) as [WebSocket]
+  const stream = await opening
+  const [said, heard]: [Array<string>, Array<string>] = [[], []]
+  socket.on("message", (data, isBinary) => void (isBinary ? undefined : said.push(data.toString())))
+  stream.listen({
+    closed: () => heard.push("closed"),
+    frame: () => heard.push("frame"),
+    marked: (name, how) => heard.push(`${name} ${how}`)
+  })
+  /** Echoes the mark that was said at this place, and then lets the callee be heard, which shows that the echo has arrived. */
+  const echo = async (place: number) => {
+    await untilTrue("the mark", async () => said.length > place)
+    socket.send(`MEDIA_MARK_PROCESSED ${(said[place] ?? "").slice(MARK.length)}`)
+    const before = heard.filter((one) => one === "frame").length
+    socket.send(frame)
+    await untilTrue("the callee", async () => heard.filter((one) => one === "frame").length > before)
+  }
+  return { echo, heard, said, stream }
+}
+
+/** A second: our own clock would say much later that they have been played. */
+const speak = ({ stream }: Awaited<ReturnType<typeof given>>) => {
+  for (let frames = 0; frames < 50; frames++) stream.send(frame)
+}
+
+t.test("when Asterisk has processed a mark, then it is told as played at once, and only once", async (t) => {
+  const line = await given(t)
+  speak(line)
+  t.ok(line.stream.mark("greeting"))
+  await line.echo(0)
+  await line.echo(0)
+  t.strictSame(line.heard, ["greeting played", "frame", "frame"])
+})
+
+t.test(
+  "when marks of one name follow each other, then each has an id of its own on the wire, and a later one proves those before it",
+  async (t) => {
+    const line = await given(t)
+    speak(line)
+    line.stream.mark("word")
+    line.stream.mark("word")
+    await line.echo(1)
+    t.strictSame(line.heard, ["word played", "word played", "frame"])
+    t.ok(line.said.every((one) => one.startsWith(MARK)))
+    t.equal(new Set(line.said).size, 2)
+  }
+)
+
+t.test("when what was said is flushed, then its marks are told as cleared, and a late echo of them is nothing new", async (t) => {
+  const line = await given(t)
+  speak(line)
+  line.stream.mark("cut")
+  line.stream.clear()
+  t.strictSame(line.heard, ["cut cleared"])
+  line.stream.mark("next")
+  await untilTrue("all of it", async () => line.said.length === 3)
+  t.equal(line.said[1], "FLUSH_MEDIA")
+  await line.echo(0)
+  t.strictSame(line.heard, ["cut cleared", "frame"])
+  await line.echo(2)
+  t.strictSame(line.heard, ["cut cleared", "frame", "next played", "frame"])
+})
