@@ -1,6 +1,7 @@
 /** Transfers through hosted carriers: the carrier dials the destination, and tells at an address of the transfer's own what came of it. */
 import { Effect } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { MOST_TRANSFERS, TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
@@ -25,10 +26,10 @@ export const joined = (transfer: number): TrunkEvent => ({ _tag: "Transferred", 
 export const declined = (transfer: number, cause: HangupCause): TrunkEvent => ({ _tag: "Transferred", transfer, answered: false, cause })
 
 /** What the destination's own leg tells, read like that of a call. Once it has answered, its end changes nothing. */
-export const outcomeOf = (transfer: number, told: ReadonlyArray<TrunkEvent>): ReadonlyArray<TrunkEvent> =>
+export const outcomeOf = (transfer: number, told: ReadonlyArray<TrunkEvent>): CallbackRead["events"] =>
   told.flatMap((event) => {
-    if (event._tag === "Answered") return [joined(transfer)]
-    return event._tag === "HungUp" ? [declined(transfer, event.cause)] : []
+    if (event._tag === "Answered") return [{ event: joined(transfer) }]
+    return event._tag === "HungUp" ? [{ event: declined(transfer, event.cause) }] : []
   })
 
 interface Transferable extends Pick<CallRef, "callId"> {

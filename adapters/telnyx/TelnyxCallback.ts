@@ -37,9 +37,8 @@ const eventsIn = (data: unknown, { call, isWanted, kind }: Callback): CallbackRe
   const providerCallId = at(payload, "call_control_id")
   const callId = callIdIn(textAt(payload, "client_state"))
   if (callId === undefined || !isProviderCallId(providerCallId)) return []
-  const transfer = transferIn(kind)
-  if (transfer !== undefined && call?.callId === callId && call.providerCallId !== providerCallId)
-    return outcomeOf(transfer, meaningOf(data, true)).map((event) => ({ event }))
+  const transfer = call?.callId === callId && call.providerCallId !== providerCallId ? transferIn(kind) : undefined
+  if (transfer !== undefined) return outcomeOf(transfer, meaningOf(data, true))
   // Signed, but sent for another call, or for a second leg of this one.
   if (call !== undefined && (call.callId !== callId || (call.providerCallId ?? providerCallId) !== providerCallId)) return []
   const told = eventsFor(call, providerCallId, meaningOf(data, isWanted || call === undefined))

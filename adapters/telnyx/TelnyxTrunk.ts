@@ -10,14 +10,12 @@ import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 import { listOf, PAGE_SIZE, type TelnyxConfig } from "./TelnyxAccount.ts"
 import { activeCallsIn, clientStateOf, isOf, lookOf, recordOf } from "./TelnyxCallback.ts"
+import { retries } from "./telnyxCodes.ts"
 import { isDone, isEndedAlready } from "./TelnyxReplies.ts"
 
 /** Limits of `timeout_secs` and `time_limit_secs`. */
 export const RING_SECONDS = { least: 5, most: 600 }
 export const CALL_SECONDS = { least: 30, most: 14_400 }
-
-/** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
-const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
 
 export const connect = (carrier: HostedCarrier, { connection_id }: TelnyxConfig, context: TrunkContext) =>
   openTrunk(carrier, context, {

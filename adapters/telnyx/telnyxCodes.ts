@@ -19,6 +19,9 @@ export const events: ReadonlyMap<string | undefined, ReadonlyArray<TrunkEvent>> 
   ["call.machine.greeting.ended", [{ _tag: "GreetingEnded" }]]
 ])
 
+/** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
+export const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
+
 interface Refusal {
   readonly reason: OriginateRefused["reason"]
   /** For a rate limit that comes without a time. */
