@@ -1,8 +1,11 @@
 /**
  * Takes what carriers tell us. The address is checked first, then the carrier's signature over the raw bytes; what remains is stored before it is
  * acknowledged, and only then does the call hear of it. A repeat is acknowledged and changes nothing.
+ *
+ * What is stored is the effect: a process that dies before the call has heard of it leaves it to the next one, which tells it again. In a process that
+ * lives, the call hears of it even if the carrier hangs up meanwhile, or if the database's reply is lost and only a repeat shows that it is stored.
  */
-import { Clock, Effect, FiberSet, Layer, Result } from "effect"
+import { Clock, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
 import { createHash } from "node:crypto"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { CallId } from "#core/Id.ts"
@@ -15,6 +18,10 @@ import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
+import { RecentIds } from "./RecentIds.ts"
+
+/** For this long, a repeat can show that a delivery was stored although the database's reply was lost. */
+const UNSURE_MILLIS = 3_600_000
 
 const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
 const forbidden = answer(403)
@@ -29,10 +36,11 @@ export const layer = Layer.effect(
       addresses: yield* CallbackAddresses,
       attempts: yield* AttemptStore,
       deliveries: yield* CarrierDeliveries,
-      fork: yield* FiberSet.makeRuntime(),
+      keeping: yield* FiberMap.make<string, CarrierAnswer, never>(),
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
-      supervisor: yield* CallSupervisor
+      supervisor: yield* CallSupervisor,
+      unsure: new RecentIds(yield* Clock.Clock, UNSURE_MILLIS)
     }
     return { take: (call) => take(inbox, call) }
   })
@@ -42,10 +50,13 @@ interface Inbox {
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly attempts: AttemptStore["Service"]
   readonly deliveries: CarrierDeliveries["Service"]
-  readonly fork: (work: Effect.Effect<unknown>) => unknown
+  /** Deliveries that are being stored. Copies that arrive meanwhile share the result. */
+  readonly keeping: FiberMap.FiberMap<string, CarrierAnswer, never>
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   readonly supervisor: CallSupervisor["Service"]
+  /** Deliveries that may be stored, and of which their calls have not heard. */
+  readonly unsure: RecentIds
 }
 
 const take = Effect.fnUntraced(
@@ -68,10 +79,9 @@ const take = Effect.fnUntraced(
       yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { kind: address.kind })
       return forbidden
     }
-    const keeping = keep(inbox, { address, callback, read: read.success, trunk })
-    if (read.success.reply === undefined) return yield* keeping
-    // A document is waited for while the callee listens.
-    inbox.fork(Effect.tapCause(keeping, (cause) => Effect.logError("what came with a request for a document was lost", cause)))
+    const keeping = yield* begun(inbox, { address, callback, read: read.success, trunk })
+    if (read.success.reply === undefined) return yield* Fiber.join(keeping)
+    // A document is waited for while the callee listens. All that it comes with is that the callee has answered, which a look tells as well.
     const { body, mediaType } = read.success.reply
     return { body, mediaType, status: 200 } satisfies CarrierAnswer
   },
@@ -115,22 +125,51 @@ interface Taken {
   readonly trunk: LiveTrunk
 }
 
-/** Stores the delivery and tells the calls that it is about. */
-const keep = Effect.fnUntraced(function* (inbox: Inbox, { address, callback, read, trunk }: Taken) {
-  const { configurationId } = address
+/** Runs to its end whatever becomes of the carrier's connection. */
+const begun = (inbox: Inbox, taken: Taken): Effect.Effect<Fiber.Fiber<CarrierAnswer>> => {
+  const { address, callback, read } = taken
   const digest = createHash("sha256").update(callback.url).update("\n").update(callback.body).digest()
   const delivery = read.deliveryId ?? read.nonce ?? digest.toString("base64url")
-  const byCall = yield* eventsByCall(inbox, address, read)
-  for (const [callId, events] of byCall) {
-    const known = yield* inbox.deliveries.store({ callId, configurationId, delivery, digest, events })
-    if (known === "altered" && read.nonce !== undefined) countRefused(inbox, address)
-    if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
-    if (known !== "first" || callId === undefined) continue
-    // What a call cost is recorded along with the delivery.
-    for (const event of events) if (event._tag !== "Billed") trunk.hear(callId, event)
-  }
-  return acknowledged
-})
+  const key = [address.configurationId, address.callId, digest.toString("base64url"), delivery].join(" ")
+  return Effect.suspend(() =>
+    Option.match(FiberMap.getUnsafe(inbox.keeping, key), {
+      onNone: () => FiberMap.run(inbox.keeping, key, keep(inbox, taken, { delivery, digest })),
+      onSome: Effect.succeed
+    })
+  )
+}
+
+interface Identity {
+  readonly delivery: string
+  /** Of its address and body. */
+  readonly digest: Uint8Array
+}
+
+/** Stores the delivery and tells the calls that it is about. */
+const keep = Effect.fnUntraced(
+  function* (inbox: Inbox, { address, read, trunk }: Taken, { delivery, digest }: Identity) {
+    const { configurationId } = address
+    const byCall = yield* eventsByCall(inbox, address, read)
+    for (const [callId, events] of byCall) {
+      const key = `${configurationId} ${callId} ${delivery}`
+      const known = yield* Effect.onError(inbox.deliveries.store({ callId, configurationId, delivery, digest, events }), () =>
+        Effect.sync(() => inbox.unsure.add(key))
+      )
+      if (known === "altered" && read.nonce !== undefined) countRefused(inbox, address)
+      if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
+      const isUnheard = inbox.unsure.remove(key)
+      if ((known !== "first" && !isUnheard) || callId === undefined) continue
+      // What a call cost is recorded along with the delivery.
+      for (const event of events) if (event._tag !== "Billed") trunk.hear(callId, event)
+    }
+    return acknowledged
+  },
+  (keeping, _, { address: { configurationId } }) =>
+    keeping.pipe(
+      Effect.catchCause((cause) => Effect.as(Effect.logWarning("a carrier's callback could not be stored yet", cause), later)),
+      Effect.annotateLogs({ telephonyConfigurationId: configurationId })
+    )
+)
 
 /** Events of calls that are not ours are left out. A delivery without any is stored all the same, so that a replay of its nonce is known. */
 const eventsByCall = Effect.fnUntraced(function* (

@@ -20,6 +20,12 @@ export class RecentIds {
     }
     this.#until.set(id, now + this.#millis)
   }
+  /** False: it was not remembered. */
+  remove(id: string): boolean {
+    const isRecent = this.has(id)
+    this.#until.delete(id)
+    return isRecent
+  }
   has(id: string): boolean {
     return (this.#until.get(id) ?? 0) > SteadyTime.nowOf(this.#clock)
   }

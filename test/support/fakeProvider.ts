@@ -78,6 +78,7 @@ export const adapterOf = (world: World): Adapter => ({
       return trunkOf(world)
     }),
   fields: {},
+  ...(world.read === undefined ? {} : { read: world.read }),
   ...(world.accept === undefined ? {} : { media: { accept: world.accept } }),
   manifest: {
     callsPerSecond: 50,

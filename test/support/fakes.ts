@@ -17,7 +17,15 @@ import type { LateLife } from "#core/run/RunRecord.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
-import type { Manifest, OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
+import type {
+  Adapter,
+  Manifest,
+  OriginateDoubtful,
+  OriginateRefused,
+  Presence,
+  ProviderError,
+  TrunkContext
+} from "#core/provider/Adapter.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -82,6 +90,8 @@ export class World {
   opensMedia = true
   /** The provider connects to us for the audio of calls, with this protocol. */
   accept: AcceptMedia | undefined
+  /** Reads the provider's callbacks. */
+  read: Adapter["read"]
   /** `leave` is also asked once on behalf of the adapter, as for a packaged adapter. */
   isAskedFor = false
   mayAppear = true

@@ -1,0 +1,132 @@
+/** What carriers tell us, in a process that lives: each delivery reaches its call once, whatever becomes of connections and replies on the way. */
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+import * as CarrierInbox from "#runtime/call/CarrierInbox.ts"
+import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
+import { callId, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
+import { configurationId } from "#test/support/fakes.ts"
+import { noDeliveries } from "#test/support/noDeliveries.ts"
+
+const addresses = Layer.succeed(CallbackAddresses, {
+  mediaUrlOf: undefined,
+  open: ({ kind }) => ({ callId, configurationId, kind }),
+  openMedia: () => undefined,
+  urlOf: ({ kind }) => `https://engine.test/${kind}`
+})
+
+/** A database that does with each statement what `fate` says. */
+const database = () => {
+  const stored = new Set<string>()
+  const place = {
+    /** Runs before a statement, and after its commit. */
+    fate: { after: Effect.void as Effect.Effect<unknown>, before: Effect.void as Effect.Effect<unknown> },
+    stored
+  }
+  const store: CarrierDeliveries["Service"]["store"] = ({ delivery }) =>
+    Effect.suspend(() => place.fate.before).pipe(
+      Effect.andThen(
+        Effect.sync(() => {
+          const isNew = !stored.has(delivery)
+          stored.add(delivery)
+          return isNew ? ("first" as const) : ("repeated" as const)
+        })
+      ),
+      Effect.tap(() => Effect.suspend(() => place.fate.after))
+    )
+  return { layer: Layer.succeed(CarrierDeliveries, { ...noDeliveries, store }), place }
+}
+
+const keys = { address: { call: callId, configuration: "3", kind: "key", seal: "" }, headers: {}, method: "POST", query: "" } as const
+
+/** Delivers the key that the callee pressed. It is told once for each time that the call hears of it. */
+const deliver = (digit: string) => CarrierCallbacks.use((callbacks) => callbacks.take({ ...keys, body: new TextEncoder().encode(digit) }))
+
+type Act = (scene: Scene, place: ReturnType<typeof database>["place"]) => Effect.Effect<unknown, never, CarrierCallbacks>
+
+/** The keys that the call has heard. */
+const heardIn = async (act: Act): Promise<ReadonlyArray<string>> => {
+  const { layer, place } = database()
+  const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer]))
+  const { log } = await play(
+    ({ world }) => {
+      world.read = (_, { body }) => ({ deliveryId: "1", events: [{ event: { _tag: "Dtmf", digit: new TextDecoder().decode(body) } }] })
+    },
+    (scene) => steps(scene.says({ _tag: "Rang" }), scene.says({ _tag: "Answered" }), wait(0), act(scene, place)).pipe(Effect.provide(inbox))
+  )
+  return log.filter((entry) => entry.startsWith("key"))
+}
+
+t.test("given a delivery and its repeats, then the call hears of it once", async (t) => {
+  const statuses: Array<number> = []
+  const heard = await heardIn(() =>
+    Effect.map(Effect.all([deliver("5"), deliver("5"), deliver("5")], { concurrency: "unbounded" }), (all) =>
+      statuses.push(...all.map(({ status }) => status))
+    )
+  )
+  t.strictSame(statuses, [200, 200, 200])
+  t.strictSame(heard, ["key 5"])
+})
+
+t.test("given a carrier that hangs up while its delivery is being stored, then the call hears of it", async (t) => {
+  const heard = await heardIn((_, place) =>
+    Effect.gen(function* () {
+      place.fate.after = Effect.sleep("1 second")
+      const request = yield* Effect.forkChild(deliver("5"))
+      yield* settled
+      yield* Fiber.interrupt(request)
+      yield* wait("2 seconds")
+      place.fate.after = Effect.void
+      yield* deliver("5")
+      yield* settled
+    })
+  )
+  t.strictSame(heard, ["key 5"])
+})
+
+t.test("given a commit whose reply is lost, when the carrier repeats the delivery, then the call hears of it, and once", async (t) => {
+  const statuses: Array<number> = []
+  const heard = await heardIn((_, place) =>
+    Effect.gen(function* () {
+      place.fate.after = Effect.die("the connection was lost")
+      statuses.push((yield* deliver("5")).status)
+      place.fate.after = Effect.void
+      statuses.push((yield* deliver("5")).status, (yield* deliver("5")).status)
+      yield* settled
+    })
+  )
+  t.strictSame(statuses, [503, 200, 200])
+  t.strictSame(heard, ["key 5"])
+})
+
+t.test("given the same, and copies that arrive meanwhile, then none of them is acknowledged", async (t) => {
+  const statuses: Array<number> = []
+  const heard = await heardIn((_, place) =>
+    Effect.gen(function* () {
+      place.fate.after = Effect.andThen(Effect.sleep("1 second"), Effect.die("the connection was lost"))
+      const copies = yield* Effect.forkChild(Effect.all([deliver("5"), deliver("5")], { concurrency: "unbounded" }))
+      yield* TestClock.adjust("2 seconds")
+      statuses.push(...(yield* Fiber.join(copies)).map(({ status }) => status))
+      place.fate.after = Effect.void
+      statuses.push((yield* deliver("5")).status)
+      yield* settled
+    })
+  )
+  t.strictSame(statuses, [503, 503, 200])
+  t.strictSame(heard, ["key 5"])
+})
+
+t.test("given a database that is away, when it is back and the carrier repeats the delivery, then the call hears of it", async (t) => {
+  const heard = await heardIn((_, place) =>
+    Effect.gen(function* () {
+      place.fate.before = Effect.die("away")
+      yield* deliver("5")
+      place.fate.before = Effect.void
+      yield* deliver("5")
+      yield* settled
+    })
+  )
+  t.strictSame(heard, ["key 5"])
+})
