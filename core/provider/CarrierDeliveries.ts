@@ -8,6 +8,8 @@ import type { TrunkEvent } from "./TrunkEvent.ts"
 /** How long a repeat of a delivery is known as such, and a delivery can be read again: longer than a call, its record and a carrier's retries last. */
 const KEPT_SECONDS = 86_400
 export const prunedAtOnce = 1000
+/** A call that appears does so within this time. */
+const LATE_SECONDS = 600
 const NO_CALL = "00000000-0000-0000-0000-000000000000"
 
 interface CarrierDelivery {
@@ -21,6 +23,10 @@ interface CarrierDelivery {
   readonly events: ReadonlyArray<TrunkEvent>
 }
 
+export interface LateDelivery extends Pick<CarrierDelivery, "configurationId" | "events"> {
+  readonly callId: CallId
+}
+
 export class CarrierDeliveries extends Context.Service<
   CarrierDeliveries,
   {
@@ -29,8 +35,13 @@ export class CarrierDeliveries extends Context.Service<
      * its configuration is gone.
      */
     readonly store: (delivery: CarrierDelivery) => Effect.Effect<"first" | "repeated" | "altered" | "unknown">
-    /** What was told of a call, in the order in which it arrived. */
-    readonly of: (callId: CallId) => Effect.Effect<ReadonlyArray<TrunkEvent>>
+    /** What was told of a call by its own configuration's carrier, in the order in which it arrived. */
+    readonly of: (id: TelephonyConfigId, callId: CallId) => Effect.Effect<ReadonlyArray<TrunkEvent>>
+    /**
+     * What was told lately of calls whose attempts were over, in the order in which it arrived: of those that may still appear, and of others unless
+     * their ends have been told.
+     */
+    readonly late: Effect.Effect<ReadonlyArray<LateDelivery>>
     /** Our id of the call that the carrier calls so. */
     readonly callOf: (id: TelephonyConfigId, providerCallId: string) => Effect.Effect<CallId | undefined>
   }
@@ -39,12 +50,14 @@ export class CarrierDeliveries extends Context.Service<
     CarrierDeliveries,
     Effect.map(SqlClient.SqlClient, (sql) => ({
       store: (delivery) => Effect.orDie(store(sql, delivery)),
-      of: (callId) =>
+      of: (id, callId) =>
         sql<{ readonly events: ReadonlyArray<TrunkEvent> }>`
-          SELECT events FROM carrier_deliveries WHERE call_id = ${callId}::uuid ORDER BY received_at, delivery`.pipe(
+          SELECT events FROM carrier_deliveries WHERE call_id = ${callId}::uuid AND telephony_configuration_id = ${id}::int
+          ORDER BY received_at, delivery`.pipe(
           Effect.map((rows) => rows.flatMap(({ events }) => events)),
           Effect.orDie
         ),
+      late: Effect.orDie(late(sql)),
       callOf: (id, providerCallId) =>
         sql<{ readonly id: string }>`
           SELECT id FROM attempts WHERE telephony_configuration_id = ${id}::int AND provider_call_id = ${providerCallId}
@@ -64,6 +77,15 @@ export const prune = (sql: SqlClient.SqlClient) =>
         SELECT ctid FROM carrier_deliveries WHERE received_at < now() - ${KEPT_SECONDS}::int * interval '1 second' LIMIT ${prunedAtOnce}::int)) RETURNING true`,
     (rows) => rows.length
   )
+
+const late = (sql: SqlClient.SqlClient) =>
+  sql<LateDelivery>`
+    SELECT d.call_id, d.telephony_configuration_id AS configuration_id, d.events FROM carrier_deliveries d
+    JOIN attempts a ON a.id = d.call_id AND a.telephony_configuration_id = d.telephony_configuration_id
+    WHERE d.received_at > now() - ${LATE_SECONDS}::int * interval '1 second' AND d.received_at > a.ended_at AND a.state IN ('ended', 'void')
+      AND (a.holds_number OR NOT EXISTS (
+        SELECT FROM carrier_deliveries e WHERE e.call_id = d.call_id AND e.events @> '[{"_tag": "HungUp"}]'))
+    ORDER BY d.received_at, d.delivery`
 
 const store = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

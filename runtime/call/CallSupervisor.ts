@@ -99,7 +99,11 @@ export class CallSupervisor extends Context.Service<
           for (const call of calls.values())
             if (call.limits.queues === true && call.attempt.campaign?.campaignId === campaignId) call.tell(DialingWithdrawn.make({}))
         },
-        doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
+        doubt: (doubt) => {
+          doubts.hold({ ...doubt, ringTimeoutSeconds })
+          // Its end may be told, although it was never seen.
+          late.ended(doubt.ref.callId, false)
+        },
         inDoubt: (campaignId) => {
           let count = 0
           for (const doubt of doubts.all()) if (doubt.campaignId === campaignId) count++

@@ -55,6 +55,7 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
       yield* keepDoubts(doubts)
+      yield* tellLate
       // Opening its trunk is what ends such an outage.
       const pool = yield* TrunkPool
       yield* Effect.forEach(yield* (yield* TrunkOutages).untold, pool.get, { discard: true })
@@ -102,6 +103,16 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
     supervisor.doubt({ campaignId, ref: withKnown(call, known), sentAt: now - ageMillis, trunk })
   }
   supervisor.recovered()
+})
+
+/** What carriers told a former process of calls without an actor, and will not tell again: whoever has answered is hung up on. */
+const tellLate = Effect.gen(function* () {
+  const deliveries = yield* CarrierDeliveries
+  const pool = yield* TrunkPool
+  for (const { callId, configurationId, events } of yield* deliveries.late) {
+    const trunk = yield* pool.get(configurationId)
+    for (const event of events) trunk?.hear(callId, event)
+  }
 })
 
 /** How long ago a request left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
@@ -178,9 +189,10 @@ const settler = Effect.gen(function* () {
     const ageMillis = ageOf(known)
     const sentAt = ageMillis === undefined ? attempt.call.sentAt : now - ageMillis
     const resumed = { ...attempt, call: { ...withKnown(attempt.call, known), sentAt } }
+    // What its carrier told the former process, and will not tell again. The call hears of it before it is looked up.
+    const told = trunk.adapter.read === undefined ? [] : yield* deliveries.of(telephonyConfigurationId, callId)
     yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
-    // What its carrier told the former process, and will not tell again.
-    if (trunk.adapter.read !== undefined) for (const event of yield* deliveries.of(callId)) trunk.hear(callId, event)
+    for (const event of told) trunk.hear(callId, event)
     return undefined
   })
 })

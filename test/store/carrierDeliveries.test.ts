@@ -2,8 +2,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { TelephonyConfigId } from "#core/Id.ts"
+import { type CallId, TelephonyConfigId } from "#core/Id.ts"
 import { CarrierDeliveries, prune } from "#core/provider/CarrierDeliveries.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 
 const { claim, config, newId, run, running, withStore } = await installClaims(t)
@@ -25,7 +26,8 @@ t.test("given deliveries about a call", async (t) => {
         ofAnotherCall: inbox.store({ ...rang, callId: newId() }),
         ofNoCall: inbox.store({ ...rang, callId: undefined }),
         ofNobody: inbox.store({ ...rang, configurationId: TelephonyConfigId.make(999_999) }),
-        told: inbox.of(callId)
+        told: inbox.of(configurationId, callId),
+        toldByOthers: inbox.of(TelephonyConfigId.make(999_999), callId)
       })
     )
   )
@@ -35,6 +37,7 @@ t.test("given deliveries about a call", async (t) => {
   t.equal(known.next, "first")
   t.strictSame([known.ofAnotherCall, known.ofNoCall], ["first", "first"], "then an id counts within its call")
   t.equal(known.ofNobody, "unknown", "when its configuration is gone, then nothing is stored")
+  t.strictSame(known.toldByOthers, [], "then other configurations have no say about the call")
   t.strictSame(known.told, [{ _tag: "Rang" }, { _tag: "Answered", at: 5 }], "then each is told once, in order")
 })
 
@@ -75,6 +78,29 @@ t.test("given a delivery that says what a call cost, then its run has it along w
   t.strictSame(costs, [null, cost, cost])
 })
 
+t.test("given what is told of calls whose attempts are over, then it is found as long as nothing tells that they ended", async (t) => {
+  const [rings, ends, live] = [newId(), newId(), newId()]
+  const told = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* claim(yield* running(numbersOf(3, "+1417")), [rings, ends, live])
+      yield* sql`UPDATE attempts SET state = 'ended', outcome = 'unknown', holds_number = false, ended_at = now() - interval '1 minute'
+        WHERE id IN (${rings}::uuid, ${ends}::uuid)`
+      const tell = (callId: CallId, delivery: string, event: TrunkEvent) =>
+        inInbox((inbox) => inbox.store({ callId, configurationId, delivery, digest: new Uint8Array(32), events: [event] }))
+      yield* tell(live, "1", { _tag: "Rang" })
+      yield* tell(rings, "1", { _tag: "Rang" })
+      yield* tell(ends, "1", { _tag: "Rang" })
+      yield* tell(ends, "2", { _tag: "HungUp", cause: "no_answer" })
+      const late = yield* inInbox((inbox) => inbox.late)
+      yield* sql`UPDATE attempts SET holds_number = true WHERE id = ${ends}::uuid`
+      return { late, ofDoubt: (yield* inInbox((inbox) => inbox.late)).filter(({ callId }) => callId === ends) }
+    })
+  )
+  t.strictSame(told.late, [{ callId: rings, configurationId, events: [{ _tag: "Rang" }] }])
+  t.equal(told.ofDoubt.length, 2, "then the end of a call that may still appear is found as well")
+})
+
 t.test("given deliveries of two days ago, when the old ones are deleted, then the others stay", async (t) => {
   const counts = await run(
     Effect.gen(function* () {
@@ -85,5 +111,5 @@ t.test("given deliveries of two days ago, when the old ones are deleted, then th
       return { gone, left: left.length }
     })
   )
-  t.strictSame(counts, { gone: 3, left: 2 })
+  t.strictSame(counts, { gone: 6, left: 3 })
 })

@@ -14,7 +14,7 @@ import { World } from "./engine.ts"
 import { freePort } from "./freePort.ts"
 
 /** The number that calls show. */
-const ours = "+15550009000"
+export const ours = "+15550009000"
 
 export interface Carrier {
   readonly provider: string
