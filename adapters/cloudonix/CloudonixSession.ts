@@ -59,7 +59,7 @@ const causeIn = (session: unknown, { cause, hasSip }: { readonly cause: HangupCa
 const endOf = (session: unknown, cause: HangupCause): ReadonlyArray<TrunkEvent> => {
   const [answeredAt, endedAt] = [timeAt(session, "callAnswerTime"), timeAt(session, "callEndTime")]
   const isAnswered = answeredAt !== undefined || (cause === "normal_clearing" && numberAt(session, "callAnswerTime") === undefined)
-  const end = hungUp(cause, endedAt)
+  const end = hungUp(cause, endedAt, textAt(session, "status"))
   return isAnswered ? [{ _tag: "Answered", ...timeOf(answeredAt) }, end] : [end]
 }
 

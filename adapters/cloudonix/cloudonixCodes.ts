@@ -18,7 +18,7 @@ export const standings: ReadonlyMap<string | undefined, Standing> = new Map<stri
   ["noanswer", { cause: "no_answer" }],
   // Where we have hung up, the engine keeps its own cause; otherwise the time to ring has passed.
   ["cancel", { cause: "ring_timeout" }],
-  ["nocredit", { cause: "facility_rejected" }],
+  ["nocredit", { cause: "no_credit" }],
   ["congestion", { cause: "congestion" }],
   // Their error text may hold a SIP status.
   ["failed", { cause: "interworking", hasSip: true }],

@@ -53,6 +53,7 @@ const records: Records = {
       beganAt: zonedTime(textAt(record, "initiation_time")),
       end: {
         code: numberAt(record, "hangup_cause_code"),
+        name: textAt(record, "hangup_cause_name"),
         wasAnswered: seconds > 0 || (typeof answerTime === "string" && answerTime !== ""),
         seconds,
         endedAt: zonedTime(textAt(record, "end_time")),

@@ -83,6 +83,7 @@ const endOf = (field: Field, currency: string): DialectEnd => {
   return {
     code: countIn(field("HangupCauseCode")),
     word: field("HangupCause"),
+    name: field("HangupCauseName"),
     status: field("CallStatus"),
     wasAnswered: isUntold ? undefined : (billed ?? 0) > 0 || (answerTime ?? "") !== "",
     seconds: billed,

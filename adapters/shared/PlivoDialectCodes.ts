@@ -4,8 +4,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 /** By `HangupCauseCode`. 0 is unknown: the word and the status say more. */
 export const causesByCode: ReadonlyMap<number, HangupCause> = new Map<number, HangupCause>([
   [1000, "originator_cancel"],
-  // The account has no credit left; for a call that has been placed the engine has no better word.
-  [1010, "temporary_failure"],
+  [1010, "no_credit"],
   [1020, "congestion"],
   // This number: invalid, out of service, unallocated, does not exist.
   [2000, "invalid_number_format"],

@@ -7,6 +7,8 @@ import { causesByCode, causesByStatus, causesByWord, END_OF_DOCUMENT, isOurFault
 export interface DialectEnd {
   readonly code: number | undefined
   readonly word?: string | undefined
+  /** The reason in words for people. */
+  readonly name?: string | undefined
   readonly status?: string | undefined
   /** False if the carrier says so; undefined if it says nothing about an answer. */
   readonly wasAnswered: boolean | undefined
@@ -33,5 +35,5 @@ const causeOf = (end: DialectEnd, isWanted: boolean): HangupCause => {
 export const eventsOfEnd = (end: DialectEnd, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
   const { cost, endedAt, seconds, wasAnswered } = end
   const answer = wasAnswered === true ? [answerBefore(endedAt, seconds)] : []
-  return [...answer, hungUp(causeOf(end, isWanted), endedAt), ...billOf(cost?.amount, cost?.currency)]
+  return [...answer, hungUp(causeOf(end, isWanted), endedAt, end.name ?? end.word), ...billOf(cost?.amount, cost?.currency)]
 }

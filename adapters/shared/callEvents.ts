@@ -7,7 +7,13 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 /** For a time that may not have been told. */
 export const timeOf = (at: number | undefined): { readonly at?: number } => (at === undefined ? {} : { at })
 
-export const hungUp = (cause: HangupCause, at?: number): TrunkEvent => ({ _tag: "HungUp", cause, ...timeOf(at) })
+/** `words`: the carrier's own, for an end that only a person can do something about. */
+export const hungUp = (cause: HangupCause, at?: number, words?: string): TrunkEvent => ({
+  _tag: "HungUp",
+  cause,
+  ...timeOf(at),
+  ...(cause === "no_credit" && words !== undefined ? { detail: words } : {})
+})
 
 /**
  * The answer that an end proves, `seconds` before it. Only an answered call has lasted: if the answer was not told, or is told later, it is told by the

@@ -57,6 +57,7 @@ const records: Records = {
       beganAt: timeIn(textAt(record, "start_time")),
       end: {
         code: numberAt(record, "hangup_cause_code"),
+        name: textAt(record, "hangup_cause_name"),
         word: textAt(record, "hangup_cause"),
         wasAnswered: seconds > 0 || (textAt(record, "answer_time") ?? "") !== "",
         seconds,

@@ -6,7 +6,8 @@
  *        |  |              |                  |'--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
  *        |  |              |                  '--it is handed over--> Transferring --answered--> Transferred --HungUp--> Ended; not--> Up
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
- *        '--Refused--> Void: it was certainly never placed, or was taken out of the provider's queue before its phone rang
+ *        '--Refused--> Void: it was certainly never placed, or was taken out of the provider's queue before its phone rang,
+ *                       or the account had no credit for it
  *
  * Any state except Ended and Void may end early. `transition` is the only code that moves a call. Void is final, and so is an end that the
  * provider reported: later events change nothing. An end that we only inferred still accepts the provider's report. An end that is only claimed

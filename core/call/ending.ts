@@ -19,7 +19,11 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
   const { answeredAt, cause, endedAt, found, isUndialed, toldAt } = call
   const isUnexplained = cause === "written_off"
   const longestMillis = isUndialed === true ? LONGEST_PROOF_MILLIS : LONGEST_HOLD_MILLIS
-  const over = to(Ended.make({ cause, endedAt, ...given("answeredAt", answeredAt) }))
+  const over = to(
+    cause === "no_credit" && answeredAt === undefined
+      ? Void.make({ at: endedAt, reason: "no_credit" })
+      : Ended.make({ cause, endedAt, ...given("answeredAt", answeredAt) })
+  )
   return CallEvent.match(event, {
     Accepted: () => to(call),
     Queued: () => to(call),
@@ -101,6 +105,7 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
     Judged: () => to({ ...call, isJudged: true }),
     HungUp: (event) => {
       const { answeredAt, cause, isUndialed } = call
+      if (answeredAt === undefined && event.cause === "no_credit") return endUnanswered(event, {})
       if (answeredAt === undefined) return endUnanswered(event, { ours: cause, ...(isUndialed === true ? { isUndialed } : {}) })
       const own = endBefore(call.aliveAt, { ...call, answeredAt }, event.toldAt)
       return endAnswered({ ...call, answeredAt }, own === undefined ? { ...event, cause } : { ...event, at: own }, limits)

@@ -27,6 +27,8 @@ export const HangupCause = Schema.Literals([
   "interworking",
   /** The carrier challenged the call and did not accept the trunk's credentials (SIP 401, 407). */
   "authentication_failed",
+  /** The carrier has taken the call, and then not dialed or not carried it further, because the account has no credit left. */
+  "no_credit",
   // Our own reasons.
   /** Our own timer ran out while the phone rang. */
   "ring_timeout",
@@ -55,6 +57,7 @@ const ofAnsweredCalls: ReadonlySet<HangupCause> = new Set<HangupCause>([
   "normal_clearing",
   "normal_unspecified",
   "unknown",
+  "no_credit",
   "agent_hangup",
   "duration_exceeded",
   "machine_detected",
@@ -180,6 +183,7 @@ const toQ850: Readonly<Record<HangupCause, number>> = {
   codec_mismatch: 58,
   interworking: 127,
   authentication_failed: 21,
+  no_credit: 21,
   ring_timeout: 19,
   originator_cancel: 16,
   agent_hangup: 16,

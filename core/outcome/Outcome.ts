@@ -28,6 +28,7 @@ const unanswered: Readonly<Record<HangupCause, Outcome>> = {
   codec_mismatch: "failed",
   interworking: "failed",
   authentication_failed: "failed",
+  no_credit: "failed",
   ring_timeout: "no_answer",
   originator_cancel: "canceled",
   agent_hangup: "failed",
@@ -58,7 +59,16 @@ export const isBreakerFailure = (outcome: Outcome): boolean => outcome === "fail
 /** Whether the campaign's `failed_calls` counts the call. It does not count voicemails and canceled calls, although they may fail the contact. */
 export const countsAsFailedCall = (outcome: Outcome): boolean => isBreakerFailure(outcome) || outcome === "busy" || outcome === "no_answer"
 
-export type FailureClass = "invalid_number" | "blocked" | "rejected" | "congestion" | "auth" | "config" | "provider_error" | "media"
+export type FailureClass =
+  | "invalid_number"
+  | "blocked"
+  | "rejected"
+  | "congestion"
+  | "auth"
+  | "funds"
+  | "config"
+  | "provider_error"
+  | "media"
 
 const classes: Readonly<Partial<Record<HangupCause, FailureClass>>> = {
   unallocated_number: "invalid_number",
@@ -71,6 +81,7 @@ const classes: Readonly<Partial<Record<HangupCause, FailureClass>>> = {
   network_out_of_order: "congestion",
   temporary_failure: "congestion",
   authentication_failed: "auth",
+  no_credit: "funds",
   no_route: "config",
   codec_mismatch: "config",
   interworking: "provider_error",

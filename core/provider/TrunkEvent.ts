@@ -24,8 +24,11 @@ export type TrunkEvent =
    * the call's audio can be opened, or the call ends.
    */
   | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
-  /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
-  | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
+  /**
+   * A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. After
+   * `no_credit`, nothing is dialed until a person acts; `detail` has the provider's own words for it. They must not hold a phone number or a credential.
+   */
+  | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number; readonly detail?: string }
   /**
    * Something that the provider has not signed says that the call has ended. Nothing of it is believed: the engine looks, and looks again for a while,
    * because a provider's records lag behind its callbacks. The record tells the end, if there is one.

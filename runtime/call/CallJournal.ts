@@ -92,7 +92,10 @@ export class CallJournal extends Context.Service<
         undone: (call, { at, reason }) =>
           // The client of a refused single call has the id of its run, so the run is kept and shows the refusal.
           call.attempt.campaign === undefined
-            ? ended(call.attempt, endOf(call, Ended.make({ cause: "temporary_failure", endedAt: at }), undefined))
+            ? ended(
+                call.attempt,
+                endOf(call, Ended.make({ cause: reason === "no_credit" ? reason : "temporary_failure", endedAt: at }), undefined)
+              )
             : recordUndone(recorder, call.attempt, { at, breakerEntry: reason === "unreachable" }),
         ended,
         neverPlaced: (attempt, how) =>

@@ -6,6 +6,7 @@ import { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
+import { nameless } from "./originateFailure.ts"
 
 const { Answered, EndAsked, EndClaimed, HungUp, Judged, Placed, Queued, Rang, Transferred } = CallEvent.cases
 
@@ -30,6 +31,7 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       call.tell(Answered.make({ at, ...toldAt(event) }))
       return
     case "HungUp":
+      if (event.cause === "no_credit") noteNoCredit(call, event.detail)
       call.tell(HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
       return
     case "EndClaimed":
@@ -59,6 +61,10 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
     }
   }
 }
+
+/** The campaign that pauses for it shows the provider's words. */
+const noteNoCredit = ({ attempt, ref, trunk }: LiveCall, detail = "A call has ended because the account has no credit."): void =>
+  trunk.refused(attempt.callId, ref.to === undefined ? detail : nameless(detail, ref.to))
 
 /** A fax cannot be talked to either, and takes no message. */
 const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: SteadyTime.SteadyMillis): void => {

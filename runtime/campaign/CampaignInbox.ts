@@ -91,6 +91,7 @@ export class CampaignInbox {
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
     if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
       this.fatal = how.reason
+    if (how._tag === "Ended" && how.cause === "no_credit") this.fatal = "no_credit"
     // A refusal that says nothing about the call itself does not count for the breaker.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()

@@ -61,7 +61,7 @@ t.test("given callees who are not reached, or an account without credit", async 
   const { callId, to } = await hosted.originate(numberOf("001"))
   await ended(world, to)
   await hosted.lookup(hosted.ref(callId))
-  t.equal(await hosted.line.hungUp(callId), "facility_rejected", "N6: nocredit")
+  t.equal(await hosted.line.hungUp(callId), "no_credit", "N6: nocredit")
   t.equal(world.dials(to), 0)
 })
 

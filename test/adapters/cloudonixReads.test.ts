@@ -183,7 +183,7 @@ t.test("N6: an end has the cause that the table says", async (t) => {
     [{ status: "busy" }, "user_busy"],
     [{ status: "noanswer" }, "no_answer"],
     [{ status: "cancel" }, "ring_timeout"],
-    [{ status: "nocredit" }, "facility_rejected"],
+    [{ status: "nocredit" }, "no_credit"],
     [{ status: "congestion" }, "congestion"],
     [{ status: "error", error: "no route" }, "interworking"],
     [{ status: "failed", error: 603 }, "interworking"],

@@ -45,7 +45,7 @@ t.test("P4: each end has its cause, whatever the status says", async (t) => {
     ["3090", "congestion"],
     ["5010", "interworking"],
     ["5030", "congestion"],
-    ["1010", "temporary_failure"],
+    ["1010", "no_credit"],
     ["9100", "machine_detected"],
     ["7011", "internal_error"],
     ["8011", "internal_error"],

@@ -243,7 +243,7 @@ t.test("B4: each record has its cause", async (t) => {
     [{ hangup_cause: "ORIGINATOR_CANCEL" }, "ring_timeout"],
     [{ hangup_cause: "NORMAL_CLEARING" }, "no_answer"],
     [{ hangup_cause: "NORMAL_CLEARING", hangup_cause_code: 3130 }, "facility_rejected"],
-    [{ hangup_cause_code: 1010 }, "temporary_failure"],
+    [{ hangup_cause_code: 1010 }, "no_credit"],
     [{ hangup_cause: "SOMETHING_NEW" }, "interworking"]
   ]
   for (const [record, cause] of causes) {

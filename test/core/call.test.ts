@@ -120,7 +120,8 @@ t.test("given a cause of the network, when it is named to the network and comes 
     "internal_error",
     "node_lost",
     "written_off",
-    "authentication_failed"
+    "authentication_failed",
+    "no_credit"
   ]
   for (const cause of HangupCause.literals.filter((cause) => !ours.includes(cause))) t.equal(fromQ850(q850Of(cause)), cause, cause)
   for (const cause of HangupCause.literals) t.ok(q850Of(cause) >= 0 && q850Of(cause) <= 127, cause)
@@ -156,6 +157,7 @@ t.test("given a call that was not answered, then its cause is its outcome", asyn
     "codec_mismatch",
     "interworking",
     "authentication_failed",
+    "no_credit",
     "unknown"
   ] as const)
     check(cause, "failed")
@@ -221,6 +223,7 @@ t.test(
     t.equal(failureClassOf("call_rejected"), "rejected")
     t.equal(failureClassOf("congestion"), "congestion")
     t.equal(failureClassOf("authentication_failed"), "auth")
+    t.equal(failureClassOf("no_credit"), "funds")
     t.equal(failureClassOf("codec_mismatch"), "config")
     t.equal(failureClassOf("interworking"), "provider_error")
     t.equal(failureClassOf("media_failure"), "media")

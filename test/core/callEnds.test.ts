@@ -67,7 +67,7 @@ t.test("given an end before any answer", async (t) => {
   })
   t.test("for a cause that an answered call has too, then it is looked up and held", async (t) => {
     const ofAnswered = ["agent_hangup", "duration_exceeded", "machine_detected", "media_failure", "internal_error"]
-    t.strictSame(hiding, ["normal_clearing", "normal_unspecified", ...ofAnswered, "unknown"])
+    t.strictSame(hiding, ["normal_clearing", "normal_unspecified", "no_credit", ...ofAnswered, "unknown"])
     for (const cause of hiding)
       for (const [name, story] of stories) {
         const step = follow(fresh, [...story, end(cause)])
@@ -101,6 +101,13 @@ t.test("given an end before any answer", async (t) => {
     t.strictSame(commandsOf(held(passed(105_000))), ["SetDeadline", "Look"], "unanswered look")
     t.match(held(passed(105_000), passed(115_000)).state, { _tag: "Ended", endedAt: 100_000 }, "after fifteen seconds at the latest")
     t.match(held(looked("silent", 110_000), passed(105_000), passed(115_000)).state, { _tag: "Ended" }, "whatever the look says")
+  })
+  t.test("when it is for want of credit, then nobody was called, unless the answer comes", async (t) => {
+    const unpaid = (...events: ReadonlyArray<CallEvent>) => follow(fresh, [end("no_credit"), looked("gone", 100_100), ...events]).state
+    t.match(unpaid(passed(105_000)), { _tag: "Void", reason: "no_credit" })
+    t.match(unpaid(Answered.make({ at: 101_000 })), { _tag: "Ended", answeredAt: 100_000, cause: "no_credit" })
+    const closed = follow(fresh, [Accepted.make({}), endAsked, end("no_credit"), looked("gone", 100_100), passed(105_000)]).state
+    t.match(closed, { _tag: "Void", reason: "no_credit" }, "while we end it")
   })
   t.test("when a look still finds the call, then it is hung up, and the end is believed once it is not found", async (t) => {
     const up = held(looked("up", 100_100))

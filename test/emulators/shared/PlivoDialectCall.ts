@@ -41,6 +41,8 @@ export interface DialectAccount {
   detected: boolean | undefined
   /** How long after the end of the stream the end of a call is told. */
   endMillis: number
+  /** False: calls are taken, and end before they are dialed. */
+  hasCredit: boolean
   /** Requests for media sockets have no signature. */
   hasUnsignedMedia: boolean
 }
@@ -97,6 +99,7 @@ export class DialectCall {
   /** Leaves the queue. */
   dial(): void {
     if (this.state !== "queued") return
+    if (!this.#account.hasCredit) return this.#ended(ownEnds.noCredit, undefined)
     const { from, limitSeconds, ringSeconds, ringUrl, to } = this.dialed
     this.state = "ringing"
     this.startedAt = Date.now()

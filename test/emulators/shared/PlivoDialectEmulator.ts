@@ -72,7 +72,8 @@ export class DialectEmulator {
     this.options = options
     this.#traits = traits
     this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
-    this.#account = { ...traits, lives: this.lives, sender: this.sender, detected: undefined, endMillis: 0, hasUnsignedMedia: false }
+    const asUsual = { detected: undefined, endMillis: 0, hasCredit: true, hasUnsignedMedia: false }
+    this.#account = { ...traits, ...asUsual, lives: this.lives, sender: this.sender }
   }
 
   get url(): string {
@@ -87,6 +88,11 @@ export class DialectEmulator {
   /** From now on, requests for media sockets have no signature. */
   leaveMediaUnsigned(): void {
     this.#account.hasUnsignedMedia = true
+  }
+
+  /** Whether the account has any credit, from now on. */
+  credit(hasAny: boolean): void {
+    this.#account.hasCredit = hasAny
   }
 
   /** Ends of calls are told so much later than their streams end. */

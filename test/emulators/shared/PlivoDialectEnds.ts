@@ -15,6 +15,7 @@ export const ownEnds = {
   answerInvalid: { code: 8011, word: "NORMAL_CLEARING", name: "Invalid Answer XML", source: "Error", status: "completed" },
   hangupElement: { code: 4000, word: "NORMAL_CLEARING", name: "Normal Hangup", source: "Answer XML", status: "completed" },
   endOfDocument: { code: 4010, word: "NORMAL_CLEARING", name: "End Of XML Instructions", source: "Plivo", status: "completed" },
+  noCredit: { code: 1010, word: "CALL_REJECTED", name: "Out Of Credits", source: "Plivo", status: "failed" },
   machine: { code: 9100, word: "NORMAL_CLEARING", name: "Machine Detected", source: "Plivo", status: "completed" }
 } as const satisfies Readonly<Record<string, DialectEnd>>
 
