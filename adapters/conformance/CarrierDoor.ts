@@ -84,6 +84,7 @@ export class CarrierDoor {
       headers: headersOf(request, this.#served.adapter),
       isWanted: placed?.isWanted ?? false,
       kind,
+      mediaUrl: placed && this.media.address(placed.callId),
       method: request.method === "GET" ? "GET" : "POST",
       url: `http://${this.#host}${path}${query === undefined ? "" : `?${query}`}`
     }

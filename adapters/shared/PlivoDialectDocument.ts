@@ -3,7 +3,6 @@
  * does. https://www.plivo.com/docs/voice/xml/stream
  */
 import type { Callback } from "#core/provider/Callback.ts"
-import { mediaUrlIn } from "./mediaParameter.ts"
 import { documentOf, element, text } from "./xml.ts"
 
 /** Without audio to connect to, the line stays open for the engine to end the call, but not for longer than this. */
@@ -11,9 +10,8 @@ const SILENCE_SECONDS = 60
 
 const attributes = { bidirectional: "true", keepCallAlive: "true", audioTrack: "inbound", contentType: "audio/x-mulaw;rate=8000" }
 
-const elementFor = (callback: Callback): string => {
-  if (!callback.isWanted || callback.call === undefined) return element("Hangup", {})
-  const mediaUrl = mediaUrlIn(callback)
+const elementFor = ({ call, isWanted, mediaUrl }: Callback): string => {
+  if (!isWanted || call === undefined) return element("Hangup", {})
   return mediaUrl === undefined ? element("Wait", { length: String(SILENCE_SECONDS) }) : element("Stream", attributes, text(mediaUrl))
 }
 

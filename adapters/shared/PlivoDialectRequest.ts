@@ -1,7 +1,6 @@
 /** The request for a call in Plivo's dialect. https://www.plivo.com/docs/voice/api/call/make-a-call */
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Addresses } from "./hostedTrunk.ts"
-import { withMedia } from "./mediaParameter.ts"
 import { digitsOf } from "./phoneNumbers.ts"
 import type { Kind } from "./PlivoDialectCallback.ts"
 import { durationWithin, secondsWithin } from "./requests.ts"
@@ -10,14 +9,14 @@ export const RING_SECONDS = { least: 1, most: 600 }
 export const CALL_SECONDS = { least: 1, most: 14_400 }
 
 /** `retries`: the fragment that asks the carrier to repeat a callback, if it has one. */
-export const callBodyOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses, retries: string) => {
+export const callBodyOf = (request: OriginateRequest, { callbackUrl }: Addresses, retries: string) => {
   const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const addressOf = (kind: Kind): string => callbackUrl(kind, callId) + retries
   return {
     // `<` separates several destinations, which a number in E.164 cannot contain.
     from: digitsOf(from),
     to: digitsOf(to),
-    answer_url: withMedia(callbackUrl("answer" satisfies Kind, callId), mediaUrl) + retries,
+    answer_url: addressOf("answer"),
     answer_method: "POST",
     ring_url: addressOf("ring"),
     ring_method: "POST",

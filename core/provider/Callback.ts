@@ -25,6 +25,8 @@ export interface Callback extends CarrierRequest {
   readonly kind: string
   /** The call that the address was made for; undefined for an address that is not made for one call, and for a call that is not known any more. */
   readonly call: CallRef | undefined
+  /** As given by `TrunkContext.mediaUrl` for that call. Undefined: the address is not made for one call. */
+  readonly mediaUrl?: string | undefined
   /** Whether the call is still wanted: a callee who answers an unwanted call is to be hung up on, by the answer document. */
   readonly isWanted: boolean
 }

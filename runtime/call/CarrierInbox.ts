@@ -108,6 +108,7 @@ const callbackOf = Effect.fnUntraced(function* (
     headers,
     isWanted: live !== undefined && !live.isOver,
     kind,
+    mediaUrl: callId && addresses.mediaUrlOf?.(callId),
     method,
     url: query === "" ? url : `${url}?${query}`
   }

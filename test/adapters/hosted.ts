@@ -175,6 +175,7 @@ export class Hosted {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]))
     const path = request.url ?? "/"
     const [, callId = "", kind = ""] = path.split(/[/?]/)
+    const call = this.#refs.get(callId)
     const callback: Callback = {
       method: request.method === "GET" ? "GET" : "POST",
       url: `http://${this.#origin}${path}`,
@@ -182,7 +183,8 @@ export class Hosted {
       body: Buffer.concat(chunks),
       at,
       kind,
-      call: this.#refs.get(callId),
+      mediaUrl: call && this.address("media", call.callId),
+      call,
       isWanted: !this.unwanted.has(callId)
     }
     const { read, status } = this.#fails() ? { read: undefined, status: 503 } : this.#read(callback)

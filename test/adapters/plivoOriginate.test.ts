@@ -23,7 +23,7 @@ t.test("P1: given a call with machine detection, then Plivo is asked for exactly
   t.strictSame(JSON.parse(ask?.body ?? ""), {
     from: OUR_NUMBER.slice(1),
     to: to.slice(1),
-    answer_url: `${hosted.address("answer", callId)}&media=${encodeURIComponent(hosted.address("media", callId))}${retries}`,
+    answer_url: hosted.address("answer", callId) + retries,
     answer_method: "POST",
     ring_url: hosted.address("ring", callId) + retries,
     ring_method: "POST",

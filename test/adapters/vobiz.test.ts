@@ -49,7 +49,7 @@ t.test("B1: given a call, then Vobiz is asked for exactly this", async (t) => {
   t.strictSame(JSON.parse(ask?.body ?? ""), {
     from: OUR_NUMBER.slice(1),
     to: to.slice(1),
-    answer_url: `${hosted.address("answer", callId)}&media=${encodeURIComponent(hosted.address("media", callId))}`,
+    answer_url: hosted.address("answer", callId),
     answer_method: "POST",
     ring_url: hosted.address("ring", callId),
     ring_method: "POST",

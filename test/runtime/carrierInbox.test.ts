@@ -11,7 +11,7 @@ import { configurationId } from "#test/support/fakes.ts"
 import { noDeliveries } from "#test/support/noDeliveries.ts"
 
 const addresses = Layer.succeed(CallbackAddresses, {
-  mediaUrlOf: undefined,
+  mediaUrlOf: (id) => `wss://engine.test/media/${id}`,
   open: ({ kind }) => ({ callId, configurationId, kind }),
   openMedia: () => undefined,
   urlOf: ({ kind }) => `https://engine.test/${kind}`
@@ -42,7 +42,10 @@ const database = () => {
 const keys = { address: { call: callId, configuration: "3", kind: "key", seal: "" }, headers: {}, method: "POST", query: "" } as const
 
 /** Delivers the key that the callee pressed. It is told once for each time that the call hears of it. */
-const deliver = (digit: string) => CarrierCallbacks.use((callbacks) => callbacks.take({ ...keys, body: new TextEncoder().encode(digit) }))
+const deliver = (digit: string, kind = "key") =>
+  CarrierCallbacks.use((callbacks) =>
+    callbacks.take({ ...keys, address: { ...keys.address, kind }, body: new TextEncoder().encode(digit) })
+  )
 
 type Act = (scene: Scene, place: ReturnType<typeof database>["place"]) => Effect.Effect<unknown, never, CarrierCallbacks>
 
@@ -52,7 +55,11 @@ const heardIn = async (act: Act): Promise<ReadonlyArray<string>> => {
   const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer]))
   const { log } = await play(
     ({ world }) => {
-      world.read = (_, { body }) => ({ deliveryId: "1", events: [{ event: { _tag: "Dtmf", digit: new TextDecoder().decode(body) } }] })
+      world.read = (_, { body, kind, mediaUrl = "" }) => ({
+        deliveryId: "1",
+        events: [{ event: { _tag: "Dtmf", digit: new TextDecoder().decode(body) } }],
+        ...(kind === "answer" ? { reply: { body: mediaUrl, mediaType: "text/plain" } } : {})
+      })
     },
     (scene) => steps(scene.says({ _tag: "Rang" }), scene.says({ _tag: "Answered" }), wait(0), act(scene, place)).pipe(Effect.provide(inbox))
   )
@@ -130,3 +137,19 @@ t.test("given a database that is away, when it is back and the carrier repeats t
   )
   t.strictSame(heard, ["key 5"])
 })
+
+t.test(
+  "given a carrier that asks for a document, then it has the address of the call's audio at once, and the call hears of it",
+  async (t) => {
+    const replies: Array<string> = []
+    const heard = await heardIn((_, place) =>
+      Effect.gen(function* () {
+        place.fate.before = Effect.sleep("1 second")
+        replies.push((yield* deliver("5", "answer")).body)
+        yield* wait("2 seconds")
+      })
+    )
+    t.strictSame(replies, [`wss://engine.test/media/${callId}`])
+    t.strictSame(heard, ["key 5"])
+  }
+)
