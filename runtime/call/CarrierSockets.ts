@@ -8,7 +8,9 @@ import type { Callback } from "#core/provider/Callback.ts"
 import { CarrierMedia, type MediaAdmission, type MediaUpgrade } from "#core/provider/CarrierMedia.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
+import { countedSocket } from "./countedSocket.ts"
 import { MediaSockets } from "./MediaSockets.ts"
 
 const forbidden: MediaAdmission = { _tag: "Refused", status: 403 }
@@ -21,6 +23,7 @@ export const layer = Layer.effect(
     const gate: Gate = {
       addresses: yield* CallbackAddresses,
       clock: yield* Clock.Clock,
+      metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
       sockets: yield* MediaSockets,
       supervisor: yield* CallSupervisor
@@ -32,6 +35,7 @@ export const layer = Layer.effect(
 interface Gate {
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly clock: Clock.Clock
+  readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   readonly sockets: MediaSockets["Service"]
   readonly supervisor: CallSupervisor["Service"]
@@ -39,16 +43,22 @@ interface Gate {
 
 const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
   const callId = gate.addresses.openMedia(upgrade.address)
-  if (callId === undefined) return forbidden
-  const call = gate.supervisor.find(callId)
-  if (call === undefined || call.isOver) return unknown
-  const { media } = call.trunk
-  if (media === undefined) return unknown
-  const request = requestOf(gate, callId, upgrade, call.ref)
-  if (!isGenuine(gate, call.trunk, request)) return forbidden
+  const call = callId && gate.supervisor.find(callId)
+  const counts = gate.metrics.socketsOf(call?.trunk.adapter.manifest.provider)
+  const refused = (why: "forged" | "strayed"): MediaAdmission => {
+    counts[why]++
+    return why === "forged" ? forbidden : unknown
+  }
+  if (callId === undefined) return refused("forged")
+  const media = call?.trunk.media
+  if (call === undefined || call.isOver || media === undefined) return refused("strayed")
+  if (!isGenuine(gate, call.trunk, requestOf(gate, callId, upgrade, call.ref))) return refused("forged")
   return {
     _tag: "Admitted",
-    open: (socket) => gate.sockets.open(callId, (own) => media.accept(call.ref, own, (event) => call.trunk.hear(callId, event)), socket)
+    open: (socket) =>
+      countedSocket(counts, socket, (counted) =>
+        gate.sockets.open(callId, (own) => media.accept(call.ref, own, (event) => call.trunk.hear(callId, event)), counted)
+      )
   }
 }
 

@@ -4,6 +4,7 @@ import type { CallState } from "#core/call/Call.ts"
 import { Outcome } from "#core/outcome/Outcome.ts"
 import { Histogram } from "#core/Histogram.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
+import { SocketMetrics } from "./SocketMetrics.ts"
 
 const postDialBounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 20, 30]
 const talkBounds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600]
@@ -17,6 +18,8 @@ export class CallMetrics {
   late = 0
   /** Requests of carriers that were forged or altered, by telephony configuration. */
   readonly callbacksRefused = new Map<number, number>()
+  /** By provider. */
+  readonly sockets = new Map<string, SocketMetrics>()
   /** Frames of audio, 20 ms each, counted when their call ends. */
   framesSent = 0
   /** Frames that were never sent, because the process stood still or the line had no room. */
@@ -41,6 +44,13 @@ export class CallMetrics {
     const outcome = outcomeOfEnd(after, isMachine)
     this.ended.set(outcome, (this.ended.get(outcome) ?? 0) + 1)
     if (after.answeredAt !== undefined) this.talkSeconds.observe((after.endedAt - after.answeredAt) / 1000)
+  }
+
+  /** `provider`: undefined for a socket that belongs to no known call. */
+  socketsOf(provider = "unknown"): SocketMetrics {
+    const sockets = this.sockets.get(provider) ?? new SocketMetrics()
+    this.sockets.set(provider, sockets)
+    return sockets
   }
 
   private postDial(provider: string): Histogram {

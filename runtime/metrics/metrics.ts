@@ -85,6 +85,30 @@ const callFamilies = ({
   histogram("slot_refill_seconds", "From a slot's becoming free, while a campaign waited for one, to the next dial request", refillSeconds)
 ]
 
+const socketFamilies = ({ sockets }: CallMetrics): ReadonlyArray<Family> => {
+  const all = [...sockets].map(([provider, counts]) => ({ provider, ...counts }))
+  return [
+    gauge(
+      "media_sockets_open",
+      "Websockets that carriers have opened for the audio of calls",
+      all.map(({ open, provider }) => [{ provider }, open])
+    ),
+    counter(
+      "media_sockets_refused_total",
+      "Websockets that were refused: forged ones, and those for calls that are over or not of this node",
+      all.flatMap(({ forged, provider, strayed }) => [
+        [{ provider, reason: "forged" }, forged] as const,
+        [{ provider, reason: "no_call" }, strayed] as const
+      ])
+    ),
+    counter(
+      "media_socket_frames_dropped_total",
+      "Messages of audio that were dropped because the carrier was too far behind",
+      all.map(({ dropped, provider }) => [{ provider }, dropped])
+    )
+  ]
+}
+
 const webhookFamilies = ({ endpoints, nodes }: WebhookMetrics): ReadonlyArray<Family> => {
   const byResult = (counts: ReadonlyMap<string, number>) => [...counts].map(([result, count]) => [{ result }, count] as const)
   return [
@@ -185,6 +209,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   ]
   const families = () => [
     ...callFamilies(calls),
+    ...socketFamilies(calls),
     ...webhookFamilies(webhooks),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),

@@ -151,6 +151,19 @@ t.test("given frames and greetings that callees have not heard, when they are re
   })
 })
 
+t.test("given sockets for audio, when they are read, then they are told by provider", async (t) => {
+  const calls = new CallMetrics()
+  Object.assign(calls.socketsOf("acme"), { dropped: 7, forged: 1, open: 2, strayed: 3 })
+  calls.socketsOf().forged++
+  t.strictSame(growth(await read(), await read(calls), /^media_socket/), {
+    'media_sockets_open{provider="acme"}': 2,
+    'media_sockets_refused_total{provider="acme",reason="forged"}': 1,
+    'media_sockets_refused_total{provider="acme",reason="no_call"}': 3,
+    'media_sockets_refused_total{provider="unknown",reason="forged"}': 1,
+    'media_socket_frames_dropped_total{provider="acme"}': 7
+  })
+})
+
 t.test(
   "given tries to deliver webhooks, when they are read, then they are told by result, and what is tried again has failed",
   async (t) => {
