@@ -34,6 +34,7 @@ export const campaignEvents = [
   "recovery_completed",
   "attempt_written_off",
   "greeting_missed",
+  "queued_calls_withdrawn",
   "contacts_marked",
   "redial_created"
 ] as const

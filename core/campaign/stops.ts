@@ -88,6 +88,12 @@ export const greetingsMissed = (calls: number): Note => ({
   level: "warning",
   message: "Callees heard nothing for two seconds after they answered: their greetings were not ready."
 })
+export const queuedCallsWithdrawn = (calls: number): Note => ({
+  details: { calls },
+  event: "queued_calls_withdrawn",
+  level: "info",
+  message: "Calls that waited in the carrier's queue were taken out of it before their phones rang; their contacts are as before."
+})
 export const waitingForCapacity: Note = {
   event: "waiting_for_capacity",
   level: "warning",

@@ -23,7 +23,7 @@ interface CarrierDelivery {
   readonly events: ReadonlyArray<TrunkEvent>
 }
 
-export interface LateDelivery extends Pick<CarrierDelivery, "configurationId" | "events"> {
+interface LateDelivery extends Pick<CarrierDelivery, "configurationId" | "events"> {
   readonly callId: CallId
 }
 

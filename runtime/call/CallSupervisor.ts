@@ -31,6 +31,7 @@ import type { CallWatcher, Dialing, LiveCall } from "./LiveCall.ts"
 import { MediaSockets } from "./MediaSockets.ts"
 import { noteEvent } from "./noteDown.ts"
 import { planCall } from "./planCall.ts"
+import { makeWithdrawals, type Withdrawals } from "./Withdrawals.ts"
 
 const { DialingWithdrawn, EndAsked } = CallEvent.cases
 
@@ -145,6 +146,7 @@ interface Node {
   readonly releaseNumber: (callId: CallId) => void
   readonly sockets: MediaSockets["Service"]
   readonly slots: Slots["Service"]
+  readonly withdrawals: Withdrawals
 }
 
 const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
@@ -181,7 +183,8 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     names: yield* CallNames,
     releaseNumber,
     sockets: yield* MediaSockets,
-    slots: yield* Slots
+    slots: yield* Slots,
+    withdrawals: yield* makeWithdrawals
   }
   return node
 })
@@ -310,8 +313,13 @@ const onRecorded = (node: Node, call: LiveCall, { how, recorded }: Recording): v
   if (how._tag === "Ended" && how.cause === "written_off" && !node.doubts.has(callId)) node.releaseNumber(callId)
   if (how._tag === "Ended" && how.answeredAt !== undefined && call.trunk.adapter.manifest.pricesRecords === true)
     node.bills.ended(call.ref, call.trunk)
+  if (isWithdrawn(call, how) && call.attempt.campaign !== undefined) node.withdrawals.add(call.attempt.campaign.campaignId)
   call.watcher.recorded?.(how, recorded, call.attempt)
 }
+
+/** It was with the carrier, and its phone never rang because its campaign may not dial any more. */
+const isWithdrawn = ({ noted, wasAdopted }: LiveCall, how: Over): boolean =>
+  how._tag === "Void" && how.reason === "permit_lapsed" && (noted !== undefined || wasAdopted)
 
 const forget = ({ calls, doubts, names, slots, sockets }: Node, call: LiveCall): void => {
   const { callId } = call.attempt

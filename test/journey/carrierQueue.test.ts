@@ -5,7 +5,7 @@
 import t, { type Test } from "tap"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 
 // Most of the time is waiting for calls.
@@ -61,6 +61,13 @@ const queue = async (t: Test, contacts: number) => {
   }
 }
 
+/** What the campaign's log says of calls that were taken out of the queue. */
+const untilWithdrawn = ({ id, world }: { readonly id: number; readonly world: World }) =>
+  until("entry in the log", async () => {
+    const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "queued_calls_withdrawn")
+    return entries.length === 0 ? undefined : entries.map(({ details }) => details)
+  })
+
 const isHangup = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Calls\/CA\w+\.json$/.test(path)
 const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/Calls\/CA\w+\.json$/.test(path)
 
@@ -80,6 +87,7 @@ t.test("given queued calls, when their campaign is paused", { buffered: true }, 
   t.strictSame(states(), ["canceled", "canceled", "canceled", "canceled", "canceled"], "then they are taken out of the queue")
   t.strictSame(await contacts(), { pending: 5 }, "then the contacts are as before")
   t.equal((await world.api.runs(id)).length, 0, "then no run is left")
+  t.strictSame(await untilWithdrawn(scene), [{ calls: 5 }], "then the log says how many they were")
   const { executed_count, failed_rows, processed_rows } = await world.api.campaign(id)
   t.strictSame({ executed_count, failed_rows, processed_rows }, { executed_count: 0, failed_rows: 0, processed_rows: 0 })
   emulator.holdQueue(false)
@@ -95,6 +103,7 @@ t.test("given queued calls, when the calling window closes", { buffered: true },
   t.strictSame(await contacts(), { pending: 2 })
   emulator.holdQueue(false)
   t.strictSame(dialed(), [], "then nobody's phone rings")
+  t.strictSame(await untilWithdrawn(scene), [{ calls: 2 }])
 })
 
 t.test("given queued calls, when the replies to their hang-ups are lost", { buffered: true }, async (t) => {
