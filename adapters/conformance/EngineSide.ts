@@ -210,6 +210,7 @@ export class EngineSide {
           callbackUrl: isHosted && isPublic ? (kind: string, callId?: CallId) => this.door.address(kind, callId) : undefined,
           configurationId,
           egress: everywhere,
+          isOthers: (call, found) => Effect.sync(() => this.#isOthers(call.callId, found)),
           mediaUrl: isHosted && isPublic ? (callId: CallId) => this.door.media.address(callId) : undefined,
           node: this.#node,
           onEvent: (callId, event) => this.#take(callId, event),
@@ -217,6 +218,10 @@ export class EngineSide {
         })
         .pipe(Effect.provideService(Scope.Scope, this.#scope))
     )
+  }
+
+  #isOthers(callId: CallId, found: string): boolean {
+    return [...this.calls.values()].some((call) => call.callId !== callId && call.providerCallId === found)
   }
 
   #take(callId: string, event: TrunkEvent): void {

@@ -21,6 +21,8 @@ const spoil = (scene: Scene, places: boolean, reply: "lost" | "late" | CarrierRe
   if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot reply so")
 }
 
+const TAKEN = "its end would be recorded for another attempt, and its callee hung up on: ask `isOthers` of whatever a search finds"
+
 const page = "<html><body>Something else answers</body></html>"
 /** What a proxy, a login page or a fault at the carrier looks like. */
 const replies: ReadonlyArray<readonly [what: string, reply: CarrierReply]> = [
@@ -88,6 +90,47 @@ export const lostReplies: ReadonlyArray<Rule> = [
       demand(presence === undefined || !isAlive(presence), "no live call", () => inWords(presence), "there is none")
       demand(call.asked === 1, "permission to be asked for once", () => `${call.asked} times`, "a second request may call a second time")
       await scene.wasDialed(call.to, { requested: 1, rung: 0 })
+    }
+  },
+  {
+    name: "lost reply: another call to the same number is not taken for one that was never placed",
+    holds: async (scene) => {
+      const engine = await scene.engine()
+      const other = await engine.answered(scene.number("stays"))
+      spoil(scene, false, "lost")
+      const call = await engine.place(other.to)
+      inDoubt(call)
+      const presence = await engine.look(call)
+      const isFound = call.has("Named") || (presence !== undefined && isAlive(presence))
+      demand(!isFound, "no call to be found", () => inWords([presence, call.story()]), TAKEN)
+      await engine.hangUp(other)
+      await engine.ended(other)
+      await scene.wasDialed(other.to, { requested: 2, rung: 1 })
+    }
+  },
+  {
+    name: "lost reply: of two calls to the same number, a look finds the one that was lost, if the manifest says so",
+    holds: async (scene) => {
+      if (scene.adapter.manifest.tells?.includes("unnamed") !== true)
+        throw new NotAsked("the manifest does not say that calls without a name are found")
+      const engine = await scene.engine()
+      const other = await engine.answered(scene.number("stays"))
+      engine.isDeaf = true
+      spoil(scene, true, "lost")
+      const call = await engine.place(other.to)
+      engine.isDeaf = false
+      const found = async () => {
+        const presence = await engine.look(call)
+        return (presence !== undefined && isAlive(presence)) || undefined
+      }
+      const why = "it is the one of the two that is no other call of ours"
+      await scene.until("the call that was lost is found", found, () => call.story(), why)
+      demand(call.providerCallId !== other.providerCallId, "the id of its own call", () => "that of the other", TAKEN)
+      for (const one of [call, other]) {
+        await engine.hangUp(one)
+        await engine.isGone(one)
+      }
+      await scene.wasDialed(other.to, { requested: 2 })
     }
   },
   {

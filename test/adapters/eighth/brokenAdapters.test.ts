@@ -48,6 +48,21 @@ const confused = withRead(
   (read) => ({ ...read, events: read.events.map(({ event }) => (latest === undefined ? { event } : { call: { callId: latest }, event })) })
 )
 
+/** Searches by number alone, and takes the first call that it ever placed there. */
+const searching = withTrunk(parley, ({ lookup, originate }) => {
+  const placed = new Map<string | undefined, string>()
+  return {
+    lookup: (call) => {
+      const providerCallId = call.providerCallId ?? placed.get(call.to)
+      if (providerCallId === undefined) return lookup(call)
+      const named = [{ _tag: "Named", providerCallId } as const]
+      return Effect.map(lookup({ ...call, providerCallId }), (look) => ({ ...look, told: [...named, ...look.told] }))
+    },
+    originate: (request) =>
+      Effect.tap(originate(request), ({ providerCallId }) => Effect.sync(() => placed.set(request.to, providerCallId)))
+  }
+})
+
 const scrambled = (frame: Uint8Array): Uint8Array => frame.map((code) => code ^ 0x55)
 
 const places: ReadonlyArray<Fault> = [
@@ -324,6 +339,18 @@ const verbs: ReadonlyArray<Fault> = [
     }),
     "restart: a call that is ringing",
     /the end of the call is told/
+  ],
+  [
+    "takes another attempt's call for one that was never placed",
+    searching,
+    "lost reply: another call to the same number",
+    /no call to be found, but saw .*Named/
+  ],
+  [
+    "takes another attempt's call for one that was lost",
+    searching,
+    "lost reply: of two calls to the same number",
+    /the id of its own call, but saw that of the other/
   ],
   ["sends no keys", withTrunk(parley, () => ({ sendDtmf: () => Effect.void })), "keys: ours", /the callee gets/]
 ]
