@@ -7,6 +7,7 @@ import { findPackageJSON, registerHooks } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Adapter } from "#core/provider/Adapter.ts"
+import { isNormal, normalNames } from "#core/provider/Normal.ts"
 import { attempt } from "./process/attempt.ts"
 
 /** The message names the adapter and its fault. */
@@ -78,6 +79,11 @@ const faultOf = (candidate: unknown): string | undefined => {
   if (typeof manifest["originatesInFlight"] !== "number" || !(manifest["originatesInFlight"] >= 1))
     return "its originatesInFlight is below 1"
   if (!isRecord(fields)) return "it has no fields"
+  for (const [name, field] of Object.entries(fields)) {
+    const normal = isRecord(field) ? field["normal"] : undefined
+    if (normal !== undefined && !isNormal(normal))
+      return `its field ${name} has an unknown normal form, ${JSON.stringify(normal)}: there are ${normalNames.join(", ")} and { domain }`
+  }
   return typeof connect === "function" ? undefined : "it has no connect function"
 }
 

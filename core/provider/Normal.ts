@@ -16,6 +16,15 @@ export type Normal =
   /** A host name in lower case, without the scheme and the path of a URL; to a name without a dot, this domain is added. */
   | { readonly domain: string }
 
+/** What else there is besides these names is a domain. */
+export const normalNames = ["trimmed", "token", "address", "pem"] as const satisfies ReadonlyArray<Exclude<Normal, object>>
+
+/** An adapter from a package may be plain JavaScript, in which no compiler has checked it. */
+export const isNormal = (form: unknown): form is Normal =>
+  typeof form === "object" && form !== null
+    ? "domain" in form && typeof form.domain === "string"
+    : normalNames.some((name) => name === form)
+
 export const normalOf = (normal: Normal, text: string): string => {
   if (typeof normal === "object") return domainOf(text, normal.domain)
   return byName[normal](text)

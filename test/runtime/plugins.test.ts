@@ -238,6 +238,17 @@ t.test("given packages that are no adapters, when they are named, then the start
   await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
   await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
+  const normal = async (name: string, form: string) => {
+    await install(name, `export default { manifest: ${manifest}, fields: { account: { normal: ${form} } }, connect: () => {} }`)
+    return await refusalOf(name)
+  }
+  const unknown = "its field account has an unknown normal form"
+  const forms = "there are trimmed, token, address, pem and { domain }"
+  t.match(await normal("bad-normal", '"upper"'), `The package bad-normal is not an adapter for this engine: ${unknown}, "upper": ${forms}`)
+  t.match(await normal("inherited-normal", '"constructor"'), `${unknown}, "constructor"`)
+  t.match(await normal("bad-domain", "{ domain: 7 }"), `${unknown}, {"domain":7}`)
+  t.equal(await normal("normal", '"token"'), "let in")
+  t.equal(await normal("normal-domain", '{ domain: "acme.example" }'), "let in")
   t.match(await refusalOf("no-default"), "The package no-default is not an adapter for this engine: it has no default export")
   t.match(await refusalOf("no-object"), "its default export is not an object")
   t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
