@@ -91,13 +91,19 @@ const deedsOf = (rings: ReadonlyArray<Ring>, neverPlaced: Evidence["neverPlaced"
 
 type Complaint = readonly [rule: Finding["rule"], what: string]
 
-const judgeAttempt = ({ outcome }: ReportRow, deed: Deed | undefined, away: Evidence["away"]): ReadonlyArray<Complaint> => {
+const judgeAttempt = (
+  { isBreakerFailure, outcome }: ReportRow,
+  deed: Deed | undefined,
+  away: Evidence["away"]
+): ReadonlyArray<Complaint> => {
   const { ring, what } = deed ?? {}
   const isAbandoned = ring !== undefined && wasAbandoned(ring, away)
   const isExcused = isAbandoned && (outcome === "error" || outcome === "answered")
   const complaints: Array<Complaint> = []
   if (outcome !== what && !isExcused) complaints.push(["the outcome of each attempt is what its callee did", `${outcome}, and not ${what}`])
-  if (what === "answered" && !isExcused && failures.has(outcome)) complaints.push(["no answered call counts as a failure", outcome])
+  if (what === "answered" && !isExcused && (isBreakerFailure || failures.has(outcome)))
+    complaints.push(["no answered call counts as a failure", outcome])
+  if (isBreakerFailure && !failures.has(outcome)) complaints.push(["no answered call counts as a failure", `${outcome}, for the breaker`])
   if (ring?.answeredAt !== undefined && ring.by === "us" && !isAbandoned)
     complaints.push(["the engine hangs up on nobody who talks", "hung up"])
   return complaints
