@@ -28,7 +28,7 @@ export const makeWithdrawals = Effect.gen(function* () {
   const withdrawals: Withdrawals = {
     add: (id) => {
       counts.set(id, (counts.get(id) ?? 0) + 1)
-      // Waits anew for each.
+      // Each one replaces the wait of the one before.
       run(id, Effect.andThen(Effect.sleep(APART), log(id)))
     }
   }

@@ -98,3 +98,19 @@ export const whereDoubtful = (
 
 export const refused = (reason: OriginateRefused["reason"]) => Effect.fail(new OriginateRefused({ detail: "broken", reason }))
 export const doubtful = Effect.fail(new OriginateDoubtful({ detail: "broken" }))
+
+/** Searches by number alone, and takes the latest call that it has placed there. */
+export const searchingByNumber = (adapter: Adapter): Adapter =>
+  withTrunk(adapter, ({ lookup, originate }) => {
+    const placed = new Map<string | undefined, string>()
+    return {
+      lookup: (call) => {
+        const providerCallId = call.providerCallId ?? placed.get(call.to)
+        if (providerCallId === undefined) return lookup(call)
+        const named = [{ _tag: "Named", providerCallId } as const]
+        return Effect.map(lookup({ ...call, providerCallId }), (look) => ({ ...look, told: [...named, ...look.told] }))
+      },
+      originate: (request) =>
+        Effect.tap(originate(request), ({ providerCallId }) => Effect.sync(() => placed.set(request.to, providerCallId)))
+    }
+  })

@@ -7,6 +7,7 @@ import type { Callback } from "#core/provider/Callback.ts"
 import {
   doubtful,
   refused,
+  searchingByNumber,
   whereDoubtful,
   withCause,
   withContext,
@@ -47,21 +48,6 @@ const confused = withRead(
   }),
   (read) => ({ ...read, events: read.events.map(({ event }) => (latest === undefined ? { event } : { call: { callId: latest }, event })) })
 )
-
-/** Searches by number alone, and takes the first call that it ever placed there. */
-const searching = withTrunk(parley, ({ lookup, originate }) => {
-  const placed = new Map<string | undefined, string>()
-  return {
-    lookup: (call) => {
-      const providerCallId = call.providerCallId ?? placed.get(call.to)
-      if (providerCallId === undefined) return lookup(call)
-      const named = [{ _tag: "Named", providerCallId } as const]
-      return Effect.map(lookup({ ...call, providerCallId }), (look) => ({ ...look, told: [...named, ...look.told] }))
-    },
-    originate: (request) =>
-      Effect.tap(originate(request), ({ providerCallId }) => Effect.sync(() => placed.set(request.to, providerCallId)))
-  }
-})
 
 const scrambled = (frame: Uint8Array): Uint8Array => frame.map((code) => code ^ 0x55)
 
@@ -342,13 +328,13 @@ const verbs: ReadonlyArray<Fault> = [
   ],
   [
     "takes another attempt's call for one that was never placed",
-    searching,
+    searchingByNumber(parley),
     "lost reply: another call to the same number",
     /no call to be found, but saw .*Named/
   ],
   [
     "takes another attempt's call for one that was lost",
-    searching,
+    searchingByNumber(parley),
     "lost reply: of two calls to the same number",
     /the id of its own call, but saw that of the other/
   ],
