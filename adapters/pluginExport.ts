@@ -39,7 +39,6 @@ export * as Ed25519 from "./shared/ed25519.ts"
 export * as Hmac from "./shared/hmac.ts"
 export * as Jwt from "./shared/jwt.ts"
 export * as Json from "./shared/Json.ts"
-export * from "./shared/mediaParameter.ts"
 export * as Twiml from "./shared/twiml.ts"
 export * as Xml from "./shared/xml.ts"
 

@@ -39,21 +39,20 @@ interface Transferable extends Pick<CallRef, "callId"> {
 
 /** What a carrier is to be asked for. */
 export interface TransferVerb {
-  /** The request; its numbers are usable. `address`: where the carrier is to tell of it. `mediaUrl`: where the audio of a callee who comes back is served. */
-  readonly order: (of: Transferable, request: TransferRequest, address: string, mediaUrl: string | undefined) => HttpRequest
+  /** The request; its numbers are usable. `address`: where the carrier is to tell of it. */
+  readonly order: (of: Transferable, request: TransferRequest, address: string) => HttpRequest
   readonly isTaken: (reply: Reply, id: string) => boolean
 }
 
 interface Addresses {
   readonly callbackUrl: ((kind: string, callId?: CallRef["callId"]) => string) | undefined
-  readonly mediaUrl?: ((callId: CallRef["callId"]) => string) | undefined
 }
 
 const refused = (detail: string) => new TransferRefused({ detail })
 
 export const beginTransfer = Effect.fnUntraced(function* (
   carrier: HostedCarrier,
-  { callbackUrl, mediaUrl }: Addresses,
+  { callbackUrl }: Addresses,
   { isTaken, order }: TransferVerb,
   id: string,
   call: CallRef,
@@ -65,7 +64,7 @@ export const beginTransfer = Effect.fnUntraced(function* (
   if (!isE164(to)) return yield* refused("the destination is not a phone number in E.164")
   if (from === undefined || !isE164(from)) return yield* refused("there is no caller ID in E.164")
   if (callbackUrl === undefined) return yield* refused("the carrier has no address to tell of it")
-  const asked = order({ callId, id }, { ...request, from }, callbackUrl(kindOf(transfer), callId), mediaUrl?.(callId))
+  const asked = order({ callId, id }, { ...request, from }, callbackUrl(kindOf(transfer), callId))
   const outcome = yield* carrier.outcomeOf({ ...asked, leave: () => leave() })
   if (outcome instanceof NotSent) return yield* refused(outcome.detail)
   if (!("status" in outcome)) return yield* new TransferDoubtful({ detail: outcome.detail })

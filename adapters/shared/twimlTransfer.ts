@@ -3,7 +3,6 @@
  * has answered, or the conversation is over. https://www.twilio.com/docs/voice/twiml/dial
  */
 import { formOf } from "./CarrierRequest.ts"
-import { mediaUrlIn, withMedia } from "./mediaParameter.ts"
 import { secondsWithin } from "./requests.ts"
 import { declined, joined } from "./transfers.ts"
 import { dialTo, hangUp, streamTo } from "./twiml.ts"
@@ -13,12 +12,12 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
 const RING_SECONDS = { least: 1, most: 600 }
 
-export const transferDocument = (request: TransferRequest, address: string, mediaUrl: string | undefined, retries: string): string => {
+export const transferDocument = (request: TransferRequest, address: string, retries: string): string => {
   const { from = "", timeoutSeconds, to } = request
   return dialTo({
     number: to,
     shown: from,
-    next: withMedia(address, mediaUrl),
+    next: address,
     timeoutSeconds: secondsWithin(timeoutSeconds, RING_SECONDS),
     told: address + retries
   })
@@ -36,7 +35,7 @@ const unansweredDials: ReadonlyMap<string, HangupCause> = new Map<string, Hangup
 
 /** The destination's own leg tells its answer; the call asks what to do when the dial is over. */
 export const readTransfer = (callback: Callback, transfer: number): CallbackRead => {
-  const { call, isWanted, kind } = callback
+  const { call, isWanted, kind, mediaUrl } = callback
   const fields = new Map(formOf(callback))
   const sid = call?.providerCallId
   const status = fields.get("DialCallStatus")
@@ -47,7 +46,7 @@ export const readTransfer = (callback: Callback, transfer: number): CallbackRead
   }
   const isAnswered = answeredDials.has(status)
   const isBack = !isAnswered && isWanted && call !== undefined
-  const reply = { mediaType: "application/xml", body: isBack ? streamTo(mediaUrlIn(callback)) : hangUp }
+  const reply = { mediaType: "application/xml", body: isBack ? streamTo(mediaUrl) : hangUp }
   if (fields.get("CallSid") !== sid) return { deliveryId, events: [], reply }
   const event = isAnswered ? joined(transfer) : declined(transfer, unansweredDials.get(status) ?? "temporary_failure")
   return { deliveryId, events: [{ event }], reply }

@@ -41,8 +41,8 @@ export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: T
     look: (sid) => look(twilio, sid),
     find: (call) => find(twilio, call),
     transfer: {
-      order: ({ id }, request, address, mediaUrl) =>
-        post(config, callPath(id), new URLSearchParams({ Twiml: transferDocument(request, address, mediaUrl, RETRIES) })),
+      order: ({ id }, request, address) =>
+        post(config, callPath(id), new URLSearchParams({ Twiml: transferDocument(request, address, RETRIES) })),
       isTaken: shows
     }
   })
