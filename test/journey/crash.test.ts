@@ -6,7 +6,7 @@ import t, { type Test } from "tap"
 import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import type { Environment } from "#test/support/EngineProcess.ts"
-import { attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.setTimeout(1_800_000)
 // Most of each story is waiting for the moment at which a call that nobody can find is written off.
@@ -15,9 +15,10 @@ t.jobs = 4
 const slots = 10
 const endings = ["01", "01", "02", "10", "06", "01", "13", "05"]
 
-const given = async (t: Test, contacts: number, environment: Environment = {}) => {
+const given = async (t: Test, contacts: number, environment: Environment = {}, greeting = "") => {
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 1000, seed: 3, talkMillis: 1500 },
+    greeting,
     environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
   })
   const { id } = await world.campaign(numbersOf(contacts, endings), { max_concurrency: slots })
@@ -126,7 +127,7 @@ const seeded = (seed: number) => () => {
 
 for (const seed of [11, 12]) {
   t.test(`given a campaign, when the engine dies three times at moments of chance (seed ${seed})`, { buffered: true }, async (t) => {
-    const { id, world } = await given(t, 60)
+    const { id, world } = await given(t, 60, {}, aloud)
     const chance = seeded(seed)
     await world.api.start(id)
     for (let deaths = 0; deaths < 3; deaths++) {

@@ -1,12 +1,12 @@
 /** An Asterisk that says what no text in a database can hold: calls are recorded all the same, and the log of the campaign says what happened. */
 import t from "tap"
-import { attemptsOf, eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 /** NUL, and half of a surrogate pair: JSON can name both, and Postgres stores neither. */
 const poison = "\u0000\ud83d"
 
 t.test("given conversations, when Asterisk's events carry what cannot be stored", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 200, talkMillis: 500 } })
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 200, talkMillis: 500 }, greeting: aloud })
   const { id } = await world.campaign(numbersOf(6, ["01"]), { max_concurrency: 2 })
   world.emulator.letTalk(true)
   await world.api.start(id)

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
-import { attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 
 t.jobs = 3
@@ -23,7 +23,7 @@ const statusOf = async ({ engine }: World, path: string, request: RequestInit = 
   (await fetch(engine.url + path, request)).status
 
 t.test("given an engine with metrics", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment })
+  const world = await World.open(t, { emulator: fast, environment, greeting: aloud })
   const {
     api,
     apiKey,

@@ -1,6 +1,6 @@
 /** What a campaign's log says of an Asterisk that was away: one entry, once it is back and the calls that it cut are settled. */
 import t from "tap"
-import { type Campaign, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, type Campaign, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.jobs = 3
 const environment = { RECORDINGS: "off" }
@@ -22,7 +22,7 @@ const isAway = (world: World) =>
   untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
 
 t.test("given calls in conversation, when Asterisk dies and comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: talking, environment })
+  const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
   const { api, emulator } = world
   const cut = await world.campaign(numbersOf(3, ["01"]))
   const held = await world.campaign(numbersOf(1, ["01"], "+1556"))
@@ -62,7 +62,7 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
 })
 
 t.test("given an Asterisk that is away, when the engine is killed meanwhile", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: talking, environment })
+  const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
   const { id } = await world.campaign(numbersOf(3, ["01"]), { max_concurrency: 2 })
   await world.api.start(id)
   await answered(world, id, 2)
@@ -82,7 +82,7 @@ t.test("given an Asterisk that is away, when the engine is killed meanwhile", { 
 })
 
 t.test("given calls in conversation, when only the connection breaks", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: talking, environment })
+  const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
   const { id } = await world.campaign(numbersOf(2, ["01"]))
   await world.api.start(id)
   await answered(world, id, 2)

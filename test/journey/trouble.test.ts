@@ -1,6 +1,6 @@
 /** Asterisk refuses us, or is away; and the engine itself is stopped. Contacts come to no harm by it. */
 import t, { type Test } from "tap"
-import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAt } from "#test/support/leftAt.ts"
@@ -103,7 +103,7 @@ t.test("given a wrong password, when a campaign is started", { buffered: true },
 })
 
 t.test("given a password that is changed in mid-campaign", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" }, greeting: aloud })
   const { api, emulator } = world
   const right = emulator.password
   const { id } = await world.campaign(numbersOf(30, ["01"]))
@@ -137,7 +137,7 @@ t.test("given an Asterisk that is not there yet, when a campaign is started", { 
 })
 
 t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" }, greeting: aloud })
   const { api, emulator } = world
   const cap = 6
   const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: cap })
@@ -240,7 +240,7 @@ t.test(
   "given calls that are hung up by a stop, when the provider says only seconds later that they are over",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: fast, environment: { ...environment, DRAIN: "0" } })
+    const world = await World.open(t, { emulator: fast, environment: { ...environment, DRAIN: "0" }, greeting: aloud })
     const { emulator, sql } = world
     const { id } = await world.campaign(numbersOf(4, ["11"]))
     await world.api.start(id)

@@ -1,6 +1,6 @@
 /** Calls that were cut by the trunk: dialed again if the campaign asks for it, and never while one may be up. Judged by the callees' log. */
 import t, { type Test } from "tap"
-import { contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.jobs = 4
 const environment = { RECORDINGS: "off" }
@@ -30,7 +30,7 @@ t.test(
   "given a campaign that asks for it, when Asterisk dies in conversations, then those callees are called again",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: talking, environment })
+    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
     const { api } = world
     const settings = { retry_config: { max_retries: 1, retry_delay_seconds: 30, retry_on_trunk_lost: true }, ...breakerOff }
     const { id } = await world.campaign(numbersOf(3, ["01"]), settings)
@@ -54,7 +54,7 @@ t.test(
   "given a campaign that does not ask for it, when Asterisk dies in conversations, then nobody is called again",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: talking, environment })
+    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
     const { id } = await world.campaign(numbersOf(3, ["01"]), breakerOff)
     await world.api.start(id)
     await answered(world, 3)
@@ -71,7 +71,7 @@ t.test(
   "given calls that outlive the connection, when it is back, then none is dialed while it may be up",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: { ...talking, talkMillis: 500 }, environment })
+    const world = await World.open(t, { emulator: { ...talking, talkMillis: 500 }, environment, greeting: aloud })
     world.emulator.letTalk(true)
     const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
     await world.api.start(id)
@@ -92,7 +92,7 @@ t.test(
   "given requests whose replies were lost, when Asterisk dies in their conversations, then each callee is called again once",
   { buffered: true },
   async (t) => {
-    const world = await World.open(t, { emulator: talking, environment })
+    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
     world.emulator.setResponseFault("reset-after-placing", 4)
     const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
     await world.api.start(id)

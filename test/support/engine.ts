@@ -137,11 +137,15 @@ export const eventsOf = (campaign: Campaign): Readonly<Record<string, number>> =
   return counts
 }
 
+/** For stories about calls with audio whose callees are silent. */
+export const aloud = "Good morning."
+
 export interface WorldOptions {
   readonly emulator?: AriEmulatorOptions
   readonly environment?: Environment
   /** An account at another Asterisk, instead of the emulator's. */
   readonly account?: Readonly<Record<string, unknown>>
+  /** What callees hear first. Unless it is given, nothing where they are silent as well (`media: false`): audio is half of what a call costs. */
   readonly greeting?: string
   readonly configurations?: object
   /** Proxies between the engine and the others: each takes a URL and returns the one that the engine is given. */
@@ -171,7 +175,8 @@ export class World {
     const address = (await asterisk?.(emulator.url)) ?? emulator.url
     const account = options.account ?? { ari_endpoint: address, app_name: emulator.user, app_password: emulator.password }
     await world.api.createConfig(account)
-    const agent = await world.api.createAgent(options.greeting ?? "Good morning.", options.configurations)
+    const greeting = options.emulator?.media === false ? "" : aloud
+    const agent = await world.api.createAgent(options.greeting ?? greeting, options.configurations)
     world.agentId = agent.id
     world.agentUuid = agent.workflow_uuid
     return world
