@@ -12,6 +12,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
 import { ensureBuilt } from "#runtime/build.js"
+import { bundlePackages } from "./bundlePackages.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
@@ -57,6 +58,7 @@ const files = (asked.length > 0 ? asked : globSync("test/**/*.test.ts", { cwd: r
 
 const environment = {
   ...process.env,
+  TEST_PACKAGES: await bundlePackages(),
   NODE_COMPILE_CACHE: join(root, "node_modules/.cache/tests"),
   TAP_TIMEOUT: String(fileMillis / 1000)
 }

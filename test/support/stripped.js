@@ -1,6 +1,7 @@
 /**
  * Keeps the JavaScript of each source, by a hash of its content, for all test files of a run: `--import` this file. Node strips the types of three
  * hundred sources for each test file otherwise, although it caches what it compiles of them. As Node does, it strips nothing of packages.
+ * TEST_PACKAGES is the list of packages that lie bundled (`bundlePackages.ts`).
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -31,7 +32,15 @@ const strippedOf = (file) => {
   }
 }
 
+const list = process.env["TEST_PACKAGES"]
+/** @type {Readonly<Record<string, string>>} */
+const packages = list === undefined ? {} : JSON.parse(readFileSync(list, "utf8"))
+
 registerHooks({
+  resolve: (specifier, context, next) => {
+    const url = packages[specifier]
+    return url === undefined ? next(specifier, context) : { format: "module", shortCircuit: true, url }
+  },
   load: (url, context, next) =>
     url.startsWith("file:") && url.endsWith(".ts") && !url.includes("/node_modules/")
       ? { format: "module", shortCircuit: true, source: strippedOf(fileURLToPath(url)) }
