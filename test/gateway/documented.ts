@@ -1,6 +1,12 @@
 /** Holds answers against our own OpenAPI document, through somebody else's validator. What is not documented is not allowed. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import standaloneCode from "ajv/dist/standalone/index.js"
 import formats from "ajv-formats"
+import { createHash } from "node:crypto"
+import { mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { type OpenApi, openApiOf } from "#gateway/openapi/openapi.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import type { Answer } from "./gatewayTest.ts"
@@ -43,18 +49,48 @@ const json = "application/json"
 const schemaAt = (pattern: string, name: string, status: string): string =>
   ["paths", pattern, name, "responses", status, "content", json, "schema"].map((part) => `/${escaped(part)}`).join("")
 
+const require = createRequire(import.meta.url)
+const cache = fileURLToPath(new URL("../../node_modules/.cache/validators", import.meta.url))
+const hash = (text: string): string => createHash("sha1").update(text).digest("hex").slice(0, 20)
+
+const ajvOf = (schema: Json): Ajv2020 => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, code: { source: true } })
+  formats.default(ajv)
+  ajv.addFormat("binary", true)
+  ajv.addSchema({ $id: "api", ...schema })
+  return ajv
+}
+
+/** Compiles a part of the document, or loads what another process has compiled of the same document: most of a second for each otherwise. */
+const compilerOf = (schema: Json): ((pointer: string) => ValidateFunction) => {
+  const folder = join(cache, hash(JSON.stringify(schema)))
+  let ajv: Ajv2020 | undefined
+  return (pointer) => {
+    const kept = join(folder, `${hash(pointer)}.cjs`)
+    try {
+      return require(kept)
+    } catch {
+      ajv ??= ajvOf(schema)
+      const compiled = ajv.compile({ $ref: `api#${pointer}` })
+      // Under another name first, because other processes read it.
+      const draft = `${kept}.${process.pid}`
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(draft, standaloneCode.default(ajv, compiled))
+      renameSync(draft, kept)
+      return compiled
+    }
+  }
+}
+
 /** `ready`: tags of operations whose success is judged without delay from the first time on; others take up to a tenth of a second then. */
 export const judgeOf = (routes: ReadonlyArray<Route<unknown>>, ready: ReadonlyArray<string> = []): Judge => {
   const document = openApiOf(routes, "0.0.0")
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
-  formats.default(ajv)
-  ajv.addFormat("binary", true)
-  ajv.addSchema({ $id: "api", ...(isJson(document) ? { paths: closed(document.paths), components: closed(document.components) } : {}) })
+  const compile = compilerOf(isJson(document) ? { paths: closed(document.paths), components: closed(document.components) } : {})
   const validators = new Map<string, ValidateFunction>()
   const validatorOf = (pointer: string): ValidateFunction => {
     const found = validators.get(pointer)
     if (found !== undefined) return found
-    const compiled = ajv.compile({ $ref: `api#${pointer}` })
+    const compiled = compile(pointer)
     validators.set(pointer, compiled)
     return compiled
   }
