@@ -1,0 +1,97 @@
+/**
+ * The contract of language models, hosted and embedded: a conversation so far and the tools on offer in, text and tool calls out, piece by
+ * piece. The embedded model answers from the node and its edges, which others know from the prompt and the tools only.
+ */
+import { type Effect, Schema, type Scope, type Stream } from "effect"
+import type { JsonObject } from "#core/Json.ts"
+
+export type ModelMessage =
+  | { readonly _tag: "User"; readonly text: string }
+  /** What the callee heard: a line that was interrupted ends where it was cut. */
+  | { readonly _tag: "Assistant"; readonly text: string; readonly calls: ReadonlyArray<ModelToolCall>; readonly wasInterrupted: boolean }
+  | { readonly _tag: "ToolResult"; readonly callId: string; readonly name: string; readonly result: JsonObject }
+
+export interface ModelToolCall {
+  /** Unique within the conversation; made up by the adapter where the service sends none. */
+  readonly id: string
+  readonly name: string
+  readonly arguments: JsonObject
+}
+
+export interface ModelTool {
+  readonly name: string
+  readonly description: string
+  /** A JSON Schema of type `object`. */
+  readonly parameters: JsonObject
+}
+
+/** The node that the conversation is in, for models that do not read prompts. */
+export interface ModelNode {
+  readonly id: string
+  readonly type: "startCall" | "agentNode" | "endCall"
+  readonly name: string
+  /** Rendered, without the global prompt. */
+  readonly prompt: string
+  /** In the order of the document, with the names of their tools. */
+  readonly edges: ReadonlyArray<{
+    readonly id: string
+    readonly tool: string
+    readonly label: string
+    readonly condition: string
+    readonly leadsTo: "agentNode" | "endCall"
+  }>
+  readonly variables: ReadonlyArray<ExtractedVariable>
+  /** How many answers in a row this node has not understood. */
+  readonly misunderstood: number
+  /** `embedded` of the agent's configurations, as stored; see `EmbeddedDialogue.ts`. */
+  readonly embedded: JsonObject
+}
+
+export interface ExtractedVariable {
+  readonly name: string
+  readonly type: "string" | "number" | "boolean"
+  readonly prompt: string
+}
+
+export interface ModelRequest {
+  readonly instructions: string
+  readonly messages: ReadonlyArray<ModelMessage>
+  readonly tools: ReadonlyArray<ModelTool>
+  /** `turn`: answer the callee. `extract`: return the variables as one call of the only tool on offer. */
+  readonly purpose: "turn" | "extract"
+  readonly node: ModelNode
+}
+
+export type ModelPart =
+  /** Never whitespace only, never reasoning: everything in it may be spoken. */
+  | { readonly _tag: "Text"; readonly text: string }
+  /** Complete, with its arguments parsed; arguments that are no JSON object are a `ModelError`. */
+  | { readonly _tag: "ToolCall"; readonly call: ModelToolCall }
+  /** Last. */
+  | { readonly _tag: "Finished"; readonly why: "stop" | "length" | "tool_calls" | "filtered"; readonly usage: ModelUsage }
+
+/** Tokens; zero where the service does not tell. */
+export interface ModelUsage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cachedTokens: number
+}
+
+export class ModelError extends Schema.TaggedError<ModelError>()("ModelError", {
+  reason: Schema.Literals(["auth", "credit", "rate_limited", "refused", "unreachable", "broken", "timeout"]),
+  /** Whether the same request may succeed if it is sent again. */
+  isRetryable: Schema.Boolean,
+  /** The service's words, without secrets and without anything from the conversation. */
+  message: Schema.String
+}) {}
+
+export interface LanguageModel {
+  /** `provider` and `model` in the usage of a run. */
+  readonly provider: string
+  readonly model: string
+  /** Interrupting the stream ends the request at the service. */
+  readonly answer: (request: ModelRequest) => Stream.Stream<ModelPart, ModelError>
+}
+
+/** Opens the model for one call, within the call's scope. */
+export type OpenLanguageModel = Effect.Effect<LanguageModel, ModelError, Scope.Scope>
