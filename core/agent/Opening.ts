@@ -39,7 +39,7 @@ const overrideOf = (given: unknown): Override | undefined => {
 }
 
 /** A node refers to a recording by its number, which editors write as a number or as text, or by its `recording_id`. */
-const recordingOf = (id: unknown): RecordingName | undefined => {
+export const recordingOf = (id: unknown): RecordingName | undefined => {
   if (typeof id === "string") return nameOf(id.trim())
   return typeof id === "number" && Number.isInteger(id) && id > 0 ? nameOf(String(id)) : undefined
 }

@@ -2,6 +2,7 @@
  * `{{variables}}` in prompts, greetings and speeches: `{{ path }}`, `{{ path | default }}`, the older `{{ path | fallback:default }}`,
  * and `{{ path | fallback }}`, which renders the path itself in words. Values are inserted verbatim: braces in them are not rendered again.
  */
+import { jsonSize } from "#core/jsonSize.ts"
 import { isTimeZone } from "#core/TimeZone.ts"
 
 /** Variables that the engine supplies, so no contact has to bring them. The last three exist only in retries. */
@@ -18,7 +19,7 @@ export const systemVariables: ReadonlyArray<string> = [
   "retry_reason"
 ]
 
-const placeholder = /\{\{\s*([^\s|{}]+)\s*(?:\|([^{}]*))?\}\}/g
+export const placeholder = /\{\{\s*([^\s|{}]+)\s*(?:\|([^{}]*))?\}\}/g
 const clock = /^current_(time|weekday)(?:_(.+))?$/
 
 /** Longer than any text that can be spoken. */
@@ -56,7 +57,7 @@ const renderWithin = (template: string, context: Context, now: number, budget: B
   }
   return text.replace(placeholder, (_, path: string, filter: string | undefined) => {
     if (budget.left < 0) return ""
-    const written = writtenFor((clock.test(path) ? clockAt(path) : undefined) ?? lookup(context, path), path, filter)
+    const written = writtenFor((clock.test(path) ? clockAt(path) : undefined) ?? valueAt(context, path), path, filter)
     budget.left -= written.length
     return written
   })
@@ -68,18 +69,33 @@ const writtenFor = (value: unknown, path: string, filter: string | undefined): s
 }
 
 const deepest = 100
+const sole = /^\s*\{\{\s*([^\s|{}]+)\s*(?:\|[^{}]*)?\}\}\s*$/
 
 /**
  * Renders every string in a JSON value, including member names; other values stay as they are. Returns undefined when the result would exceed
  * `limit` characters or a hundred levels.
  */
-export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined => {
+export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined =>
+  renderedJson(template, context, now, limit, false)
+
+/** Like `renderJson`, but a string that is nothing but one placeholder becomes the value itself, of whatever type. */
+export const renderTypedJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined =>
+  renderedJson(template, context, now, limit, true)
+
+const renderedJson = (template: unknown, context: Context, now: number, limit: number, keepsTypes: boolean) => {
   const budget: Budget = { left: limit, clocks: new Map() }
   const rendered = (text: string) => renderWithin(text, context, now, budget)
+  const typed = (text: string): unknown => {
+    const path = keepsTypes ? sole.exec(text)?.[1] : undefined
+    const value = path === undefined ? undefined : valueAt(context, path)
+    if (value === undefined || value === null || typeof value === "string") return rendered(text)
+    budget.left -= jsonSize(value, limit)
+    return value
+  }
   const part = (value: unknown, depth: number): unknown => {
     if (depth > deepest) budget.left = -1
     if (budget.left < 0) return null
-    if (typeof value === "string") return rendered(value)
+    if (typeof value === "string") return typed(value)
     if (Array.isArray(value)) return value.map((one) => part(one, depth + 1))
     if (typeof value !== "object" || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [rendered(name), part(one, depth + 1)]))
@@ -99,7 +115,8 @@ export const requiredVariables = (template: string): ReadonlyArray<string> => {
   return [...names]
 }
 
-const fallback = (path: string, filter: string): string => {
+/** What a placeholder with this filter shows in place of a missing value. */
+export const fallback = (path: string, filter: string): string => {
   if (filter === "fallback") return inWords(path)
   const [, legacy] = /^fallback\s*:(.*)$/s.exec(filter) ?? []
   return legacy === undefined ? filter : legacy.trim()
@@ -113,7 +130,7 @@ const inWords = (path: string): string =>
     .trim()
 
 /** Dots descend into objects, not arrays. `initial_context.x` also finds plain `x`, because the context itself is the root. */
-const lookup = (context: Readonly<Record<string, unknown>>, path: string): unknown => {
+export const valueAt = (context: Context, path: string): unknown => {
   const found = walk(context, path.split("."))
   return found === undefined && path.startsWith("initial_context.") ? walk(context, path.split(".").slice(1)) : found
 }

@@ -26,8 +26,8 @@ export const toolUuidsIn = (definition: JsonObject): ReadonlyArray<string> => [
   ...new Set(partsOf(definition["nodes"]).flatMap(uuidsOf).filter(isCanonicalUuid))
 ]
 
-/** Unlike an edge's name, it merges runs of `_` and has none at either end. */
-const functionName = (name: string): string =>
+/** The name of an organization's tool for the language model. Unlike an edge's name, it merges runs of `_` and has none at either end. */
+export const functionName = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, "_")

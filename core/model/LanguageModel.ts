@@ -6,7 +6,8 @@ import { type Effect, Schema, type Scope, type Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 
 export type ModelMessage =
-  | { readonly _tag: "User"; readonly text: string }
+  /** `isKeyed`: the callee pressed these keys. */
+  | { readonly _tag: "User"; readonly text: string; readonly isKeyed?: true }
   /** What the callee heard: a line that was interrupted ends where it was cut. */
   | { readonly _tag: "Assistant"; readonly text: string; readonly calls: ReadonlyArray<ModelToolCall>; readonly wasInterrupted: boolean }
   | { readonly _tag: "ToolResult"; readonly callId: string; readonly name: string; readonly result: JsonObject }
@@ -57,10 +58,16 @@ export interface ModelRequest {
   readonly instructions: string
   readonly messages: ReadonlyArray<ModelMessage>
   readonly tools: ReadonlyArray<ModelTool>
-  /** `turn`: answer the callee. `extract`: return the variables as one call of the only tool on offer. */
-  readonly purpose: "turn" | "extract"
+  readonly purpose: ModelPurpose
   readonly node: ModelNode
 }
+
+/**
+ * What a request is for. Except for a `turn`, the instructions end with it in words. `turn`: speak first in the node, or answer the callee.
+ * `extract`: return the variables as one call of the only tool on offer. The others offer no tools: ask a silent callee whether they are
+ * still there; say goodbye; tell a screening service who calls and why.
+ */
+export type ModelPurpose = "turn" | "extract" | "check_in" | "farewell" | "introduce"
 
 export type ModelPart =
   /** Never whitespace only, never reasoning: everything in it may be spoken. */

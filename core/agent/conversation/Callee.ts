@@ -1,0 +1,111 @@
+/** What the callee says, and the keys that they press. */
+import { withKey } from "#core/call/Dtmf.ts"
+import { ask, part } from "./Asking.ts"
+import { answerAgain } from "./Answers.ts"
+import { nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
+import { dropAnswer, endFor } from "./Ending.ts"
+import { farEndOf, isOptOut } from "./Heard.ts"
+import { type Entry, isOwed, userEntry, withEntries } from "./History.ts"
+import { machineHeard, whileScreened } from "./Machines.ts"
+import { begin } from "./Nodes.ts"
+import { isDeaf, stopSpeaking } from "./Speech.ts"
+import { cancelControl, optedOut, optOut } from "./ToolCalls.ts"
+
+/** Machines give themselves away in their first sentences. Later, "press one" is something a person might say. */
+const firstTurns = 3
+const mostUnanswered = 20
+
+export const calleeStarted = (step: Step): Step => (step.state.phase === "live" ? put(step, { isCalleeSpeaking: true }) : step)
+
+const clean = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .trim()
+
+export const calleeTurn = (step: Step, scene: Scene, text: string): Step => {
+  const { phase } = step.state
+  const words = clean(text)
+  if (phase === "live") return words === "" ? nothingSaid(put(step, { isCalleeSpeaking: false }), scene) : spoken(step, scene, words)
+  if (words === "" || (phase !== "delayed" && phase !== "ending")) return step
+  // Said before the agent begins, or into its goodbye: known, but not answered.
+  const known = put(step, { hasCalleeSpoken: true, history: withEntries(step.state.history, userEntry(words)) })
+  if (!isOptOut(words)) return known
+  return phase === "ending" ? optedOut(known) : optOut(silent(begin(known, scene)), scene)
+}
+
+const silent = (step: Step): Step => stopSpeaking(dropAnswer(step))
+
+/** It was only noise. If an answer was lost to it, or is still owed, it is made again. */
+const nothingSaid = (step: Step, scene: Scene): Step => {
+  const { answer, batch, history, lines } = step.state
+  const isBusy = answer !== undefined || batch !== undefined || lines.length > 0
+  return !isBusy && isOwed(history) ? answerAgain(step, scene) : step
+}
+
+const spoken = (step: Step, scene: Scene, text: string): Step => {
+  const { plan } = scene
+  const turns = step.state.turns + 1
+  const heard = put(step, { isCalleeSpeaking: false, hasCalleeSpoken: true, turns, asks: 0, idleChecks: 0 })
+  const far =
+    plan.settings.onMachine !== undefined && (turns <= firstTurns || step.state.screening !== undefined) ? farEndOf(text) : undefined
+  const screened = whileScreened(heard, scene, far !== undefined && far !== "machine")
+  if (far !== "machine" && screened !== undefined) return screened
+  const entry = userEntry(text)
+  if (far === "machine" || (far === "screening" && step.state.screening === undefined)) {
+    const judged = machineHeard(withEntry(heard, entry), scene, far)
+    // An agent that goes on with machines answers them.
+    return far === "screening" || judged.state.phase !== "live" ? judged : reply(judged, scene)
+  }
+  const told = withEntry(heard, entry)
+  if (isOptOut(text)) return leave(told, scene)
+  return reply(far === "menu" ? machineHeard(told, scene, far) : told, scene)
+}
+
+/** While tools run, their results come first, or the history would not be valid. */
+const withEntry = (step: Step, entry: Entry): Step => {
+  const { batch, history, unanswered } = step.state
+  return batch === undefined
+    ? put(step, { history: withEntries(history, entry) })
+    : put(step, { unanswered: [...unanswered, entry].slice(-mostUnanswered) })
+}
+
+/** Goodbyes are not interrupted by what is said into them. */
+const isLeaving = (step: Step, scene: Scene): boolean =>
+  step.state.answer?.end !== undefined || nodeOf(scene, step.state).type === "endCall"
+
+const leave = (step: Step, scene: Scene): Step => (isLeaving(step, scene) ? optedOut(step) : optOut(silent(step), scene))
+
+/** Answers what was said, unless the callee spoke into something that they have to hear first. */
+const reply = (step: Step, scene: Scene): Step => {
+  if (isLeaving(step, scene) || isDeaf(step)) return step
+  return step.state.batch === undefined ? ask(silent(step), scene, "turn") : cancelControl(stopSpeaking(step), scene)
+}
+
+/** A node that asks for no more than a choice is answered by its first key. */
+const isMenu = (step: Step, scene: Scene): boolean =>
+  nodeOf(scene, step.state).extraction?.variables.every(({ type }) => type === "boolean") ?? true
+
+export const keyPressed = (step: Step, scene: Scene, digit: string): Step => {
+  const { keys, phase } = step.state
+  const pressed = withKey(keys, digit)
+  if (phase !== "live" || pressed === keys || isLeaving(step, scene)) return step
+  const known = put(step, { keys: pressed, idleChecks: 0 })
+  if (isDeaf(known)) return known
+  const isWhole = digit === "#" || isMenu(known, scene)
+  return isWhole ? keysDone(known, scene) : silent(known)
+}
+
+/** The keys pressed so far are the callee's answer. */
+export const keysDone = (step: Step, scene: Scene): Step => {
+  const { keys } = step.state
+  const text = keys.length > 1 ? keys.replace(/#$/, "") : keys
+  const answered = put(step, { keys: "", turns: step.state.turns + 1, asks: 0, idleChecks: 0, isCalleeSpeaking: false })
+  return whileScreened(answered, scene, true) ?? reply(withEntry(answered, userEntry(text, true)), scene)
+}
+
+/** First the agent asks whether the callee is still there; the second time it says goodbye. */
+export const calleeIdle = (step: Step, scene: Scene): Step =>
+  step.state.idleChecks === 0
+    ? ask(put(step, { idleChecks: 1, asks: 0 }), scene, "check_in")
+    : part(step, scene, endFor("user_idle_max_duration_exceeded"))

@@ -1,0 +1,148 @@
+/**
+ * A conversation of an agent with a callee, as one pure function: what happens goes in, what is to be done comes out. It walks the agent's graph:
+ *
+ *     new --Started--> (delayed) --> live --> ending --> concluding --> over
+ *                                      \--> message --/
+ *
+ * Whatever runs outside (models, tools, speech, timers) has a number, and is forgotten when the conversation goes on without it: what comes for a
+ * number that is not awaited changes nothing. Nothing outside is done before a turn is certain. To think ahead, step a copy of the state with the
+ * turn as it seems to be: the request that comes out is the one that the certain turn will make if its text is the same, and dropping the copy
+ * takes everything back.
+ */
+import { answerDue, answerFailed, answerSaid } from "./Answers.ts"
+import { calleeIdle, calleeStarted, calleeTurn, keyPressed, keysDone } from "./Callee.ts"
+import {
+  type ConversationEvent,
+  type ConversationPlan,
+  type ConversationState,
+  put,
+  type Scene,
+  type Step,
+  type TimerName
+} from "./ConversationState.ts"
+import { conclude, concluded, endFor, endNow } from "./Ending.ts"
+import { extractionFailed, extractionSaid } from "./Extractions.ts"
+import { lineFailed, lineInterrupted, lineSpoken } from "./Lines.ts"
+import { machineHeard, messageMoment, screeningOver } from "./Machines.ts"
+import { begin, harmless } from "./Nodes.ts"
+import { say } from "./Speech.ts"
+import { armed, timerOf } from "./Timers.ts"
+import { toolAnswered, toolsTimedOut } from "./ToolCalls.ts"
+
+/** `now` is in epoch milliseconds; prompts show it. Durations are left to the timers. */
+export const step = (plan: ConversationPlan, state: ConversationState, event: ConversationEvent, now: number): Step => {
+  if (state.phase === "over" || (state.phase === "new" && event._tag !== "Started" && !isEnd(event))) return { state, actions: [] }
+  const scene = { plan, now }
+  return armed(concluded(happened({ state, actions: [] }, scene, event)), scene)
+}
+
+const isEnd = ({ _tag }: ConversationEvent): boolean => _tag === "CalleeHungUp" || _tag === "EndRequested"
+
+const happened = (step: Step, scene: Scene, event: ConversationEvent): Step => {
+  switch (event._tag) {
+    case "Started":
+      return started(step, scene, event.context)
+    case "CalleeStarted":
+      return calleeStarted(step)
+    case "CalleeTurn":
+      return calleeTurn(step, scene, event.text)
+    case "KeyPressed":
+      return keyPressed(step, scene, event.digit)
+    case "ModelSaid":
+    case "ModelFailed":
+      return modelAnswered(step, scene, event)
+    case "ToolAnswered":
+      return toolAnswered(step, scene, event.callId, event.answer)
+    case "LineSpoken":
+      return lineSpoken(step, scene, event.line)
+    case "LineInterrupted":
+      return lineInterrupted(step, scene, event.line, event.heard)
+    case "LineFailed":
+      return lineFailed(step, scene, event.line)
+    case "TimerFired":
+      return timerFired(step, scene, event.id)
+    case "MachineHeard":
+      return machineHeard(step, scene, event.verdict)
+    case "MessageMoment":
+      return messageMoment(step, scene, event.canSpeak)
+    case "EndRequested":
+      return endNow(step, scene, endFor(event.reason))
+    case "CalleeHungUp":
+      return hungUp(step, scene)
+  }
+}
+
+const started = (step: Step, scene: Scene, context: ConversationState["context"]): Step => {
+  if (step.state.phase !== "new") return step
+  const known = put(step, { context: harmless(context) })
+  return scene.plan.graph.start.delayMillis > 0 ? put(known, { phase: "delayed" }) : begin(known, scene)
+}
+
+/** A screening service that hangs up has not put the call through. */
+const hungUp = (step: Step, scene: Scene): Step => {
+  return endNow(
+    step,
+    scene,
+    step.state.screening === "waiting" ? endFor("voicemail_detected", { tags: ["screened"] }) : endFor("user_hangup"),
+    false
+  )
+}
+
+const modelAnswered = (
+  step: Step,
+  scene: Scene,
+  event: Extract<ConversationEvent, { readonly _tag: "ModelSaid" | "ModelFailed" }>
+): Step => {
+  const { answer, extractions } = step.state
+  const { generation } = event
+  if (answer?.generation === generation) {
+    return event._tag === "ModelSaid"
+      ? answerSaid(step, scene, answer, event.part)
+      : answerFailed(step, scene, answer, "failed", event.isRetryable)
+  }
+  const running = extractions.find((one) => one.generation === generation)
+  if (running === undefined) return step
+  return event._tag === "ModelSaid" ? extractionSaid(step, scene, running, event.part) : extractionFailed(step, running, event.isRetryable)
+}
+
+const timerFired = (step: Step, scene: Scene, id: number): Step => {
+  const name = timerOf(step.state, id)
+  if (name === undefined) return step
+  // Gone, so that it is set again if it is still wanted.
+  const { [name]: _, ...timers } = step.state.timers
+  return due(put(step, { timers }), scene, name)
+}
+
+const due = (step: Step, scene: Scene, timer: TimerName): Step => {
+  const { answer, fillers, lines } = step.state
+  switch (timer) {
+    case "answer":
+      return answer === undefined ? step : answerDue(step, scene, answer)
+    case "conclude":
+      return conclude(step)
+    case "delay":
+      return begin(step, scene)
+    case "duration":
+      return endNow(step, scene, endFor("call_duration_exceeded"))
+    case "filler":
+      return say(put(step, { fillers: fillers + 1 }), fillerAt(scene, fillers), { isInterruptible: true, kind: "filler" })
+    case "idle":
+      return calleeIdle(step, scene)
+    case "keys":
+      return keysDone(step, scene)
+    case "message":
+      return messageMoment(step, scene, false)
+    case "screening":
+      return screeningOver(step, scene)
+    case "speech":
+      // Nobody reported the line.
+      return lines[0] === undefined ? step : lineSpoken(step, scene, lines[0].id)
+    case "tools":
+      return toolsTimedOut(step, scene)
+    case "turn":
+      return calleeTurn(step, scene, "")
+  }
+}
+
+const fillerAt = ({ plan: { settings } }: Scene, count: number): string =>
+  settings.lines.fillers[count % settings.lines.fillers.length] ?? ""

@@ -1,0 +1,106 @@
+/**
+ * The conversation as the model is told of it: what the callee said, and what they heard. Bounded: the oldest is forgotten. A tool call and its
+ * result are kept or forgotten together, because services refuse one without the other.
+ */
+import type { JsonObject } from "#core/Json.ts"
+import type { ModelMessage, ModelToolCall } from "#core/model/LanguageModel.ts"
+import { jsonSize } from "#core/jsonSize.ts"
+
+export type Entry =
+  | { readonly _tag: "User"; readonly text: string; readonly isKeyed: boolean }
+  /** `line`: what was said aloud; undefined for tool calls without a word. */
+  | {
+      readonly _tag: "Assistant"
+      readonly line: number | undefined
+      readonly text: string
+      readonly calls: ReadonlyArray<ModelToolCall>
+      readonly wasInterrupted: boolean
+    }
+  | {
+      readonly _tag: "ToolResult"
+      readonly callId: string
+      readonly name: string
+      readonly result: JsonObject
+      readonly isControl: boolean
+    }
+
+const mostEntries = 80
+const mostCharacters = 32_000
+const longestTurn = 2000
+/** Whoever reports what was heard may not know where the line ended. */
+const longestLine = 8000
+
+export const userEntry = (text: string, isKeyed = false): Entry => ({
+  _tag: "User",
+  text: text.slice(0, longestTurn).toWellFormed(),
+  isKeyed
+})
+export const spokenEntry = (line: number, text: string): Entry => ({ _tag: "Assistant", line, text, calls: [], wasInterrupted: false })
+
+const sizeOf = (entry: Entry): number => jsonSize(entry, mostCharacters)
+
+export const withEntries = (history: ReadonlyArray<Entry>, ...entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
+  shortened([...history, ...entries])
+
+const shortened = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  let size = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
+  let first = 0
+  // The last entry stays, and with it what belongs to it.
+  while (first < entries.length - 1 && (entries.length - first > mostEntries || size > mostCharacters)) {
+    do {
+      const entry = entries[first++]
+      if (entry !== undefined) size -= sizeOf(entry)
+    } while (entries[first]?._tag === "ToolResult")
+  }
+  return first === 0 ? entries : entries.slice(first)
+}
+
+/** More of the line has been said. */
+export const extended = (history: ReadonlyArray<Entry>, line: number, text: string): ReadonlyArray<Entry> =>
+  history.map((entry) => (entry._tag === "Assistant" && entry.line === line ? { ...entry, text: entry.text + text } : entry))
+
+/** The callee heard only this much of the line. */
+export const cut = (history: ReadonlyArray<Entry>, line: number, heard: string): ReadonlyArray<Entry> =>
+  history.map((entry) =>
+    entry._tag === "Assistant" && entry.line === line ? { ...entry, text: heard.slice(0, longestLine), wasInterrupted: true } : entry
+  )
+
+/** The completion that said the line, or nothing, also called tools. */
+export const withCalls = (
+  history: ReadonlyArray<Entry>,
+  line: number | undefined,
+  calls: ReadonlyArray<ModelToolCall>
+): ReadonlyArray<Entry> => {
+  const last = history.at(-1)
+  // The callee may have spoken since: then the calls stand by themselves, next to their results.
+  if (line !== undefined && last?._tag === "Assistant" && last.line === line) return [...history.slice(0, -1), { ...last, calls }]
+  return withEntries(history, { _tag: "Assistant", line: undefined, text: "", calls, wasInterrupted: false })
+}
+
+/** A line of which nothing was heard is no message, unless tools were called with it. */
+const isTold = (entry: Entry): boolean => entry._tag !== "Assistant" || entry.text.trim() !== "" || entry.calls.length > 0
+
+export const messagesOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMessage> =>
+  history.filter(isTold).map((entry): ModelMessage => {
+    if (entry._tag === "User") return { _tag: "User", text: entry.text, ...(entry.isKeyed ? { isKeyed: true } : {}) }
+    if (entry._tag === "ToolResult") return { _tag: "ToolResult", callId: entry.callId, name: entry.name, result: entry.result }
+    return { _tag: "Assistant", text: entry.text, calls: entry.calls, wasInterrupted: entry.wasInterrupted }
+  })
+
+/** Only what was said, and what tools found out: an extraction is not to learn from how the graph was walked. */
+export const factsOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMessage> => {
+  const results = new Map(history.flatMap((entry) => (entry._tag === "ToolResult" ? [[entry.callId, entry.isControl] as const] : [])))
+  const isKept = (callId: string) => results.get(callId) === false
+  return messagesOf(
+    history.flatMap((entry): ReadonlyArray<Entry> => {
+      if (entry._tag === "Assistant") return [{ ...entry, calls: entry.calls.filter(({ id }) => isKept(id)) }]
+      return entry._tag === "ToolResult" && !isKept(entry.callId) ? [] : [entry]
+    })
+  )
+}
+
+/** Whether the callee, or a tool, is still to be answered, or an answer was not heard to its end. */
+export const isOwed = (history: ReadonlyArray<Entry>): boolean => {
+  const last = history.findLast(isTold)
+  return last !== undefined && (last._tag !== "Assistant" || last.wasInterrupted)
+}

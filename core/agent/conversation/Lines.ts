@@ -1,0 +1,63 @@
+/** What happens when a line has been heard, was cut short or cannot be spoken. */
+import { nodeOf, put, type Line, type Scene, type Step } from "./ConversationState.ts"
+import { dropAnswer, endFor, endNow } from "./Ending.ts"
+import { cut } from "./History.ts"
+import { speakFirst } from "./Nodes.ts"
+import { say, stopSpeaking } from "./Speech.ts"
+import { cancelControl, releaseControl } from "./ToolCalls.ts"
+
+/** Lines are heard in order: what was said before a line has been heard as well. */
+export const lineSpoken = (step: Step, scene: Scene, id: number): Step => {
+  const line = step.state.lines.find((one) => one.id === id)
+  return line?.isClosed === true ? passed(put(step, { unspoken: 0 }), scene, line) : step
+}
+
+const passed = (step: Step, scene: Scene, { id, kind }: Line): Step => {
+  const gone = step.state.lines.filter((one) => one.id <= id)
+  const rest = put(step, { lines: step.state.lines.filter((one) => one.id > id) })
+  if (kind === "message") return endNow(put(rest, { messageFate: "left" }), scene, endFor("voicemail_detected"))
+  if (isLast(rest)) return over(rest, scene)
+  return gone.reduce((one, line) => releaseControl(one, scene, line.id), rest)
+}
+
+const isLast = ({ state: { lastLine, lines, phase } }: Step): boolean => phase === "ending" && !lines.some(({ id }) => id === lastLine)
+
+const over = (step: Step, scene: Scene): Step => endNow(step, scene, step.state.end ?? endFor("user_qualified"))
+
+const mostUnspoken = 3
+
+export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
+  const line = step.state.lines.find((one) => one.id === id)
+  if (line === undefined) return step
+  const { answer, unspoken } = step.state
+  const unheard = put(step, { history: cut(step.state.history, id, ""), unspoken: unspoken + 1 })
+  if (line.instead !== undefined)
+    return instead(put(unheard, { lines: unheard.state.lines.filter((one) => one !== line) }), scene, line.instead)
+  if (line.kind === "message") return endNow(put(unheard, { messageFate: "not_left" }), scene, endFor("voicemail_detected"))
+  if (unspoken + 1 >= mostUnspoken) return endNow(unheard, scene, endFor("pipeline_error"))
+  const whole = answer?.line === id && answer.end === undefined ? dropAnswer(unheard) : unheard
+  if (whole !== unheard && nodeOf(scene, step.state).type === "endCall") return endNow(whole, scene, endFor("user_qualified"))
+  const after = passed(whole, scene, line)
+  const { batch, lines, phase } = after.state
+  const isMute = phase === "live" && lines.length === 0 && after.state.answer === undefined && batch === undefined
+  return isMute ? say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true }) : after
+}
+
+const instead = (step: Step, scene: Scene, text: string): Step =>
+  text.trim() === ""
+    ? speakFirst(step, scene)
+    : say(step, text, { isInterruptible: scene.plan.graph.start.allowsInterruption, isTold: true })
+
+/** The callee's turn follows. */
+export const lineInterrupted = (step: Step, scene: Scene, id: number, heard: string): Step => {
+  const { answer, history, lines, phase } = step.state
+  const line = lines.find((one) => one.id === id)
+  const told = put(step, { history: cut(history, id, heard) })
+  if (line === undefined) return told
+  if (line.kind === "message") return endNow(put(told, { messageFate: "cut" }), scene, endFor("voicemail_detected"))
+  const rest = stopSpeaking(put(told, { lines: lines.filter((one) => one !== line) }))
+  if (phase === "ending") return over(rest, scene)
+  if (answer?.end !== undefined) return endNow(rest, scene, answer.end)
+  if (answer !== undefined && nodeOf(scene, step.state).type === "endCall") return endNow(rest, scene, endFor("user_qualified"))
+  return cancelControl(put(dropAnswer(rest), { isCalleeSpeaking: true }), scene)
+}

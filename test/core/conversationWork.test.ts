@@ -1,0 +1,223 @@
+/** What a conversation does besides talking: it extracts variables, uses tools, and deals with machines. */
+import t from "tap"
+import type { JsonObject } from "#core/Json.ts"
+import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
+import { call, finished, planOf, type ScriptedModel, started, storedTool, type Talk, text, toolUuid } from "#test/support/talk.ts"
+import { definition, follower, lastMessages, scripted, tagsOf } from "#test/support/talkScript.ts"
+
+t.test("given variables to extract", async (t) => {
+  const variables = [
+    { name: "seats", type: "number" },
+    { name: "callback_time", type: "string" },
+    { name: "nodes_visited", type: "string" },
+    { name: "tag_mood", type: "string" }
+  ]
+  const extracting = { extraction_enabled: true, extraction_prompt: "For {{who}}.", extraction_variables: variables }
+  const talkWith = (given: JsonObject) => {
+    const talk = started(planOf(definition({ greeting: "Hi.", ...extracting })), {
+      model: (request) => (request.purpose === "extract" ? [call("save_variables", given)] : follower(request)),
+      context: { who: "us" }
+    })
+    talk.says("yes")
+    return talk
+  }
+  t.test("when the node is left, then they are gathered in both places, and only with their types", async (t) => {
+    const talk = talkWith({ seats: "12", nodes_visited: "none", tag_mood: "glad", other: 1, callback_time: "tomorrow at 3" })
+    talk.send({ _tag: "CalleeHungUp" })
+    const at = "2026-03-06T15:00:00-05:00"
+    t.strictSame(talk.conclusion()?.gathered["extracted_variables"], {
+      seats: 12,
+      tag_mood: "glad",
+      callback_time: "tomorrow at 3",
+      callback_at: at
+    })
+    t.match(talk.conclusion()?.gathered, { seats: 12, callback_at: at, nodes_visited: ["start", "ask"] })
+    t.ok(talk.conclusion()?.tags.includes("glad"))
+    t.match(
+      talk.actions.filter(({ _tag }) => _tag === "AgreeCallback"),
+      [{ at: Date.UTC(2026, 2, 6, 20, 0), local: at }]
+    )
+    const request = talk.requests().find(({ purpose }) => purpose === "extract")
+    t.match(request?.instructions, /For us\./)
+    t.match(request?.messages, [{ text: "Hi." }, { text: "yes" }])
+  })
+  t.test("when a number is none, then it is refused and said", async (t) => {
+    const talk = talkWith({ seats: "a dozen" })
+    t.strictSame(talk.state().variables, {})
+    t.ok(talk.actions.some((action) => action._tag === "Note" && action.note._tag === "VariableRefused" && action.note.name === "seats"))
+  })
+  t.test("when they come in the wrong order, then the later node's count", async (t) => {
+    const talk = started(planOf(definition({ greeting: "Hi.", ...extracting }, extracting)), {
+      model: (request) => (request.purpose === "extract" ? "hangs" : follower(request))
+    })
+    talk.says("yes")
+    talk.says("done")
+    const [first, second] = talk.state().extractions.map(({ generation }) => generation)
+    t.equal(talk.conclusion(), undefined, "the line is closed, and the variables are still awaited")
+    for (const [generation, seats] of [
+      [second, 2],
+      [first, 1]
+    ] as const) {
+      talk.send({ _tag: "ModelSaid", generation: generation ?? 0, part: call("save_variables", { seats }) })
+      talk.send({
+        _tag: "ModelSaid",
+        generation: generation ?? 0,
+        part: finished
+      })
+    }
+    t.match(talk.conclusion()?.gathered, { seats: 2 })
+  })
+  t.test("when they never come, then the conversation concludes without them", async (t) => {
+    const talk = started(planOf(definition({ greeting: "Hi.", ...extracting })), {
+      model: ({ purpose }) => (purpose === "extract" ? "hangs" : [text("Hm.")])
+    })
+    talk.says("what")
+    talk.send({ _tag: "CalleeHungUp" })
+    t.equal(talk.conclusion(), undefined)
+    talk.wait(30_000)
+    t.match(talk.conclusion(), { disposition: "user_hangup" })
+  })
+})
+
+t.test("given tools", async (t) => {
+  const order = storedTool(1, "Find order", {
+    type: "http_api",
+    config: {
+      method: "GET",
+      url: "https://shop.example/orders/{{number}}",
+      parameters: [{ name: "number", type: "string", description: "The number." }],
+      customMessage: "Let me look, {{name}}."
+    }
+  })
+  const end = storedTool(2, "Finish", {
+    type: "end_call",
+    config: { messageType: "custom", customMessage: "So long.", endCallReason: true }
+  })
+  const calculator = storedTool(3, "Sums", { type: "calculator" })
+  const move = storedTool(4, "Hand over", { type: "transfer_call", config: { destination: "{{desk}}", timeout: 20 } })
+  const plan = planOf(definition({ greeting: "Hi.", tool_uuids: [1, 2, 3, 4, 9].map(toolUuid) }), { send_dtmf: true }, [
+    order,
+    end,
+    calculator,
+    move
+  ])
+  const withTools = (model: ScriptedModel, tool?: (request: HttpToolRequest) => ToolAnswer | undefined) => {
+    const talk = started(plan, { model, context: { name: "Ada", desk: "+15550100" }, ...(tool === undefined ? {} : { tool }) })
+    talk.says("go")
+    return talk
+  }
+  const resultOf = (talk: Talk) => {
+    const last = lastMessages(talk).at(-1)
+    return last?._tag === "ToolResult" ? last.result : undefined
+  }
+
+  t.test("when a service is asked, then its message is said first and its answer goes to the model", async (t) => {
+    const asked: Array<HttpToolRequest> = []
+    const talk = withTools(scripted([call("find_order", { number: "a/1" })], [text("It is here.")]), (request) => {
+      asked.push(request)
+      return { _tag: "Response", status: 404, body: '{"error":"none"}' }
+    })
+    t.match(asked, [{ method: "GET", url: "https://shop.example/orders/a%2F1?number=a%2F1", body: undefined }])
+    t.strictSame(talk.lines(), ["Hi.", "Let me look, Ada.", "It is here."])
+    t.strictSame(resultOf(talk), { status: "success", status_code: 404, data: { error: "none" } })
+  })
+  t.test("when it is slow, then the callee hears so, and when it never answers the model goes on", async (t) => {
+    const talk = withTools(scripted([call("find_order", { number: "1" })], [text("Not now.")]))
+    talk.wait(2500)
+    t.equal(talk.lines().at(-1), "One moment, please.")
+    talk.says("Hello?")
+    talk.wait(5000)
+    t.equal(talk.lines().at(-1), "Not now.")
+    t.match(lastMessages(talk).slice(-2), [
+      { _tag: "ToolResult", result: { status: "error" } },
+      { _tag: "User", text: "Hello?" }
+    ])
+  })
+  t.test("when arguments lack, then the model is told and nobody is asked", async (t) => {
+    const talk = withTools(scripted([call("find_order")], [text("Which?")]))
+    t.notOk(tagsOf(talk).includes("RunTool"))
+    t.match(resultOf(talk), { status: "error", error: /number/ })
+  })
+  t.test("when sums and keys are wanted, then they are done", async (t) => {
+    const talk = withTools(
+      scripted(
+        [call("safe_calculator", { expression: "2 * (3 + 4)" })],
+        [call("send_dtmf", { digits: "1w2#" })],
+        [call("send_dtmf", { digits: "1;2" })],
+        [text("x")]
+      )
+    )
+    t.match(
+      talk.actions.filter(({ _tag }) => _tag === "SendDigits"),
+      [{ digits: "1w2#" }]
+    )
+    t.match(
+      lastMessages(talk).flatMap((message) => (message._tag === "ToolResult" ? [message.result] : [])),
+      [{ status: "success", result: 14 }, { status: "success" }, { status: "error" }]
+    )
+  })
+  t.test("when the call is to end, then the message is heard first and the reason is the disposition", async (t) => {
+    const talk = withTools(scripted([call("finish", { reason: "sold" })]))
+    t.equal(talk.lines().at(-1), "So long.")
+    t.match(talk.conclusion(), { disposition: "sold", tags: ["sold", "end_call_tool", "user_speech"] })
+  })
+  t.test("when it is to be transferred and cannot be, then the model is told", async (t) => {
+    const talk = withTools(scripted([call("hand_over")], [text("Sorry.")]))
+    const [transfer] = talk.actions.flatMap((action) => (action._tag === "Transfer" ? [action] : []))
+    t.match(transfer, { destination: "+15550100", timeoutSeconds: 20 })
+    talk.send({ _tag: "ToolAnswered", callId: transfer?.callId ?? "", answer: { _tag: "Failed", reason: "Transfers are not available." } })
+    t.match(resultOf(talk), { status: "error", error: "Transfers are not available." })
+    t.equal(talk.lines().at(-1), "Sorry.")
+  })
+})
+
+t.test("given a machine", async (t) => {
+  const detecting = (action: string, start: JsonObject = { greeting: "Hi." }) =>
+    started(planOf(definition(start), { voicemail_detection: { enabled: true, action, message: "Call {{name}}." } }), {
+      model: follower,
+      context: { name: "us" }
+    })
+  t.test("when the agent hangs up on machines, then it does, whoever noticed", async (t) => {
+    const heard = detecting("hangup")
+    heard.send({ _tag: "MachineHeard", verdict: "machine" })
+    t.match(heard.conclusion(), { disposition: "voicemail_detected", isVoicemail: true, gathered: { answered_by: "machine" } })
+    const said = detecting("hangup")
+    said.says("Please leave a message after the tone.")
+    t.match(said.conclusion(), { disposition: "voicemail_detected" })
+  })
+  t.test("when it leaves messages, then after the beep, and its fate is known", async (t) => {
+    const talk = detecting("leave_message")
+    talk.send({ _tag: "MachineHeard", verdict: "machine" })
+    talk.send({ _tag: "MessageMoment", canSpeak: true })
+    t.equal(talk.lines().at(-1), "Call us.")
+    t.match(talk.conclusion(), { disposition: "voicemail_detected", gathered: { voicemail_message: "left" } })
+    const never = detecting("leave_message")
+    never.send({ _tag: "MachineHeard", verdict: "machine" })
+    never.wait(90_000)
+    t.match(never.conclusion(), { gathered: { voicemail_message: "not_left" } })
+  })
+  t.test("when it goes on and nobody else speaks, then the call reached a voicemail", async (t) => {
+    const talk = detecting("continue")
+    talk.send({ _tag: "MachineHeard", verdict: "machine" })
+    talk.send({ _tag: "CalleeHungUp" })
+    t.match(talk.conclusion(), { isVoicemail: true })
+  })
+  t.test("when a service screens calls, then it is told who calls, and the person is greeted", async (t) => {
+    const talk = detecting("hangup")
+    talk.says("Please state your name and the reason for your call.")
+    t.strictSame(talk.lines(), ["Hi.", "introduce"])
+    talk.says("Thank you. Please stay on the line.")
+    talk.says("Hello?")
+    t.strictSame(talk.lines(), ["Hi.", "introduce", "Hi."])
+    talk.says("yes")
+    t.equal(talk.lines().at(-1), "At ask.")
+  })
+  t.test("when it does not put the call through, then the call ends as screened", async (t) => {
+    const talk = detecting("hangup")
+    talk.says("Please state your name and the reason for your call.")
+    talk.wait(30_000)
+    t.match(talk.conclusion(), { disposition: "voicemail_detected", isVoicemail: true })
+    t.ok(talk.conclusion()?.tags.includes("screened"))
+  })
+})
