@@ -75,6 +75,7 @@ const isoInstant = (text: string, zone: string): number | undefined => {
 }
 
 const spokenInstant = (text: string, now: number, zone: string): number | undefined => {
+  if (/\b(?:yesterday|last|ago|not)\b/.test(text)) return undefined
   const after = waitOf(text)
   if (after !== undefined) return now + after
   const today = localOf(now, zone)
@@ -138,14 +139,16 @@ const dayParts: ReadonlyArray<readonly [RegExp, TimeOfDay, "am" | "pm"]> = [
 const timeOf = (text: string): TimeOfDay | undefined => {
   const part = dayParts.find(([pattern]) => pattern.test(text))
   if (/\bnoon\b/.test(text)) return { hour: 12, minute: 0 }
-  const read = clockOf(text)
-  if (read === undefined) return part?.[1]
-  const half = /(?:\b|\d)(am|pm)\b/.exec(text)?.[1] ?? (read.isExact ? "" : part?.[2])
-  const { hour, minute } = read
-  if (hour > 23 || minute > 59 || (half && hour > 12)) return undefined
-  if (half === "am") return { hour: hour % 12, minute }
-  if (half === "pm" || (!read.isExact && hour < 8)) return { hour: (hour % 12) + 12, minute }
-  return { hour, minute }
+  const clock = clockOf(text)
+  if (clock === undefined) return part?.[1]
+  const { hour, isExact, minute } = clock
+  const named = /(?:\b|\d)(am|pm)\b/.exec(text)?.[1]
+  const half = named ?? (isExact ? undefined : part?.[2])
+  if (hour > 23 || minute > 59 || (half !== undefined && hour > 12)) return undefined
+  if (half === undefined) return { hour: !isExact && hour < 8 ? hour + 12 : hour, minute }
+  const time = { hour: (hour % 12) + (half === "pm" ? 12 : 0), minute }
+  // "Three in the morning" was more likely misheard than meant.
+  return named === undefined && (time.hour < 6 || time.hour > 21) ? undefined : time
 }
 
 interface Clock extends TimeOfDay {
