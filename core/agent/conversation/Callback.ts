@@ -171,7 +171,7 @@ const clockOf = (text: string): Clock | undefined => {
   }
   const minutes = "(?: (fifteen|thirty|forty five))?"
   const spoken =
-    new RegExp(`\\b(${hourWords})${minutes} ?(?:am|pm|oclock)\\b`).exec(text) ??
+    new RegExp(`\\b(${hourWords})${minutes} ?(?:am|pm|oclock|in the)\\b`).exec(text) ??
     new RegExp(`\\b(?:at|around|about) (${hourWords})${minutes}\\b`).exec(text) ??
     new RegExp(`^(${hourWords})${minutes}$`).exec(text)
   if (spoken === null) return undefined
