@@ -180,6 +180,19 @@ t.test("given a model that fails", async (t) => {
     t.equal(talk.lines().at(-1), "Well")
     t.equal(talk.requests().length, 1)
   })
+  t.test("when it falls silent in the middle, then what was said stands, and the line is whole", async (t) => {
+    const talk = started(planOf(definition({ greeting: "Hi." })), { model: scripted("hangs") })
+    talk.says("go")
+    const generation = talk.state().answer?.generation ?? 0
+    talk.send({ _tag: "ModelSaid", generation, part: text("Well") })
+    const line = talk.state().lines[0]?.id ?? 0
+    talk.send({ _tag: "LineSpoken", line })
+    t.equal(talk.state().lines.length, 1, "more of it may come")
+    talk.wait(12_000)
+    t.match(talk.actions.filter((action) => action._tag === "Say" && action.line === line).at(-1), { isLast: true })
+    t.strictSame(talk.state().lines, [])
+    t.ok(tagsOf(talk).includes("DropModel"))
+  })
   t.test("when it calls tools without end, then it is stopped", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), {
       model: () => [call("nothing")]
@@ -259,6 +272,16 @@ t.test("given a callee", async (t) => {
     t.equal(talk.lines().at(-1), "farewell")
     t.match(talk.conclusion(), { disposition: "user_disqualified", tags: ["user_disqualified", "opted_out", "user_speech"] })
   })
+  t.test("when they say so again, then it is written once, and the goodbye goes on", async (t) => {
+    const talk = started(planOf(definition({ greeting: "Hi." })), { model: () => "hangs" })
+    talk.says("Stop calling me.")
+    talk.says("Did you hear? Stop calling me!")
+    t.equal(tagsOf(talk).filter((tag) => tag === "OptOut").length, 1)
+    t.equal(tagsOf(talk).filter((tag) => tag === "AskModel").length, 1)
+    talk.wait(12_000)
+    t.match(talk.conclusion(), { disposition: "user_disqualified" })
+    t.match(talk.lines().at(-1), /Goodbye/)
+  })
   t.test("when the model hears it, then it is written while it still speaks", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), {
       model: scripted([text("I see."), call("opt_out")], [text("Bye.")]),
@@ -283,6 +306,16 @@ t.test("given several ends, then the first counts", async (t) => {
   }
   ends([{ _tag: "CalleeHungUp" }, { _tag: "EndRequested", reason: "system_cancelled" }], "user_hangup", 0)
   ends([{ _tag: "EndRequested", reason: "system_cancelled" }, { _tag: "CalleeHungUp" }], "system_cancelled", 1)
+  const leaving = (event: ConversationEvent) => {
+    const talk = started(planOf(definition({ greeting: "Hi." })), { model: scripted([call("no")], [text("Bye.")]), holdsLines: true })
+    spoken(talk)
+    talk.says("no")
+    t.equal(talk.conclusion(), undefined, "the goodbye is still being spoken")
+    talk.send(event)
+    t.match(talk.conclusion(), { disposition: "user_qualified" })
+  }
+  leaving({ _tag: "CalleeHungUp" })
+  leaving({ _tag: "EndRequested", reason: "system_cancelled" })
   const late = started(planOf(definition({ greeting: "Hi." }), { max_call_duration: 30, max_user_idle_timeout: 60 }), { model: follower })
   late.wait(30_000)
   t.match(late.conclusion(), { disposition: "call_duration_exceeded" })

@@ -27,7 +27,7 @@ const definition = {
     node("firm", "agentNode", { allow_interrupt: false, tool_uuids: [toolUuid(3), toolUuid(4)], ...extracting }),
     node("free", "agentNode", { add_global_prompt: true }),
     node("end", "endCall", extracting),
-    node("g", "globalNode", { prompt: "{{a}}{{a}}{{a}}{{current_time_{{b}}}}{{__proto__.x}}" })
+    node("g", "globalNode", { prompt: "{{c}}{{a}}{{a}}{{a}}{{current_time_{{b}}}}{{__proto__.x}}" })
   ],
   edges: [
     edge("start", "firm", "on", { transition_speech: "One {{name}}." }),
