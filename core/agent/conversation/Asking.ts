@@ -60,4 +60,4 @@ const givenUp = (step: Step, scene: Scene, { end, request: { purpose } }: Answer
 }
 
 /** Says goodbye in the model's words, then ends. */
-export const part = (step: Step, scene: Scene, end: End): Step => ask(put(step, { asks: 0 }), scene, "farewell", end)
+export const sayFarewell = (step: Step, scene: Scene, end: End): Step => ask(put(step, { asks: 0 }), scene, "farewell", end)

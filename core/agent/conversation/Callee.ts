@@ -1,6 +1,6 @@
 /** What the callee says, and the keys that they press. */
 import { withKey } from "#core/call/Dtmf.ts"
-import { ask, part } from "./Asking.ts"
+import { ask, sayFarewell } from "./Asking.ts"
 import { answerAgain } from "./Answers.ts"
 import { nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
 import { dropAnswer, endFor } from "./Ending.ts"
@@ -15,7 +15,9 @@ import { cancelControl, optedOut, optOut } from "./ToolCalls.ts"
 const firstTurns = 3
 const mostUnanswered = 20
 
-export const calleeStarted = (step: Step): Step => (step.state.phase === "live" ? put(step, { isCalleeSpeaking: true }) : step)
+/** Nobody listens to the callee while they have to hear something, so no turn would follow. */
+export const calleeStarted = (step: Step): Step =>
+  step.state.phase === "live" && !isDeaf(step) ? put(step, { isCalleeSpeaking: true }) : step
 
 const clean = (text: string): string =>
   text
@@ -108,4 +110,4 @@ export const keysDone = (step: Step, scene: Scene): Step => {
 export const calleeIdle = (step: Step, scene: Scene): Step =>
   step.state.idleChecks === 0
     ? ask(put(step, { idleChecks: 1, asks: 0 }), scene, "check_in")
-    : part(step, scene, endFor("user_idle_max_duration_exceeded"))
+    : sayFarewell(step, scene, endFor("user_idle_max_duration_exceeded"))

@@ -3,7 +3,7 @@ import type { JsonObject } from "#core/Json.ts"
 import type { ModelToolCall } from "#core/model/LanguageModel.ts"
 import { render } from "#core/agent/Template.ts"
 import { recordingOf } from "#core/agent/Opening.ts"
-import { part } from "./Asking.ts"
+import { sayFarewell } from "./Asking.ts"
 import { calculate } from "./Calculator.ts"
 import type { ConversationEdge } from "./ConversationGraph.ts"
 import {
@@ -188,7 +188,7 @@ const transfer = (step: Step, scene: Scene, call: ModelToolCall, config: JsonObj
 export const optedOut = (step: Step): Step => (step.state.hasOptedOut ? step : act(put(step, { hasOptedOut: true }), { _tag: "OptOut" }))
 
 const sayGoodbye = (step: Step, scene: Scene): Step =>
-  part(abandonCalls(step, "The call ends."), scene, endFor("user_disqualified", { tags: ["opted_out"] }))
+  sayFarewell(abandonCalls(step, "The call ends."), scene, endFor("user_disqualified", { tags: ["opted_out"] }))
 
 /** The callee asked not to be called again: nothing else matters any more. */
 export const optOut = (step: Step, scene: Scene): Step => (step.state.hasOptedOut ? step : sayGoodbye(optedOut(step), scene))
