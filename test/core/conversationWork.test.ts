@@ -186,6 +186,16 @@ t.test("given a machine", async (t) => {
     said.says("Please leave a message after the tone.")
     t.match(said.conclusion(), { disposition: "voicemail_detected" })
   })
+  t.test("when it answers before the agent has begun, then the agent does not wait", async (t) => {
+    const early = detecting("hangup", { delayed_start: true, greeting: "Hi." })
+    early.send({ _tag: "MachineHeard", verdict: "machine" })
+    t.match(early.conclusion(), { disposition: "voicemail_detected" })
+    const screened = detecting("hangup", { delayed_start: true, greeting: "Hi." })
+    screened.send({ _tag: "MachineHeard", verdict: "screening" })
+    t.equal(screened.lines().at(-1), "introduce")
+    screened.wait(3000)
+    t.equal(screened.lines().at(-1), "introduce")
+  })
   t.test("when it leaves messages, then after the beep, and its fate is known", async (t) => {
     const talk = detecting("leave_message")
     talk.send({ _tag: "MachineHeard", verdict: "machine" })

@@ -11,13 +11,13 @@ const quiet = (step: Step): Step => stopSpeaking(abandonCalls(dropAnswer(step), 
 
 export const machineHeard = (step: Step, scene: Scene, verdict: MachineVerdict): Step => {
   const { phase, screening } = step.state
-  if (phase !== "live" || (verdict === "unknown" && step.state.verdict !== undefined)) return step
+  if ((phase !== "live" && phase !== "delayed") || (verdict === "unknown" && step.state.verdict !== undefined)) return step
   const judged = put(step, { verdict })
   switch (verdict) {
     case "human":
       return screening === "waiting" ? putThrough(judged, scene) : judged
     case "screening":
-      return screening === undefined ? introduced(judged, scene) : judged
+      return screening === undefined ? introduced(phase === "delayed" ? begin(judged, scene) : judged, scene) : judged
     case "machine":
       return machine(judged, scene)
     case "menu":
