@@ -1,0 +1,52 @@
+/** Connections to one server for one conversation. Each connects to the address that the egress policy checked; none follows the environment's proxies. */
+import * as http from "node:http"
+import * as https from "node:https"
+import type { Duplex } from "node:stream"
+import { Effect, type Scope } from "effect"
+import { type Egress, hostOf, portOf, refusesUrl } from "#core/egress/Egress.ts"
+
+type Connecting = https.Agent["createConnection"]
+
+/** Has one connection ready before the first request, which would otherwise wait for its handshakes. */
+const warmed = (connect: Connecting, options: https.AgentOptions & { readonly host: string }): Connecting => {
+  const warm = connect({ ...options, servername: options.host })
+  let spare: Duplex | null | undefined = warm
+  warm?.on("error", () => {})
+  return (...given) => {
+    const socket = spare
+    spare = undefined
+    if (socket && !socket.destroyed && !socket.readableEnded) return socket
+    return connect(...given)
+  }
+}
+
+export interface ChatConnection {
+  /** Not yet sent: its body is written with `end`. Undefined if the engine may not connect to the server. */
+  readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
+}
+
+export const openConnection = (base: URL, egress: Egress, idleMillis: number): Effect.Effect<ChatConnection, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const isSecure = base.protocol === "https:"
+    // Node does not call `lookup` for an IP literal.
+    const isRefused = refusesUrl(egress, base)
+    const lookup = egress.lookup(portOf(base))
+    const options = { keepAlive: true, lookup, scheduling: "lifo", timeout: idleMillis } as const
+    const place = { host: hostOf(base), port: portOf(base) }
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => (isSecure ? new https.Agent(options) : new http.Agent(options))),
+      (agent) => Effect.sync(() => agent.destroy())
+    )
+    let spare: Duplex | null | undefined
+    if (!isRefused) {
+      const connect = agent.createConnection.bind(agent)
+      agent.createConnection = warmed((...given) => (spare = connect(...given)), { ...options, ...place })
+    }
+    yield* Effect.addFinalizer(() => Effect.sync(() => void spare?.destroy()))
+    return {
+      post: (path, headers) =>
+        isRefused
+          ? undefined
+          : (isSecure ? https : http).request({ agent, ...place, method: "POST", path, headers: { ...headers, host: base.host } })
+    }
+  })

@@ -1,0 +1,43 @@
+/** What tests of language models ask, and what they read. */
+import { Effect, Fiber, Stream } from "effect"
+import type { LanguageModel, ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
+
+export const aRequest: ModelRequest = {
+  instructions: "Be brief.",
+  messages: [{ _tag: "User", text: "Hello" }],
+  tools: [
+    { name: "booked", description: "They book.", parameters: { type: "object", properties: {} } },
+    { name: "refused", description: "They refuse.", parameters: { type: "object", properties: {} } }
+  ],
+  purpose: "turn",
+  node: { id: "1", type: "agentNode", name: "Ask", prompt: "Ask.", edges: [], variables: [], misunderstood: 0, embedded: {} }
+}
+
+/** What came of a request: its parts, and the error that ended it. */
+interface Answered {
+  readonly parts: ReadonlyArray<ModelPart>
+  readonly error: ModelError | undefined
+}
+
+export const answered = (model: LanguageModel, request: ModelRequest): Effect.Effect<Answered> =>
+  Effect.suspend(() => {
+    const parts: Array<ModelPart> = []
+    return model.answer(request).pipe(
+      Stream.runForEach((part) => Effect.sync(() => void parts.push(part))),
+      Effect.match({ onFailure: (error) => ({ parts, error }), onSuccess: () => ({ parts, error: undefined }) })
+    )
+  })
+
+export const textOf = (parts: ReadonlyArray<ModelPart>): string => parts.map((part) => (part._tag === "Text" ? part.text : "")).join("")
+export const callsOf = (parts: ReadonlyArray<ModelPart>) =>
+  parts.flatMap((part) => (part._tag === "ToolCall" ? [[part.call.name, part.call.arguments] as const] : []))
+export const idsOf = (parts: ReadonlyArray<ModelPart>) => parts.flatMap((part) => (part._tag === "ToolCall" ? [part.call.id] : []))
+
+/** Asks, and stops listening after the first part. */
+export const interrupted = (model: LanguageModel, request: ModelRequest): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const first = Promise.withResolvers<void>()
+    const listening = yield* Effect.forkChild(Stream.runForEach(model.answer(request), () => Effect.sync(() => first.resolve())))
+    yield* Effect.promise(() => first.promise)
+    yield* Fiber.interrupt(listening)
+  })

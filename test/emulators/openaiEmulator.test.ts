@@ -1,0 +1,89 @@
+/** The emulator of the chat-completions protocol, judged by the vendor's own client. */
+import OpenAI from "openai"
+import t, { type Test } from "tap"
+import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
+import { json, OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+
+const apiKey = "sk-emulated"
+const given = async (t: Test) => {
+  const emulator = await OpenAiEmulator.start({ apiKey })
+  const client = new OpenAI({ apiKey, baseURL: emulator.url, maxRetries: 0 })
+  t.teardown(() => emulator.stop())
+  return { client, emulator }
+}
+/** The error of what must fail. */
+const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
+  asked.then(
+    () => undefined,
+    (error: unknown) => error
+  )
+const ask = { model: "emulated", messages: [{ role: "user" as const, content: "Hello" }] }
+const tools = [{ type: "function" as const, function: { name: "booked", description: "", parameters: { type: "object", properties: {} } } }]
+
+t.test("given the vendor's client, when it streams, then it reads text, calls, the reason to stop and the usage", async (t) => {
+  const { client, emulator } = await given(t)
+  emulator.script({
+    text: ["Fine, ", "see you."],
+    calls: [
+      { name: "booked", arguments: ['{"da', 'y":"Friday"}'] },
+      { name: "booked", arguments: ["{}"] }
+    ],
+    promptTokens: 12,
+    completionTokens: 5,
+    cachedTokens: 8
+  })
+  const stream = client.chat.completions.stream({ ...ask, tools, stream_options: { include_usage: true } })
+  const final = await stream.finalChatCompletion()
+  t.match(final.choices, [
+    {
+      finish_reason: "tool_calls",
+      message: {
+        content: "Fine, see you.",
+        tool_calls: [{ function: { name: "booked", arguments: '{"day":"Friday"}' } }, { function: { name: "booked", arguments: "{}" } }]
+      }
+    }
+  ])
+  t.match(final.usage, { prompt_tokens: 12, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 8 } })
+  t.match(emulator.requests, [{ path: "/v1/chat/completions", headers: { authorization: `Bearer ${apiKey}` }, body: { stream: true } }])
+})
+
+t.test("given the vendor's client, when it does not stream, then it reads the same", async (t) => {
+  const { client, emulator } = await given(t)
+  emulator.script({ text: ["Hello ", "you"], promptTokens: 3 })
+  t.match(await client.chat.completions.create(ask), {
+    choices: [{ finish_reason: "stop", message: { content: "Hello you" } }],
+    usage: { prompt_tokens: 3 }
+  })
+})
+
+t.test("given the vendor's client, then it takes the emulator's errors for what they are", async (t) => {
+  const { client, emulator } = await given(t)
+  const stranger = new OpenAI({ apiKey: "wrong", baseURL: emulator.url, maxRetries: 0 })
+  t.match(await errorOf(stranger.chat.completions.create(ask)), { status: 401, code: "invalid_api_key" })
+  emulator.script(json(errorBody("Slow down", "rate_limit_error", "rate_limit_exceeded"), 429))
+  t.match(await errorOf(client.chat.completions.create(ask)), { status: 429, code: "rate_limit_exceeded" })
+  t.match(await errorOf(client.chat.completions.create({ ...ask, tools: [] })), { status: 400 })
+  const call = { id: "1", type: "function" as const, function: { name: "booked", arguments: "{}" } }
+  const unanswered = { ...ask, messages: [...ask.messages, { role: "assistant" as const, tool_calls: [call] }, ...ask.messages] }
+  t.match(await errorOf(client.chat.completions.create(unanswered)), { status: 400 }, "then a call without its result is refused")
+
+  emulator.script({ pieces: [event(chunk({ content: "One" })), event(errorBody("Overloaded", "server_error")), done] })
+  const heard: Array<string> = []
+  const broken = async () => {
+    for await (const { choices } of await client.chat.completions.create({ ...ask, stream: true }))
+      heard.push(choices[0]?.delta.content ?? "")
+  }
+  t.match(await errorOf(broken()), { type: "server_error" })
+  t.strictSame(heard, ["One"])
+})
+
+t.test("given the vendor's client, when it gives up a stream, then the emulator notices", async (t) => {
+  const { client, emulator } = await given(t)
+  emulator.script({ pieces: [event(chunk({ content: "One" }))], ending: "hang" })
+  const stream = await client.chat.completions.create({ ...ask, stream: true })
+  for await (const { choices } of stream) {
+    t.match(choices, [{ delta: { content: "One" } }])
+    break
+  }
+  await emulator.untilAbandoned()
+})
