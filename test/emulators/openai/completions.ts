@@ -31,7 +31,7 @@ export const chunk = (delta: object, finish: string | null = null) => ({
 export const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
 export const done = "data: [DONE]\n\n"
 
-export const usageOf = ({ cachedTokens = 0, completionTokens = 0, promptTokens = 0 }: Completion) => ({
+const usageOf = ({ cachedTokens = 0, completionTokens = 0, promptTokens = 0 }: Completion) => ({
   prompt_tokens: promptTokens,
   completion_tokens: completionTokens,
   total_tokens: promptTokens + completionTokens,

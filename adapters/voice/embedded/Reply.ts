@@ -1,0 +1,162 @@
+/** What the embedded model answers. It follows from the request alone: the same request always gets the same answer. */
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
+import type { ModelMessage, ModelNode, ModelPurpose, ModelRequest, ModelTool } from "#core/model/LanguageModel.ts"
+import { edgeFor, isIrreversible, keysOf, meaningOf } from "./edges.ts"
+import { triggers } from "./lexicon.ts"
+import type { Meaning } from "./phrases.ts"
+import * as lines from "./lines.ts"
+import { extracted, kindOf, valueIn, valuePlaces } from "./Slots.ts"
+import { digitsIn } from "./SpokenValues.ts"
+import { meaningsOf } from "./Understanding.ts"
+import { wordsOf } from "./words.ts"
+
+type Edge = ModelNode["edges"][number]
+
+interface Reply {
+  /** May be empty if a tool is called. */
+  readonly text: string
+  readonly call?: { readonly name: string; readonly arguments: JsonObject }
+}
+
+const say = (text: string): Reply => ({ text })
+const use = (name: string, text = "", given: JsonObject = {}): Reply => ({ text, call: { name, arguments: given } })
+
+export const replyTo = (request: ModelRequest): Reply => replies[request.purpose](request)
+
+const replies: { readonly [Purpose in ModelPurpose]: (request: ModelRequest) => Reply } = {
+  turn: (request) => {
+    const last = request.messages.at(-1)
+    return last?._tag === "User" ? answer(request, last) : speakFirst(request)
+  },
+  extract: (request) => use(request.tools[0]?.name ?? "", "", extracted(request)),
+  check_in: () => say(lines.checkIn),
+  farewell: () => say(lines.farewell),
+  introduce: ({ node }) => say(embeddedDialogue(node.embedded).introduction ?? lines.introduction)
+}
+
+const speakFirst = ({ messages, node }: ModelRequest): Reply => {
+  const text = lines.sayOf(node)
+  const last = messages.at(-1)
+  if (last?._tag === "ToolResult" && last.result["status"] === "error" && node.edges.every(({ tool }) => tool !== last.name))
+    return say(`${lines.cannotConnect} ${text}`)
+  const [edge, ...others] = node.edges
+  // A node that asks nothing has nothing to wait for.
+  const isWaiting = text.includes("?") || node.variables.length > 0 || others.length > 0
+  return edge === undefined || isWaiting || isIrreversible(node, edge) ? say(text) : use(edge.tool, text)
+}
+
+interface Heard {
+  readonly request: ModelRequest
+  readonly node: ModelNode
+  readonly text: string
+  readonly isKeyed: boolean
+  readonly meanings: ReadonlySet<Meaning>
+  /** The agent's lines in this node, the last one first. */
+  readonly said: ReadonlyArray<Extract<ModelMessage, { _tag: "Assistant" }>>
+}
+
+const answer = (request: ModelRequest, last: Extract<ModelMessage, { _tag: "User" }>): Reply => {
+  const { messages, node } = request
+  const { text } = last
+  const isKeyed = last.isKeyed === true
+  const words = wordsOf(text)
+  const here = messages.slice(messages.findLastIndex(({ _tag }) => _tag === "ToolResult") + 1)
+  const said = here.flatMap((message) => (message._tag === "Assistant" && message.text.trim() !== "" ? [message] : [])).toReversed()
+  const meanings = isKeyed ? new Set<Meaning>() : meaningsOf(words, valuePlaces(words))
+  const heard = { request, node, text, isKeyed, meanings, said }
+  return optOut(heard) ?? confirmed(heard) ?? chosen(heard, edgeFor(node, text, isKeyed)) ?? ofAnyNode(heard) ?? misunderstood(heard)
+}
+
+const endOf = ({ edges }: ModelNode): Edge | undefined => edges.find(({ leadsTo }) => leadsTo === "endCall")
+
+/** Final, and heard at every node: the callee is not asked twice. */
+const optOut = ({ meanings, node, request }: Heard): Reply | undefined => {
+  if (!meanings.has("opt_out")) return undefined
+  const tool = request.tools.find(({ name }) => name === "opt_out")
+  const edge = node.edges.find((one) => meaningOf(one) === "opt_out") ?? endOf(node)
+  if (tool !== undefined) return use(tool.name)
+  return edge === undefined ? say(lines.optedOut) : use(edge.tool)
+}
+
+type Verdict = "yes" | "no" | undefined
+const verdictOf = ({ isKeyed, meanings, text }: Heard): Verdict => {
+  if (isKeyed) return text === "1" ? "yes" : text === "2" ? "no" : undefined
+  return meanings.has("affirm") ? "yes" : meanings.has("deny") ? "no" : undefined
+}
+
+/** The answer to a question whether something was understood. */
+const confirmed = (heard: Heard): Reply | undefined => {
+  const { isKeyed, node, said, text } = heard
+  const asked = said[0]?.text ?? ""
+  if (!lines.isConfirmation(asked)) return undefined
+  const verdict = verdictOf(heard)
+  const digits = lines.digitsReadBack(asked)
+  const pending =
+    digits === undefined ? node.edges.find((edge) => asked.startsWith(lines.confirmationOf(edge))) : edgeFor(node, digits, true)
+  const isOther = digits !== undefined && digitsIn(wordsOf(text)) !== undefined
+  if (verdict === "yes" && !isOther && pending !== undefined) return use(pending.tool)
+  if (verdict === "no" && !isOther) return say(`All right. ${lines.sayOf(node)}`)
+  const other = isKeyed && digits === undefined ? undefined : edgeFor(node, text, isKeyed)
+  return other === undefined || other === pending ? (isOther ? undefined : pending && say(asked)) : chosen(heard, other)
+}
+
+/** Four digits or more, heard and not keyed, are read back. */
+const READ_BACK_DIGITS = 4
+
+const chosen = ({ isKeyed, node, text }: Heard, edge: Edge | undefined): Reply | undefined => {
+  if (edge === undefined) return undefined
+  if (isIrreversible(node, edge)) return say(lines.confirmationOf(edge))
+  const digits = node.variables.filter((variable) => kindOf(variable) === "digits").map((variable) => valueIn(variable, text))
+  const long = digits.find((value) => typeof value === "string" && value.length >= READ_BACK_DIGITS)
+  const isSpoken = !isKeyed && typeof long === "string" && edgeFor(node, long, true) === edge
+  return isSpoken ? say(lines.readBack(long)) : use(edge.tool)
+}
+
+/** A tool that means this, and needs no more than a reason. */
+const toolFor = ({ node, request }: Heard, meaning: Meaning): ModelTool | undefined => {
+  const pattern = triggers.find(([name]) => name === meaning)?.[1]
+  return request.tools.find(({ description, name, parameters }) => {
+    const { required } = parameters
+    const isCallable = !Array.isArray(required) || required.every((one) => one === "reason")
+    const isEdge = node.edges.some(({ tool }) => tool === name)
+    return isCallable && !isEdge && pattern?.test(`${name.replaceAll("_", " ")} ${description}`.toLowerCase()) === true
+  })
+}
+const useTool = ({ name, parameters: { properties } }: ModelTool, reason: string): Reply =>
+  use(name, "", isObject(properties) && Object.hasOwn(properties, "reason") ? { reason } : {})
+
+/** What the agent asked last; a line that was cut off or was about a misunderstanding is no question. */
+const question = ({ node, said }: Heard): string => {
+  const line = said.find(({ text, wasInterrupted }) => !wasInterrupted && !text.startsWith(lines.apology) && !lines.isConfirmation(text))
+  return line?.text ?? lines.sayOf(node)
+}
+
+const ofAnyNode = (heard: Heard): Reply | undefined => {
+  const { meanings, node } = heard
+  if (meanings.has("human")) {
+    const tool = toolFor(heard, "human")
+    return tool === undefined ? say(`${lines.cannotConnect} ${question(heard)}`) : useTool(tool, "The callee asked for a person")
+  }
+  if (meanings.has("goodbye")) {
+    const tool = toolFor(heard, "goodbye")
+    const edge = endOf(node)
+    if (tool !== undefined) return useTool(tool, "The callee said goodbye")
+    return edge === undefined || isIrreversible(node, edge) ? say(lines.farewell) : use(edge.tool)
+  }
+  return meanings.has("repeat") ? say(question(heard)) : undefined
+}
+
+/** Asks again, then offers keys, then goes on where the conversation can end. */
+const misunderstood = (heard: Heard): Reply => {
+  const { node, said } = heard
+  const others = said.findIndex(({ text }) => !text.startsWith(lines.apology))
+  const times = Math.min(node.misunderstood, others < 0 ? said.length : others)
+  if (times === 0) return say(`${lines.apology} ${question(heard)}`)
+  const { fallbackEdge } = embeddedDialogue(node.embedded)
+  const fallback =
+    node.edges.find(({ id }) => id === fallbackEdge) ?? node.edges.find((edge) => edge.leadsTo === "endCall" && !isIrreversible(node, edge))
+  if (times > 1 && fallback !== undefined && !isIrreversible(node, fallback)) return use(fallback.tool)
+  const keys = node.variables.length > 0 ? [] : keysOf(node)
+  return say(`${lines.apology} ${keys.length > 1 ? lines.options(keys) : question(heard)}`)
+}

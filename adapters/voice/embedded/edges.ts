@@ -1,0 +1,117 @@
+/** Which edge an answer leads along. */
+import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
+import type { ModelNode } from "#core/model/LanguageModel.ts"
+import { anyAnswer, fillers, irreversible, questions, triggers } from "./lexicon.ts"
+import type { Meaning } from "./phrases.ts"
+import { kindOf, valueIn, valuePlaces } from "./Slots.ts"
+import { meaningsOf } from "./Understanding.ts"
+import { placeOf, quotedIn, stemOf, stemsOf, wordsOf } from "./words.ts"
+
+type Edge = ModelNode["edges"][number]
+
+const aboutOf = ({ condition, label }: Edge): string => `${wordsOf(label.replaceAll("_", " ")).join(" ")} | ${wordsOf(condition).join(" ")}`
+
+/** What answers along the edge mean; undefined: the lexicon has no word for it. */
+export const meaningOf = (edge: Edge): Meaning | undefined => triggers.find(([, pattern]) => pattern.test(aboutOf(edge)))?.[0]
+
+/** What the author wrote that callees say. */
+export const phrasesOf = (node: ModelNode, edge: Edge): ReadonlyArray<string> => {
+  const { phrases } = embeddedDialogue(node.embedded).edge(edge.id)
+  return phrases.length > 0 ? phrases : [edge.label, edge.condition].flatMap(quotedIn)
+}
+
+/** The key of each edge. One that its author has set takes precedence over the places. */
+export const keysOf = (node: ModelNode): ReadonlyArray<readonly [Edge, string]> => {
+  const dialogue = embeddedDialogue(node.embedded)
+  const set = new Map(
+    node.edges.flatMap((edge) => {
+      const key = dialogue.edge(edge.id).dtmf
+      return key === undefined ? [] : [[edge, key] as const]
+    })
+  )
+  const taken = new Set(set.values())
+  return node.edges.flatMap((edge, index) => {
+    const key = set.get(edge) ?? String(index + 1)
+    return set.has(edge) || (key.length === 1 && !taken.has(key)) ? [[edge, key] as const] : []
+  })
+}
+
+export const isIrreversible = (node: ModelNode, edge: Edge): boolean =>
+  embeddedDialogue(node.embedded).edge(edge.id).confirm ?? irreversible.test(aboutOf(edge))
+
+const ofKey = (node: ModelNode, key: string): Edge | undefined => {
+  const found = keysOf(node).find(([, one]) => one === key)?.[0]
+  return found ?? (key === "0" ? node.edges.find((edge) => meaningOf(edge) === "human") : undefined)
+}
+
+/** The share of the sentence that the best of the phrases makes up. */
+const shareOf = (words: ReadonlyArray<string>, phrases: ReadonlyArray<string>): number => {
+  const stems = words.map(stemOf)
+  const content = words.filter((word) => !fillers.has(word)).length
+  const shares = phrases.map((phrase) => {
+    const wanted = stemsOf(phrase)
+    if (wanted.length === 0 || placeOf(stems, wanted) < 0) return 0
+    const own = wordsOf(phrase).filter((word) => !fillers.has(word)).length
+    return content === 0 ? 1 : own / content
+  })
+  return Math.max(0, ...shares)
+}
+
+const only = (edges: ReadonlyArray<Edge>): Edge | undefined => (edges.length === 1 ? edges[0] : undefined)
+
+/** A no answers "Are you interested?" along the edge "not interested", if the node has no other edge for it. */
+const impliedByNo: ReadonlyArray<Meaning> = ["not_interested", "wrong_person", "callback", "goodbye"]
+
+const ofMeaning = (node: ModelNode, heard: ReadonlySet<Meaning>): Edge | undefined => {
+  const edgesOf = (meaning: Meaning) => node.edges.filter((edge) => meaningOf(edge) === meaning)
+  const special = [...heard].filter((meaning) => meaning !== "affirm" && meaning !== "deny")
+  const direct = node.edges.filter((edge) => special.some((meaning) => meaning === meaningOf(edge)))
+  if (direct.length > 0) return only(direct)
+  const isNo = heard.has("deny") || heard.has("not_interested")
+  if (isNo) {
+    const denying = edgesOf("deny")
+    return only(denying.length > 0 ? denying : impliedByNo.flatMap(edgesOf))
+  }
+  // "OK, bye" is no yes.
+  return heard.has("affirm") && special.length === 0 ? only(edgesOf("affirm")) : undefined
+}
+
+const isPlain = (edge: Edge): boolean => {
+  const meaning = meaningOf(edge)
+  return meaning === undefined || meaning === "affirm"
+}
+
+/** The edge for an answer that tells what the node asks for: the only one that no special answer leads along. */
+const dataEdge = (node: ModelNode, text: string): Edge | undefined => {
+  const told = node.variables.filter((variable) => variable.type !== "boolean" && valueIn(variable, text) !== undefined)
+  if (told.length === 0) return undefined
+  const taking = only(node.edges.filter((edge) => isPlain(edge) && anyAnswer.test(aboutOf(edge))))
+  // Any sentence is a text, so that alone proves nothing.
+  return taking ?? (told.every((variable) => kindOf(variable) === "text") ? undefined : only(node.edges.filter(isPlain)))
+}
+
+/** A node that only wants to hear something, whatever it is, goes on by its only edge. */
+const onlyEdge = (node: ModelNode, words: ReadonlyArray<string>, heard: ReadonlySet<Meaning>): Edge | undefined => {
+  const edge = only(node.edges)
+  const isSpecific = node.variables.some(({ type }) => type !== "boolean")
+  if (edge === undefined || isSpecific || meaningOf(edge) !== undefined || phrasesOf(node, edge).length > 0) return undefined
+  const isOther = globals.some((meaning) => heard.has(meaning)) || questions.test(words.join(" "))
+  return isOther ? undefined : edge
+}
+const globals: ReadonlyArray<Meaning> = ["repeat", "human", "unsure", "opt_out", "goodbye"]
+
+const ofWords = (node: ModelNode, text: string): Edge | undefined => {
+  const words = wordsOf(text).slice(0, 60)
+  const shares = node.edges.map((edge) => ({ edge, share: shareOf(words, phrasesOf(node, edge)) })).filter(({ share }) => share >= 0.5)
+  const best = Math.max(0, ...shares.map(({ share }) => share))
+  if (best > 0) return only(shares.filter(({ share }) => share === best).map(({ edge }) => edge))
+  const heard = meaningsOf(words, valuePlaces(words))
+  return ofMeaning(node, heard) ?? dataEdge(node, text) ?? onlyEdge(node, words, heard)
+}
+
+/** Undefined: the answer is not understood, or could mean two edges. */
+export const edgeFor = (node: ModelNode, text: string, isKeyed: boolean): Edge | undefined => {
+  if (!isKeyed) return ofWords(node, text)
+  const collects = node.variables.some((variable) => ["digits", "number"].includes(kindOf(variable)))
+  return collects ? dataEdge(node, text) : ofKey(node, text)
+}

@@ -1,0 +1,42 @@
+/**
+ * The language model that is built in: rules in place of a network. It reads the node and its edges, needs no key and no connection, and always
+ * gives the same answer to the same request. It understands English.
+ */
+import { Effect, Stream } from "effect"
+import type { ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
+import { defineLanguageModel } from "#core/model/ModelProvider.ts"
+import { replyTo } from "./Reply.ts"
+
+const model = "rules"
+const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+
+const partsOf = (request: ModelRequest): ReadonlyArray<ModelPart> => {
+  const { call, text } = replyTo(request)
+  const said: ReadonlyArray<ModelPart> = text.trim() === "" ? [] : [{ _tag: "Text", text }]
+  const calls: ReadonlyArray<ModelPart> = call === undefined ? [] : [{ _tag: "ToolCall", call: { id: idFor(request), ...call } }]
+  return [...said, ...calls, { _tag: "Finished", why: call === undefined ? "stop" : "tool_calls", usage }]
+}
+
+const idFor = ({ messages }: ModelRequest): string => {
+  const taken = new Set(messages.flatMap((message) => (message._tag === "Assistant" ? message.calls.map(({ id }) => id) : [])))
+  let number = messages.length
+  while (taken.has(`rule_${number}`)) number++
+  return `rule_${number}`
+}
+
+export const embedded = defineLanguageModel({
+  manifest: {
+    contract: 1,
+    kind: "llm",
+    provider: "embedded",
+    title: "Built in",
+    description: "Rules in place of a model: follows the agent's graph offline and without a key. English."
+  },
+  fields: {},
+  open: () =>
+    Effect.succeed({
+      provider: "embedded",
+      model,
+      answer: (request) => Stream.suspend(() => Stream.fromIterable(partsOf(request)))
+    })
+})

@@ -1,0 +1,72 @@
+/** How authors of agents write of what callees mean, and the words of a sentence that carry no meaning or change one. English. */
+import type { Meaning } from "./phrases.ts"
+
+/** In the label and condition of an edge: what the answers that lead along it mean. The first that fits counts. */
+export const triggers: ReadonlyArray<readonly [Meaning, RegExp]> = [
+  ["opt_out", /\b(?:opt(?:s|ed)? ?out|do not call|dont call|never call|stop calling|unsubscrib\w*|remov\w+ from|off (?:the|our) list)\b/],
+  ["voicemail", /\b(?:voice ?mail|answering machine)\b/],
+  [
+    "wrong_person",
+    /\b(?:wrong (?:person|number|contact)|not the (?:right |correct |intended )?(?:person|contact|customer|patient|one)|someone else|somebody else)\b/
+  ],
+  ["paid", /\b(?:already paid|has paid|have paid|paid already|payment (?:was |has been )?made)\b/],
+  [
+    "reschedule",
+    /\b(?:reschedul\w*|(?:other|another|different|new) (?:day|date|time|appointment)|postpon\w*|(?:change|move)s? (?:the|their) (?:date|time|appointment))\b/
+  ],
+  ["cancel", /\bcancel\w*\b/],
+  ["callback", /\b(?:busy|call(?:ed)? ?(?:them )?back|callback|later|bad time|not a good time|inconvenient)\b/],
+  [
+    "human",
+    /\b(?:human|(?:real|live) (?:person|agent)|operator|representative|transfer\w*|supervisor|manager|colleague|speak (?:to|with) (?:a|an|some))\b/
+  ],
+  [
+    "not_interested",
+    /\b(?:not? (?:be )?(?:longer )?interest\w*|(?:dont|doesnt|does not|do not) want|declin\w*|reject\w*|refus\w*|uninterested)\b/
+  ],
+  ["goodbye", /\b(?:goodbye|says bye|nothing else|no (?:more|further|other) questions?|hangs? up|ends? the call)\b/],
+  ["repeat", /\brepeat\w*\b/],
+  [
+    "deny",
+    /\b(?:no|not|den(?:y|ies|ied)|disagree\w*|negative\w*|dont|doesnt|isnt|wont|cannot|cant|incorrect|unable|dissatisf\w*|unhappy)\b/
+  ],
+  [
+    "affirm",
+    /\b(?:yes|confirm\w*|agree\w*|accept\w*|affirm\w*|positive\w*|correct|interested|wants?|would like|willing|ready|able|can|good time|happy|satisf\w*|right person|approv\w*)\b/
+  ]
+]
+
+/** The edge takes an answer of whatever content: `the callee has told their name`. */
+export const anyAnswer =
+  /\b(?:answer\w*|respon\w+|repl(?:y|ies|ied)|g[ai]ven?|gives|provid\w+|tells?|told|says?|said|nam(?:es|ed)|collect\w*|shar(?:es|ed)|know[ns]?|always|any\w*|next|continue\w*|proceed\w*|done|finished|complete\w*|after)\b/
+
+/** Edges that cannot be undone, unless their author says otherwise. */
+export const irreversible =
+  /\b(?:cancel\w*|delet\w*|terminat\w*|clos\w+ (?:the |their )?account|pay|pays|charg\w*|purchas\w*|buys?|orders?|transfer (?:the )?money)\b/
+
+/** Carry no meaning of their own. */
+export const fillers: ReadonlySet<string> = new Set(
+  (
+    "a about actually ah am an and at be been but by can could did do for from had has have hello hey hi hmm i id if ill im in is it its ive just " +
+    "kind like me mm my now of oh on or please really she he so some sir madam maam mate thank thanks that thats the then there think this to uh um us very was we well " +
+    "were will with would yknow you your youre sorry for it again too much want need got get okay"
+  ).split(" ")
+)
+
+export const negators: ReadonlySet<string> = new Set(
+  "not no never dont doesnt didnt isnt arent wasnt cant cannot wont wouldnt shouldnt neither without aint".split(" ")
+)
+
+/** May come before a yes or no that opens a sentence. */
+export const interjections: ReadonlySet<string> = new Set("uh um oh ah well hmm hello hi hey sorry please ok okay so".split(" "))
+
+/** May follow a yes or no that opens a sentence: `yes i am`, but not `yes minister`. */
+export const continuations: ReadonlySet<string> = new Set(
+  "i im id ill ive it its that thats this we you please he she they there lets let but and so because on at for of in my the go sir madam thanks thank".split(
+    " "
+  )
+)
+
+/** A sentence that begins like this asks something. */
+export const questions =
+  /^(?:who|whos|what|whats|why|how|hows|where|wheres|when|which|whose|is|are|was|does|do you|did|can you|could you|will you|have you)\b/

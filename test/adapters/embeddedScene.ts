@@ -1,0 +1,46 @@
+/** Nodes, and what callees say in them. */
+import type { ExtractedVariable, ModelMessage, ModelNode, ModelRequest } from "#core/model/LanguageModel.ts"
+import { replyTo } from "#adapters/voice/embedded/Reply.ts"
+
+export const edge = (label: string, condition = label, leadsTo: "agentNode" | "endCall" = "agentNode"): ModelNode["edges"][number] => ({
+  id: label,
+  tool: label.toLowerCase().replaceAll(/[^a-z0-9]/g, "_"),
+  label,
+  condition,
+  leadsTo
+})
+export const nodeOf = (node: Partial<ModelNode>): ModelNode => ({
+  id: "n",
+  type: "agentNode",
+  name: "Question",
+  prompt: 'Say: "Would you like to come on Friday?"',
+  edges: [],
+  variables: [],
+  misunderstood: 0,
+  embedded: {},
+  ...node
+})
+export const variable = (name: string, type: ExtractedVariable["type"], prompt = ""): ExtractedVariable => ({ name, type, prompt })
+
+export const agent = (text: string): ModelMessage => ({ _tag: "Assistant", text, calls: [], wasInterrupted: false })
+export const callee = (text: string): ModelMessage => ({ _tag: "User", text })
+export const keys = (text: string): ModelMessage => ({ _tag: "User", text, isKeyed: true })
+
+const noParameters = { type: "object", properties: {}, required: [] }
+const optOutTool = { name: "opt_out", description: "The callee asks never to be called again.", parameters: noParameters }
+export const requestOf = (node: ModelNode, messages: ReadonlyArray<ModelMessage>, change: Partial<ModelRequest> = {}): ModelRequest => ({
+  instructions: "",
+  messages,
+  tools: [...node.edges.map(({ condition, tool }) => ({ name: tool, description: condition, parameters: noParameters })), optOutTool],
+  purpose: "turn",
+  node,
+  ...change
+})
+
+/** The tool that is called, or else what is said. */
+export const outcome = (node: ModelNode, ...messages: ReadonlyArray<ModelMessage>): string => {
+  const { call, text } = replyTo(requestOf(node, messages))
+  return call?.name ?? text
+}
+export const values = (variables: ReadonlyArray<ExtractedVariable>, ...messages: ReadonlyArray<ModelMessage>) =>
+  replyTo(requestOf(nodeOf({ variables }), messages, { purpose: "extract" })).call?.arguments
