@@ -15,6 +15,10 @@ export { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.
 export { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
+// Language models.
+export * from "#core/model/LanguageModel.ts"
+export { defineLanguageModel, type LanguageModelProvider } from "#core/model/ModelProvider.ts"
+
 // Requests and what they prove.
 export * from "./shared/HttpClient.ts"
 export * from "./shared/hostedAdapter.ts"

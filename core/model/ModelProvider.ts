@@ -4,7 +4,7 @@ import type { Egress } from "#core/egress/Egress.ts"
 import { type ConfigOf, complete, type CredentialFields } from "#core/provider/Credential.ts"
 import { ModelError, type OpenLanguageModel } from "./LanguageModel.ts"
 
-export interface ModelManifest {
+interface ModelManifest {
   readonly contract: 1
   readonly kind: "llm"
   /** `[a-z0-9_]`, unique among the providers of its kind; what a configuration says under `provider`. */
@@ -14,7 +14,7 @@ export interface ModelManifest {
 }
 
 /** What a provider is given of the engine. */
-export interface ModelHost {
+interface ModelHost {
   /** What it may connect to on behalf of the organization that configured it. */
   readonly egress: Egress
 }

@@ -4,8 +4,12 @@ import t from "tap"
 import { openai } from "#adapters/voice/openai/openai.ts"
 import { type Egress, refusedCode } from "#core/egress/Egress.ts"
 import type { ModelRequest } from "#core/model/LanguageModel.ts"
+import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 import { runLive } from "#test/support/run.ts"
+import { trust } from "#test/support/tlsCertificate.ts"
+import { startTlsFront } from "#test/support/tlsFront.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { aRequest, answered, callsOf, idsOf, interrupted, textOf } from "./modelScene.ts"
 import { answerTo, apiKey, delta, open, withModel } from "./openaiScene.ts"
 
@@ -141,6 +145,28 @@ t.test("connections", async (t) => {
       )
     })
   )
+})
+
+t.test("over TLS, the connection is there before the first turn", async (t) => {
+  trust()
+  const emulator = await OpenAiEmulator.start({ apiKey })
+  const front = await startTlsFront(emulator.url)
+  t.teardown(() => emulator.stop())
+  t.teardown(() => front.stop())
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const config = { api_key: apiKey, base_url: `https://${host}:${new URL(front.url).port}/v1`, model: "emulated" }
+    const before = emulator.connections
+    const answer = Effect.flatMap(openai.open(config, { egress: open }), (model) =>
+      Effect.gen(function* () {
+        yield* Effect.promise(() => untilTrue("connection before the first turn", () => emulator.connections === before + 1))
+        emulator.script({ text: ["Yes."] })
+        return yield* answered(model, aRequest)
+      })
+    )
+    const { error, parts } = await runLive(Effect.orDie(Effect.scoped(answer)))
+    t.equal(error, undefined)
+    t.strictSame([textOf(parts), emulator.connections], ["Yes.", before + 1], host)
+  }
 })
 
 t.test("the egress policy holds", async (t) => {

@@ -1,6 +1,7 @@
 /** Connections to one server for one conversation. Each connects to the address that the egress policy checked; none follows the environment's proxies. */
 import * as http from "node:http"
 import * as https from "node:https"
+import { isIP } from "node:net"
 import type { Duplex } from "node:stream"
 import { Effect, type Scope } from "effect"
 import { type Egress, hostOf, portOf, refusesUrl } from "#core/egress/Egress.ts"
@@ -9,7 +10,7 @@ type Connecting = https.Agent["createConnection"]
 
 /** Has one connection ready before the first request, which would otherwise wait for its handshakes. */
 const warmed = (connect: Connecting, options: https.AgentOptions & { readonly host: string }): Connecting => {
-  const warm = connect({ ...options, servername: options.host })
+  const warm = connect({ ...options, servername: isIP(options.host) === 0 ? options.host : "" })
   let spare: Duplex | null | undefined = warm
   warm?.on("error", () => {})
   return (...given) => {

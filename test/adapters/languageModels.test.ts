@@ -1,0 +1,70 @@
+/** The conformance suite of language models, passed by those that are built in, and failed by those that break its rules. */
+import { Effect, Stream } from "effect"
+import t from "tap"
+import { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "#adapters/conformance/conformance.ts"
+import { embedded } from "#adapters/voice/embedded/embedded.ts"
+import { openai } from "#adapters/voice/openai/openai.ts"
+import type { ModelPart } from "#core/model/LanguageModel.ts"
+import { defineLanguageModel, type LanguageModelProvider } from "#core/model/ModelProvider.ts"
+import { type Completion, chunk, event } from "#test/emulators/openai/completions.ts"
+import { OpenAiEmulator, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { webhooksOf } from "#test/support/egress.ts"
+
+const egress = webhooksOf({ privateWebhooks: true })
+const offline = async (): Promise<ModelWorld> => ({ config: {}, egress, close: async () => {} })
+
+const replyOf = ({ call, hangs = false, text }: ScriptedAnswer): Completion | RawReply => {
+  if (hangs) return { pieces: [event(chunk({ content: text }))], ending: "hang" }
+  return {
+    ...(text === undefined ? {} : { text: [text] }),
+    ...(call === undefined ? {} : { calls: [{ name: call.name, arguments: [JSON.stringify(call.arguments)] }] })
+  }
+}
+
+const emulated = async (): Promise<ModelWorld> => {
+  const emulator = await OpenAiEmulator.start({ apiKey: "sk-right-key" })
+  const config = { api_key: "sk-right-key", base_url: emulator.url, model: "emulated" }
+  return {
+    config,
+    egress,
+    script: (answer) => emulator.script(replyOf(answer)),
+    wrongConfig: { ...config, api_key: "sk-wrong-key" },
+    givenUp: () => emulator.untilAbandoned(),
+    close: () => emulator.stop()
+  }
+}
+
+const providers: ReadonlyArray<readonly [LanguageModelProvider, () => Promise<ModelWorld>, ReadonlyArray<string>]> = [
+  [embedded, offline, ["error", "egress", "interruption"]],
+  [openai, emulated, []]
+]
+for (const [provider, openWorld, exceptions] of providers) {
+  for (const { name, run } of languageModelConformance(provider, openWorld)) {
+    t.test(`${provider.manifest.provider}, ${name}`, async (t) => {
+      const { notAsked } = await run()
+      t.equal(notAsked !== undefined, exceptions.includes(name.split(":")[0] ?? ""), notAsked ?? "it holds")
+    })
+  }
+}
+
+t.test("a model that breaks a rule fails", async (t) => {
+  const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+  const finished: ModelPart = { _tag: "Finished", why: "stop", usage }
+  const text = (said: string): ModelPart => ({ _tag: "Text", text: said })
+  const call = (id: string, name: string): ModelPart => ({ _tag: "ToolCall", call: { id, name, arguments: {} } })
+  const failuresOf = async (...parts: ReadonlyArray<ModelPart>) => {
+    const answer = () => Stream.fromIterable(parts)
+    const provider = defineLanguageModel({ ...embedded, fields: {}, open: () => Effect.succeed({ provider: "p", model: "m", answer }) })
+    const names: Array<string> = []
+    for (const { name, run } of languageModelConformance(provider, offline)) await run().catch(() => names.push(name))
+    return names
+  }
+  t.match(await failuresOf(text("Hello")), [/speaks first/, /tool of an edge/, /result/, /without tools/, /variables/], "without an end")
+  t.match(await failuresOf(finished, text("Hello")), [/speaks first/], "with text after the end")
+  t.match(await failuresOf(text(" "), finished), [/speaks first/], "with blank text")
+  t.match(
+    await failuresOf(text("Hello"), call("1", "agrees"), finished),
+    [/tool of an edge/, /another id/, /without tools/, /variables/],
+    "with the same id again"
+  )
+})
