@@ -1,0 +1,211 @@
+/**
+ * Carries out a conversation: takes what happens, one event after the other, through the pure step, and does what comes out of it. What it does
+ * in the background (completions, tools, timers) reports back as an event, under the number that the step gave it.
+ */
+import { Cause, Clock, Deferred, Effect, FiberMap, Option, Queue, type Scope, Stream } from "effect"
+import { step } from "#core/agent/conversation/Conversation.ts"
+import {
+  type Conclusion,
+  type ConversationAction,
+  type ConversationEvent,
+  type ConversationNote,
+  type ConversationPlan,
+  type EndReason,
+  fresh,
+  type ToolAnswer
+} from "#core/agent/conversation/ConversationState.ts"
+import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { type LanguageModel, ModelError, type ModelRequest, type ModelUsage } from "#core/model/LanguageModel.ts"
+
+/** Speaks the lines, one after the other, and tells the conversation of each how it went. None of its functions waits. */
+export interface Speaker {
+  /** A piece of a line; the last piece may be empty. */
+  readonly say: (line: number, text: string, how: { readonly isLast: boolean; readonly isInterruptible: boolean }) => void
+  readonly play: (line: number, recording: RecordingName, how: { readonly isInterruptible: boolean }) => void
+  /** Drops all lines so far. */
+  readonly stop: () => void
+}
+
+/** What is to be kept of a conversation as it goes on. A kill loses only what has not been written yet. */
+export type ConversationFact =
+  | { readonly _tag: "Noted"; readonly note: ConversationNote; readonly at: number }
+  | { readonly _tag: "Remembered"; readonly gathered: JsonObject }
+  | { readonly _tag: "OptedOut" }
+  | { readonly _tag: "CallbackAgreed"; readonly at: number; readonly local: string }
+
+export interface ConversationPorts {
+  readonly model: LanguageModel
+  readonly speaker: Speaker
+  readonly runTool: (request: HttpToolRequest) => Effect.Effect<ToolAnswer>
+  readonly sendDigits: (digits: string) => Effect.Effect<ToolAnswer>
+  readonly transfer: (destination: string, timeoutSeconds: number) => Effect.Effect<ToolAnswer>
+  /** Called in order, each once the one before has ended. */
+  readonly write: (fact: ConversationFact) => Effect.Effect<void>
+  /** Ends the call; the conversation goes on until it has concluded. */
+  readonly hangUp: (reason: EndReason) => void
+}
+
+export interface ConversationActor {
+  /** Events after the conclusion are ignored. */
+  readonly tell: (event: ConversationEvent) => void
+  /** Once everything before it has been written. */
+  readonly conclusion: Effect.Effect<Conclusion>
+  /** The tokens of all completions so far, those that were dropped too as far as the service told. */
+  readonly usage: () => ModelUsage
+}
+
+const none: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+const sum = (one: ModelUsage, other: ModelUsage): ModelUsage => ({
+  promptTokens: one.promptTokens + other.promptTokens,
+  completionTokens: one.completionTokens + other.completionTokens,
+  cachedTokens: one.cachedTokens + other.cachedTokens
+})
+
+const unfinished = new ModelError({ reason: "broken", isRetryable: true, message: "the answer has no end" })
+
+/** The error of a defect is not logged with its cause: it may quote the conversation. */
+const failureOf = (cause: Cause.Cause<ModelError>): ModelError =>
+  cause.reasons.find(Cause.isFailReason)?.error ??
+  new ModelError({ reason: "broken", isRetryable: false, message: "the model has a fault" })
+
+type Tell = ConversationActor["tell"]
+
+const answer = Effect.fnUntraced(function* (
+  model: LanguageModel,
+  { generation, request }: { readonly generation: number; readonly request: ModelRequest },
+  tell: Tell,
+  spend: (usage: ModelUsage) => void
+) {
+  let isFinished = false
+  const parts = Stream.runForEach(model.answer(request), (part) =>
+    Effect.sync(() => {
+      if (isFinished) return
+      if (part._tag === "Finished") {
+        isFinished = true
+        spend(part.usage)
+      }
+      tell({ _tag: "ModelSaid", generation, part })
+    })
+  )
+  const whole = Effect.andThen(
+    parts,
+    Effect.suspend(() => (isFinished ? Effect.void : Effect.fail(unfinished)))
+  )
+  yield* Effect.catchCause(whole, (cause): Effect.Effect<void> => {
+    // Dropped: nobody waits for it any more.
+    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+    const { isRetryable, message, reason } = failureOf(cause)
+    tell({ _tag: "ModelFailed", generation, isRetryable })
+    return Effect.logWarning("language model failed", { reason, message, provider: model.provider, model: model.model })
+  })
+})
+
+/** Writes one after the other, in order. `then` comes after all that was noted before. */
+const makeWriter = Effect.fnUntraced(function* (write: ConversationPorts["write"]) {
+  const queue = yield* Queue.unbounded<Effect.Effect<unknown>>()
+  yield* Effect.forkScoped(Effect.forever(Effect.flatten(Queue.take(queue))))
+  const then = (work: Effect.Effect<unknown>) => Effect.sync(() => Queue.offerUnsafe(queue, work))
+  // Without the cause, which may quote what was to be written.
+  const lost = Effect.logError("a part of a conversation could not be written")
+  const note = (fact: ConversationFact) =>
+    then(Effect.catchCause(write(fact), (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : lost)))
+  return { note, then }
+})
+
+interface Workshop {
+  readonly ports: ConversationPorts
+  readonly background: FiberMap.FiberMap<string>
+  readonly writer: Effect.Success<ReturnType<typeof makeWriter>>
+  readonly conclusion: Deferred.Deferred<Conclusion>
+  readonly tell: Tell
+  readonly spend: (usage: ModelUsage) => void
+}
+
+const begin = ({ background }: Workshop, key: string, work: Effect.Effect<void>) =>
+  Effect.asVoid(FiberMap.run(background, key, work, { startImmediately: true }))
+/** Without waiting until it has stopped: the conversation goes on at once. */
+const drop = ({ background }: Workshop, key: string) =>
+  Effect.sync(() => Option.map(FiberMap.getUnsafe(background, key), (fiber) => fiber.interruptUnsafe()))
+
+const useTool = (workshop: Workshop, callId: string, work: Effect.Effect<ToolAnswer>) =>
+  begin(
+    workshop,
+    `tool ${callId}`,
+    work.pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed<ToolAnswer>({ _tag: "Failed", reason: "The tool has a fault." })
+      ),
+      Effect.map((answered) => workshop.tell({ _tag: "ToolAnswered", callId, answer: answered }))
+    )
+  )
+
+const perform = (workshop: Workshop, action: ConversationAction, now: number): Effect.Effect<unknown> => {
+  const { ports, spend, tell, writer } = workshop
+  switch (action._tag) {
+    case "Say":
+      return Effect.sync(() => ports.speaker.say(action.line, action.text, action))
+    case "Play":
+      return Effect.sync(() => ports.speaker.play(action.line, action.recording, action))
+    case "StopSpeaking":
+      return Effect.sync(ports.speaker.stop)
+    case "AskModel":
+      return begin(workshop, `model ${action.generation}`, answer(ports.model, action, tell, spend))
+    case "DropModel":
+      return drop(workshop, `model ${action.generation}`)
+    case "RunTool":
+      return useTool(workshop, action.callId, ports.runTool(action.request))
+    case "SendDigits":
+      return useTool(workshop, action.callId, ports.sendDigits(action.digits))
+    case "Transfer":
+      return useTool(workshop, action.callId, ports.transfer(action.destination, action.timeoutSeconds))
+    case "SetTimer": {
+      const fire = Effect.sync(() => tell({ _tag: "TimerFired", id: action.id }))
+      return begin(workshop, `timer ${action.timer}`, Effect.delay(fire, action.afterMillis))
+    }
+    case "ClearTimer":
+      return drop(workshop, `timer ${action.timer}`)
+    case "Note":
+      return writer.note({ _tag: "Noted", note: action.note, at: now })
+    case "Remember":
+      return writer.note({ _tag: "Remembered", gathered: action.gathered })
+    case "OptOut":
+      return writer.note({ _tag: "OptedOut" })
+    case "AgreeCallback":
+      return writer.note({ _tag: "CallbackAgreed", at: action.at, local: action.local })
+    case "HangUp":
+      return Effect.sync(() => ports.hangUp(action.reason))
+    case "Conclude":
+      return writer.then(Deferred.succeed(workshop.conclusion, action.conclusion))
+  }
+}
+
+/** Ends with the conclusion, or with the scope. */
+export const makeConversation = Effect.fnUntraced(function* (
+  plan: ConversationPlan,
+  ports: ConversationPorts
+): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
+  const mailbox = yield* Queue.unbounded<ConversationEvent>()
+  const tell: Tell = (event) => void Queue.offerUnsafe(mailbox, event)
+  const conclusion = yield* Deferred.make<Conclusion>()
+  let usage = none
+  const spend = (more: ModelUsage) => {
+    usage = sum(usage, more)
+  }
+  const background = yield* FiberMap.make<string>()
+  const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell, spend }
+  const converse = Effect.gen(function* () {
+    for (let state = fresh(plan); state.phase !== "over"; ) {
+      const event = yield* Queue.take(mailbox)
+      const now = yield* Clock.currentTimeMillis
+      const moved = step(plan, state, event, now)
+      state = moved.state
+      yield* Effect.forEach(moved.actions, (action) => perform(workshop, action, now), { discard: true })
+    }
+    yield* FiberMap.clear(background)
+    yield* Queue.shutdown(mailbox)
+  })
+  yield* Effect.forkScoped(converse, { startImmediately: true })
+  return { tell, conclusion: Deferred.await(conclusion), usage: () => usage }
+})

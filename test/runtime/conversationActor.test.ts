@@ -1,0 +1,215 @@
+/** A conversation that is carried out: by a scripted model and a speaker without a voice. */
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
+import {
+  type ConversationActor,
+  type ConversationFact,
+  type ConversationPorts,
+  makeConversation
+} from "#runtime/conversation/ConversationActor.ts"
+import { run } from "#test/support/run.ts"
+import { call, finished, planOf, storedTool, text, toolUuid } from "#test/support/talk.ts"
+import { definition, follower } from "#test/support/talkScript.ts"
+
+type Answer = LanguageModel["answer"]
+const followed: Answer = (request) => {
+  const reply = follower(request)
+  return typeof reply === "string" ? Stream.never : Stream.fromIterable([...reply, finished])
+}
+
+interface Scene {
+  readonly actor: ConversationActor
+  readonly said: Array<string>
+  readonly facts: Array<ConversationFact>
+  readonly ends: Array<string>
+  readonly says: (words: string) => Effect.Effect<void>
+}
+
+/** Each line counts as heard once it is whole. */
+const opened = Effect.fnUntraced(function* (
+  { answer = followed, ...ports }: Partial<Omit<ConversationPorts, "model">> & { readonly answer?: Answer },
+  plan = planOf(definition({ greeting: "Hello." }))
+) {
+  const said: Array<string> = []
+  const facts: Array<ConversationFact> = []
+  const ends: Array<string> = []
+  let line = ""
+  const actor: ConversationActor = yield* makeConversation(plan, {
+    model: { provider: "scripted", model: "one", answer },
+    speaker: {
+      say: (id, words, { isLast }) => {
+        line += words
+        if (!isLast) return
+        said.push(line)
+        line = ""
+        actor.tell({ _tag: "LineSpoken", line: id })
+      },
+      play: (id) => actor.tell({ _tag: "LineFailed", line: id }),
+      stop: () => {
+        line = ""
+      }
+    },
+    runTool: () => Effect.never,
+    sendDigits: () => Effect.succeed({ _tag: "Sent" }),
+    transfer: () => Effect.succeed({ _tag: "Failed", reason: "Not here." }),
+    write: (fact) => Effect.sync(() => void facts.push(fact)),
+    hangUp: (reason) => void ends.push(reason),
+    ...ports
+  })
+  actor.tell({ _tag: "Started", context: {} })
+  const settle = TestClock.adjust(0)
+  yield* settle
+  const says: Scene["says"] = (words) => {
+    actor.tell({ _tag: "CalleeTurn", text: words })
+    return settle
+  }
+  return { actor, said, facts, ends, says }
+})
+
+const told = (facts: ReadonlyArray<ConversationFact>, tag: ConversationFact["_tag"]) => facts.filter(({ _tag }) => _tag === tag)
+
+t.test("given a callee who goes through the graph", (t) =>
+  run(
+    Effect.gen(function* () {
+      const usage = { promptTokens: 10, completionTokens: 2, cachedTokens: 1 }
+      const answer: Answer = (request) =>
+        Stream.map(followed(request), (part): ModelPart => (part._tag === "Finished" ? { ...part, usage } : part))
+      const { actor, ends, facts, said, says } = yield* opened({ answer })
+      yield* says("yes")
+      yield* says("done")
+      const { disposition } = yield* actor.conclusion
+      t.strictSame(said, ["Hello.", "At ask.", "At bye."], "then each node speaks")
+      t.strictSame(ends, ["user_qualified"], "then the call is hung up once")
+      t.equal(disposition, "user_qualified")
+      t.strictSame(
+        facts.flatMap((fact) => (fact._tag === "Noted" && fact.note._tag === "NodeEntered" ? [fact.note.node.id] : [])),
+        ["start", "ask", "bye"],
+        "then the log knows the way"
+      )
+      t.strictSame(actor.usage(), { promptTokens: 40, completionTokens: 8, cachedTokens: 4 }, "then the tokens of all completions count")
+      actor.tell({ _tag: "CalleeTurn", text: "yes" })
+      yield* TestClock.adjust("1 hour")
+      t.equal(said.length, 3, "then nothing happens any more")
+    })
+  )
+)
+
+t.test("given facts that are slow to write", (t) =>
+  run(
+    Effect.gen(function* () {
+      const slow = yield* Deferred.make<void>()
+      const written: Array<string> = []
+      const write = (fact: ConversationFact) =>
+        Effect.andThen(
+          Deferred.await(slow),
+          Effect.sync(() => void written.push(fact._tag))
+        )
+      const { actor, said, says } = yield* opened({ write })
+      yield* says("please stop calling me")
+      t.ok(said.length >= 2, "then the conversation does not wait for them")
+      const concluded = yield* Effect.forkChild(actor.conclusion, { startImmediately: true })
+      yield* TestClock.adjust("1 minute")
+      t.equal(concluded.pollUnsafe(), undefined, "but its conclusion does")
+      yield* Deferred.succeed(slow, undefined)
+      t.equal((yield* Fiber.join(concluded)).disposition, "user_disqualified")
+      t.ok(written.includes("OptedOut"), "and the opt-out is among them")
+    })
+  )
+)
+
+t.test("given a fact that cannot be written", (t) =>
+  run(
+    Effect.gen(function* () {
+      const kept: Array<ConversationFact> = []
+      let attempts = 0
+      const write = (fact: ConversationFact) => (++attempts === 1 ? Effect.die("no disk") : Effect.sync(() => void kept.push(fact)))
+      const { actor, says } = yield* opened({ write })
+      yield* says("no")
+      t.equal((yield* actor.conclusion).disposition, "user_qualified", "then the conversation comes to its end")
+      t.ok(told(kept, "Remembered").length > 0, "and the others are kept")
+    })
+  )
+)
+
+t.test("given a model that", async (t) => {
+  const troubled = (answer: Answer) =>
+    run(
+      Effect.gen(function* () {
+        const requests: Array<ModelRequest> = []
+        const { actor, ends } = yield* opened(
+          {
+            answer: (request) => {
+              requests.push(request)
+              return answer(request)
+            }
+          },
+          planOf(definition())
+        )
+        yield* TestClock.adjust("10 minutes")
+        return { requests: requests.length, ends, disposition: (yield* actor.conclusion).disposition }
+      })
+    )
+  const failing = (isRetryable: boolean) => Stream.fail(new ModelError({ reason: "unreachable", isRetryable, message: "away" }))
+  const polite = { ends: ["pipeline_error"], disposition: "pipeline_error" }
+  t.match(await troubled(() => failing(true)), polite, "fails, the call ends politely")
+  t.match(await troubled(() => Stream.die(new Error("a fault"))), polite, "has a fault, too")
+  t.match(await troubled(() => Stream.empty), polite, "ends without a word, too")
+  t.match(await troubled(() => Stream.never), polite, "never answers, too")
+})
+
+t.test("given a completion that is not wanted any more", (t) =>
+  run(
+    Effect.gen(function* () {
+      const dropped: Array<string> = []
+      const answer: Answer = (request) => {
+        const last = request.messages.at(-1)
+        const words = last?._tag === "User" ? last.text : "opening"
+        if (words !== "wait") return followed(request)
+        return Stream.ensuring(
+          Stream.never,
+          Effect.sync(() => void dropped.push(words))
+        )
+      }
+      const { said, says } = yield* opened({ answer })
+      yield* says("wait")
+      t.strictSame(dropped, [])
+      yield* says("yes")
+      t.strictSame(dropped, ["wait"], "then its request is broken off")
+      t.equal(said.at(-1), "At ask.", "and the new one is answered")
+    })
+  )
+)
+
+t.test("given tools", (t) =>
+  run(
+    Effect.gen(function* () {
+      const plan = planOf(definition({ greeting: "Hello.", tool_uuids: [toolUuid(1)] }), {}, [
+        storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://crm.example.com/" } })
+      ])
+      const results: Array<unknown> = []
+      const answer: Answer = (request) => {
+        const last = request.messages.at(-1)
+        if (last?._tag === "ToolResult") results.push(last.result)
+        return last?._tag === "User" ? Stream.fromIterable([call("look_up"), finished]) : Stream.fromIterable([text("Well."), finished])
+      }
+      const outcomes: Array<Effect.Effect<ToolAnswer>> = [
+        Effect.succeed({ _tag: "Response", status: 200, body: '{"name":"Ada"}' }),
+        Effect.die(new Error("the tool's secret")),
+        Effect.never
+      ]
+      const { said, says } = yield* opened({ answer, runTool: () => outcomes.shift() ?? Effect.never }, plan)
+      yield* says("one")
+      yield* says("two")
+      yield* says("three")
+      yield* TestClock.adjust("1 minute")
+      t.match(results[0], { status: "success", data: { name: "Ada" } }, "then the model gets the answer")
+      t.match(results[1], { status: "error" }, "or is told that there is none")
+      t.notMatch(JSON.stringify(results), /secret/, "without the cause")
+      t.match(results[2], { status: "error" }, "also when the tool never answers")
+      t.ok(said.filter((line) => line === "Well.").length >= 3, "then the agent goes on each time")
+    })
+  )
+)
