@@ -2,7 +2,7 @@
  * Carries out a conversation: takes what happens, one event after the other, through the pure step, and does what comes out of it. What it does
  * in the background (completions, tools, timers) reports back as an event, under the number that the step gave it.
  */
-import { Cause, Clock, Deferred, Effect, FiberMap, Option, Queue, type Scope, Stream } from "effect"
+import { Cause, Clock, Deferred, Effect, FiberMap, Latch, Option, Queue, type Scope, Stream } from "effect"
 import { step } from "#core/agent/conversation/Conversation.ts"
 import {
   type Conclusion,
@@ -11,6 +11,7 @@ import {
   type ConversationNote,
   type ConversationPlan,
   type EndReason,
+  type ConversationState,
   fresh,
   type ToolAnswer
 } from "#core/agent/conversation/ConversationState.ts"
@@ -50,6 +51,8 @@ export interface ConversationPorts {
 export interface ConversationActor {
   /** Events after the conclusion are ignored. */
   readonly tell: (event: ConversationEvent) => void
+  /** Waits until nothing is left to be said or done before the callee speaks. For callees who do not talk over the agent. */
+  readonly calleesTurn: Effect.Effect<void>
   /** Once everything before it has been written. */
   readonly conclusion: Effect.Effect<Conclusion>
   /** The tokens of all completions so far, those that were dropped too as far as the service told. */
@@ -102,11 +105,22 @@ const answer = Effect.fnUntraced(function* (
   })
 })
 
-/** Writes one after the other, in order. `then` comes after all that was noted before. */
+/** Writes one after the other, in order, beside the conversation. `then` comes after all that was noted before. */
 const makeWriter = Effect.fnUntraced(function* (write: ConversationPorts["write"]) {
-  const queue = yield* Queue.unbounded<Effect.Effect<unknown>>()
-  yield* Effect.forkScoped(Effect.forever(Effect.flatten(Queue.take(queue))))
-  const then = (work: Effect.Effect<unknown>) => Effect.sync(() => Queue.offerUnsafe(queue, work))
+  const scope = yield* Effect.scope
+  const waiting: Array<Effect.Effect<unknown>> = []
+  let isWriting = false
+  const writeAll = Effect.gen(function* () {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield* next
+    isWriting = false
+  })
+  const then = (work: Effect.Effect<unknown>): Effect.Effect<unknown> =>
+    Effect.suspend(() => {
+      waiting.push(work)
+      if (isWriting) return Effect.void
+      isWriting = true
+      return Effect.forkIn(writeAll, scope, { startImmediately: true })
+    })
   // Without the cause, which may quote what was to be written.
   const lost = Effect.logError("a part of a conversation could not be written")
   const note = (fact: ConversationFact) =>
@@ -181,13 +195,20 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
   }
 }
 
+const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): boolean =>
+  phase === "live" && answer === undefined && batch === undefined && lines.length === 0
+
 /** Ends with the conclusion, or with the scope. */
 export const makeConversation = Effect.fnUntraced(function* (
   plan: ConversationPlan,
   ports: ConversationPorts
 ): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
   const mailbox = yield* Queue.unbounded<ConversationEvent>()
-  const tell: Tell = (event) => void Queue.offerUnsafe(mailbox, event)
+  const calleesTurn = Latch.makeUnsafe()
+  const tell: Tell = (event) => {
+    calleesTurn.closeUnsafe()
+    Queue.offerUnsafe(mailbox, event)
+  }
   const conclusion = yield* Deferred.make<Conclusion>()
   let usage = none
   const spend = (more: ModelUsage) => {
@@ -195,17 +216,22 @@ export const makeConversation = Effect.fnUntraced(function* (
   }
   const background = yield* FiberMap.make<string>()
   const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell, spend }
+  let state = fresh(plan)
+  const openIfCalleesTurn = Effect.sync(() => {
+    if (Queue.sizeUnsafe(mailbox) === 0 && isCalleesTurn(state)) calleesTurn.openUnsafe()
+  })
   const converse = Effect.gen(function* () {
-    for (let state = fresh(plan); state.phase !== "over"; ) {
+    while (state.phase !== "over") {
       const event = yield* Queue.take(mailbox)
       const now = yield* Clock.currentTimeMillis
       const moved = step(plan, state, event, now)
       state = moved.state
       yield* Effect.forEach(moved.actions, (action) => perform(workshop, action, now), { discard: true })
+      yield* workshop.writer.then(openIfCalleesTurn)
     }
     yield* FiberMap.clear(background)
     yield* Queue.shutdown(mailbox)
   })
   yield* Effect.forkScoped(converse, { startImmediately: true })
-  return { tell, conclusion: Deferred.await(conclusion), usage: () => usage }
+  return { tell, calleesTurn: calleesTurn.await, conclusion: Deferred.await(conclusion), usage: () => usage }
 })

@@ -1,0 +1,119 @@
+/**
+ * A conversation in writing, for trying out an agent without a phone: the callee types what they would say, reads what the agent says, and sees
+ * where in the graph it is, what it found out and how the call ends. Nobody is called, and nothing is stored.
+ */
+import { Effect, type Scope } from "effect"
+import type { Conclusion, ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { LanguageModel } from "#core/model/LanguageModel.ts"
+import { type ConversationActor, type ConversationFact, makeConversation, type Speaker } from "./ConversationActor.ts"
+
+interface TextTalk {
+  readonly plan: ConversationPlan
+  readonly model: LanguageModel
+  readonly context: JsonObject
+  readonly write: (line: string) => void
+  /** The next line that the callee types; undefined when they hang up. */
+  readonly read: () => Promise<string | undefined>
+}
+
+/** A thinking writer is not a silent callee. */
+const patienceMillis = 86_400_000
+const keys = /^#([0-9*#A-D]+)$/
+
+/** `#12` presses the keys 1 and 2. */
+export const textTalk = Effect.fnUntraced(function* ({
+  context,
+  model,
+  plan,
+  read,
+  write
+}: TextTalk): Effect.fn.Return<Conclusion, never, Scope.Scope> {
+  const settings = { ...plan.settings, idleMillis: patienceMillis, maxCallMillis: patienceMillis }
+  const speaker = makeWriter(write, (line) => actor.tell({ _tag: "LineSpoken", line }))
+  const actor: ConversationActor = yield* makeConversation(
+    { ...plan, settings },
+    {
+      model,
+      speaker,
+      runTool: () => Effect.succeed({ _tag: "Failed", reason: "Tools are not available in a conversation in writing." }),
+      sendDigits: (digits) =>
+        Effect.as(
+          Effect.sync(() => write(`  presses ${digits}`)),
+          { _tag: "Sent" }
+        ),
+      transfer: () => Effect.succeed({ _tag: "Failed", reason: "Transfers are not available." }),
+      write: (fact) =>
+        Effect.sync(() => {
+          for (const line of describe(fact)) write(`  ${line}`)
+        }),
+      hangUp: () => {}
+    }
+  )
+  actor.tell({ _tag: "Started", context })
+  const callee = Effect.gen(function* () {
+    while (true) {
+      yield* actor.calleesTurn
+      const line = yield* Effect.promise(read)
+      if (line === undefined) break
+      const pressed = keys.exec(line.trim())?.[1]
+      if (pressed === undefined) actor.tell({ _tag: "CalleeTurn", text: line })
+      else for (const digit of pressed) actor.tell({ _tag: "KeyPressed", digit })
+    }
+    actor.tell({ _tag: "CalleeHungUp" })
+    return yield* Effect.never
+  })
+  return yield* Effect.raceFirst(actor.conclusion, callee)
+})
+
+/** Writes each line once it is whole, and takes it as heard. */
+const makeWriter = (write: TextTalk["write"], spoken: (line: number) => void): Speaker => {
+  const begun = new Map<number, string>()
+  return {
+    say: (line, text, { isLast }) => {
+      const words = (begun.get(line) ?? "") + text
+      begun.set(line, words)
+      if (!isLast) return
+      begun.delete(line)
+      write(`agent: ${words.trim()}`)
+      spoken(line)
+    },
+    play: (line, recording) => {
+      write(`agent: [recording ${Object.values(recording).join(" ")}]`)
+      spoken(line)
+    },
+    stop: () => begun.clear()
+  }
+}
+
+const describe = (fact: ConversationFact): ReadonlyArray<string> => {
+  switch (fact._tag) {
+    case "OptedOut":
+      return ["the callee must not be called again"]
+    case "CallbackAgreed":
+      return [`a callback is agreed for ${fact.local}`]
+    case "Remembered": {
+      const { extracted_variables: variables } = fact.gathered
+      return typeof variables === "object" && variables !== null && Object.keys(variables).length > 0
+        ? [`variables: ${JSON.stringify(variables)}`]
+        : []
+    }
+    case "Noted":
+      return describeNote(fact.note)
+  }
+}
+
+const describeNote = (note: Extract<ConversationFact, { readonly _tag: "Noted" }>["note"]): ReadonlyArray<string> => {
+  switch (note._tag) {
+    case "NodeEntered":
+      return [`node: ${note.node.name}`]
+    case "ToolStarted":
+      return [`calls ${note.call.name} ${JSON.stringify(note.call.arguments)}`]
+    case "ToolEnded":
+      return [`${note.call.name}: ${JSON.stringify(note.result)}`]
+    case "ModelTrouble":
+      return [`the model is in trouble: ${note.trouble}`]
+    case "VariableRefused":
+      return [`a value for ${note.name} is not of its type`]
+  }
+}
