@@ -19,8 +19,8 @@ export interface MediaListener {
 /** Two-way audio of one call: 8 kHz mu-law in 20 ms frames of 160 bytes. It belongs to the scope that it was opened in, or to its call. */
 export interface MediaStream {
   /**
-   * Queues one 160-byte frame towards the callee. The provider buffers little, so callers must pace themselves in real time. False: there is no
-   * room for it or no connection any more, and the callee does not hear it.
+   * Queues one 160-byte frame towards the callee, and keeps no reference to its memory. The provider buffers little, so callers must pace themselves
+   * in real time. False: there is no room for it or no connection any more, and the callee does not hear it.
    */
   readonly send: (frame: Uint8Array) => boolean
   /** The process stalled, and this many frames will not be sent: the next frame belongs that much later. */

@@ -9,7 +9,6 @@ import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetri
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf } from "./CallFindings.ts"
 import { makeOpenings, type OpeningPiece, type Openings } from "./Openings.ts"
-import { frameSize, silence } from "#core/audio/Mulaw.ts"
 import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
@@ -21,8 +20,6 @@ import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSe
 const USUAL_RING_MILLIS = 2000
 /** How soon after the answer the callee should have heard something. */
 const GREETING_DUE_MILLIS = 2000
-/** Half a second after a message, so that all of it has been played when the call is hung up. */
-const messageTail = new Uint8Array(25 * frameSize).fill(silence)
 
 /** What the voices of all calls share. */
 interface VoiceResources {
@@ -46,12 +43,13 @@ const unless =
       })
     )
 
-const say = ({ line, noted }: Voice, { speech, text }: OpeningPiece) => {
-  noted.sayings.at(-1)?.pieces.push({ bytes: speech.length, text })
-  line.say(speech)
+const say = ({ line, noted }: Voice, epoch: number, { speech, text }: OpeningPiece) => {
+  if (line.playout.append(epoch, speech)) noted.sayings.at(-1)?.pieces.push({ bytes: speech.length, text })
 }
 
-const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice) {
+const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice, emit: (event: VoiceEvent) => void) {
+  const { playout } = voice.line
+  const epoch = playout.epoch()
   const { engine } = openings
   const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
   const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
@@ -62,12 +60,14 @@ const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: 
   const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
   if (recording === undefined) {
     voice.noted.sayings.push({ engine, voice: openings.voice, isSynthesized: true, pieces: [] })
-    yield* openings.spoken(plan, wanted, (piece) => say(voice, piece)).pipe(unless(voice, unspoken))
+    yield* openings.spoken(plan, wanted, (piece) => say(voice, epoch, piece)).pipe(unless(voice, unspoken))
   } else {
     voice.noted.sayings.push({ engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] })
-    say(voice, recording)
+    say(voice, epoch, recording)
   }
-  voice.line.saidAll()
+  playout.finish(epoch, () => {
+    if (playout.played() !== undefined) emit({ _tag: "GreetingSpoken" })
+  })
 })
 
 /** The whole message before any of it is said, because it must not stop in the middle. Undefined when it cannot be spoken. */
@@ -91,21 +91,24 @@ const leaveMessage = Effect.fnUntraced(function* (
   emit: (event: VoiceEvent) => void
 ) {
   const { line, noted, openedAt } = voice
+  const { playout } = line
   line.awaitMoment(yield* Deferred.await(machine.heard))
+  noteSaid(voice, playout.stop())
   yield* Fiber.interrupt(greeting)
-  noteSaid(voice)
   // A machine that is detected before the greeting was due is not a person who was left in silence.
   if (noted.firstAudioMillis === undefined && resources.pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
-  line.hush()
   noted.message = "not_left"
   const pieces = (yield* messageOf(resources, voice)) ?? []
   const moment = pieces.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
   if (moment === "give_up") return emit({ _tag: "MessageOver" })
   noted.message = "cut"
   noted.sayings.push({ engine: resources.openings.engine, voice: resources.openings.voice, isSynthesized: true, pieces: [] })
-  for (const piece of pieces) say(voice, piece)
-  line.say(messageTail)
-  line.saidAll()
+  const epoch = playout.epoch()
+  for (const piece of pieces) say(voice, epoch, piece)
+  playout.finish(epoch, () => {
+    noted.message = "left"
+    emit({ _tag: "MessageOver" })
+  })
 })
 
 const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: VoiceResources, voice: Voice): Effect.fn.Return<VoiceReport> {
@@ -113,7 +116,7 @@ const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: VoiceResou
   line.hangUp()
   metrics.framesSent += line.sent()
   const seconds = (pacer.now() - openedAt) / 1000
-  noteSaid(voice)
+  noteSaid(voice, line.playout.played())
   const { firstAudioMillis } = noted
   const text = transcript.text()
   const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
@@ -146,7 +149,7 @@ const attach = Effect.fnUntraced(
     const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(resources, voice)))))
     const path = yield* files.recordingPath(plan)
     const voice = yield* Effect.acquireRelease(openVoice(plan, media, emit, pacer, path, { metrics, room: files.room }), finish)
-    const greeting = yield* Effect.forkScoped(greet(resources, voice), { startImmediately: true })
+    const greeting = yield* Effect.forkScoped(greet(resources, voice, emit), { startImmediately: true })
     const { machine } = voice
     if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(resources, voice, machine, greeting, emit), { startImmediately: true })
     const dtmf: VoiceSession["dtmf"] = (digit, at) => {

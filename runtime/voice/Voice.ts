@@ -8,6 +8,7 @@ import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { makeDigits, type MessageFate } from "./CallFindings.ts"
 import type { Moment } from "./MessageMoment.ts"
+import type { Played } from "./Playout.ts"
 import { startRecording } from "./Recording.ts"
 import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
 import { openLine } from "./VoiceLine.ts"
@@ -86,11 +87,6 @@ export const openVoice = Effect.fnUntraced(function* (
       moment: (moment) => {
         if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed(moment))
       },
-      spoken: () => {
-        if (noted.message === undefined) return emit({ _tag: "GreetingSpoken" })
-        noted.message = "left"
-        emit({ _tag: "MessageOver" })
-      },
       skipped: (frames) => {
         metrics.framesSkipped += frames
       },
@@ -121,22 +117,21 @@ export const charactersOf = ({ sayings }: Noted): Readonly<Record<string, number
   return characters
 }
 
-/** A message that was cut counts as left when only the silence after it is missing. */
+/** A message that was cut counts as left when all of it was heard, as far as is known. */
 export const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFate | undefined => {
   const bytes = sayings.at(-1)?.pieces.reduce((sum, piece) => sum + piece.bytes, 0) ?? 0
-  return message === "cut" && (line.spoken()?.bytes ?? 0) >= bytes ? "left" : message
+  return message === "cut" && (line.playout.played()?.bytes ?? 0) >= bytes ? "left" : message
 }
 
-/** Adds to the transcript what has been played; the rest was not said. */
-export const noteSaid = ({ epochOf, line, noted, openedAt, transcript }: Voice): void => {
-  const spoken = line.spoken()
+/** Adds to the transcript what the callee has heard of the last saying; the rest was not said. */
+export const noteSaid = ({ epochOf, noted, openedAt, transcript }: Voice, played: Played | undefined): void => {
   const saying = noted.sayings.at(-1)
-  if (spoken === undefined || saying === undefined) return
-  const text = heardText(saying.pieces, spoken.bytes)
+  if (played === undefined || saying === undefined) return
+  const text = heardText(saying.pieces, played.bytes)
   if (noted.firstAudioMillis === undefined) {
-    noted.firstAudioMillis = Math.max(0, spoken.from - openedAt)
+    noted.firstAudioMillis = Math.max(0, played.from - openedAt)
     const { engine, voice } = saying
-    transcript.firstAudio({ at: epochOf(spoken.from), millis: noted.firstAudioMillis, engine, voice })
+    transcript.firstAudio({ at: epochOf(played.from), millis: noted.firstAudioMillis, engine, voice })
   }
-  if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(spoken.from), until: epochOf(spoken.until) })
+  if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(played.from), until: epochOf(played.until) })
 }

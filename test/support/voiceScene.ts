@@ -13,8 +13,32 @@ import { Tts } from "#runtime/voice/Tts.ts"
 import type { VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
+/** A carrier that plays what it is sent this many frames later, and tells of marks; or at once, and does not tell. */
+type Lag = number | "untold"
+const makeCarrier = (lag: Lag, told: (mark: string, how: "played" | "cleared") => void) => {
+  const buffer: Array<Uint8Array | string> = []
+  const heard: Array<Uint8Array> = []
+  const play = () => {
+    const frames = buffer.filter((one) => typeof one !== "string").length
+    const next = frames > (lag === "untold" ? 0 : lag) ? buffer.shift() : undefined
+    if (typeof next === "object") heard.push(next)
+  }
+  /** The frame before has been played to its end. */
+  const tell = () => {
+    while (typeof buffer[0] === "string") told(String(buffer.shift()), "played")
+  }
+  const mark = (name: string) => {
+    if (lag !== "untold") buffer.push(name)
+    return lag !== "untold"
+  }
+  const clear = () => {
+    for (const one of buffer.splice(0)) if (typeof one === "string") told(one, "cleared")
+  }
+  return { buffer, clear, heard, mark, play, tell }
+}
+
 /** The callee's end of the line. */
-export const loopback = () => {
+export const loopback = (lag: Lag = 0) => {
   let now = 0
   let wake: (() => void) | undefined
   const pacer = makeFramePacer({
@@ -31,18 +55,23 @@ export const loopback = () => {
   const callee = new Uint8Array(160)
   const skipped: Array<number> = []
   let hasRoom = true
+  const carrier = makeCarrier(lag, (mark, how) => {
+    for (const listener of listeners) listener.marked?.(mark, how)
+  })
   const media: MediaStream = {
     send: (frame) => {
       if (!hasRoom) return false
-      sent.push(frame)
+      // A copy, because the memory of a frame is used again.
+      sent.push(frame.slice())
+      carrier.buffer.push(frame.slice())
       return true
     },
     skip: (frames) => skipped.push(frames),
-    clear: () => {},
-    mark: () => false,
+    clear: carrier.clear,
+    mark: carrier.mark,
     listen: (listener) => listeners.push(listener)
   }
-  /** Plays frames of 20 ms in which the callee is heard at this loudness. */
+  /** Goes on for frames of 20 ms in which the callee is heard at this loudness. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
       for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
@@ -50,7 +79,9 @@ export const loopback = () => {
       const due = wake
       wake = undefined
       due?.()
+      carrier.play()
       now += 20
+      carrier.tell()
     }
   }
   const end = (why: string, how: MediaEnd = "unknown") => {
@@ -64,7 +95,7 @@ export const loopback = () => {
   const room = (has: boolean) => {
     hasRoom = has
   }
-  return { pacer, media, sent, skipped, talk, stall, end, room }
+  return { pacer, media, sent, heard: carrier.heard, skipped, talk, stall, end, room }
 }
 export type Loopback = ReturnType<typeof loopback>
 
