@@ -3,7 +3,8 @@
  * while the greeting is already being spoken: a person must not wait for it.
  */
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
-import { decodeSample, frameMillis, silence } from "#core/audio/Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
+import type { PcmFrame } from "#core/audio/PcmFrame.ts"
 
 export type AmdVerdict = "human" | "machine" | "unknown"
 
@@ -12,7 +13,7 @@ export interface Amd {
    * Returns the verdict once, with the frame that settles it. Undefined as an argument stands for a frame that has not arrived. `tMillis` is the
    * time of any clock, in milliseconds.
    */
-  readonly push: (frame: Uint8Array | undefined, tMillis: number) => AmdVerdict | undefined
+  readonly push: (frame: PcmFrame | undefined, tMillis: number) => AmdVerdict | undefined
   /** Whether a beep settled the verdict. */
   readonly heardBeep: () => boolean
 }
@@ -41,12 +42,6 @@ const hangoverMillis = 100
 // A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence.
 // Silence is counted in frames, not by the clock, which goes on while the process is stalled.
 const absentMillis = frameMillis / 3
-
-export const rootMeanSquare = (frame: Uint8Array): number => {
-  let power = 0
-  for (let at = 0; at < frame.length; at++) power += decodeSample(frame[at] ?? silence) ** 2
-  return Math.sqrt(power / Math.max(1, frame.length))
-}
 
 /** Tells whether a frame is speech, by its level above the line's noise. */
 export const makeGate = () => {
@@ -92,10 +87,9 @@ export const makeAmd = (): Amd => {
     return undefined
   }
 
-  const hear = (frame: Uint8Array): AmdVerdict | undefined => {
-    const level = rootMeanSquare(frame)
-    isBeep = tone.push(frame, level) >= beepMillis
-    return isSpeech(level) ? onSpeech() : onSilence(frameMillis)
+  const hear = (frame: PcmFrame): AmdVerdict | undefined => {
+    isBeep = tone.push(frame) >= beepMillis
+    return isSpeech(frame.level) ? onSpeech() : onSilence(frameMillis)
   }
 
   return {

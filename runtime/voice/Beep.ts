@@ -3,11 +3,12 @@
  * changes, so frequency and level must hold over the whole beep and not only from one frame to the next. A pressed key is two tones at once,
  * and no beep.
  */
-import { decodeSample, frameMillis, sampleRate, silence } from "#core/audio/Mulaw.ts"
+import { frameMillis, sampleRate } from "#core/audio/Mulaw.ts"
+import type { PcmFrame } from "#core/audio/PcmFrame.ts"
 
 interface BeepDetector {
-  /** Returns how long one tone has held, in milliseconds, including this frame. `level` is the frame's root mean square. */
-  readonly push: (frame: Uint8Array, level: number) => number
+  /** Returns how long one tone has held, in milliseconds, including this frame. */
+  readonly push: (frame: PcmFrame) => number
 }
 
 /** A tone that holds this long is a beep, or one of a network's announcement tones. */
@@ -21,13 +22,8 @@ const swing = 1.6
 /** Minimum share of the tone in a frame's power. Noise is the rest: a tenth of it at 10 dB. */
 const leastShare = 0.88
 
-const samples = new Float64Array(160)
-
-const read = (frame: Uint8Array): number => {
-  const length = Math.min(frame.length, samples.length)
-  for (let at = 0; at < length; at++) samples[at] = decodeSample(frame[at] ?? silence)
-  return length
-}
+/** Those of the frame that is being looked at. */
+let samples: Int16Array = new Int16Array(0)
 const sampleAt = (at: number): number => samples[at] ?? 0
 
 /** Pisarenko's estimate: the frequency, in radians per sample, of the sine in white noise with the frame's correlations, if there is one. */
@@ -84,8 +80,9 @@ const shareOf = (omega: number, length: number): number => {
 }
 
 /** The frequency of a frame that is a pure tone, otherwise undefined. */
-const toneOf = (frame: Uint8Array): number | undefined => {
-  const length = read(frame)
+const toneOf = (frame: PcmFrame): number | undefined => {
+  samples = frame.samples
+  const { length } = samples
   const omega = frequencyOf(length)
   if (omega === undefined) return undefined
   const hz = (omega * sampleRate) / (2 * Math.PI)
@@ -101,7 +98,8 @@ export const makeBeepDetector = (lowestLevel: number): BeepDetector => {
     faintest = loudest = level
   }
   return {
-    push: (frame, level) => {
+    push: (frame) => {
+      const { level } = frame
       const hz = level > lowestLevel ? toneOf(frame) : undefined
       if (hz === undefined) {
         millis = 0

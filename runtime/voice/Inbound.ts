@@ -1,37 +1,40 @@
-/** Buffers the callee's frames between two ticks. Sockets deliver in bursts; the recording takes one frame per tick. */
-import { frameSize, silence } from "#core/audio/Mulaw.ts"
+/**
+ * Buffers the callee's frames between two ticks. Sockets deliver in bursts; the recording takes one frame per tick. So after a burst, what it takes
+ * is older than what has arrived, and whoever must react at once listens to frames as they arrive.
+ */
+import { frameSize } from "#core/audio/Mulaw.ts"
+import { decodeInto, makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
 
 export interface Inbound {
-  /** Copies the frame. A full buffer drops its oldest frame. */
-  readonly put: (frame: Uint8Array) => void
-  /** The oldest frame, valid until the next `take` of any call. Undefined when there is none. */
-  readonly take: () => Uint8Array | undefined
+  /** Decodes the frame, which is its only copy, and returns it. A full buffer drops its oldest frame. */
+  readonly put: (codes: Uint8Array) => PcmFrame
+  /** The oldest frame, valid until the next `put`. Undefined when there is none. */
+  readonly take: () => PcmFrame | undefined
 }
 
 // 200 ms: more would let the callee's track fall behind the agent's.
 const capacity = 10
 
-// Shared by all calls: it is read before anything else can run.
-const taken = new Uint8Array(frameSize)
-
 export const makeInbound = (): Inbound => {
-  const ring = new Uint8Array(capacity * frameSize)
+  const samples = new Int16Array(capacity * frameSize)
+  const ring = Array.from({ length: capacity }, (_, index) => makePcmFrame(samples.subarray(index * frameSize, (index + 1) * frameSize)))
+  const unused = makePcmFrame()
   let first = 0
   let count = 0
   return {
-    put: (frame) => {
-      const start = ((first + count) % capacity) * frameSize
-      for (let at = 0; at < frameSize; at++) ring[start + at] = frame[at] ?? silence
+    put: (codes) => {
+      const frame = ring[(first + count) % capacity] ?? unused
+      decodeInto(frame, codes)
       if (count < capacity) count++
       else first = (first + 1) % capacity
+      return frame
     },
     take: () => {
       if (count === 0) return undefined
-      const start = first * frameSize
-      for (let at = 0; at < frameSize; at++) taken[at] = ring[start + at] ?? silence
+      const frame = ring[first]
       first = (first + 1) % capacity
       count--
-      return taken
+      return frame
     }
   }
 }

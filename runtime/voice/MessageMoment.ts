@@ -2,7 +2,8 @@
  * Finds the moment to leave a message: once the beep is over. Some machines never beep, and some are people after all, who say something and
  * wait: the message starts when either has been silent for long enough. On a callee that never stops speaking, none is left.
  */
-import { lowestGate, makeGate, rootMeanSquare } from "./Amd.ts"
+import type { PcmFrame } from "#core/audio/PcmFrame.ts"
+import { lowestGate, makeGate } from "./Amd.ts"
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
 import { frameMillis } from "#core/audio/Mulaw.ts"
 
@@ -10,7 +11,7 @@ export type Moment = "speak" | "give_up"
 
 export interface MessageMoment {
   /** Returns the moment once, with the frame that settles it. `tMillis` is the time of any clock, in milliseconds. */
-  readonly push: (frame: Uint8Array, tMillis: number) => Moment | undefined
+  readonly push: (frame: PcmFrame, tMillis: number) => Moment | undefined
 }
 
 /** A machine starts to record within this time, and the next tone of a series follows within it. */
@@ -30,10 +31,9 @@ export const makeMessageMoment = (isBeeping: boolean): MessageMoment => {
   let startedAt: number | undefined
   // Counted in frames, because the clock goes on while the process is stalled.
   let silentMillis = 0
-  const hear = (frame: Uint8Array) => {
-    const level = rootMeanSquare(frame)
-    const isLoud = isSpeech(level)
-    if (tone.push(frame, level) >= beepMillis) {
+  const hear = (frame: PcmFrame) => {
+    const isLoud = isSpeech(frame.level)
+    if (tone.push(frame) >= beepMillis) {
       hasBeeped = true
       speechMillis = 0
       return true

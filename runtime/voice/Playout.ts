@@ -220,8 +220,10 @@ export class Playout {
     if (piece === undefined) return frameSize
     const { speech } = piece
     piece.startedAt ??= now + (from - this.#at) / bytesPerMillis
-    const length = Math.min(frameSize - from, speech.length - this.#at)
-    for (let index = 0; index < length; index++) this.#frame[from + index] = speech[this.#at + index] ?? silence
+    const frame = this.#frame
+    const at = this.#at
+    const length = Math.min(frameSize - from, speech.length - at)
+    for (let index = 0; index < length; index++) frame[from + index] = speech[at + index] ?? silence
     this.#at += length
     if (this.#at >= speech.length) {
       this.#reading++

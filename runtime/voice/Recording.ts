@@ -9,6 +9,7 @@ import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
+import type { PcmFrame } from "#core/audio/PcmFrame.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
 class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
@@ -18,8 +19,8 @@ class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBr
 }
 
 export interface Recording {
-  /** Adds one tick. Undefined is silence. */
-  readonly push: (callee: Uint8Array | undefined, agent: Uint8Array | undefined) => void
+  /** Adds one tick: the callee decoded, the agent in mu-law. Undefined is silence. */
+  readonly push: (callee: PcmFrame | undefined, agent: Uint8Array | undefined) => void
   /** Adds this many frames of silence on both sides, for ticks that did not happen. */
   readonly skip: (frames: number) => void
   /** Writes the rest, completes the header, and returns the seconds recorded. Runs once. */
@@ -30,6 +31,15 @@ const bytesPerTick = frameSize * channels * 2
 const blockTicks = 50
 // With this many pending, the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
 const maxPendingBlocks = 4
+
+/** Blocks that have been written, for any recording: a new one in each second of each call would be 32 KB of garbage each. */
+const spareBlocks: Array<Int16Array<ArrayBuffer>> = []
+/** 8 MB: those of 250 calls. */
+const mostSpareBlocks = 250
+const takeBlock = () => spareBlocks.pop() ?? new Int16Array((blockTicks * bytesPerTick) / 2)
+const giveBack = (block: Int16Array<ArrayBuffer>): void => {
+  if (spareBlocks.length < mostSpareBlocks) spareBlocks.push(block)
+}
 
 /** A file written at fixed positions, with callbacks. The first failure is kept and ends the writing. */
 const makeFile = (path: string) => {
@@ -42,15 +52,16 @@ const makeFile = (path: string) => {
   const settle = () => {
     if (pending === 0) whenSettled?.()
   }
-  const done = (error: unknown) => {
+  const done = (error: unknown, written?: () => void) => {
     failure ??= error ?? undefined
     pending--
+    written?.()
     settle()
   }
-  const put = (bytes: Uint8Array, position: number) => {
-    if (file === undefined || failure !== undefined) return done(undefined)
-    writeFile(file, bytes, 0, bytes.length, position, (error, written) =>
-      done(error ?? (written < bytes.length ? new Error("short write: is the disk full?") : undefined))
+  const put = (bytes: Uint8Array, position: number, written?: () => void) => {
+    if (file === undefined || failure !== undefined) return done(undefined, written)
+    writeFile(file, bytes, 0, bytes.length, position, (error, length) =>
+      done(error ?? (length < bytes.length ? new Error("short write: is the disk full?") : undefined), written)
     )
   }
 
@@ -67,10 +78,11 @@ const makeFile = (path: string) => {
 
   return {
     pending: () => pending,
-    write: (bytes: Uint8Array, position: number) => {
+    /** `written` is called once the bytes are not needed any more. */
+    write: (bytes: Uint8Array, position: number, written?: () => void) => {
       pending++
-      if (file === undefined && failure === undefined) waiting.push(() => put(bytes, position))
-      else put(bytes, position)
+      if (file === undefined && failure === undefined) waiting.push(() => put(bytes, position, written))
+      else put(bytes, position, written)
     },
     /**
      * Closes the file after all writes, `header` last: concurrent writes land in any order, and two of them write the start of the file. An
@@ -96,7 +108,7 @@ const makeFile = (path: string) => {
 /** Opens the file without waiting for it, and creates its folder if needed. Any failure is reported by `close`. */
 export const startRecording = (path: string): Recording => {
   const file = makeFile(path)
-  let block = new Int16Array((blockTicks * bytesPerTick) / 2)
+  let block = takeBlock()
   let filled = 0
   let position = headerBytes
 
@@ -104,8 +116,9 @@ export const startRecording = (path: string): Recording => {
     if (filled === 0) return
     const bytes = new Uint8Array(block.buffer, 0, filled * bytesPerTick)
     if (isLast || file.pending() < maxPendingBlocks) {
-      file.write(bytes, position)
-      block = new Int16Array((blockTicks * bytesPerTick) / 2)
+      const written = block
+      file.write(bytes, position, () => giveBack(written))
+      if (!isLast) block = takeBlock()
     }
     position += bytes.length
     filled = 0
@@ -114,7 +127,7 @@ export const startRecording = (path: string): Recording => {
   const push: Recording["push"] = (callee, agent) => {
     let at = filled * frameSize * channels
     for (let sample = 0; sample < frameSize; sample++) {
-      block[at++] = callee === undefined ? 0 : decodeSample(callee[sample] ?? silence)
+      block[at++] = callee === undefined ? 0 : (callee.samples[sample] ?? 0)
       block[at++] = agent === undefined ? 0 : decodeSample(agent[sample] ?? silence)
     }
     filled++

@@ -6,9 +6,11 @@ import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
 import { comfortNoise } from "./ComfortNoise.ts"
 import type { FramePacer, PacedStream } from "./FramePacer.ts"
+import type { FrameListener } from "./FrameListener.ts"
 import { makeMessageMoment, type MessageMoment, type Moment } from "./MessageMoment.ts"
 import { type Inbound, makeInbound } from "./Inbound.ts"
-import { frameMillis, frameSize, silence } from "#core/audio/Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
+import { makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
 import { Playout } from "./Playout.ts"
 import type { Recording } from "./Recording.ts"
 
@@ -39,9 +41,11 @@ interface VoiceLine {
 interface VoiceLineOptions {
   readonly recording: Recording | undefined
   readonly detectMachine: boolean
+  /** In the order in which they hear each frame. */
+  readonly listeners?: ReadonlyArray<FrameListener>
 }
 
-const quiet = new Uint8Array(frameSize).fill(silence)
+const quiet = makePcmFrame()
 
 export const openLine = (media: MediaStream, pacer: FramePacer, events: VoiceLineEvents, options: VoiceLineOptions): VoiceLine => {
   const line = new Line(pacer, events, options)
@@ -54,6 +58,7 @@ class Line implements VoiceLine, PacedStream {
   readonly #events: VoiceLineEvents
   readonly #recording: Recording | undefined
   readonly #inbound: Inbound | undefined
+  readonly #listeners: ReadonlyArray<FrameListener>
   #amd: Amd | undefined
   #moment: MessageMoment | undefined
   #media: MediaStream | undefined
@@ -67,13 +72,14 @@ class Line implements VoiceLine, PacedStream {
   #dropped = 0
   readonly playout: Playout
 
-  constructor(pacer: FramePacer, events: VoiceLineEvents, { detectMachine, recording }: VoiceLineOptions) {
+  constructor(pacer: FramePacer, events: VoiceLineEvents, { detectMachine, listeners = [], recording }: VoiceLineOptions) {
     this.#pacer = pacer
     this.#events = events
     this.#recording = recording
     this.playout = new Playout(() => pacer.now())
     this.#amd = detectMachine ? makeAmd() : undefined
-    this.#inbound = detectMachine || recording !== undefined ? makeInbound() : undefined
+    this.#listeners = listeners
+    this.#inbound = detectMachine || recording !== undefined || listeners.length > 0 ? makeInbound() : undefined
   }
 
   resume(media: MediaStream): void {
@@ -85,7 +91,9 @@ class Line implements VoiceLine, PacedStream {
       this.#recordGap()
     }
     media.listen({
-      frame: (frame) => this.#inbound?.put(frame),
+      frame: (codes) => {
+        if (media === this.#media && !this.#isOver) this.#hear(codes)
+      },
       marked: (name, how) => {
         if (media === this.#media) this.playout.marked(name, how)
       },
@@ -98,8 +106,14 @@ class Line implements VoiceLine, PacedStream {
   }
 
   hangUp(): void {
-    this.#isOver = true
     this.#stop()
+    this.#end()
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const listener of this.#listeners) listener.close?.()
   }
 
   #stop(): void {
@@ -147,19 +161,31 @@ class Line implements VoiceLine, PacedStream {
   }
 
   failed(cause: unknown): void {
-    this.#isOver = true
+    this.#end()
     this.#leave = undefined
     this.#events.failed(cause)
   }
 
-  #detect(amd: Amd, frame: Uint8Array | undefined, now: number): void {
+  #hear(codes: Uint8Array): void {
+    const frame = this.#inbound?.put(codes)
+    if (frame === undefined) return
+    // We are in a callback of the socket, where an exception would end the process.
+    try {
+      for (const listener of this.#listeners) listener.hear(frame)
+    } catch (cause) {
+      this.#stop()
+      this.failed(cause)
+    }
+  }
+
+  #detect(amd: Amd, frame: PcmFrame | undefined, now: number): void {
     const verdict = amd.push(frame, now)
     if (verdict === undefined) return
     this.#amd = undefined
     this.#events.verdict(verdict, amd.heardBeep())
   }
 
-  #await(moment: MessageMoment, frame: Uint8Array, now: number): void {
+  #await(moment: MessageMoment, frame: PcmFrame, now: number): void {
     const settled = moment.push(frame, now)
     if (settled === undefined) return
     this.#moment = undefined

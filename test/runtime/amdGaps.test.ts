@@ -2,15 +2,17 @@
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { encode } from "#core/audio/Mulaw.ts"
+import type { PcmFrame } from "#core/audio/PcmFrame.ts"
+import { pcm } from "#test/support/pcm.ts"
 
-const speech = encode(Int16Array.from({ length: 160 }, (_, at) => 9000 * Math.sin(at * at)))
-const quiet = encode(new Int16Array(160))
-const frames = (seconds: number, frame: Uint8Array | undefined) => Array.from({ length: seconds * 50 }, () => frame)
+const speech = pcm(encode(Int16Array.from({ length: 160 }, (_, at) => 9000 * Math.sin(at * at))))
+const quiet = pcm(encode(new Int16Array(160)))
+const frames = (seconds: number, frame: PcmFrame | undefined) => Array.from({ length: seconds * 50 }, () => frame)
 /** In syllables. */
 const speaks = (seconds: number) => Array.from({ length: seconds * 50 }, (_, at) => (at % 10 === 9 ? quiet : speech))
 
 /** What is heard, and after how many seconds. `stall` is how long this process stands still before the second part. */
-const judge = (first: ReadonlyArray<Uint8Array | undefined>, then: ReadonlyArray<Uint8Array | undefined>, stall = 0) => {
+const judge = (first: ReadonlyArray<PcmFrame | undefined>, then: ReadonlyArray<PcmFrame | undefined>, stall = 0) => {
   const amd = makeAmd()
   for (let at = 0; at < 50; at++) amd.push(quiet, at * 20)
   for (const [index, frame] of [...first, ...then].entries()) {

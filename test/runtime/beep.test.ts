@@ -2,6 +2,7 @@
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { encode } from "#core/audio/Mulaw.ts"
+import { pcm } from "#test/support/pcm.ts"
 
 const rate = 8000
 const lead = 0.3
@@ -38,7 +39,7 @@ const judge = (sound: Int16Array, noise = 10): { readonly verdict: string; reado
   )
   const amd = makeAmd()
   for (let at = 0; at + 160 <= line.length; at += 160) {
-    const verdict = amd.push(line.subarray(at, at + 160), at / 8)
+    const verdict = amd.push(pcm(line.subarray(at, at + 160)), at / 8)
     if (verdict !== undefined) return { verdict, millis: at / 8 - lead * 1000 }
   }
   return { verdict: "none", millis: 0 }

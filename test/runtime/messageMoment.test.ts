@@ -2,6 +2,7 @@
 import t, { type Test } from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
 import { makeMessageMoment } from "#runtime/voice/MessageMoment.ts"
+import { pcm } from "#test/support/pcm.ts"
 
 const rate = 8000
 /** Each for so many seconds: as loud as speech, and in syllables, nothing, or a tone. */
@@ -24,7 +25,7 @@ const momentOf = (parts: ReadonlyArray<Part>, isBeeping = false) => {
   const moment = makeMessageMoment(isBeeping)
   const line = encode(soundOf(parts))
   for (let at = 0; at + 160 <= line.length; at += 160) {
-    const settled = moment.push(line.subarray(at, at + 160), at / 8)
+    const settled = moment.push(pcm(line.subarray(at, at + 160)), at / 8)
     if (settled !== undefined) return { settled, seconds: at / 8000 }
   }
   return { settled: "not yet", seconds: 0 }

@@ -16,6 +16,7 @@ import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
 import { heardText, makeTranscript } from "#runtime/voice/Transcript.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { handTurned } from "#test/support/handTurned.ts"
+import { pcm } from "#test/support/pcm.ts"
 
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
   Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin((2 * Math.PI * hz * index) / rate)))
@@ -191,8 +192,8 @@ t.test("the frame pacer", async (t) => {
 t.test("inbound frames are given back in order; of too many, the oldest go", async (t) => {
   const inbound = makeInbound()
   for (let sample = 1; sample <= 12; sample++) inbound.put(frameOf(sample * 1000))
-  const taken = Array.from({ length: 11 }, () => inbound.take()?.[0])
-  t.strictSame(taken, [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((sample) => encodeSample(sample * 1000)), undefined])
+  const taken = Array.from({ length: 11 }, () => inbound.take()?.samples[0])
+  t.strictSame(taken, [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((sample) => decodeSample(encodeSample(sample * 1000))), undefined])
 })
 
 t.test("a recording", async (t) => {
@@ -204,7 +205,7 @@ t.test("a recording", async (t) => {
     const samples = Array.from({ length: (wav.length - 44) / 4 }, (_, index) => pair(44 + index * 4))
     return { wav, at: (tick: number) => samples[tick * 160 + 80], ticks: samples.length / 160 }
   }
-  const [callee, agent] = [frameOf(4000), frameOf(-9000)]
+  const [callee, agent] = [pcm(frameOf(4000)), frameOf(-9000)]
   const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
 
   t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
@@ -279,7 +280,7 @@ t.test("answering machine detection", async (t) => {
     const line = encode(Int16Array.from({ length: samples }, (_, index) => (speech[index - 2400] ?? 0) + hiss() * noise * 1.7))
     const amd = makeAmd()
     for (let at = 0; at + 160 <= line.length; at += 160) {
-      const verdict = amd.push(line.subarray(at, at + 160), at / 8)
+      const verdict = amd.push(pcm(line.subarray(at, at + 160)), at / 8)
       if (verdict !== undefined) return { verdict, millis: at / 8 - 300 }
     }
     return { verdict: "none", millis: 0 }

@@ -1,6 +1,7 @@
 /** Answering machine detection, run on recorded and synthesized answerers. */
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+import { pcm } from "./pcm.ts"
 import { type Answerer, answerers, babbleOf, type Half, type Line, type Rendition, rendition } from "./answerers.ts"
 
 export interface Judged {
@@ -19,7 +20,7 @@ export const verdictOn = ({ heard }: Rendition): Pick<Judged, "millis" | "verdic
   const amd = makeAmd()
   let millis = 0
   for (const frame of framesOf(heard)) {
-    const verdict = amd.push(frame, millis)
+    const verdict = amd.push(pcm(frame), millis)
     millis += frameMillis
     if (verdict !== undefined) return { verdict, millis }
   }

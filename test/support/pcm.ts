@@ -1,0 +1,8 @@
+import { decodeInto, makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
+
+/** A frame of mu-law, as listeners hear it. */
+export const pcm = (codes: Uint8Array): PcmFrame => {
+  const frame = makePcmFrame()
+  decodeInto(frame, codes)
+  return frame
+}
