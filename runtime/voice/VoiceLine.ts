@@ -41,11 +41,13 @@ interface VoiceLine {
 interface VoiceLineOptions {
   readonly recording: Recording | undefined
   readonly detectMachine: boolean
-  /** In the order in which they hear each frame. */
+  /** In the order in which they hear each frame. Where none arrives, they hear silence. */
   readonly listeners?: ReadonlyArray<FrameListener>
 }
 
 const quiet = makePcmFrame()
+/** After this many ticks without a frame of the callee, the line is silent: some carriers do not send silence. */
+const mostTicksUnheard = 3
 
 export const openLine = (media: MediaStream, pacer: FramePacer, events: VoiceLineEvents, options: VoiceLineOptions): VoiceLine => {
   const line = new Line(pacer, events, options)
@@ -68,6 +70,8 @@ class Line implements VoiceLine, PacedStream {
   /** When the last stream ended, in the pacer's milliseconds. */
   #stoppedAt: number | undefined
   #ticks = 0
+  /** Since a frame of the callee arrived. */
+  #ticksUnheard = 0
   /** Frames that the other side had no room for. */
   #dropped = 0
   readonly playout: Playout
@@ -141,6 +145,7 @@ class Line implements VoiceLine, PacedStream {
     this.#ticks++
     const out = this.playout.take(now) ?? comfortNoise(this.#ticks)
     if (this.#media?.send(out) !== true) this.#drop()
+    if (++this.#ticksUnheard > mostTicksUnheard) this.#tellListeners(quiet)
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
     if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
@@ -167,9 +172,13 @@ class Line implements VoiceLine, PacedStream {
   }
 
   #hear(codes: Uint8Array): void {
+    this.#ticksUnheard = 0
     const frame = this.#inbound?.put(codes)
-    if (frame === undefined) return
-    // We are in a callback of the socket, where an exception would end the process.
+    if (frame !== undefined) this.#tellListeners(frame)
+  }
+
+  #tellListeners(frame: PcmFrame): void {
+    // We may be in a callback of the socket, where an exception would end the process.
     try {
       for (const listener of this.#listeners) listener.hear(frame)
     } catch (cause) {

@@ -44,6 +44,18 @@ t.test(
   }
 )
 
+t.test("given a carrier that sends no silence, when nothing arrives, then listeners hear silence after 60 ms", async (t) => {
+  const heard: Array<number> = []
+  const { callee, say } = call([{ hear: ({ level }) => void heard.push(Math.round(level)) }])
+  say(1000)
+  callee.talk(3)
+  t.strictSame(heard, [onLine(1000)])
+  callee.talk(2)
+  say(1000)
+  callee.talk(1)
+  t.strictSame(heard, [onLine(1000), 0, 0, onLine(1000)])
+})
+
 t.test("given a call that is over, when frames still arrive, then nobody hears them, and each listener is told once", async (t) => {
   let heard = 0
   let closed = 0

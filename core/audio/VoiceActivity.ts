@@ -1,0 +1,76 @@
+/**
+ * When the callee speaks: voice begins after 60 ms of it, pauses after 100 ms without, and ends after a hang-over, which is longer on a noisy line,
+ * where detectors drop frames within words. Time is counted in frames heard.
+ */
+import type { EnergyGate } from "./EnergyGate.ts"
+import { frameMillis } from "./Mulaw.ts"
+import type { PcmFrame } from "./PcmFrame.ts"
+
+export type VoiceEvent = "started" | "paused" | "resumed" | "ended"
+
+interface VoiceActivity {
+  /** Returns what has changed with this frame. */
+  readonly push: (frame: PcmFrame) => VoiceEvent | undefined
+  /** How long ago the voice began, or stopped: the time that it took to be sure is part of it. */
+  readonly changedMillisAgo: () => number
+}
+
+interface VoiceActivityOptions {
+  readonly isVoice: (samples: Int16Array) => boolean
+  readonly gate: EnergyGate
+}
+
+const startMillis = 60
+const pauseMillis = 100
+const quietHangoverMillis = 200
+const noisyHangoverMillis = 400
+/** Noise of which the gate knows nothing yet, and noise in which a third of all utterances would be split by the shorter hang-over. */
+const quietNoise = 63
+const loudNoise = 600
+
+/** Grows with the loudness of the noise, in decibels. */
+const hangoverOf = (noise: number): number => {
+  const loudness = Math.log(Math.max(noise, quietNoise) / quietNoise) / Math.log(loudNoise / quietNoise)
+  return quietHangoverMillis + Math.min(1, loudness) * (noisyHangoverMillis - quietHangoverMillis)
+}
+
+export const makeVoiceActivity = ({ gate, isVoice }: VoiceActivityOptions): VoiceActivity => {
+  let state: "silent" | "speaking" | "paused" = "silent"
+  let voicedMillis = 0
+  let unvoicedMillis = 0
+  /** The noise before the voice: the voice itself must not count as noise when it pauses. */
+  let noiseBefore = 0
+
+  const onVoice = (): VoiceEvent | undefined => {
+    voicedMillis += frameMillis
+    unvoicedMillis = 0
+    if (state === "paused") {
+      state = "speaking"
+      return "resumed"
+    }
+    if (state === "speaking" || voicedMillis < startMillis) return undefined
+    state = "speaking"
+    noiseBefore = gate.noise()
+    return "started"
+  }
+  const onSilence = (): VoiceEvent | undefined => {
+    unvoicedMillis += frameMillis
+    voicedMillis = 0
+    if (state === "speaking" && unvoicedMillis >= pauseMillis) {
+      state = "paused"
+      return "paused"
+    }
+    if (state !== "paused" || unvoicedMillis < hangoverOf(noiseBefore)) return undefined
+    state = "silent"
+    return "ended"
+  }
+
+  return {
+    push: (frame) => {
+      // Both hear every frame, because both learn what the line sounds like.
+      const isLoud = gate.push(frame.level)
+      return isVoice(frame.samples) && isLoud ? onVoice() : onSilence()
+    },
+    changedMillisAgo: () => (state === "speaking" ? voicedMillis : unvoicedMillis)
+  }
+}
