@@ -1,0 +1,268 @@
+/**
+ * Whose turn it is: from the callee's voice and its transcript to what was said, once the callee has finished.
+ *
+ *     Idle --voice--> Speaking --pause--> Waiting --delay--> Idle, committed
+ *                        ^---voice again-----'
+ *
+ * The delay depends on how complete the answer is. Meanwhile the answer to it may be thought up, but not spoken or acted on: voice before the commit
+ * revokes it, and what was said so far is kept. Pure: times come in on the events, `deadlineOf` says when the next one is due.
+ */
+
+export type TurnEvent =
+  | { readonly _tag: "VoiceStarted"; readonly at: number }
+  /** There is no voice since `since`. */
+  | { readonly _tag: "VoicePaused"; readonly at: number; readonly since: number }
+  /**
+   * Each final text follows those before it; a text that is not final replaces the one before. `isForced`: it answers `Finalize`, as each is, in order,
+   * if only by an empty text.
+   */
+  | { readonly _tag: "Transcribed"; readonly at: number; readonly text: string; readonly isFinal: boolean; readonly isForced: boolean }
+  | { readonly _tag: "Judged"; readonly at: number; readonly revision: number; readonly probability: number }
+  /** A recognizer that owns turns: it expects the end, it was wrong, it is sure. */
+  | { readonly _tag: "EndForeseen"; readonly at: number; readonly text: string }
+  | { readonly _tag: "EndRevoked"; readonly at: number }
+  | { readonly _tag: "EndDeclared"; readonly at: number; readonly text: string }
+  /** The deadline has passed. */
+  | { readonly _tag: "Passed"; readonly at: number }
+
+export type TurnCommand =
+  /** The recognizer is to transcribe what it has heard. */
+  | { readonly _tag: "Finalize" }
+  /** The end-of-turn model is asked; its answer is `Judged` with this revision. */
+  | { readonly _tag: "Judge"; readonly revision: number; readonly text: string }
+  /** An answer to this text may be generated, but nothing of it spoken, and no tool called. */
+  | { readonly _tag: "Speculate"; readonly text: string }
+  | { readonly _tag: "CancelSpeculation" }
+  /** `isForeseen`: the last speculation is the answer to this text. */
+  | { readonly _tag: "Commit"; readonly text: string; readonly from: number; readonly until: number; readonly isForeseen: boolean }
+  /** Whatever was heard was no speech. */
+  | { readonly _tag: "Abandon" }
+
+interface Turn {
+  readonly from: number
+  readonly final: string
+  /** Follows the final text, and will be replaced. */
+  readonly partial: string
+  readonly speculations: number
+  readonly foreseen: string | undefined
+}
+
+interface Awaited {
+  /** Counts the changes, so that late judgements are told apart. */
+  readonly revision: number
+  /** The recognizer still has to answer this many `Finalize`, of turns that are over. */
+  readonly stale: number
+  /** What has not been answered by then will not be: what is transcribed after that belongs to the present. */
+  readonly staleUntil: number
+}
+
+interface Heard extends Awaited {
+  readonly turn: Turn
+  /** The same, of this turn. */
+  readonly owed: number
+}
+
+interface Waiting extends Heard {
+  readonly _tag: "Waiting"
+  readonly since: number
+  /** Of the present revision. */
+  readonly probability: number | undefined
+}
+
+export type TurnState = ({ readonly _tag: "Idle" } & Awaited) | ({ readonly _tag: "Speaking" } & Heard) | Waiting
+
+interface TurnOptions {
+  /** The recognizer declares the end of turns. */
+  readonly ownsTurns: boolean
+}
+
+interface TurnStep {
+  readonly state: TurnState
+  readonly commands: ReadonlyArray<TurnCommand>
+}
+
+const completeMillis = 200
+const neutralMillis = { least: 500, most: 600 }
+const incompleteMillis = { least: 1000, most: 1500 }
+const completeProbability = 0.8
+const incompleteProbability = 0.3
+const longestWaitMillis = 3000
+const longestWaitWithoutTextMillis = 5000
+/** A recognizer that owns turns and has not declared the end by then has missed it. */
+const ownedWaitMillis = 1500
+const longestStaleMillis = 2000
+const mostSpeculations = 3
+const unjudged = 0.5
+/** Whoever speaks for so long will not stop at this pause. */
+const longestForeseeableMillis = 10_000
+
+export const initialTurn: TurnState = { _tag: "Idle", revision: 0, stale: 0, staleUntil: 0 }
+
+/** How long after the voice a turn is over that is complete with this probability. */
+export const delayOf = (probability: number): number => {
+  if (probability >= completeProbability) return completeMillis
+  const between = (most: number, least: number, share: number) => most + (least - most) * share
+  return probability >= incompleteProbability
+    ? between(
+        neutralMillis.most,
+        neutralMillis.least,
+        (probability - incompleteProbability) / (completeProbability - incompleteProbability)
+      )
+    : between(incompleteMillis.most, incompleteMillis.least, probability / incompleteProbability)
+}
+
+const textOf = ({ final, partial }: Turn): string => [final, partial].filter((part) => part !== "").join(" ")
+
+/** When `Passed` is due; undefined when nothing is waited for. */
+export const deadlineOf = (state: TurnState, { ownsTurns }: TurnOptions): number | undefined => {
+  if (state._tag !== "Waiting") return undefined
+  const { owed, probability, since, turn } = state
+  if (textOf(turn) === "") return since + longestWaitWithoutTextMillis
+  if (ownsTurns) return since + ownedWaitMillis
+  return since + (owed > 0 ? longestWaitMillis : delayOf(probability ?? unjudged))
+}
+
+const beginning = (from: number): Turn => ({ from, final: "", partial: "", speculations: 0, foreseen: undefined })
+const only = (state: TurnState, ...commands: ReadonlyArray<TurnCommand>): TurnStep => ({ state, commands })
+const cancelled = ({ foreseen }: Turn): ReadonlyArray<TurnCommand> => (foreseen === undefined ? [] : [{ _tag: "CancelSpeculation" }])
+
+export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptions): TurnStep => {
+  const state = before.stale > 0 && event.at >= before.staleUntil ? { ...before, stale: 0 } : before
+  switch (event._tag) {
+    case "VoiceStarted":
+      return onVoice(state, event.at)
+    case "VoicePaused":
+      return onPause(state, event.since, options)
+    case "Transcribed":
+      return settled(onText(state, event), event.at, options)
+    case "Judged":
+      return settled(onJudged(state, event), event.at, options)
+    case "EndForeseen":
+      return onForeseen(state, event.at, event.text)
+    case "EndRevoked":
+      return onRevoked(state)
+    case "EndDeclared":
+      return onDeclared(state, event.at, event.text, options)
+    case "Passed":
+      return settled(only(state), event.at, options)
+  }
+}
+
+const onVoice = (state: TurnState, at: number): TurnStep => {
+  if (state._tag === "Speaking") return only(state)
+  const revision = state.revision + 1
+  if (state._tag === "Idle") return only({ ...state, _tag: "Speaking", revision, owed: 0, turn: beginning(at) })
+  return only({ ...state, _tag: "Speaking", revision, turn: { ...state.turn, foreseen: undefined } }, ...cancelled(state.turn))
+}
+
+const onPause = (state: TurnState, since: number, { ownsTurns }: TurnOptions): TurnStep => {
+  if (state._tag !== "Speaking") return only(state)
+  const revision = state.revision + 1
+  const text = textOf(state.turn)
+  // A recognizer that owns turns owes their end.
+  const owed = ownsTurns ? 1 : state.owed + 1
+  const waiting: Waiting = { ...state, _tag: "Waiting", since, owed, revision, probability: undefined }
+  if (ownsTurns) return only(waiting)
+  return only(waiting, { _tag: "Finalize" }, ...(text === "" ? [] : [{ _tag: "Judge", revision, text } as const]))
+}
+
+const withText = (turn: Turn, text: string, isFinal: boolean): Turn => {
+  const trimmed = text.trim()
+  return isFinal ? { ...turn, final: textOf({ ...turn, partial: trimmed }), partial: "" } : { ...turn, partial: trimmed }
+}
+
+const onText = (state: TurnState, event: Extract<TurnEvent, { readonly _tag: "Transcribed" }>): TurnStep => {
+  const { at, isFinal, isForced, text } = event
+  // Recognizers keep the order: until the last of those answers is there, this is about a turn that is over.
+  if (state.stale > 0) return only({ ...state, stale: isForced ? state.stale - 1 : state.stale })
+  if (state._tag === "Idle") {
+    // The voice was too short or too faint to be noticed, but it was understood.
+    if (!isFinal || text.trim() === "") return only(state)
+    return onText({ ...state, _tag: "Waiting", turn: beginning(at), since: at, owed: 0, probability: undefined }, event)
+  }
+  const turn = withText(state.turn, text, isFinal)
+  const owed = isForced ? Math.max(0, state.owed - 1) : state.owed
+  const now = textOf(turn)
+  if (state._tag === "Speaking" || now === textOf(state.turn)) return only({ ...state, turn, owed })
+  const revision = state.revision + 1
+  const waiting: Waiting = { ...state, turn: { ...turn, foreseen: undefined }, owed, revision, probability: undefined }
+  return only(waiting, ...cancelled(turn), ...(now === "" ? [] : [{ _tag: "Judge", revision, text: now } as const]))
+}
+
+const onJudged = (state: TurnState, { probability, revision }: Extract<TurnEvent, { readonly _tag: "Judged" }>): TurnStep =>
+  state._tag === "Waiting" && state.revision === revision ? only({ ...state, probability }) : only(state)
+
+/** Commits the turn if it is over, or begins to think about it. */
+const settled = ({ commands, state }: TurnStep, at: number, options: TurnOptions): TurnStep => {
+  if (state._tag !== "Waiting") return { state, commands }
+  const text = textOf(state.turn)
+  // The recognizer has finished, and there was nothing to understand.
+  if (text === "" && state.owed === 0) return onNothing(state, at, commands)
+  if (at >= (deadlineOf(state, options) ?? Number.POSITIVE_INFINITY))
+    return text === "" ? onNothing(state, at, commands) : over(state, at, commands)
+  if (options.ownsTurns || !isForeseeable(state)) return { state, commands }
+  return foresee(state, text, commands)
+}
+
+const isForeseeable = ({ owed, probability, since, turn }: Waiting): boolean =>
+  owed === 0 &&
+  probability !== undefined &&
+  probability >= incompleteProbability &&
+  turn.speculations < mostSpeculations &&
+  since - turn.from <= longestForeseeableMillis
+
+const foresee = (state: Waiting, text: string, before: ReadonlyArray<TurnCommand>): TurnStep => {
+  const { turn } = state
+  if (turn.foreseen === text || text === "") return { state, commands: before }
+  const speculated: Waiting = { ...state, turn: { ...turn, foreseen: text, speculations: turn.speculations + 1 } }
+  return { state: speculated, commands: [...before, ...cancelled(turn), { _tag: "Speculate", text }] }
+}
+
+const idleAfter = ({ owed, revision, stale }: Waiting, at: number): TurnState => ({
+  _tag: "Idle",
+  revision: revision + 1,
+  stale: stale + owed,
+  staleUntil: at + longestStaleMillis
+})
+
+const onNothing = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => ({
+  state: idleAfter(state, at),
+  commands: [...before, ...cancelled(state.turn), { _tag: "Abandon" }]
+})
+
+const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => {
+  const { since, turn } = state
+  const text = textOf(turn)
+  const isForeseen = turn.foreseen === text
+  const commit: TurnCommand = { _tag: "Commit", text, from: turn.from, until: since, isForeseen }
+  return { state: idleAfter(state, at), commands: [...before, ...(isForeseen ? [] : cancelled(turn)), commit] }
+}
+
+/** What the recognizer declares is all of the turn. */
+const declared = (state: TurnState, at: number, text: string): Waiting => {
+  const turn = state._tag === "Idle" ? beginning(at) : state.turn
+  const since = state._tag === "Waiting" ? state.since : at
+  const revision = state.revision + 1
+  return { ...state, _tag: "Waiting", turn: { ...turn, final: text.trim(), partial: "" }, since, owed: 0, revision, probability: undefined }
+}
+
+const onForeseen = (state: TurnState, at: number, text: string): TurnStep => {
+  const waiting = declared(state, at, text)
+  const isBounded = waiting.turn.speculations < mostSpeculations && waiting.since - waiting.turn.from <= longestForeseeableMillis
+  return isBounded ? foresee(waiting, text.trim(), []) : only(waiting)
+}
+
+const onRevoked = (state: TurnState): TurnStep =>
+  state._tag === "Waiting"
+    ? only(
+        { ...state, _tag: "Speaking", revision: state.revision + 1, turn: { ...state.turn, foreseen: undefined } },
+        ...cancelled(state.turn)
+      )
+    : only(state)
+
+const onDeclared = (state: TurnState, at: number, text: string, { ownsTurns }: TurnOptions): TurnStep => {
+  // It declares the end of a turn that has been committed without it.
+  if (ownsTurns && state._tag === "Idle" && state.stale > 0) return only({ ...state, stale: state.stale - 1 })
+  const waiting = declared(state, at, text)
+  return text.trim() === "" ? onNothing(waiting, at, []) : over(waiting, at, [])
+}

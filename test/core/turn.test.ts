@@ -1,0 +1,374 @@
+/** Whose turn it is: how soon the agent answers, what it does not mistake for an end, and what it never does before it is sure. */
+import { Effect } from "effect"
+import fc from "fast-check"
+import t from "tap"
+import type { Expectation } from "#core/model/EndOfTurn.ts"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import { deadlineOf, delayOf, initialTurn, nextTurn, type TurnCommand, type TurnEvent, type TurnState } from "#core/voice/Turn.ts"
+
+const anything: Expectation = { _tag: "Anything" }
+const silence = { audio: new Int16Array(0), isAnswer: false, language: "en" }
+
+interface Done {
+  readonly at: number
+  readonly command: TurnCommand
+}
+
+/** One call, in which time passes by itself: deadlines are met, and each pause is judged at once. */
+const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?: Expectation; readonly ownsTurns?: boolean } = {}) => {
+  let state: TurnState = initialTurn
+  const done: Array<Done> = []
+  const tell = (event: TurnEvent): void => {
+    const step = nextTurn(state, event, { ownsTurns })
+    state = step.state
+    for (const command of step.commands) done.push({ at: event.at, command })
+    for (const command of step.commands) {
+      if (command._tag !== "Judge") continue
+      const probability = Effect.runSync(endOfTurnRules.probability({ ...silence, expects, text: command.text }))
+      tell({ _tag: "Judged", at: event.at, revision: command.revision, probability })
+    }
+  }
+  const passUntil = (at: number): void => {
+    for (let due = deadlineOf(state, { ownsTurns }); due !== undefined && due < at; due = deadlineOf(state, { ownsTurns }))
+      tell({ _tag: "Passed", at: due })
+  }
+  return {
+    done,
+    state: () => state,
+    passUntil,
+    tell: (event: TurnEvent) => {
+      passUntil(event.at)
+      tell(event)
+    }
+  }
+}
+
+/**
+ * What is done in a call in which these things happen, each at a time in milliseconds: `voice`, `pause` (told 100 ms later), `text ...`, `final ...`,
+ * `forced ...`, and what a recognizer that owns turns tells: `foreseen ...`, `revoked`, `declared ...`.
+ */
+const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
+  const call = makeCall(options)
+  const heard = (at: number, text: string, isFinal: boolean, isForced: boolean): TurnEvent => ({
+    _tag: "Transcribed",
+    at,
+    text,
+    isFinal,
+    isForced
+  })
+  const events: Readonly<Record<string, (at: number, text: string) => TurnEvent>> = {
+    voice: (at) => ({ _tag: "VoiceStarted", at }),
+    pause: (at) => ({ _tag: "VoicePaused", at: at + 100, since: at }),
+    text: (at, text) => heard(at, text, false, false),
+    final: (at, text) => heard(at, text, true, false),
+    forced: (at, text) => heard(at, text, true, true),
+    foreseen: (at, text) => ({ _tag: "EndForeseen", at, text }),
+    revoked: (at) => ({ _tag: "EndRevoked", at }),
+    declared: (at, text) => ({ _tag: "EndDeclared", at, text })
+  }
+  for (const [at, what] of script) {
+    const [name = "", ...words] = what.split(" ")
+    const event = events[name]?.(at, words.join(" "))
+    if (event !== undefined) call.tell(event)
+  }
+  call.passUntil(Number.POSITIVE_INFINITY)
+  return call.done
+    .filter(({ command }) => command._tag !== "Judge")
+    .map(({ at, command }) => {
+      const text = "text" in command ? ` ${command.text}` : ""
+      const isForeseen = command._tag === "Commit" && command.isForeseen ? ", foreseen" : ""
+      return `${at} ${command._tag}${text}${isForeseen}`
+    })
+}
+
+t.test("given an answer, when the callee pauses after it, then the agent waits for as long as it may go on", async (t) => {
+  const check = (text: string, millis: number, expects: Expectation = anything) => {
+    const script = [
+      [0, "voice"],
+      [1000, "pause"],
+      [1150, `forced ${text}`]
+    ] as const
+    const commits = doneIn(script, { expects }).filter((line) => line.includes("Commit"))
+    t.equal(commits.length, 1, text)
+    t.equal(Number.parseInt(commits[0] ?? "", 10) - 1000, millis, text)
+    t.match(commits[0], text)
+  }
+  check("Yes, that is right.", 200)
+  check("tomorrow at noon", 560)
+  check("I would like to", 1333)
+  check("well, um", 1333)
+  check("on Tuesday, and", 1333)
+  const digits: Expectation = { _tag: "Digits", least: 6, most: 10 }
+  check("five five one nine", 1333, digits)
+  check("five five one nine two two", 560, digits)
+  check("double five 19 22 0 3 oh oh", 200, digits)
+  check("I do not know.", 200, digits)
+  check("A N N A at", 1333, { _tag: "Spelling" })
+})
+
+t.test(
+  "given a callee who goes on, when it was answered too early to be true, then nothing is spoken, and nothing of it is lost",
+  async (t) => {
+    t.strictSame(
+      doneIn([
+        [0, "voice"],
+        [1000, "pause"],
+        [1150, "forced tomorrow"],
+        [1400, "voice"],
+        [2000, "pause"],
+        [2150, "forced or on Friday."]
+      ]),
+      [
+        "1100 Finalize",
+        "1150 Speculate tomorrow",
+        "1400 CancelSpeculation",
+        "2100 Finalize",
+        "2150 Speculate tomorrow or on Friday.",
+        "2200 Commit tomorrow or on Friday., foreseen"
+      ]
+    )
+  }
+)
+
+/** The same without what is only prepared. */
+const commitsIn = (script: Parameters<typeof doneIn>[0]) =>
+  doneIn(script).flatMap((line) => (/Speculat|Finalize/.test(line) ? [] : [line.replace(", foreseen", "")]))
+
+t.test("given a recognizer, when it is late, wrong or silent, then the turn still ends, once, with all that was understood", async (t) => {
+  const check = (name: string, script: ReadonlyArray<readonly [number, string]>, expected: ReadonlyArray<string>) =>
+    t.strictSame(commitsIn(script), expected, name)
+  check(
+    "late",
+    [
+      [0, "voice"],
+      [1000, "pause"],
+      [1900, "forced Yes."]
+    ],
+    ["1900 Commit Yes."]
+  )
+  check(
+    "silent, after a word",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"]
+    ],
+    ["4000 Commit yes"]
+  )
+  check(
+    "silent from the beginning",
+    [
+      [0, "voice"],
+      [1000, "pause"]
+    ],
+    ["6000 Abandon"]
+  )
+  check(
+    "it is still empty",
+    [
+      [0, "voice"],
+      [1000, "pause"],
+      [1110, "text "],
+      [1150, "forced Yes."]
+    ],
+    ["1200 Commit Yes."]
+  )
+  check(
+    "there was nothing to understand",
+    [
+      [0, "voice"],
+      [300, "pause"],
+      [450, "forced "]
+    ],
+    ["450 Abandon"]
+  )
+  check(
+    "it had taken noise for a word",
+    [
+      [0, "voice"],
+      [200, "text a"],
+      [300, "pause"],
+      [450, "forced "]
+    ],
+    ["450 Abandon"]
+  )
+  check(
+    "it corrects itself",
+    [
+      [0, "voice"],
+      [500, "text yeah"],
+      [1000, "pause"],
+      [1110, "text yes"],
+      [1150, "forced No."]
+    ],
+    ["1200 Commit No."]
+  )
+  check("the voice was too faint to be noticed", [[1000, "final Yes."]], ["1200 Commit Yes."])
+  check(
+    "an answer that comes after the end is not heard as another turn",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"],
+      [4500, "final yes"],
+      [4600, "forced "],
+      [5000, "voice"],
+      [6000, "pause"],
+      [6150, "forced No."]
+    ],
+    ["4000 Commit yes", "6200 Commit No."]
+  )
+  check(
+    "nor as part of the next one",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"],
+      [4200, "voice"],
+      [4500, "forced yes"],
+      [5000, "pause"],
+      [5150, "forced No."]
+    ],
+    ["4000 Commit yes", "5200 Commit No."]
+  )
+  check(
+    "one that never comes makes nobody deaf",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"],
+      [7000, "voice"],
+      [7500, "final No."],
+      [8000, "pause"],
+      [8150, "forced "]
+    ],
+    ["4000 Commit yes", "8200 Commit No."]
+  )
+})
+
+t.test("given a recognizer that owns turns, when it declares their ends, then it is obeyed, and watched", async (t) => {
+  const check = (name: string, script: ReadonlyArray<readonly [number, string]>, expected: ReadonlyArray<string>) =>
+    t.strictSame(doneIn(script, { ownsTurns: true }), expected, name)
+  check(
+    "foreseen and declared",
+    [
+      [0, "voice"],
+      [900, "foreseen yes please"],
+      [1000, "pause"],
+      [1200, "declared yes please"]
+    ],
+    ["900 Speculate yes please", "1200 Commit yes please, foreseen"]
+  )
+  check(
+    "revoked",
+    [
+      [0, "voice"],
+      [900, "foreseen yes"],
+      [1000, "revoked"],
+      [2000, "declared yes but later"]
+    ],
+    ["900 Speculate yes", "1000 CancelSpeculation", "2000 Commit yes but later"]
+  )
+  check(
+    "never declared",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"]
+    ],
+    ["2500 Commit yes"]
+  )
+  check(
+    "declared too late",
+    [
+      [0, "voice"],
+      [500, "text yes"],
+      [1000, "pause"],
+      [3000, "declared yes"]
+    ],
+    ["2500 Commit yes"]
+  )
+})
+
+t.test("given a long turn or many pauses, when answers are thought up ahead, then only so often", async (t) => {
+  const pauses = [0, 1, 2, 3, 4].flatMap(
+    (at): ReadonlyArray<readonly [number, string]> => [
+      [at * 600, "voice"],
+      [at * 600 + 300, "pause"],
+      [at * 600 + 450, `forced word${at}`]
+    ]
+  )
+  t.equal(doneIn(pauses).filter((line) => line.includes("Speculate ")).length, 3)
+  t.strictSame(
+    doneIn([
+      [0, "voice"],
+      [10_001, "pause"],
+      [10_150, "forced Done."]
+    ]),
+    ["10101 Finalize", "10201 Commit Done."]
+  )
+})
+
+t.test("the more complete an answer is, the sooner it is taken for one, between the bounds", async (t) => {
+  const probabilities = Array.from({ length: 101 }, (_, index) => index / 100)
+  const delays = probabilities.map(delayOf)
+  t.ok(delays.every((delay, index) => index === 0 || delay <= (delays[index - 1] ?? 0)))
+  t.strictSame(
+    [delayOf(0), delayOf(0.29) > 1000, delayOf(0.3), delayOf(0.79) >= 500, delayOf(0.8), delayOf(1)],
+    [1500, true, 600, true, 200, 200]
+  )
+})
+
+/** A callee: how long each stretch of voice and each pause lasts, and how late the recognizer is. */
+const stretches = fc.array(
+  fc.record({
+    voice: fc.integer({ min: 60, max: 6000 }),
+    pause: fc.integer({ min: 120, max: 7000 }),
+    late: fc.integer({ min: 0, max: 2500 })
+  }),
+  { minLength: 1, maxLength: 12 }
+)
+
+t.test(
+  "whoever speaks, pauses and is understood however late, each word is committed once, in order, and never while he speaks",
+  async () => {
+    fc.assert(
+      fc.property(stretches, fc.boolean(), (all, isIncomplete) => {
+        const call = makeCall()
+        const events: Array<TurnEvent> = []
+        const voiced: Array<readonly [number, number]> = []
+        let at = 0
+        let toldAt = 0
+        for (const [index, { late, pause, voice }] of all.entries()) {
+          const since = at + voice
+          voiced.push([at, since])
+          // Answers come in order.
+          toldAt = Math.max(toldAt, since + 100 + late)
+          events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
+          events.push({
+            _tag: "Transcribed",
+            at: toldAt,
+            text: `word${index}${isIncomplete ? " and" : "."}`,
+            isFinal: true,
+            isForced: true
+          })
+          at = since + pause
+        }
+        for (const event of events.toSorted((one, other) => one.at - other.at)) call.tell(event)
+        call.passUntil(Number.POSITIVE_INFINITY)
+        const commits = call.done.flatMap(({ at, command }) => (command._tag === "Commit" ? [{ at, ...command }] : []))
+        const words = commits.flatMap(({ text }) => text.match(/word\d+/g) ?? [])
+        const speaks = (when: number) => voiced.some(([from, until]) => when > from && when < until)
+        const isInTime = commits.every(({ at, until }) => at >= until + 200 && at <= until + 5000)
+        const isSaidOnce = words.join() === all.map((_, index) => `word${index}`).join()
+        let speculations = 0
+        const isBounded = call.done.every(({ command }) => {
+          speculations = command._tag === "Speculate" ? speculations + 1 : command._tag === "Commit" ? 0 : speculations
+          return speculations <= 3
+        })
+        return isInTime && isSaidOnce && isBounded && commits.every(({ at }) => !speaks(at)) && call.state()._tag === "Idle"
+      }),
+      { numRuns: 1000 }
+    )
+  }
+)
