@@ -9,6 +9,13 @@ export interface PcmFrame {
 
 export const makePcmFrame = (samples: Int16Array = new Int16Array(frameSize)): PcmFrame => ({ samples, level: 0 })
 
+/** The level of a frame of mu-law. */
+export const levelOf = (codes: Uint8Array): number => {
+  let power = 0
+  for (let at = 0; at < codes.length; at++) power += decodeSample(codes[at] ?? silence) ** 2
+  return Math.sqrt(power / Math.max(1, codes.length))
+}
+
 /** Decodes a frame of mu-law. What it is short of is silence. */
 export const decodeInto = (frame: PcmFrame, codes: Uint8Array): void => {
   const { samples } = frame

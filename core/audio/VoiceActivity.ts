@@ -1,7 +1,8 @@
 /**
- * When the callee speaks: voice begins after 60 ms of it, pauses after 100 ms without, and ends after a hang-over, which is longer on a noisy line,
+ * When the callee speaks: voice begins after 60 ms of it, or more where the agent's echo could be taken for it, pauses after 100 ms without, and ends after a hang-over, which is longer on a noisy line,
  * where detectors drop frames within words. Time is counted in frames heard.
  */
+import type { EchoMeter } from "./EchoMeter.ts"
 import type { EnergyGate } from "./EnergyGate.ts"
 import { frameMillis } from "./Mulaw.ts"
 import type { PcmFrame } from "./PcmFrame.ts"
@@ -18,9 +19,18 @@ interface VoiceActivity {
 interface VoiceActivityOptions {
   readonly isVoice: (samples: Int16Array) => boolean
   readonly gate: EnergyGate
+  /** The echo of what the agent says now; without it, there is none. */
+  readonly echo?: Pick<EchoMeter, "decibels" | "expected">
+  /** Whether the agent is speaking now. */
+  readonly isInterrupting?: () => boolean
 }
 
 const startMillis = 60
+/** While the agent speaks over a line with an echo: for the faintest echo that matters, and for one that is this loud or louder. */
+const faintEcho = { decibels: -30, millis: 180 }
+const loudEcho = { decibels: -15, millis: 240 }
+/** Voice is louder than the echo: 6 dB. */
+const overEcho = 2
 const pauseMillis = 100
 const quietHangoverMillis = 200
 const noisyHangoverMillis = 400
@@ -34,12 +44,21 @@ const hangoverOf = (noise: number): number => {
   return quietHangoverMillis + Math.min(1, loudness) * (noisyHangoverMillis - quietHangoverMillis)
 }
 
-export const makeVoiceActivity = ({ gate, isVoice }: VoiceActivityOptions): VoiceActivity => {
+/** How much voice interrupts the agent, by the loudness of its echo. */
+export const interruptMillis = (decibels: number | undefined): number => {
+  if (decibels === undefined || decibels <= faintEcho.decibels) return startMillis
+  const loudness = Math.min(1, (decibels - faintEcho.decibels) / (loudEcho.decibels - faintEcho.decibels))
+  return faintEcho.millis + loudness * (loudEcho.millis - faintEcho.millis)
+}
+
+export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: VoiceActivityOptions): VoiceActivity => {
   let state: "silent" | "speaking" | "paused" = "silent"
   let voicedMillis = 0
   let unvoicedMillis = 0
   /** The noise before the voice: the voice itself must not count as noise when it pauses. */
   let noiseBefore = 0
+
+  const neededMillis = () => (isInterrupting?.() === true ? interruptMillis(echo?.decibels()) : startMillis)
 
   const onVoice = (): VoiceEvent | undefined => {
     voicedMillis += frameMillis
@@ -48,7 +67,7 @@ export const makeVoiceActivity = ({ gate, isVoice }: VoiceActivityOptions): Voic
       state = "speaking"
       return "resumed"
     }
-    if (state === "speaking" || voicedMillis < startMillis) return undefined
+    if (state === "speaking" || voicedMillis < neededMillis()) return undefined
     state = "speaking"
     noiseBefore = gate.noise()
     return "started"
@@ -68,7 +87,7 @@ export const makeVoiceActivity = ({ gate, isVoice }: VoiceActivityOptions): Voic
   return {
     push: (frame) => {
       // Both hear every frame, because both learn what the line sounds like.
-      const isLoud = gate.push(frame.level)
+      const isLoud = gate.push(frame.level) && frame.level > overEcho * (echo?.expected() ?? 0)
       return isVoice(frame.samples) && isLoud ? onVoice() : onSilence()
     },
     changedMillisAgo: () => (state === "speaking" ? voicedMillis : unvoicedMillis)

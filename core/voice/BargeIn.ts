@@ -1,0 +1,112 @@
+/**
+ * Whether the callee interrupts the agent: what is said over it is an interruption, a word of assent, or no word at all. By the policy `provisional` the
+ * agent pauses at once, and goes on where it stopped unless it turns out that it was interrupted. Pure: times come in on the events.
+ *
+ *     Silent --agent begins--> Speaking --voice--> Held --words--> Silent, interrupted
+ *                                 ^---no words, or too late---'
+ */
+
+export type BargeInPolicy = "provisional" | "vad" | "min_words"
+
+export interface BargeInRules {
+  readonly policy: BargeInPolicy
+  /** For `min_words`. */
+  readonly minWords: number
+  /** False: nothing interrupts the agent at this point. */
+  readonly allowInterrupt: boolean
+}
+
+interface BargeInSituation extends BargeInRules {
+  /** The agent has all but finished: assent is an answer to it. */
+  readonly isEnding: boolean
+}
+
+export type BargeInEvent =
+  | { readonly _tag: "AgentStarted"; readonly at: number }
+  /** The callee has heard the end of it. */
+  | { readonly _tag: "AgentFinished"; readonly at: number }
+  | { readonly _tag: "VoiceStarted"; readonly at: number }
+  | { readonly _tag: "VoicePaused"; readonly at: number }
+  /** What was understood since the voice started. `isLast`: the recognizer has finished with it. */
+  | { readonly _tag: "Understood"; readonly at: number; readonly text: string; readonly isLast: boolean }
+  /** The deadline has passed. */
+  | { readonly _tag: "Passed"; readonly at: number }
+
+export type BargeInCommand =
+  | "Pause"
+  /** Goes on with the first sample that was not heard; what was said meanwhile is no turn. */
+  | "Resume"
+  /** What was said is no turn, and the agent never stopped. */
+  | "Disregard"
+  | "Interrupt"
+
+type BargeInState =
+  | { readonly _tag: "Silent" }
+  | { readonly _tag: "Speaking" }
+  | { readonly _tag: "Held"; readonly since: number; readonly isVoiced: boolean }
+
+interface BargeInStep {
+  readonly state: BargeInState
+  readonly commands: ReadonlyArray<BargeInCommand>
+}
+
+/** An agent that was not interrupted is heard again within 1.5 s; the rest is the next tick and the way to the callee. */
+const longestHoldMillis = 1400
+
+const assent = new Set(
+  `uh-huh uhhuh uh huh mm-hmm mmhmm mhm mm hm hmm mmm ah oh okay ok kay yeah yep yup right sure alright i see got it go on fine good great`.split(
+    /\s+/
+  )
+)
+const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}'-]+/gu) ?? []
+
+/** More words than these are no assent, whatever they are. */
+const mostAssentWords = 4
+const isAssent = (words: ReadonlyArray<string>): boolean => words.length <= mostAssentWords && words.every((word) => assent.has(word))
+
+const silent: BargeInState = { _tag: "Silent" }
+const speaking: BargeInState = { _tag: "Speaking" }
+const only = (state: BargeInState, ...commands: ReadonlyArray<BargeInCommand>): BargeInStep => ({ state, commands })
+export const initialBargeIn: BargeInState = silent
+
+/** When `Passed` is due; undefined when nothing is waited for. */
+export const holdUntil = (state: BargeInState): number | undefined => (state._tag === "Held" ? state.since + longestHoldMillis : undefined)
+
+export const nextBargeIn = (state: BargeInState, event: BargeInEvent, rules: BargeInSituation): BargeInStep => {
+  switch (event._tag) {
+    case "AgentStarted":
+      return only(state._tag === "Silent" ? speaking : state)
+    case "AgentFinished":
+      return only(silent)
+    case "VoiceStarted":
+      return onVoice(state, event.at, rules)
+    case "VoicePaused":
+      return only(state._tag === "Held" ? { ...state, isVoiced: false } : state)
+    case "Understood":
+      return onText(state, event.text, event.isLast, rules)
+    case "Passed":
+      return onPassed(state, event.at)
+  }
+}
+
+const onVoice = (state: BargeInState, at: number, { allowInterrupt, policy }: BargeInRules): BargeInStep => {
+  if (state._tag === "Held") return only({ ...state, isVoiced: true })
+  if (state._tag === "Silent" || !allowInterrupt || policy === "min_words") return only(state)
+  return policy === "vad" ? only(silent, "Interrupt") : only({ _tag: "Held", since: at, isVoiced: true }, "Pause")
+}
+
+const onText = (state: BargeInState, text: string, isLast: boolean, rules: BargeInSituation): BargeInStep => {
+  if (state._tag === "Silent") return only(state)
+  const words = wordsOf(text)
+  const least = rules.policy === "min_words" ? rules.minWords : 1
+  if (rules.allowInterrupt && words.length >= least && (rules.isEnding || !isAssent(words))) return only(silent, "Interrupt")
+  if (!isLast) return only(state)
+  if (state._tag === "Speaking") return only(state, "Disregard")
+  return state.isVoiced ? only(state) : only(speaking, "Resume")
+}
+
+const onPassed = (state: BargeInState, at: number): BargeInStep => {
+  if (state._tag !== "Held" || at < state.since + longestHoldMillis) return only(state)
+  // Nobody coughs for so long: it is speech, if not understood yet.
+  return state.isVoiced ? only(silent, "Interrupt") : only(speaking, "Resume")
+}
