@@ -8,7 +8,7 @@ const incomplete = 0.1
 
 /** Words after which nobody stops: conjunctions, prepositions, articles, auxiliaries, and the sounds of thinking. */
 const openWords = new Set(
-  `and or but so because if when while although that which who a an the my your his her our their this to of in on at for from with by about
+  `and or but so because if when while although a an the my your our their to of in on at for from with by about
   is are was am will would can could should i i'm it's uh um er erm uhm hmm like well maybe actually let's`.split(/\s+/)
 )
 const digitWords: Readonly<Record<string, number>> = {

@@ -148,6 +148,10 @@ export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptio
   }
 }
 
+/** What has been heard of the turn so far was none. */
+export const forgetTurn = (state: TurnState, at: number): TurnStep =>
+  state._tag === "Idle" ? only(state) : only(idleAfter(state, at), ...cancelled(state.turn))
+
 const onVoice = (state: TurnState, at: number): TurnStep => {
   if (state._tag === "Speaking") return only(state)
   const revision = state.revision + 1
@@ -218,7 +222,7 @@ const foresee = (state: Waiting, text: string, before: ReadonlyArray<TurnCommand
   return { state: speculated, commands: [...before, ...cancelled(turn), { _tag: "Speculate", text }] }
 }
 
-const idleAfter = ({ owed, revision, stale }: Waiting, at: number): TurnState => ({
+const idleAfter = ({ owed, revision, stale }: Heard, at: number): TurnState => ({
   _tag: "Idle",
   revision: revision + 1,
   stale: stale + owed,

@@ -164,6 +164,16 @@ export class Playout {
     return !this.#isPaused && this.#reading < this.#pieces.length
   }
 
+  /** Whether there is speech that the callee is not known to have heard. */
+  isUnheard(): boolean {
+    return this.#pieces.length > 0
+  }
+
+  /** How much speech of the utterance is left to be heard; infinite while more pieces may come. */
+  leftMillis(): number {
+    return this.#finished === undefined ? Number.POSITIVE_INFINITY : (this.#end - (this.played()?.bytes ?? 0)) / bytesPerMillis
+  }
+
   /** The next frame of speech, valid until the next call; undefined when there is none to send. */
   take(now: number): Uint8Array | undefined {
     if (!this.isSpeaking()) return undefined

@@ -42,7 +42,7 @@ interface VoiceLineOptions {
   readonly recording: Recording | undefined
   readonly detectMachine: boolean
   /** In the order in which they hear each frame. Where none arrives, they hear silence. */
-  readonly listeners?: ReadonlyArray<FrameListener>
+  readonly listeners?: (playout: Playout) => ReadonlyArray<FrameListener>
 }
 
 const quiet = makePcmFrame()
@@ -76,14 +76,14 @@ class Line implements VoiceLine, PacedStream {
   #dropped = 0
   readonly playout: Playout
 
-  constructor(pacer: FramePacer, events: VoiceLineEvents, { detectMachine, listeners = [], recording }: VoiceLineOptions) {
+  constructor(pacer: FramePacer, events: VoiceLineEvents, { detectMachine, listeners, recording }: VoiceLineOptions) {
     this.#pacer = pacer
     this.#events = events
     this.#recording = recording
     this.playout = new Playout(() => pacer.now())
     this.#amd = detectMachine ? makeAmd() : undefined
-    this.#listeners = listeners
-    this.#inbound = detectMachine || recording !== undefined || listeners.length > 0 ? makeInbound() : undefined
+    this.#listeners = listeners?.(this.playout) ?? []
+    this.#inbound = detectMachine || recording !== undefined || this.#listeners.length > 0 ? makeInbound() : undefined
   }
 
   resume(media: MediaStream): void {
@@ -151,6 +151,7 @@ class Line implements VoiceLine, PacedStream {
     if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
     else if (this.#moment !== undefined) this.#await(this.#moment, heard ?? quiet, now)
     this.playout.tick(now)
+    for (const listener of this.#listeners) listener.tick?.(now, out, heard)
   }
 
   skipped(frames: number): void {

@@ -20,7 +20,7 @@ const call = (listeners: ReadonlyArray<FrameListener>) => {
   const says: Array<(codes: Uint8Array) => void> = []
   const media = { ...callee.media, listen: ({ frame }: { readonly frame: (codes: Uint8Array) => void }) => void says.push(frame) }
   const events = { verdict: ignore, moment: ignore, skipped: ignore, closed: ignore, failed: (cause: unknown) => void failures.push(cause) }
-  const line = openLine(media, callee.pacer, events, { recording, detectMachine: false, listeners })
+  const line = openLine(media, callee.pacer, events, { recording, detectMachine: false, listeners: () => listeners })
   const say = (...samples: ReadonlyArray<number>) => {
     for (const sample of samples) for (const frame of says) frame(new Uint8Array(160).fill(encodeSample(sample)))
   }

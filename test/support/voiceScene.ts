@@ -71,17 +71,21 @@ export const loopback = (lag: Lag = 0) => {
     mark: carrier.mark,
     listen: (listener) => listeners.push(listener)
   }
+  /** Goes on for 20 ms in which the callee is heard like this. */
+  const step = (codes: Uint8Array) => {
+    for (const listener of listeners) listener.frame(codes)
+    const due = wake
+    wake = undefined
+    due?.()
+    carrier.play()
+    now += 20
+    carrier.tell()
+  }
   /** Goes on for frames of 20 ms in which the callee is heard at this loudness. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
       for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
-      for (const listener of listeners) listener.frame(callee)
-      const due = wake
-      wake = undefined
-      due?.()
-      carrier.play()
-      now += 20
-      carrier.tell()
+      step(callee)
     }
   }
   const end = (why: string, how: MediaEnd = "unknown") => {
@@ -95,7 +99,7 @@ export const loopback = (lag: Lag = 0) => {
   const room = (has: boolean) => {
     hasRoom = has
   }
-  return { pacer, media, sent, heard: carrier.heard, skipped, talk, stall, end, room }
+  return { pacer, media, sent, heard: carrier.heard, skipped, step, talk, stall, end, room }
 }
 export type Loopback = ReturnType<typeof loopback>
 

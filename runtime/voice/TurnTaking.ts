@@ -1,0 +1,200 @@
+/**
+ * The callee's side of a conversation on the media plane: from its frames to its turns, and to interruptions of the agent. It holds what the pure
+ * machines of `core/voice` decide on, and carries out what cannot wait for a fiber: to silence the agent, and to go on. Plain callbacks; nothing is
+ * allocated for a frame in which nothing changes.
+ */
+import { makeEchoMeter } from "#core/audio/EchoMeter.ts"
+import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
+import { levelOf, type PcmFrame } from "#core/audio/PcmFrame.ts"
+import { makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
+import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
+import { type BargeInEvent, type BargeInRules, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
+import { deadlineOf, forgetTurn, initialTurn, nextTurn, type TurnCommand, type TurnEvent } from "#core/voice/Turn.ts"
+import type { FrameListener } from "./FrameListener.ts"
+import { makeVoiceDetector } from "./FvadWasm.ts"
+import type { Played, Playout } from "./Playout.ts"
+
+/** People answer a question before its last word is over. */
+const endingMillis = 800
+
+type Commit = Extract<TurnCommand, { readonly _tag: "Commit" }>
+
+interface TurnTakingEvents {
+  /** The end-of-turn model is asked; `judged` takes its answer, and may be called at once. */
+  readonly judge: (text: string, judged: (probability: number) => void) => void
+  /** An answer may be generated, but nothing of it spoken or done before the commit. */
+  readonly speculate: (text: string) => void
+  readonly cancelSpeculation: () => void
+  /** The callee has finished. Times are the pacer's milliseconds. */
+  readonly committed: (turn: Commit) => void
+  /** The agent has been silenced; this is what the callee has heard of it. Speech that is still made for it is dropped by its epoch. */
+  readonly interrupted: (played: Played | undefined) => void
+}
+
+interface TurnTakingOptions {
+  readonly now: () => number
+  readonly playout: Playout
+  readonly recognizer: Pick<RecognizerSession, "finalize" | "write">
+  readonly ownsTurns: boolean
+  /** Of the present node; asked for each decision. */
+  readonly rules: () => BargeInRules
+}
+
+export interface TurnTaking extends FrameListener {
+  /** What the recognizer tells. */
+  readonly understood: (event: RecognizerEvent) => void
+}
+
+export const makeTurnTaking = (options: TurnTakingOptions, events: TurnTakingEvents): TurnTaking => new Turns(options, events)
+
+class Turns implements TurnTaking {
+  readonly #options: TurnTakingOptions
+  readonly #events: TurnTakingEvents
+  readonly #echo = makeEchoMeter()
+  readonly #detector = makeVoiceDetector()
+  readonly #activity = makeVoiceActivity({
+    isVoice: (samples) => this.#detector.isVoice(samples),
+    gate: makeEnergyGate(),
+    echo: this.#echo,
+    isInterrupting: () => this.#isAgentSpeaking
+  })
+  #turn = initialTurn
+  #bargeIn = initialBargeIn
+  #isAgentSpeaking = false
+  #isVoiced = false
+  /** The agent is speaking, and must not be interrupted: nothing that is said now counts, then or later. */
+  #isProtected = false
+  /** What was understood while the agent spoke. */
+  #saidOver = ""
+
+  constructor(options: TurnTakingOptions, events: TurnTakingEvents) {
+    this.#options = options
+    this.#events = events
+  }
+
+  hear(frame: PcmFrame): void {
+    const change = this.#activity.push(frame)
+    if (!this.#isProtected) this.#options.recognizer.write(frame.samples)
+    if (change === undefined || change === "ended") return
+    this.#isVoiced = change !== "paused"
+    if (this.#isProtected) return
+    const now = this.#options.now()
+    const since = now - this.#activity.changedMillisAgo()
+    if (change === "paused") {
+      this.#tellBargeIn({ _tag: "VoicePaused", at: now })
+      this.#tellTurn({ _tag: "VoicePaused", at: now, since })
+    } else this.#voice(now, since)
+  }
+
+  tick(now: number, sent: Uint8Array, heard: PcmFrame | undefined): void {
+    this.#echo.push(levelOf(sent), heard?.level ?? 0)
+    this.#followAgent(now)
+    const heldUntil = holdUntil(this.#bargeIn)
+    if (heldUntil !== undefined && now >= heldUntil) this.#tellBargeIn({ _tag: "Passed", at: now })
+    const deadline = deadlineOf(this.#turn, this.#options)
+    if (deadline !== undefined && now >= deadline) this.#tellTurn({ _tag: "Passed", at: now })
+  }
+
+  close(): void {
+    this.#detector.free()
+  }
+
+  understood(event: RecognizerEvent): void {
+    const at = this.#options.now()
+    switch (event._tag) {
+      case "Partial":
+        return this.#text(at, event.text, false, false)
+      case "Final":
+        return this.#text(at, event.text, true, event.isForced)
+      case "EndForeseen":
+      case "EndDeclared":
+        this.#tellBargeIn({ _tag: "Understood", at, text: event.text, isLast: event._tag === "EndDeclared" })
+        return this.#tellTurn({ _tag: event._tag, at, text: event.text })
+      case "EndRevoked":
+        return this.#tellTurn({ _tag: "EndRevoked", at })
+      case "Failed":
+        return this.#forget(at)
+    }
+  }
+
+  #voice(at: number, since: number): void {
+    this.#tellBargeIn({ _tag: "VoiceStarted", at })
+    this.#tellTurn({ _tag: "VoiceStarted", at: since })
+  }
+
+  #text(at: number, text: string, isFinal: boolean, isForced: boolean): void {
+    const said = `${this.#saidOver} ${text}`.trim()
+    if (isFinal && this.#isAgentSpeaking) this.#saidOver = said
+    // First: it decides whether this is part of a turn.
+    const isNone = this.#tellBargeIn({ _tag: "Understood", at, text: said, isLast: isForced })
+    this.#tellTurn({ _tag: "Transcribed", at, text, isFinal, isForced })
+    if (isNone) this.#forget(at)
+  }
+
+  /** Follows the agent from its first frame to the last that the callee hears. */
+  #followAgent(now: number): void {
+    const { playout, rules } = this.#options
+    const isSpeaking = playout.isUnheard()
+    if (isSpeaking !== this.#isAgentSpeaking) {
+      this.#isAgentSpeaking = isSpeaking
+      this.#saidOver = ""
+      this.#tellBargeIn({ _tag: isSpeaking ? "AgentStarted" : "AgentFinished", at: now })
+      // It may have been paused after its last sample.
+      if (!isSpeaking) playout.resume()
+    }
+    const wasProtected = this.#isProtected
+    this.#isProtected = isSpeaking && !rules().allowInterrupt
+    if (this.#isProtected && !wasProtected) this.#forget(now)
+    if (wasProtected && !this.#isProtected && this.#isVoiced) this.#voice(now, now)
+  }
+
+  /** Whether what was said is no turn. */
+  #tellBargeIn(event: BargeInEvent): boolean {
+    const { playout, rules } = this.#options
+    const isEnding = playout.leftMillis() <= endingMillis
+    const { commands, state } = nextBargeIn(this.#bargeIn, event, { ...rules(), isEnding })
+    this.#bargeIn = state
+    for (const command of commands) {
+      if (command === "Pause") playout.pause()
+      if (command === "Resume") playout.resume()
+      if (command === "Interrupt") this.#interrupt()
+    }
+    const isNone = commands.includes("Resume") || commands.includes("Disregard")
+    if (isNone) this.#saidOver = ""
+    if (isNone && event._tag === "Passed") this.#forget(event.at)
+    return isNone
+  }
+
+  #interrupt(): void {
+    const played = this.#options.playout.stop()
+    this.#isAgentSpeaking = false
+    this.#saidOver = ""
+    this.#events.interrupted(played)
+  }
+
+  #forget(at: number): void {
+    const { commands, state } = forgetTurn(this.#turn, at)
+    this.#turn = state
+    for (const command of commands) this.#perform(command)
+  }
+
+  #tellTurn(event: TurnEvent): void {
+    const { commands, state } = nextTurn(this.#turn, event, this.#options)
+    this.#turn = state
+    for (const command of commands) this.#perform(command)
+  }
+
+  #perform(command: TurnCommand): void {
+    if (command._tag === "Finalize") return this.#options.recognizer.finalize()
+    if (command._tag === "CancelSpeculation") return this.#events.cancelSpeculation()
+    // While the agent speaks, nothing that is said over it is a turn, unless it interrupts.
+    if (this.#bargeIn._tag !== "Silent") return
+    if (command._tag === "Judge") return this.#judge(command.text, command.revision)
+    if (command._tag === "Speculate") return this.#events.speculate(command.text)
+    if (command._tag === "Commit") this.#events.committed(command)
+  }
+
+  #judge(text: string, revision: number): void {
+    this.#events.judge(text, (probability) => this.#tellTurn({ _tag: "Judged", at: this.#options.now(), revision, probability }))
+  }
+}

@@ -1,0 +1,192 @@
+/** A conversation on the line: real audio in both directions, a recognizer that knows what was said, and what each side hears of the other. */
+import { Effect } from "effect"
+import t from "tap"
+import { encode } from "#core/audio/Mulaw.ts"
+import type { BargeInRules } from "#core/voice/BargeIn.ts"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import type { Played } from "#runtime/voice/Playout.ts"
+import { makeTurnTaking, type TurnTaking } from "#runtime/voice/TurnTaking.ts"
+import { openLine } from "#runtime/voice/VoiceLine.ts"
+import { fliteClips } from "#test/support/prompts.ts"
+import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
+import { after, hiss, nothing, type Sound } from "#test/support/sound.ts"
+import { isNoise, loopback } from "#test/support/voiceScene.ts"
+
+const sentences = ["Yes, I would like that.", "Uh huh.", "Okay.", "Wait a minute, please."]
+const spoken = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
+/** As loud as a cough, and as long. */
+const cough = hiss(180, 5000, 3)
+
+const interruptible: BargeInRules = { policy: "provisional", minWords: 3, allowInterrupt: true }
+/** Different in each frame, so that it can be seen which was heard; never like noise. */
+const speech = (frames: number) => Uint8Array.from({ length: frames * 160 }, (_, at) => (at * 7 + Math.floor(at / 160) * 31) % 90)
+const bytesOf = (frames: ReadonlyArray<Uint8Array>) => Buffer.concat(frames.filter((frame) => !isNoise(frame)))
+
+/** A call on a carrier that plays 40 ms late, with the line as quiet as lines are. */
+const conversation = (rules: BargeInRules = interruptible) => {
+  const callee = loopback(2)
+  const recognizer = scriptedRecognizer()
+  const told: Array<string> = []
+  const stops: Array<Played | undefined> = []
+  const written: Array<number> = []
+  const ignore = () => {}
+  let turns: TurnTaking | undefined
+  const session = Effect.runSync(
+    Effect.scoped(recognizer.open({ language: "en", keyterms: [], phrases: [] }, (event) => turns?.understood(event)))
+  )
+  const millis = () => callee.sent.length * 20
+  const listening = {
+    now: () => callee.pacer.now(),
+    ownsTurns: false,
+    rules: () => rules,
+    recognizer: {
+      finalize: session.finalize,
+      write: (samples: Int16Array) => {
+        written.push(millis())
+        session.write(samples)
+      }
+    }
+  }
+  const pause = { audio: new Int16Array(0), isAnswer: false, language: "en", expects: { _tag: "Anything" } } as const
+  const { playout } = openLine(
+    callee.media,
+    callee.pacer,
+    { verdict: ignore, moment: ignore, skipped: ignore, closed: ignore, failed: (cause) => t.error(cause) },
+    {
+      recording: undefined,
+      detectMachine: false,
+      listeners: (playout) => {
+        turns = makeTurnTaking(
+          { ...listening, playout },
+          {
+            judge: (text, judged) => judged(Effect.runSync(endOfTurnRules.probability({ ...pause, text }))),
+            speculate: (text) => void told.push(`${millis()} speculate ${text}`),
+            cancelSpeculation: () => void told.push(`${millis()} cancel`),
+            committed: ({ text }) => void told.push(`${millis()} committed ${text}`),
+            interrupted: (played) => void stops.push(played)
+          }
+        )
+        return [turns]
+      }
+    }
+  )
+  const hears = (sound: Sound) => {
+    const codes = encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.round(value)))
+    for (let at = 0; at + 160 <= codes.length; at += 160) callee.step(codes.subarray(at, at + 160))
+  }
+  const says = (text: string) => {
+    recognizer.says(text)
+    const from = millis()
+    hears(spoken.get(text) ?? nothing(0))
+    return { from, until: millis() }
+  }
+  hears(nothing(1000))
+  return { callee, hears, millis, playout, says, stops, told, written }
+}
+
+/** The agent says a line of four seconds, and has said one second of it. */
+const spokenTo = (rules?: BargeInRules) => {
+  const call = conversation(rules)
+  call.playout.append(call.playout.epoch(), speech(200))
+  call.playout.finish(call.playout.epoch(), () => {})
+  call.hears(nothing(1000))
+  return call
+}
+/** The longest stretch in which the callee hears nothing, from here on, in milliseconds. */
+const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
+  const lengths = frames
+    .map(isNoise)
+    .join()
+    .split("false")
+    .map((part) => part.match(/true/g)?.length ?? 0)
+  return Math.max(...lengths.slice(1, -1)) * 20
+}
+
+t.test(
+  "given a callee who answers, when the answer is complete, then the turn is committed 200 ms after it, with a head start",
+  async (t) => {
+    const { hears, says, told } = conversation()
+    const { until } = says("Yes, I would like that.")
+    hears(nothing(1500))
+    t.equal(told.length, 2)
+    const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
+    t.match(told, [/speculate Yes, I would like that/, /committed Yes, I would like that/])
+    t.ok((speculated ?? 999) <= 140, `thought about after ${speculated} ms`)
+    t.ok((committed ?? 999) >= 180 && (committed ?? 999) <= 260, `committed after ${committed} ms`)
+  }
+)
+
+t.test(
+  "given an agent that speaks, when the callee interrupts it, then it is silent at once, and what was heard is told exactly",
+  async (t) => {
+    const { callee, hears, says, stops, told } = spokenTo()
+    const { from } = says("Wait a minute, please.")
+    const silentAt = callee.sent.findIndex((frame, at) => at > from / 20 && isNoise(frame)) * 20
+    t.ok(silentAt - from - 20 <= 100, `silent ${silentAt - from - 20} ms after the voice`)
+    hears(nothing(2000))
+    t.equal(stops.length, 1)
+    t.ok(Math.abs(bytesOf(callee.heard).length - (stops[0]?.bytes ?? 0)) <= 160)
+    t.match(told, [/speculate Wait a minute/, /committed Wait a minute/])
+  }
+)
+
+t.test(
+  "given an agent that speaks, when there is a cough or assent, then it goes on with the next sample, and nothing is a turn",
+  async (t) => {
+    const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void) => {
+      const call = spokenTo()
+      disturb(call)
+      call.hears(nothing(5000))
+      t.ok(bytesOf(call.callee.heard).equals(Buffer.from(speech(200))), `${name}: all is heard, once`)
+      t.ok(longestGap(call.callee.heard) <= 1500, `${name}: after ${longestGap(call.callee.heard)} ms`)
+      t.strictSame([call.stops, call.told], [[], []], name)
+      return longestGap(call.callee.heard)
+    }
+    t.ok(check("cough", ({ hears }) => hears(cough)) > 0, "it had paused")
+    t.ok(check("assent", ({ says }) => says("Uh huh.")) > 0, "it had paused")
+    check("two of them", ({ hears, says }) => {
+      says("Uh huh.")
+      hears(nothing(800))
+      says("Okay.")
+    })
+  }
+)
+
+t.test(
+  "given a line that must not be interrupted, when the callee talks over it, then it goes on, and that is never answered",
+  async (t) => {
+    const { callee, hears, says, stops, told, written } = spokenTo({ ...interruptible, allowInterrupt: false })
+    const { from, until } = says("Yes, I would like that.")
+    hears(nothing(5000))
+    t.ok(bytesOf(callee.heard).equals(Buffer.from(speech(200))))
+    t.equal(longestGap(callee.heard), 0)
+    t.strictSame([stops, told], [[], []])
+    t.notOk(
+      written.some((at) => at > from && at < until),
+      "nor is it recognized"
+    )
+    says("Okay.")
+    hears(nothing(1500))
+    t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")
+  }
+)
+
+t.test("given an agent that has all but finished, when the callee says okay, then that is its turn", async (t) => {
+  const { hears, playout, says, told } = conversation()
+  playout.append(playout.epoch(), speech(80))
+  playout.finish(playout.epoch(), () => {})
+  hears(nothing(1400))
+  says("Okay.")
+  hears(nothing(2000))
+  t.match(told.at(-1), /committed Okay\./)
+})
+
+t.test("given an answer with a pause in it, when the callee goes on, then it is one turn, and the head start is lost", async (t) => {
+  const { hears, says, told } = conversation()
+  says("Okay.")
+  hears(nothing(100))
+  says("Yes, I would like that.")
+  hears(after(nothing(1500)))
+  t.match(told.at(-1), /committed Okay\. Yes, I would like that\./)
+  t.equal(told.filter((line) => line.includes("committed")).length, 1)
+})

@@ -1,0 +1,58 @@
+/**
+ * A recognizer that knows what was said: whoever speaks registers the text, and gets it back when the segment is closed and there was sound in it. The
+ * audio takes its usual way, and only the errors of recognition are left out.
+ */
+import { Effect } from "effect"
+import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
+
+interface ScriptedRecognizer extends SpeechToText {
+  /** The callee begins to say this. */
+  readonly says: (text: string) => void
+  readonly hints: ReadonlyArray<RecognizerHints>
+  readonly session: () => RecognizerSession | undefined
+}
+
+/** Root mean square, of a frame of speech. */
+const audible = 200
+const frameMillis = 20
+
+/** `answer` decides when a text is told; at once by default. */
+export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) => tell()): ScriptedRecognizer => {
+  const hints: Array<RecognizerHints> = []
+  const said: Array<string> = []
+  let session: RecognizerSession | undefined
+
+  const open = (first: RecognizerHints, emit: (event: RecognizerEvent) => void) =>
+    Effect.sync(() => {
+      let millis = 0
+      let from: number | undefined
+      hints.push(first)
+      session = {
+        write: (samples) => {
+          const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)
+          if (Math.sqrt(power) > audible) from ??= millis
+          millis += frameMillis
+        },
+        finalize: () => {
+          const text = from === undefined ? "" : said.splice(0).join(" ")
+          const fromMillis = from ?? millis
+          const untilMillis = millis
+          from = undefined
+          const isAnswer = hints.at(-1)?.phrases.includes(text) ?? false
+          answer(() => emit({ _tag: "Final", text, fromMillis, untilMillis, isForced: true, isAnswer, confidence: undefined }))
+        },
+        hint: (next) => void hints.push(next)
+      }
+      return session
+    })
+
+  return {
+    provider: "scripted",
+    model: "scripted",
+    ownsTurns: false,
+    open,
+    says: (text) => void said.push(text),
+    hints,
+    session: () => session
+  }
+}
