@@ -152,6 +152,15 @@ t.test(
   }
 )
 
+t.test("given assent to an agent that goes on, when the callee interrupts it soon after, then only that is its turn", async (t) => {
+  const { hears, says, told } = spokenTo()
+  says("Uh huh.")
+  hears(nothing(250))
+  says("Wait a minute, please.")
+  hears(nothing(2000))
+  t.match(told.at(-1), /committed Wait a minute, please\.$/)
+})
+
 t.test(
   "given a line that must not be interrupted, when the callee talks over it, then it goes on, and that is never answered",
   async (t) => {
