@@ -1,6 +1,6 @@
 /** Converts sound of any rate to the phone's, piece by piece, so that a long recording is never in memory in its original form. */
 import { encodeFrames, sampleRate } from "#core/audio/Mulaw.ts"
-import { makeResampler, type Resampler } from "./Resampler.ts"
+import { makeResampler, type Resampler } from "#core/audio/Resampler.ts"
 
 /** Anything after this is not played. */
 export const maxSeconds = 300

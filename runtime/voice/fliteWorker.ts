@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads"
 import { stepBack } from "#runtime/process/ownPriority.ts"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
 import { encodeFrames, sampleRate } from "#core/audio/Mulaw.ts"
-import { resample } from "./Resampler.ts"
+import { resample } from "#core/audio/Resampler.ts"
 import { spokenText } from "./SpokenText.ts"
 
 export interface FliteRequest {

@@ -7,7 +7,7 @@ import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { startOggOpus } from "#runtime/voice/OggOpus.ts"
 import { compressRecording } from "#runtime/voice/opusRecording.ts"
-import { resample } from "#runtime/voice/Resampler.ts"
+import { resample } from "#core/audio/Resampler.ts"
 import { heardOpus } from "#test/support/oggOpus.ts"
 import { wavOf } from "#test/support/wav.ts"
 

@@ -1,0 +1,16 @@
+/** PocketSphinx from Debian's packages, unpacked into the cache folder by `deploy/pocketsphinx/install`. */
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { findSphinx, type SphinxFiles } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
+import { unavailable } from "./fromDebian.ts"
+
+const install = fileURLToPath(new URL("../../deploy/pocketsphinx/install", import.meta.url))
+export const pocketsphinxUnavailable = unavailable(install)
+
+/** Once it is installed. */
+export const pocketsphinx = (): SphinxFiles => {
+  const root = join(process.env["POCKETSPHINX_CACHE"] ?? join(dirname(install), "../../.cache/pocketsphinx"), "root-1")
+  const files = findSphinx(root)
+  if (files === undefined) throw new Error(`PocketSphinx is not in ${root}`)
+  return files
+}
