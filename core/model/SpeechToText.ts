@@ -12,6 +12,8 @@ export interface RecognizerHints {
   readonly keyterms: ReadonlyArray<string>
   /** All that is expected now, for recognizers that choose among phrases; empty where anything may be said. */
   readonly phrases: ReadonlyArray<string>
+  /** The same as a JSGF grammar, which can also hold numbers and dates; in place of the phrases, for recognizers that take one. */
+  readonly grammar?: string | undefined
 }
 
 /** Times are milliseconds of the audio that was written. A session keeps their order. */

@@ -48,8 +48,11 @@ export const grammarOf = (node: ModelNode): string => {
   )
   const alternatives = [...new Set(said)].filter((phrase) => phrase !== "").toSorted()
   const values = [...new Set(node.variables.flatMap((variable) => spokenFor[kindOf(variable)] ?? []))]
+  const moment = values.includes("date") && values.includes("time") ? ["<date> [ at ] <time>"] : []
   const value =
-    values.length === 0 ? [] : [`[ yes | no | i meant | it is | at | on ] ( ${values.map((name) => `<${name}>`).join(" [ at ] | ")} )`]
+    values.length === 0
+      ? []
+      : [`[ yes | no | i meant | it is | at | on ] ( ${[...values.map((name) => `<${name}>`), ...moment].join(" | ")} )`]
   return [
     "#JSGF V1.0;",
     "grammar node;",

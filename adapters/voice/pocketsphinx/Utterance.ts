@@ -1,0 +1,75 @@
+/**
+ * What a callee has said and has not been understood yet: their voice, with a little of the quiet around it. Whole seconds of quiet would make every
+ * utterance sound like the grammar. A pause in the middle does not end it: "no" and "thank you" may be one sentence.
+ */
+import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
+import { encodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+
+/** The callee's audio from the first to the last voice, in 8 kHz mu-law; its times are those of the session. */
+interface Heard {
+  readonly audio: Uint8Array
+  readonly fromMillis: number
+  readonly untilMillis: number
+}
+
+interface Utterance {
+  readonly write: (samples: Int16Array) => void
+  /** Undefined when there was no voice since the last time. */
+  readonly heard: () => Heard | undefined
+  /** What was heard last has been understood. What has been said since then is kept. */
+  readonly forget: () => void
+}
+
+const longestFrames = 10_000 / frameMillis
+const leadFrames = 160 / frameMillis
+const tailFrames = 160 / frameMillis
+/** Longer pauses separate utterances. */
+const longestPauseFrames = 1500 / frameMillis
+
+const levelOf = (samples: Int16Array): number => {
+  let power = 0
+  for (const sample of samples) power += sample * sample
+  return Math.sqrt(power / Math.max(1, samples.length))
+}
+
+export const makeUtterance = (): Utterance => {
+  const gate = makeEnergyGate()
+  const ring = new Uint8Array(longestFrames * frameSize)
+  /** Frames since the session began. The first voice that is kept, and the last one; undefined without voice. */
+  let now = 0
+  let first: number | undefined
+  let last = 0
+  /** The first voice since the utterance was last taken. */
+  let newest: number | undefined
+  const copy = (from: number, until: number): Uint8Array => {
+    const audio = new Uint8Array((until - from) * frameSize)
+    for (let frame = from; frame < until; frame++) {
+      const at = (frame % longestFrames) * frameSize
+      audio.set(ring.subarray(at, at + frameSize), (frame - from) * frameSize)
+    }
+    return audio
+  }
+  return {
+    write: (samples) => {
+      const at = (now % longestFrames) * frameSize
+      for (let index = 0; index < frameSize; index++) ring[at + index] = encodeSample(samples[index] ?? 0)
+      if (gate.push(levelOf(samples))) {
+        if (first === undefined || now - last > longestPauseFrames) first = now
+        newest ??= now
+        last = now
+      }
+      now++
+    },
+    heard: () => {
+      if (first === undefined || newest === undefined) return undefined
+      newest = undefined
+      const oldest = Math.max(0, now - longestFrames)
+      const from = Math.max(oldest, first - leadFrames)
+      const until = Math.min(now, last + 1 + tailFrames)
+      return { audio: copy(from, until), fromMillis: Math.max(oldest, first) * frameMillis, untilMillis: (last + 1) * frameMillis }
+    },
+    forget: () => {
+      first = newest
+    }
+  }
+}
