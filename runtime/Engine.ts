@@ -105,8 +105,8 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(CallNames.layer),
-  Layer.provideMerge(LocalJournal.layer),
   Layer.provideMerge(MediaSockets.layer),
+  Layer.provideMerge(LocalJournal.layer),
   Layer.provideMerge(asEngine(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer),
   Layer.provideMerge(CallbackAddresses.layer)

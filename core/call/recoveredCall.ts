@@ -40,9 +40,14 @@ export const recoverAnswered = (answeredAt: number, aliveAt: number | undefined)
     Hangup.make({ cause: "node_lost" })
   )
 
-/** The audio of an answered call had ended before its process did: the callee has most likely hung up, and the report was still to come. */
-export const recoverMuted = (answeredAt: number, mutedAt: number): Step =>
-  to(Muted.make({ answeredAt, graceUntil: mutedAt, mutedAt, ...notLooked }), lookSoon)
+/**
+ * The audio of an answered call had ended before its process did: the callee has most likely hung up, and the report was still to come. It may have
+ * ended before we heard of the answer.
+ */
+export const recoverMuted = (answeredAt: number, endedAt: number): Step => {
+  const mutedAt = Math.max(answeredAt, endedAt)
+  return to(Muted.make({ answeredAt, graceUntil: mutedAt, mutedAt, ...notLooked }), lookSoon)
+}
 
 /** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
 export const recoverElsewhere = (limits: CallLimits, trace: Trace): Step =>

@@ -1,12 +1,16 @@
 /**
  * The websockets that carriers have opened for the audio of calls. One may come before its call is answered, and a call may get another one in
  * mid-conversation: the newest stream counts, and ends the one before. All messages of audio pass through here, so this is plain callbacks.
+ *
+ * When the carrier ends the newest stream, the local journal is told at once, even if the answer has yet to be told or nobody listens yet: if the
+ * process is killed before they are, the callee had hung up, and was not left alone by the engine.
  */
-import { Context, Effect, FiberSet, Layer } from "effect"
+import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { MediaSession } from "#core/provider/CarrierMedia.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 
 /** A carrier that tries again and again has its oldest sockets closed. */
 const MOST_SOCKETS = 4
@@ -28,10 +32,12 @@ export class MediaSockets extends Context.Service<
 >()("runtime/call/MediaSockets") {
   static readonly layer = Layer.effect(
     MediaSockets,
-    Effect.map(FiberSet.makeRuntime(), (fork) => {
+    Effect.gen(function* () {
+      const fork = yield* FiberSet.makeRuntime()
+      const ports = { clock: yield* Clock.Clock, journal: yield* LocalJournal, warn: (warning: Effect.Effect<void>) => void fork(warning) }
       const calls = new Map<CallId, CallMedia>()
       const mediaOf = (callId: CallId): CallMedia => {
-        const media = calls.get(callId) ?? new CallMedia(callId, (warning) => void fork(warning))
+        const media = calls.get(callId) ?? new CallMedia(callId, ports)
         calls.set(callId, media)
         return media
       }
@@ -47,17 +53,23 @@ export class MediaSockets extends Context.Service<
   )
 }
 
+interface Ports {
+  readonly clock: Clock.Clock
+  readonly journal: Pick<LocalJournal["Service"], "muted">
+  readonly warn: (warning: Effect.Effect<void>) => void
+}
+
 class CallMedia {
   readonly #callId: CallId
-  readonly #warn: (warning: Effect.Effect<void>) => void
+  readonly #ports: Ports
   readonly #sessions = new Set<Session>()
   #current: Session | undefined
   #stream: MediaStream | undefined
   #listener: ((stream: MediaStream) => void) | undefined
 
-  constructor(callId: CallId, warn: (warning: Effect.Effect<void>) => void) {
+  constructor(callId: CallId, ports: Ports) {
     this.#callId = callId
-    this.#warn = warn
+    this.#ports = ports
   }
 
   listen(listener: (stream: MediaStream) => void): void {
@@ -79,6 +91,7 @@ class CallMedia {
     this.#current = session
     this.#stream = stream
     before?.end("replaced", "the call has a newer stream")
+    if (before !== undefined) this.#ports.journal.muted(this.#callId, undefined)
     this.#listener?.(stream)
   }
 
@@ -86,10 +99,16 @@ class CallMedia {
     this.#sessions.delete(session)
   }
 
+  /** The carrier has ended it. */
+  ended(session: Session): void {
+    const { clock, journal } = this.#ports
+    if (session === this.#current) journal.muted(this.#callId, clock.currentTimeMillisUnsafe())
+  }
+
   /** Not with the error's message, which may quote what the carrier sent. */
   failed(error: unknown): void {
     const { name } = error instanceof Error ? error : { name: "unknown" }
-    this.#warn(
+    this.#ports.warn(
       Effect.annotateLogs(Effect.logWarning("a carrier's media message could not be read", { error: name }), { callId: this.#callId })
     )
   }
@@ -131,6 +150,11 @@ class Session implements MediaSession {
 
   closed(how: MediaEnd, why: string): void {
     if (this.#isOver) return
+    if (how !== "failed") this.#media.ended(this)
+    this.#over(how, why)
+  }
+
+  #over(how: MediaEnd, why: string): void {
     this.#isOver = true
     this.#media.left(this)
     try {
@@ -143,7 +167,7 @@ class Session implements MediaSession {
   /** We end it. */
   end(how: MediaEnd, why: string, code = NORMAL): void {
     if (this.#isOver) return
-    this.closed(how, why)
+    this.#over(how, why)
     this.#socket.close(code, why)
   }
 

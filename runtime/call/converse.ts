@@ -51,13 +51,12 @@ const openMedia = ({ sockets }: CallServices, call: LiveCall): Effect.Effect<Med
 }
 
 /** Each later stream of the call takes the place of the one before. */
-const followMedia = ({ clock, local, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
+const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
   let known = first
   sockets.listen(call.attempt.callId, (stream) => {
     if (stream === known) return
     known = stream
     session.resume(stream)
-    local.muted(call.attempt.callId, undefined)
     call.tell(MediaBack.make({ at: SteadyTime.nowOf(clock) }))
   })
 }

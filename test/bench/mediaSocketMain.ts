@@ -2,7 +2,7 @@
  * The server of `media-socket`, as a process of its own: the gateway's media sockets with a carrier's adapter on each, which sends back each frame
  * as it comes; or, as the control, uWebSockets alone, which answers each message with as many bytes.
  */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as uws from "uWebSockets.js"
 import twilio from "#adapters/twilio/twilio.ts"
 import vonage from "#adapters/vonage/vonage.ts"
@@ -12,6 +12,8 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { mountMediaSockets } from "#gateway/http/mediaSockets.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { journalOf } from "#test/support/fakeJournal.ts"
 import { answerAllocation } from "./Allocation.ts"
 import { answerCpu } from "./Cpu.ts"
 import { answerOf, type Dialect } from "./mediaFrames.ts"
@@ -44,7 +46,7 @@ const ours = (app: uws.TemplatedApp, dialect: Dialect) =>
     }
     yield* Effect.provideService(mountMediaSockets(app, []), CarrierMedia, { admit })
     return yield* Effect.never
-  }).pipe(Effect.provide(MediaSockets.layer))
+  }).pipe(Effect.provide(Layer.provide(MediaSockets.layer, Layer.succeed(LocalJournal, journalOf({ isDiskFull: false, journal: [] })))))
 
 const bare = (app: uws.TemplatedApp, dialect: Dialect) => {
   const answer = answerOf(dialect)

@@ -169,6 +169,11 @@ t.test("given a call of a process that died, then it is looked for, or ended whe
     endedAt: 4000
   })
   check("its audio had ended, and the report comes", silent, [hungUp], { _tag: "Ended", answeredAt: 1000, cause: "normal_clearing" })
+  check("its audio had ended before its answer was heard of", recoverMuted(4000, 1000), [looked("ended", 6000), looked("ended", 8000)], {
+    _tag: "Ended",
+    answeredAt: 4000,
+    endedAt: 4000
+  })
   check("its audio had ended, and it goes on", silent, [looked("up", 6000)], { _tag: "Closing", answeredAt: 1000 })
   check("it still rings", recoverSent(limits, 0, "placed"), [looked("ringing", 1000), looked("gone", 2000)], { _tag: "Ringing" })
 })

@@ -75,6 +75,35 @@ for (const [name, start] of Object.entries(carriers)) {
   })
 }
 
+t.test(
+  "given callees who hung up before their answers are told, when the engine is killed as it hears of them",
+  { buffered: true },
+  async (t) => {
+    const carrier = await carriers["Telnyx"]?.(t, { ringMillis: 100, talkMillis: 3000 })
+    if (carrier === undefined) throw new Error("no carrier")
+    const { callbacks, log } = carrier
+    const { dials, world } = await open(t, carrier, "Good morning.")
+    const numbers = numbersOf(40, ["01"])
+    const { id } = await world.campaign(numbers, { max_concurrency: 40, retry: { maxRetries: 0 } })
+    callbacks.hold()
+    await world.api.start(id)
+    await untilTrue("ends", () => log.count("ended") === numbers.length && log.audioEnds.size > numbers.length / 2)
+    const told = dials().filter(({ channelId }) => log.audioEnds.has(channelId))
+    callbacks.release()
+    await untilTrue("answer", () => callbacks.deliveries.some(({ body, status }) => status === 200 && body.includes("call.answered")))
+    await world.end("SIGKILL")
+    await world.launch()
+    await world.api.untilState(id, "completed")
+    const attempts = await attemptsOf(world.sql, id)
+    const toldNumbers = new Set(told.map(({ number }) => number))
+    t.strictSame(
+      attempts.filter(({ outcome, phoneNumber }) => toldNumbers.has(phoneNumber) && outcome !== "answered"),
+      [],
+      "then nobody counts as left alone whose audio had ended"
+    )
+  }
+)
+
 t.test("given an address that we did not make, or a webhook that Telnyx did not sign", { buffered: true }, async (t) => {
   const telnyx = await startTelnyxEmulator(far)
   t.teardown(() => telnyx.stop())

@@ -76,12 +76,12 @@ const says = (scene: Scene, ...all: ReadonlyArray<string>) => Effect.map(opens(s
 
 const callWith = async (act: (scene: Scene) => ReturnType<typeof steps<MediaSockets>>) => {
   const { accept, log: media } = carrier()
-  const { log } = await play((scene) => {
+  const { log, world } = await play((scene) => {
     scene.world.accept = accept
     // The agent listens to what it is given.
     scene.onMedia = (stream) => stream.listen({ closed: (how, why) => scene.hears({ _tag: "MediaClosed", how, why }), frame: () => {} })
   }, act)
-  return { log, media }
+  return { journal: world.journal, log, media }
 }
 const ending = ["line free, 0 slots", "finish", "ended answered"]
 
@@ -121,6 +121,34 @@ t.test("given a call whose carrier connects to us", async (t) => {
     const closings: Array<number> = []
     await callWith((scene) => steps<MediaSockets>(opens(scene, closings), scene.says(hungUp("no_answer")), wait("20 seconds")))
     t.strictSame(closings, [1000])
+  })
+  await t.test("when the stream stops before the answer is told, then its end is on disk before the answer is", async (t) => {
+    const { journal, log } = await callWith((scene) =>
+      steps<MediaSockets>(
+        Effect.map(opens(scene), (session) => {
+          words(session, "start")
+          session.closed("ended", "closed")
+        }),
+        scene.says(answered),
+        scene.says(hungUp("normal_clearing"))
+      )
+    )
+    t.strictSame(log, [...accepted, "answered", "voice", ...ending])
+    t.strictSame(journal.slice(0, 3), ["placed", "audio has ended", "answered"])
+  })
+  await t.test("when a stream that has stopped is followed by another, then the call has its audio again", async (t) => {
+    const { journal } = await callWith((scene) =>
+      steps<MediaSockets>(
+        Effect.map(opens(scene), (session) => {
+          words(session, "start")
+          session.closed("ended", "closed")
+        }),
+        says(scene, "start"),
+        scene.says(answered),
+        scene.says(hungUp("normal_clearing"))
+      )
+    )
+    t.strictSame(journal.slice(0, 4), ["placed", "audio has ended", "audio is back", "answered"])
   })
   await t.test("when a key is pressed on the stream, then the agent hears it", async (t) => {
     const { log } = await callWith((scene) =>

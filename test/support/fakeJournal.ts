@@ -5,12 +5,12 @@ import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { World } from "./fakes.ts"
 
 /** A disk that never fails unless it is full. */
-export const journalOf = (world: World): LocalJournal["Service"] => {
+export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
   return {
     answered: () => void world.journal.push("answered"),
-    muted: () => {},
+    muted: (_, at) => void world.journal.push(at === undefined ? "audio is back" : "audio has ended"),
     ended: () => {},
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",

@@ -61,6 +61,8 @@ export class CalleeLog {
   #audio = new Map<string, AudioCount>()
   #heard = new Map<string, Array<Buffer>>()
   #pressed = new Map<string, string>()
+  /** When the engine confirmed that a carrier had ended the audio of a call. Kept for as long as the log. */
+  readonly audioEnds = new Map<string, number>()
 
   record(entry: Omit<CalleeEntry, "at">, at = preciseNow()): void {
     if (entry.kind === "originate") this.#mostLive = Math.max(this.#mostLive, ++this.#live)
@@ -75,6 +77,7 @@ export class CalleeLog {
     this.#audio.clear()
     this.#heard.clear()
     this.#pressed.clear()
+    this.audioEnds.clear()
   }
 
   live(): number {

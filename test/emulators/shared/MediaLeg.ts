@@ -6,8 +6,10 @@ import type { Socket } from "node:net"
 import { WebSocket } from "ws"
 import { frameBytes, scoreOf } from "#test/emulators/ari/Sound.ts"
 import type { Callee } from "./Callee.ts"
-import type { CalleeLog } from "./CalleeLog.ts"
+import { type CalleeLog, preciseNow } from "./CalleeLog.ts"
 
+/** The code of a websocket that is closed in order, which the other side repeats to confirm it. */
+const NORMAL = 1000
 const tickMillis = 20
 const lookMillis = 5
 /** Ticks that are made up for after a pause of the event loop; older ones are lost. */
@@ -93,6 +95,8 @@ export class MediaLeg {
     })
     socket.on("close", (code) => {
       this.closedBy = code
+      const { id, log } = this.#options
+      if (this.#isOver && code === NORMAL) log.audioEnds.set(id, preciseNow())
       this.#lost({ code })
     })
   }
@@ -134,7 +138,7 @@ export class MediaLeg {
     this.#halt()
     const stop = this.#isStarted ? this.#options.words.stop?.() : undefined
     if (stop !== undefined) this.say(stop)
-    this.#socket.close(1000)
+    this.#socket.close(NORMAL)
   }
 
   /** The connection breaks. */
