@@ -3,6 +3,7 @@ import type { Test } from "tap"
 import { isOrder, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import type { CallLives } from "#test/emulators/shared/CallLife.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
 import { type DialectEmulator, placesDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
@@ -21,6 +22,7 @@ export interface Carrier {
   readonly account: Readonly<Record<string, unknown>>
   readonly server: CarrierServer
   readonly log: CalleeLog
+  readonly lives: CallLives
   readonly callbacks: CallbackSender
   /** Whether a request is to place a call. */
   readonly places: (ask: CarrierAsk) => boolean
@@ -39,9 +41,9 @@ const unlimited = 1000
 
 const dialectCarrier = (t: Test, provider: string, { authId, authToken }: typeof plivoAccount, emulator: DialectEmulator): Carrier => {
   t.teardown(() => emulator.stop())
-  const { log, sender: callbacks, server } = emulator
+  const { lives, log, sender: callbacks, server } = emulator
   const account = { auth_id: authId, auth_token: authToken }
-  return { provider, account, callbacks, endLate: (millis) => emulator.endLate(millis), log, places: placesDialectCall, server }
+  return { provider, account, callbacks, endLate: (millis) => emulator.endLate(millis), lives, log, places: placesDialectCall, server }
 }
 
 export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Carrier>>> = {
@@ -51,37 +53,46 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
     // Each call is placed, and looked at.
     const emulator = await startCloudonixEmulator({ ...far, requests: callsPerSecond * 20 })
     t.teardown(() => emulator.stop())
-    const { apiKey, callbacks, domain, log, server } = emulator
+    const { apiKey, callbacks, domain, lives, log, server } = emulator
     const endLate = (millis: number) => {
       domain.endMillis = millis
     }
     const account = { bearer_token: apiKey, domain_id: domain.name }
-    return { provider: "cloudonix", account, callbacks, endLate, log, places: isOrder, server }
+    return { provider: "cloudonix", account, callbacks, endLate, lives, log, places: isOrder, server }
   },
   Telnyx: async (t, { callsPerSecond = unlimited, ...far }) => {
     const emulator = await startTelnyxEmulator({ ...far, dials: callsPerSecond })
     emulator.dialWindowMillis = 1000
     t.teardown(() => emulator.stop())
-    const { apiKey, callbacks, connectionId, log, publicKey, server, telling } = emulator
+    const { apiKey, callbacks, connectionId, lives, log, publicKey, server, telling } = emulator
     const endLate = (millis: number) => {
       telling.endMillis = millis
     }
     const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
-    return { provider: "telnyx", account, callbacks, endLate, log, places: isDial, server }
+    return { provider: "telnyx", account, callbacks, endLate, lives, log, places: isDial, server }
   },
   Twilio: async (t, { callsPerSecond = unlimited, ...far }) => {
     const emulator = await TwilioEmulator.start({ ...far, numbers: [ours], callsPerSecond })
     t.teardown(() => emulator.stop())
-    const { accountSid, authToken, log, sender: callbacks, server } = emulator
+    const { accountSid, authToken, lives, log, sender: callbacks, server } = emulator
     const account = { account_sid: accountSid, auth_token: authToken }
-    return { provider: "twilio", account, callbacks, endLate: (millis) => emulator.endLate(millis), log, places: isTwilioCall, server }
+    return {
+      provider: "twilio",
+      account,
+      callbacks,
+      endLate: (millis) => emulator.endLate(millis),
+      lives,
+      log,
+      places: isTwilioCall,
+      server
+    }
   },
   Vobiz: async (t, { callsPerSecond = Number.POSITIVE_INFINITY, ...far }) =>
     dialectCarrier(t, "vobiz", vobizAccount, await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond })),
   Vonage: async (t, { callsPerSecond = unlimited, ...far }) => {
     const emulator = await startVonageEmulator({ ...far, numbers: [ours], callsPerSecond, requestsPerSecond: unlimited })
     t.teardown(() => emulator.stop())
-    const { apiKey, apiSecret, applicationId, callbacks, keys, log, privateKey, server, telling } = emulator
+    const { apiKey, apiSecret, applicationId, callbacks, keys, lives, log, privateKey, server, telling } = emulator
     const account = {
       application_id: applicationId,
       private_key: privateKey,
@@ -92,7 +103,7 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
     const endLate = (millis: number) => {
       telling.endMillis = millis
     }
-    return { provider: "vonage", account, callbacks, endLate, log, places: isVonageCall, server }
+    return { provider: "vonage", account, callbacks, endLate, lives, log, places: isVonageCall, server }
   }
 }
 

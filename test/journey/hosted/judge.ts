@@ -19,6 +19,8 @@ interface Finding {
 
 export interface Evidence {
   readonly entries: ReadonlyArray<CalleeEntry>
+  /** When the engine confirmed that the audio of a call had ended, by the carrier's name of the call. */
+  readonly audioEnds: ReadonlyMap<string, number>
   readonly rows: ReadonlyArray<ReportRow>
   /** The requests whose connection was cut before the carrier did anything. */
   readonly neverPlaced: ReadonlyArray<{ readonly at: number; readonly number: string }>
@@ -33,6 +35,7 @@ interface Ring {
   readonly at: number
   readonly answeredAt?: number | undefined
   readonly endedAt?: number | undefined
+  readonly audioEndedAt?: number | undefined
   readonly by?: CalleeEntry["by"]
   readonly cause?: number | undefined
 }
@@ -40,12 +43,19 @@ interface Ring {
 /** A kill between the line in the journal and the first byte leaves an attempt that nobody knows more of. */
 const IN_THE_ACT_MILLIS = 2_000
 
-const ringsOf = (entries: ReadonlyArray<CalleeEntry>): ReadonlyMap<string, ReadonlyArray<Ring>> => {
+const ringsOf = ({ audioEnds, entries }: Evidence): ReadonlyMap<string, ReadonlyArray<Ring>> => {
   const calls = Map.groupBy(entries, ({ channelId }) => channelId)
-  const rings = [...calls.values()].map((call) => {
+  const rings = [...calls].map(([id, call]) => {
     const of = (kind: CalleeEntry["kind"]) => call.find((entry) => entry.kind === kind)
     const [dialed, ended] = [of("originate"), of("ended")]
-    const ring: Ring = { at: dialed?.at ?? 0, answeredAt: of("answered")?.at, endedAt: ended?.at, by: ended?.by, cause: ended?.cause }
+    const ring: Ring = {
+      at: dialed?.at ?? 0,
+      answeredAt: of("answered")?.at,
+      endedAt: ended?.at,
+      audioEndedAt: audioEnds.get(id),
+      by: ended?.by,
+      cause: ended?.cause
+    }
     return { number: dialed?.number ?? "", ring }
   })
   return new Map([...Map.groupBy(rings, ({ number }) => number)].map(([number, all]) => [number, all.map(({ ring }) => ring)]))
@@ -57,19 +67,16 @@ const deedOf = ({ answeredAt, by, cause }: Ring): string => {
   return cause === 17 ? "busy" : cause === 19 ? "no_answer" : "failed"
 }
 
-/** Carriers tell whole seconds. */
-const SECOND_MILLIS = 1_000
-/** How long before the kill an answer may have been that the engine learned of right before it. */
+/** How long before the kill a callee may have hung up whose carrier had yet to tell it. */
 const LATE_MILLIS = 12_000
+const never = Number.POSITIVE_INFINITY
 
 /**
- * Whether nobody can tell if the callee still talked when the engine was killed, or none was there to talk to. Of a call without audio, only the
- * carrier's word tells the end.
+ * Whether the engine was killed without knowing that the callee did not talk any more, or none was there to talk to: it had not confirmed the end of
+ * the audio. The carrier's word comes late, and of a call that had no audio yet nothing else tells the end.
  */
-const wasAbandoned = ({ answeredAt, endedAt = Number.POSITIVE_INFINITY }: Ring, { from, until }: Evidence["away"]): boolean => {
-  if (answeredAt === undefined || answeredAt >= until) return false
-  return endedAt > from - (endedAt - answeredAt < SECOND_MILLIS ? LATE_MILLIS : SECOND_MILLIS)
-}
+const wasAbandoned = ({ answeredAt = never, audioEndedAt = never, endedAt = never }: Ring, { from, until }: Evidence["away"]): boolean =>
+  answeredAt < until && audioEndedAt > from && endedAt > from - LATE_MILLIS
 
 const failures: ReadonlySet<string> = new Set(["failed", "error", "unknown"])
 
@@ -126,7 +133,7 @@ const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>,
 }
 
 /** The most calls that lay between their request and their end at the same moment. */
-export const mostAtOnce = (entries: ReadonlyArray<CalleeEntry>): number => {
+const mostAtOnce = (entries: ReadonlyArray<CalleeEntry>): number => {
   const live = new Set<string>()
   let most = 0
   for (const { channelId, kind } of entries.toSorted((a, b) => a.at - b.at)) {
@@ -143,7 +150,7 @@ const judgeCap = ({ cap, entries }: Evidence): ReadonlyArray<Finding> => {
 }
 
 export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
-  const allRings = ringsOf(evidence.entries)
+  const allRings = ringsOf(evidence)
   const allRows = Map.groupBy(evidence.rows, ({ number }) => number)
   const ofNumbers = [...new Set([...allRows.keys(), ...allRings.keys()])].flatMap((number) => {
     const rows = (allRows.get(number) ?? []).toSorted((a, b) => a.attempt - b.attempt)

@@ -9,7 +9,7 @@ import { type Carrier, carriers, openThrough } from "#test/support/hostedCarrier
 import { leftAt } from "#test/support/leftAt.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { nowMillis, until } from "#test/support/until.ts"
-import { type Evidence, judge, mostAtOnce, rules } from "./judge.ts"
+import { type Evidence, judge, rules } from "./judge.ts"
 import { reportOf } from "./reportOf.ts"
 
 const contacts = 300
@@ -27,7 +27,7 @@ const takenBy = (name: string): number => (queueing.has(name) ? rate : rate * 1.
 const shares = { lost: 0.05, neverPlaced: 0.01, repeated: 0.3 }
 const latestMillis = 10_000
 
-/** The first are people who talk, and more than may be up at once: how many are is seen best while nobody has ended yet. */
+/** The first are people who talk, and more than may be up at once. */
 const people = (): ReadonlyArray<string> => {
   const all = numbersOf(contacts, endings, prefix)
   const talkers = new Set(all.filter((number) => number.endsWith("01")).slice(0, 1.5 * cap))
@@ -57,10 +57,14 @@ const untilOver = (world: World, id: number) =>
     return campaign.state === "running" ? undefined : campaign
   })
 
-/** Starts the campaign, and kills the engine in the middle of it. */
+/** Starts the campaign, lets it run into its cap, and kills the engine in the middle of it. */
 const play = async (carrier: Carrier, world: World, id: number, draw: () => number) => {
   const middle = contacts * (0.3 + 0.4 * draw())
+  // However slow the machine is, nobody has hung up before the line is full. What was never placed keeps a slot for a while.
+  carrier.lives.letRing(true)
   await world.api.start(id)
+  await untilTrue("calls as many as may be up", () => carrier.log.live() > 0.8 * cap)
+  carrier.lives.letRing(false)
   await until("middle", () => (carrier.log.count("originate") >= middle ? true : undefined))
   const killedAt = nowMillis()
   await world.end("SIGKILL")
@@ -96,7 +100,8 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
     })
     const { away, done, left } = await play(carrier, world, id, draw)
     const rows = await reportOf(world, id)
-    const evidence: Evidence = { away, cap, entries: carrier.log.entries, neverPlaced, rows }
+    const { audioEnds, entries } = carrier.log
+    const evidence: Evidence = { audioEnds, away, cap, entries, neverPlaced, rows }
     t.comment(`${rows.length} attempts, ${neverPlaced.length} never placed, away ${Math.round(away.until - away.from)} ms`)
     const findings = judge(evidence)
     for (const rule of rules)
@@ -106,8 +111,6 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
         `then ${rule}`
       )
 
-    const up = mostAtOnce(carrier.log.entries)
-    t.ok(up > 0.8 * cap, `then the cap of ${cap} matters: ${up} are up at once`)
     const departures = [...left.values()].toSorted((a, b) => a - b)
     t.equal(departures.length, carrier.server.requests.filter(carrier.places).length, "then each request is for an attempt of its own")
     t.ok(
