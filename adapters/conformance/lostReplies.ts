@@ -1,6 +1,7 @@
 /** Requests whose reply is lost or proves nothing: the call is in doubt, never requested a second time, and found again. */
 import { isAlive, type Presence } from "#core/provider/Adapter.ts"
 import type { Rule } from "./Case.ts"
+import type { EngineSide } from "./EngineSide.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
 import { saysNoNumber } from "./originating.ts"
 import type { PlacedCall } from "./PlacedCall.ts"
@@ -22,6 +23,14 @@ const spoil = (scene: Scene, places: boolean, reply: "lost" | "late" | CarrierRe
 }
 
 const TAKEN = "its end would be recorded for another attempt, and its callee hung up on: ask `isOthers` of whatever a search finds"
+
+/** It is known again: it can be ended, and is the only one. */
+const endIt = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<void> => {
+  await engine.hangUp(call)
+  await engine.isGone(call)
+  await scene.wasEndedBy(call.to, "us")
+  await scene.wasDialed(call.to, { requested: 1, rung: 1 })
+}
 
 const page = "<html><body>Something else answers</body></html>"
 /** What a proxy, a login page or a fault at the carrier looks like. */
@@ -50,10 +59,8 @@ export const lostReplies: ReadonlyArray<Rule> = [
       // An event of the call may outrun the loss, and prove that it was accepted.
       if (call.failure !== undefined) inDoubt(call)
       await engine.told(call, "Answered", "the callee has answered, and waits for somebody to talk")
-      await engine.hangUp(call)
+      await endIt(scene, engine, call)
       await engine.ended(call)
-      await scene.wasEndedBy(call.to, "us")
-      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
     }
   },
   {
@@ -73,10 +80,7 @@ export const lostReplies: ReadonlyArray<Rule> = [
       demand(presence !== "never_placed" && presence !== "ended", "no proof that it is over", () => inWords(presence), why)
       demand(isFound === isTold, isTold ? "the call to be found" : "no find: add `unnamed` to `tells`", () => inWords(presence), why)
       if (!isFound) return
-      await engine.hangUp(call)
-      await engine.isGone(call)
-      await scene.wasEndedBy(call.to, "us")
-      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
+      await endIt(scene, engine, call)
     }
   },
   {
@@ -145,10 +149,7 @@ export const lostReplies: ReadonlyArray<Rule> = [
       replyLate()
       await engine.told(call, "Named", "a call without a name cannot be ended")
       engine.door.isDeaf = false
-      await engine.hangUp(call)
-      await engine.isGone(call)
-      await scene.wasEndedBy(call.to, "us")
-      await scene.wasDialed(call.to, { requested: 1, rung: 1 })
+      await endIt(scene, engine, call)
     }
   },
   ...replies.flatMap(([what, reply]) =>

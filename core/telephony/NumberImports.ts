@@ -1,19 +1,12 @@
 /** Takes phone numbers over from the provider's account: all that were asked for in one transaction, or none. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import type { OrganizationId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
-import { Registry } from "#core/provider/Registry.ts"
-import { Sealer } from "#core/Sealer.ts"
 import { CarrierNumbers, type CarrierNumbersError } from "./CarrierNumbers.ts"
-import { NationalNumbers } from "./NationalNumbers.ts"
+import { type NumberChanges, numberChanges } from "./numberChanges.ts"
 import { type PhoneAddressRefused, parse } from "./PhoneAddress.ts"
 import { maxPhoneNumbers, PhoneNumbersFull } from "./PhoneNumber.ts"
 import * as store from "./PhoneNumberStore.ts"
-import { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
-import { accountOf } from "./TelephonyConfigs.ts"
-import * as configStore from "./TelephonyConfigStore.ts"
-import { TrunkSignals } from "./TrunkSignals.ts"
 
 /** Where the organization has a number. */
 export interface OwnPlace {
@@ -58,11 +51,8 @@ export class NumberImports extends Context.Service<
   static readonly layer = Layer.effect(
     NumberImports,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const sealing = Effect.provideService(Sealer, yield* Sealer)
-      const registry = yield* Registry
-      const national = yield* NationalNumbers
-      const signals = yield* TrunkSignals
+      const changes = yield* numberChanges
+      const { national, sealing, signalled, sql } = changes
       const carrier = yield* CarrierNumbers
 
       return NumberImports.of({
@@ -79,9 +69,7 @@ export class NumberImports extends Context.Service<
           const known = new Set(all)
           const foreign = chosen.find((address) => !known.has(address))
           if (foreign !== undefined) return yield* new NumberNotOwned({ address: foreign })
-          // Uninterruptible: if the client disconnects, the nodes must still be signalled.
-          const importing = sealing(insert(sql, registry, organizationId, configId, chosen))
-          return yield* Effect.uninterruptible(Effect.tap(importing, () => signals.numbersChanged(configId)))
+          return yield* signalled(configId, sealing(insert(changes, organizationId, configId, chosen)))
         })
       })
     })
@@ -89,18 +77,8 @@ export class NumberImports extends Context.Service<
 }
 
 const insert = Effect.fnUntraced(
-  function* (
-    sql: SqlClient.SqlClient,
-    registry: Registry["Service"],
-    organizationId: OrganizationId,
-    configId: TelephonyConfigId,
-    addresses: ReadonlyArray<string>
-  ) {
-    const config = yield* configStore.lock(sql, organizationId, configId)
-    if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })
-    const account = accountOf(registry.find(config.provider), config.credentials)
-    const place = { account, organizationId, provider: config.provider, telephonyConfigurationId: configId }
-    const imported = new Set(yield* store.insertNew(sql, place, addresses))
+  function* ({ place, sql }: NumberChanges, organizationId: OrganizationId, configId: TelephonyConfigId, addresses: ReadonlyArray<string>) {
+    const imported = new Set(yield* store.insertNew(sql, yield* place(organizationId, configId), addresses))
     if ((yield* store.count(sql, organizationId, configId)) > maxPhoneNumbers) return yield* new PhoneNumbersFull()
     const own = yield* store.ownPlaces(sql, organizationId, addresses)
     return addresses.map((address): NumberImport => {
@@ -108,5 +86,5 @@ const insert = Effect.fnUntraced(
       return { address, own: place, result: place === undefined ? "taken" : imported.has(address) ? "imported" : "known" }
     })
   },
-  (insert, sql) => Effect.catchTag(sql.withTransaction(insert), "SqlError", Effect.die)
+  (insert, { sql }) => Effect.catchTag(sql.withTransaction(insert), "SqlError", Effect.die)
 )

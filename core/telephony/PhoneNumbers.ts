@@ -1,13 +1,11 @@
 /** The phone numbers of a telephony configuration. Each change is signalled after the commit, so that nodes dialing through it follow. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { AgentNotFound } from "#core/agent/Agent.ts"
 import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
-import { Registry } from "#core/provider/Registry.ts"
-import { Sealer } from "#core/Sealer.ts"
 import { refusedAs } from "#core/uniqueness.ts"
 import { isPresentable } from "./CallerId.ts"
-import { NationalNumbers } from "./NationalNumbers.ts"
+import { type NumberChanges, numberChanges } from "./numberChanges.ts"
 import { type PhoneAddress, type PhoneAddressRefused, parse } from "./PhoneAddress.ts"
 import {
   CallerIdRefused,
@@ -19,9 +17,7 @@ import {
 } from "./PhoneNumber.ts"
 import * as store from "./PhoneNumberStore.ts"
 import { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
-import { accountOf } from "./TelephonyConfigs.ts"
 import * as configStore from "./TelephonyConfigStore.ts"
-import { TrunkSignals } from "./TrunkSignals.ts"
 
 export interface NewPhoneNumber {
   readonly address: string
@@ -90,18 +86,12 @@ export class PhoneNumbers extends Context.Service<
   static readonly layer = Layer.effect(
     PhoneNumbers,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const sealing = Effect.provideService(Sealer, yield* Sealer)
-      const registry = yield* Registry
-      const national = yield* NationalNumbers
-      const signals = yield* TrunkSignals
+      const changes = yield* numberChanges
+      const { national, sealing, signalled, sql } = changes
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) {
         const number = yield* Effect.orDie(store.find(sql, organizationId, configId, id))
         return number ?? (yield* new PhoneNumberNotFound({ id }))
       })
-      /** Uninterruptible: if the client disconnects, the nodes must still be signalled, or calls would keep showing an old number. */
-      const signalled = <A, E>(configId: TelephonyConfigId, change: Effect.Effect<A, E>) =>
-        Effect.uninterruptible(Effect.tap(change, () => signals.numbersChanged(configId)))
 
       return PhoneNumbers.of({
         list: Effect.fn("PhoneNumbers.list")(function* (organizationId, configId) {
@@ -111,7 +101,7 @@ export class PhoneNumbers extends Context.Service<
         }),
         create: Effect.fn("PhoneNumbers.create")(function* (organizationId, configId, number) {
           const normal = yield* parse(number.address, number.countryCode, national)
-          const id = yield* signalled(configId, sealing(create(sql, registry, organizationId, configId, { ...number, normal })))
+          const id = yield* signalled(configId, sealing(create(changes, organizationId, configId, { ...number, normal })))
           return yield* Effect.orDie(get(organizationId, configId, id))
         }),
         get: Effect.fn("PhoneNumbers.get")(get),
@@ -144,34 +134,22 @@ const knownAgent = Effect.fnUntraced(function* (sql: Sql, organizationId: Organi
 
 const create = Effect.fnUntraced(
   function* (
-    sql: Sql,
-    registry: Registry["Service"],
+    { place, sql }: NumberChanges,
     organizationId: OrganizationId,
     configId: TelephonyConfigId,
     number: NewPhoneNumber & { readonly normal: PhoneAddress }
   ) {
     const { countryCode, inboundAgentId, label, normal } = number
-    const config = yield* configStore.lock(sql, organizationId, configId)
-    if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })
+    const kept = yield* place(organizationId, configId)
     yield* knownAgent(sql, organizationId, inboundAgentId)
     if (number.isDefaultCallerId && !isPresentable(normal.normalized)) return yield* new CallerIdRefused()
     if ((yield* store.count(sql, organizationId, configId)) >= maxPhoneNumbers) return yield* new PhoneNumbersFull()
     if (number.isDefaultCallerId) yield* store.dropDefaultCaller(sql, organizationId, configId)
-    const account = accountOf(registry.find(config.provider), config.credentials)
-    const row = {
-      ...number,
-      maxConcurrent: number.maxConcurrent,
-      account,
-      countryCode,
-      inboundAgentId,
-      label,
-      organizationId,
-      provider: config.provider
-    }
-    const id = yield* store.insert(sql, { ...row, telephonyConfigurationId: configId })
+    const row = { ...number, ...kept, countryCode, inboundAgentId, label, maxConcurrent: number.maxConcurrent }
+    const id = yield* store.insert(sql, row)
     return id ?? (yield* Effect.die("An inserted phone number was not returned"))
   },
-  (create, sql, _, __, ___, { address }) =>
+  (create, { sql }, _, __, { address }) =>
     sql.withTransaction(create).pipe(
       refusedAs({
         phone_numbers_address: () => new PhoneNumberTaken({ address, by: "organization" }),

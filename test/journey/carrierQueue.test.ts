@@ -5,13 +5,11 @@
 import t, { type Test } from "tap"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { attemptsOf, contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
-import { freePort } from "#test/support/freePort.ts"
+import { attemptsOf, contactStates, numbersOf, until, untilTrue } from "#test/support/engine.ts"
+import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 
 // Most of the time is waiting for calls.
 t.jobs = 3
-
-const ours = "+15550009000"
 
 const closedWindow = () => {
   const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
@@ -23,23 +21,8 @@ const queue = async (t: Test, contacts: number) => {
   const emulator = await TwilioEmulator.start({ callsPerSecond: 1000, numbers: [ours], ringMillis: 100, talkMillis: 300 })
   t.teardown(() => emulator.stop())
   const { accountSid, authToken, log, server } = emulator
-  const port = await freePort()
-  const world = await World.open(t, {
-    account: { provider: "twilio", account_sid: accountSid, auth_token: authToken },
-    greeting: "",
-    environment: {
-      ADAPTERS: "ari,twilio",
-      COMPATIBILITY: "dograh",
-      PORT: String(port),
-      PROVIDER_URLS: `twilio=${server.url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off"
-    }
-  })
-  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
-  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
-  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
+  const account = { account_sid: accountSid, auth_token: authToken }
+  const world = await openThrough(t, { account, provider: "twilio", server }, { environment: { COMPATIBILITY: "dograh" } })
   const numbers = numbersOf(contacts, ["01"])
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   emulator.holdQueue(true)

@@ -3,39 +3,16 @@
  * who is talked to is not given up, and nobody else is called in their place.
  */
 import { request } from "node:http"
-import t, { type Test } from "tap"
+import t from "tap"
 import { isLook, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { account, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
 import { signed } from "#test/emulators/vobiz/signed.ts"
-import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
-import { freePort } from "#test/support/freePort.ts"
+import { attemptsOf, contactStates, numbersOf, untilTrue } from "#test/support/engine.ts"
+import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 import { until } from "#test/support/until.ts"
 
-const ours = "+15550009000"
 const far = { ringMillis: 100, talkMillis: 400 }
-
-const open = async (t: Test, provider: string, url: string, given: object, environment: Readonly<Record<string, string>> = {}) => {
-  const port = await freePort()
-  const world = await World.open(t, {
-    account: { provider, ...given },
-    // Nothing is said, so that no audio tells the end.
-    greeting: "",
-    environment: {
-      ADAPTERS: `ari,${provider}`,
-      PORT: String(port),
-      PROVIDER_URLS: `${provider}=${url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off",
-      ...environment
-    }
-  })
-  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
-  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
-  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
-  return world
-}
 
 interface Post {
   readonly url: string
@@ -57,7 +34,9 @@ const looksUp = ({ method, path }: CarrierAsk): boolean => method === "GET" && /
 t.test("given a call through Vobiz that is up, and hang-ups that others have written, each with a fresh nonce", async (t) => {
   const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY, recordMillis: 2000 })
   t.teardown(() => emulator.stop())
-  const world = await open(t, "vobiz", emulator.url, { auth_id: account.authId, auth_token: account.authToken })
+  const { server } = emulator
+  // Nothing is said, so that no audio tells the end.
+  const world = await openThrough(t, { account: { auth_id: account.authId, auth_token: account.authToken }, provider: "vobiz", server })
   const numbers = numbersOf(2, ["11"])
   const { id } = await world.campaign(numbers, { max_concurrency: 1, retry: { maxRetries: 1, retryDelaySeconds: 1 } })
   await world.api.start(id)
@@ -65,11 +44,11 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   await untilTrue("answer on record", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
   const ringUrl = await until("callback", () => emulator.sender.deliveries.find(({ url }) => /\/ring\/|\/ring\b/.test(url))?.url)
   const forged = { CallUUID: call.uuid, Event: "Hangup", HangupCause: "USER_BUSY", CallStatus: "completed", BillDuration: "0" }
-  const before = emulator.server.requests.filter(looksUp).length
+  const before = server.requests.filter(looksUp).length
   const statuses: Array<number | undefined> = []
   for (let n = 0; n < 200; n++) statuses.push(await post(signed(ringUrl, { ...forged, N: String(n) }, account.authToken)))
   t.strictSame([...new Set(statuses)], [200])
-  const looks = () => emulator.server.requests.filter(looksUp).length - before
+  const looks = () => server.requests.filter(looksUp).length - before
   await untilTrue("looks", () => looks() >= 2)
   t.ok(looks() <= 5 * 3, `then Vobiz is asked a few times, not two hundred: ${looks()} requests`)
   t.equal(emulator.log.live(), 1, "then the callee talks on")
@@ -96,15 +75,15 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
 t.test("given twenty calls through Cloudonix that end at once, and a domain that takes four requests a second", async (t) => {
   const emulator = await startCloudonixEmulator(far)
   t.teardown(() => emulator.stop())
-  const { apiKey, domain, log, url } = emulator
+  const { apiKey, domain, log, server } = emulator
   const given = { bearer_token: apiKey, domain_id: domain.name }
-  const world = await open(t, "cloudonix", url, given, { ORG_CONCURRENCY: "50", TRUNK_RATE: "2" })
+  const world = await openThrough(t, { account: given, provider: "cloudonix", server }, { environment: { TRUNK_RATE: "2" } })
   const { id } = await world.campaign(numbersOf(21, ["11"]), { max_concurrency: 21, retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("answers", () => log.count("answered") === 21)
   await untilTrue("answers on record", async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "answered"))
   const [last, ...others] = emulator.sessions.values()
-  const asked = () => emulator.server.requests.filter(isLook)
+  const asked = () => server.requests.filter(isLook)
   for (const session of others) session.hangUp()
   await untilTrue("ends", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === 20)
   t.equal(log.live(), 1, "then the one that goes on is not given up")
