@@ -19,8 +19,11 @@ export const LONGEST_PROOF_MILLIS = 600_000
 export const HOLD_MILLIS = 5000
 /** The same if the provider has not even answered the look. */
 export const LONGEST_HOLD_MILLIS = 15_000
-/** How long an end waits of which the record tells only the fact: a carrier that could not reach us tries again for about as long. */
-export const UNEXPLAINED_MILLIS = 30_000
+/**
+ * How long an end waits of which the record tells only the fact: longer than a carrier that could not reach us pauses before it tries again, for it may
+ * have tried for the last time but one right before we could be reached.
+ */
+export const UNEXPLAINED_MILLIS = 60_000
 /** Carriers close the audio first and report the end some seconds later. */
 export const MEDIA_GRACE_MILLIS = 10_000
 /** When a look no longer finds an answered call, the report of its end should arrive within this time. */

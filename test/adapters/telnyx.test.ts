@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import t from "tap"
+import { UNEXPLAINED_MILLIS } from "#core/call/CallPatience.ts"
 import type { CallId } from "#core/Id.ts"
 import { isDial, isHangup } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { errorOf } from "#test/emulators/telnyx/TelnyxErrors.ts"
@@ -49,6 +50,7 @@ t.test("X1, X9: a call is placed by one exact request, and its id is escaped in 
     webhook_url_method: "POST",
     webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
   })
+  t.ok(UNEXPLAINED_MILLIS > Math.max(...retries.retries_ms), "an end that only the record tells waits for another try of its webhook")
   t.match(dial?.headers, { authorization: `Bearer ${emulator.apiKey}`, "content-type": "application/json" })
   await line.event(callId, "Answered")
   t.equal(await hosted.hangup(hosted.ref(callId)), undefined)

@@ -262,7 +262,7 @@ t.test("given a call whose record says that it has ended, and not how, then the 
   check("busy", [HungUp.make({ at: 40_000, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy" })
   check("answered", [Answered.make({ at: 40_000 })], { _tag: "Ended", answeredAt: 20_000, cause: "normal_clearing" })
   check("ended as answered calls do", [HungUp.make({ at: 40_000, cause: "normal_clearing" })], { _tag: "Held", cause: "normal_clearing" })
-  check("nothing more", [passed(50_000)], { _tag: "Ended", cause: "written_off" })
+  check("nothing more", [passed(80_000)], { _tag: "Ended", cause: "written_off" })
   const found = follow(fresh, [Answered.make({ at: 20_000 }), looked("ended", 20_000)])
   t.match(found.state, { _tag: "Muted", answeredAt: 20_000 }, "a record that tells of the answer")
 })
