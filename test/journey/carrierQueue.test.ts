@@ -5,7 +5,7 @@
 import t, { type Test } from "tap"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { attemptsOf, contactStates, numbersOf, until, untilTrue } from "#test/support/engine.ts"
+import { attemptsOf, contactStates, numbersOf, until, untilTrue, type World } from "#test/support/engine.ts"
 import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 
 // Most of the time is waiting for calls.
