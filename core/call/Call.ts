@@ -78,8 +78,17 @@ export const CallState = Schema.TaggedUnion({
     backAt: Schema.optionalKey(Schema.Finite),
     ...Talk
   },
-  /** The callee talks to somebody else, without audio to us. `isAssumed`: that was not told. */
-  Transferred: { answeredAt: Schema.Finite, isAssumed: Schema.optionalKey(Schema.Literal(true)), ...Talk, ...Looks },
+  /**
+   * The callee talks to somebody else, without audio to us. `isAssumed`: that was not told. `isRecovered`: nor can there be an agent any more to whom
+   * the callee could come back, because the process of the call has died.
+   */
+  Transferred: {
+    answeredAt: Schema.Finite,
+    isAssumed: Schema.optionalKey(Schema.Literal(true)),
+    isRecovered: Schema.optionalKey(Schema.Literal(true)),
+    ...Talk,
+    ...Looks
+  },
   /**
    * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`: its
    * process, which has died, was still alive then.

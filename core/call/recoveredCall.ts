@@ -4,7 +4,7 @@ import { close, lookAgain, notLooked, ringMillis, to } from "./steps.ts"
 import { MISSES_TO_BELIEVE, RECOVERED_LOOK_MILLIS } from "./CallPatience.ts"
 import { given } from "./Talk.ts"
 
-const { Closing, Dialing, Muted, Ringing } = CallState.cases
+const { Closing, Dialing, Muted, Ringing, Transferred } = CallState.cases
 const { Hangup, Look, SetDeadline } = CallCommand.cases
 
 const lookSoon = SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS })
@@ -48,6 +48,13 @@ export const recoverMuted = (answeredAt: number, endedAt: number): Step => {
   const mutedAt = Math.max(answeredAt, endedAt)
   return to(Muted.make({ answeredAt, graceUntil: mutedAt, mutedAt, ...notLooked }), lookSoon)
 }
+
+/**
+ * The callee was handed over, and the audio had ended, as it does for that: whoever rang meanwhile may have answered, and two people talk. If it
+ * is told that nobody did, the callee has no agent to come back to. If the callee had hung up instead, a look says so.
+ */
+export const recoverHanded = (answeredAt: number, transfers: number): Step =>
+  to(Transferred.make({ answeredAt, isAssumed: true, isRecovered: true, transfers, ...notLooked }), lookSoon)
 
 /** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
 export const recoverElsewhere = (limits: CallLimits, trace: Trace): Step =>

@@ -88,7 +88,7 @@ export const transferring = (call: typeof Transferring.Type, event: CallEvent, l
 }
 
 export const transferred = (call: typeof Transferred.Type, event: CallEvent, limits: CallLimits): Step => {
-  const { answeredAt, isAssumed, missed, silences, transfers } = call
+  const { answeredAt, isAssumed, isRecovered, missed, silences, transfers } = call
   const lookLater = (at: number) => decideBy(call, at + LOOK_AT_TRANSFERRED_MILLIS, at, limits)
   return CallEvent.match(event, {
     Accepted: () => to(call),
@@ -107,7 +107,8 @@ export const transferred = (call: typeof Transferred.Type, event: CallEvent, lim
     TransferAsked: () => to(call),
     Transferred: ({ answered, at, transfer }) => {
       if (transfer !== transfers || isAssumed !== true) return to(call)
-      return answered ? together(call, at, limits) : taken(call, true, at, limits)
+      if (answered) return together(call, at, limits)
+      return isRecovered === true ? close("node_lost", { request: "placed", ...talkOf(call) }) : taken(call, true, at, limits)
     },
     EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: ({ at }) => (leftMillis(call, at, limits) === 0 ? tooLong(call) : to(call, lookLater(at), Look.make({}))),

@@ -28,7 +28,11 @@ export const transfer = Effect.fnUntraced(function* (services: CallServices, cal
   )
 })
 
-const request = Effect.fnUntraced(function* ({ clock, lock, rate }: CallServices, call: LiveCall, { destination, transfer }: Command) {
+const request = Effect.fnUntraced(function* (
+  { clock, local, lock, rate }: CallServices,
+  call: LiveCall,
+  { destination, transfer }: Command
+) {
   const { trunk } = call
   const begin = trunk.trunk.transfer
   if (begin === undefined) return yield* new TransferRefused({ detail: "this provider transfers no calls" })
@@ -39,6 +43,7 @@ const request = Effect.fnUntraced(function* ({ clock, lock, rate }: CallServices
     // A call that has been hung up in the meantime has no transfer any more.
     hasLeft = call.transfer === transfer && !call.isOver && lock.isHeld() && departure.leave()
     call.transfer = undefined
+    if (hasLeft) local.handed(call.ref.callId, transfer)
     return hasLeft
   }
   const latest = SteadyTime.nowOf(clock) + LATEST_MILLIS

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { type CallLimits, CallState } from "#core/call/Call.ts"
-import { recoverAnswered, recoverElsewhere, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
+import { recoverAnswered, recoverElsewhere, recoverHanded, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { type RunningCampaign, running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -163,7 +163,8 @@ const settler = Effect.gen(function* () {
       const answered = answeredAt ?? known.answeredAt
       const trace = known.placed ? "placed" : "none"
       const past = (wall: number) => SteadyTime.steadyPast(clock, wall)
-      const { aliveAt, mutedAt } = known
+      const { aliveAt, mutedAt, transfers } = known
+      if (answered !== undefined && mutedAt !== undefined && transfers !== undefined) return recoverHanded(past(answered), transfers)
       if (answered !== undefined && mutedAt !== undefined) return recoverMuted(past(answered), past(mutedAt))
       if (answered !== undefined) return recoverAnswered(past(answered), aliveAt === undefined ? undefined : past(aliveAt))
       return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(limits, trace)

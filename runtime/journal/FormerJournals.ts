@@ -34,6 +34,8 @@ export interface KnownCall {
   aliveAt: number | undefined
   /** When its audio ended, if it has not come back; epoch milliseconds. */
   mutedAt: number | undefined
+  /** How many transfers of it have been asked for. */
+  transfers: number | undefined
   /** How the call ended. The database may not have it yet. */
   end: AttemptEnd | undefined
   undone: Undone | undefined
@@ -69,6 +71,7 @@ export const nothingKnown = (): KnownCall => ({
   mutedAt: undefined,
   placed: false,
   providerCallId: undefined,
+  transfers: undefined,
   undone: undefined
 })
 
@@ -106,6 +109,7 @@ export class FormerJournals {
       known.answeredAt ??= told.answeredAt
       known.aliveAt ??= aliveAt
       known.mutedAt ??= told.mutedAt
+      known.transfers ??= told.transfers
       known.end ??= told.end
       known.undone ??= told.undone
     }
@@ -190,6 +194,9 @@ const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boo
       return
     case "muted":
       known.mutedAt = first === NOT_MUTED ? undefined : Number(first)
+      return
+    case "handed":
+      known.transfers = Number(first)
       return
     case "undone":
       known.undone = { at: Number(first), breakerEntry: second === "true" }

@@ -49,6 +49,8 @@ export class LocalJournal extends Context.Service<
     readonly answered: (callId: CallId, at: number) => void
     /** The audio of an answered call has ended. Undefined: it is back. */
     readonly muted: (callId: CallId, at: number | undefined) => void
+    /** The request to hand its callee to somebody else leaves. */
+    readonly handed: (callId: CallId, transfer: number) => void
     readonly undone: (callId: CallId, undone: Undone) => void
     readonly ended: (callId: CallId, end: AttemptEnd) => void
     /** Keeps, for the operator, a record that the database refuses for its content. False when it could not be kept. */
@@ -103,6 +105,7 @@ export class LocalJournal extends Context.Service<
         named: (callId, providerCallId) => own.note(callId, `named ${callId} ${providerCallId}`),
         answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
         muted: (callId, at) => own.note(callId, `muted ${callId} ${at ?? NOT_MUTED}`),
+        handed: (callId, transfer) => own.note(callId, `handed ${callId} ${transfer}`),
         undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
         ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),
         refused: (callId, end) => refused.keep(callId, end),

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import t, { type Test } from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
-import { recoverMuted } from "#core/call/recoveredCall.ts"
+import { recoverHanded, recoverMuted } from "#core/call/recoveredCall.ts"
 import { answered, commandsOf, endAsked, follow, fresh, hungUp, limits, looked, passed } from "#test/support/callStory.ts"
 
 const { HungUp, MediaBack, MediaLost, TransferAsked, Transferred } = CallEvent.cases
@@ -79,6 +79,31 @@ t.test("given two who talk, then the engine looks, and never hangs up on them", 
   check("for too long", [...talking, passed(305_000)], { _tag: "Closing", cause: "duration_exceeded" }, ["SetDeadline", "Hangup"])
   t.match(follow(recoverMuted(5000, 11_000), [joined, looked("up", 30_000)]).state, { _tag: "Transferred" }, "after a restart")
 })
+
+t.test(
+  "given a process that dies after it has handed a callee over, then two people are taken to talk, and nothing has failed",
+  async (t) => {
+    const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
+      const step = follow(recoverHanded(5000, 1), events)
+      t.match(step.state, state, name)
+      t.strictSame(commandsOf(step), commands, name)
+    }
+    check("it is looked for soon", [], { _tag: "Transferred", answeredAt: 5000, isAssumed: true }, ["SetDeadline"])
+    check("it is up", [passed(12_000), looked("up", 12_500)], { _tag: "Transferred", isAssumed: true })
+    check("the destination answers", [looked("up", 12_500), joined], { _tag: "Transferred", transfers: 1 }, ["SetDeadline"])
+    check("and hangs up", [looked("up", 12_500), joined, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "normal_clearing" })
+    check("the destination does not answer", [looked("up", 12_500), declined], { _tag: "Closing", cause: "node_lost" }, [
+      "SetDeadline",
+      "Hangup"
+    ])
+    check("the callee had hung up", [looked("ended", 12_000), looked("gone", 14_000)], {
+      _tag: "Ended",
+      answeredAt: 5000,
+      cause: "normal_clearing",
+      inferred: "gone"
+    })
+  }
+)
 
 /** What happens to a callee who is handed over, in order. */
 const stories: ReadonlyArray<readonly [name: string, told: ReadonlyArray<(at: number) => CallEvent>, end: CallState["_tag"]]> = [

@@ -103,6 +103,8 @@ t.test("given a process that was killed", async (t) => {
       journal.muted(one, 2000)
       journal.muted(one, undefined)
       journal.muted(one, 3000)
+      journal.handed(one, 1)
+      journal.handed(one, 2)
       journal.ended(one, end)
       journal.settled(two)
     },
@@ -117,7 +119,8 @@ t.test("given a process that was killed", async (t) => {
       left: "left",
       mutedAt: 3000,
       placed: true,
-      providerCallId: "CA1"
+      providerCallId: "CA1",
+      transfers: 2
     },
     "then all that it knew is known"
   )

@@ -23,6 +23,8 @@ interface World {
   readonly told: Array<CallEvent>
   readonly requests: Array<TransferRequest>
   readonly rate: CallRate["Service"]
+  /** The transfers in the journal. */
+  readonly noted: Array<number>
   readonly begun: Effect.Effect<Fiber.Fiber<void>>
   isLockHeld: boolean
 }
@@ -33,7 +35,7 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
   run(
     Effect.gen(function* () {
       const [clock, rate] = [yield* Clock.Clock, yield* CallRate]
-      const [told, requests]: [Array<CallEvent>, Array<TransferRequest>] = [[], []]
+      const [told, requests, noted]: [Array<CallEvent>, Array<TransferRequest>, Array<number>] = [[], [], []]
       const transferring = (_: unknown, request: TransferRequest) => {
         requests.push(request)
         return begin?.(request) ?? Effect.void
@@ -47,8 +49,9 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
         transfer: undefined,
         trunk
       } as unknown as LiveCall
-      const world: World = { begun: Effect.succeed(undefined as never), call, isLockHeld: true, rate, requests, told }
-      const services = { clock, lock: { isHeld: () => world.isLockHeld }, rate } as unknown as CallServices
+      const world: World = { begun: Effect.succeed(undefined as never), call, isLockHeld: true, noted, rate, requests, told }
+      const local = { handed: (_: CallId, one: number) => noted.push(one) }
+      const services = { clock, local, lock: { isHeld: () => world.isLockHeld }, rate } as unknown as CallServices
       return yield* act(Object.assign(world, { begun: Effect.forkChild(transfer(services, call, command), { startImmediately: true }) }))
     }).pipe(
       Effect.provide(CallRate.layerMemory),
@@ -59,9 +62,10 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
 t.test(
   "given a free account, when a callee is handed over, then the request leaves at once with the number that the callee was shown",
   async (t) => {
-    const { requests, told } = await play(leaving, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world))
+    const { noted, requests, told } = await play(leaving, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world))
     t.match(requests, [{ from: "+15559000", kind: "attended", timeoutSeconds: 30, to: "+15550100", transfer: 2 }])
     t.strictSame(told, [], "what comes of it is the provider's to tell")
+    t.strictSame(noted, [2], "and the journal knows of it")
   }
 )
 
