@@ -1,5 +1,6 @@
 /** Calls that are handed to somebody else. */
 import { Effect, Result } from "effect"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { TransferDoubtful, TransferRefused, TransferRequest } from "#core/provider/Transfer.ts"
 import type { Rule } from "./Case.ts"
@@ -23,6 +24,8 @@ class Handed {
   readonly #scene: Scene
   readonly #stream: () => MediaStream | undefined
   #listened: MediaStream | undefined
+  /** The stream that the callee had when the latest transfer was asked for. */
+  #left: MediaStream | undefined
 
   constructor(scene: Scene, engine: EngineSide, call: PlacedCall, stream: MediaStream) {
     this.#scene = scene
@@ -38,6 +41,7 @@ class Handed {
   ): Promise<TransferRefused | TransferDoubtful | undefined> {
     const { transfer } = this.engine.trunk
     this.#transfers += 1
+    this.#left = this.#stream()
     this.asked = 0
     const leave = () => {
       this.asked += 1
@@ -76,18 +80,29 @@ class Handed {
     demand(outcome.answered, "an answer to be told", () => inWords(outcome), "the agent would talk to somebody who is not there")
   }
 
-  /** The callee is back with the agent. */
-  async isBack(): Promise<void> {
-    const outcome = await this.outcome()
-    demand(!outcome.answered, "no answer to be told", () => inWords(outcome), "nobody would talk to the callee")
+  /** The callee is back with the agent. `causes`: why, where the carrier tells it. */
+  async isBack(causes?: ReadonlyArray<HangupCause>): Promise<void> {
+    const tellsWhy = this.#scene.adapter.manifest.tells?.includes("declined") === true
+    if (tellsWhy) {
+      const outcome = await this.outcome()
+      demand(!outcome.answered, "no answer to be told", () => inWords(outcome), "nobody would talk to the callee")
+      const isWhy = causes === undefined || outcome.answered || causes.includes(outcome.cause)
+      demand(isWhy, causes?.join(" or ") ?? "", () => inWords(outcome), "the agent says so to the callee")
+    }
     await isSeen(this.#scene, this.engine, this.call, "up")
     this.heard = 0
     const why = "a callee whom nobody hears hangs up"
+    const told = () => this.call.of("Transferred").filter(({ transfer }) => transfer === this.#transfers)
     const isHeard = () => {
       this.#listen()
-      return this.heard > 0 || undefined
+      if (!tellsWhy && told().length > 0) return true
+      // Where nothing is told, only another stream shows it.
+      return (this.heard > 0 && (tellsWhy || this.#listened !== this.#left)) || undefined
     }
     await this.#scene.until("the callee is heard again", isHeard, () => this.engine.door.media.story(this.call.callId), why)
+    if (tellsWhy) return
+    const whyNot = "what is relied upon is in the manifest: add `declined` to `tells`"
+    demand(told().length === 0, "nothing of a refusal to be told", () => inWords(told()), whyNot)
   }
 
   async over(): Promise<void> {
@@ -100,6 +115,7 @@ class Handed {
     const stream = this.#stream()
     if (stream === undefined || stream === this.#listened) return
     this.#listened = stream
+    this.heard = 0
     stream.listen({ closed: () => {}, frame: () => void (this.heard += 1) })
   }
 }
@@ -175,10 +191,7 @@ export const transfers: ReadonlyArray<Rule> = [
     holds: async (scene) => {
       const handed = await given(scene)
       await handed.begin(scene.number("busy"))
-      const outcome = await handed.outcome()
-      const isBusy = !outcome.answered && outcome.cause === "user_busy"
-      demand(isBusy, "user_busy", () => inWords(outcome), "the agent says so to the callee")
-      await handed.isBack()
+      await handed.isBack(["user_busy"])
       await handed.begin(scene.number("stays"))
       await handed.answered()
       await handed.engine.hangUp(handed.call)

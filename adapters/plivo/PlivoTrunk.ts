@@ -15,7 +15,7 @@ export const CURRENCY = "USD"
  * Asks for every retry that Plivo offers, except after a 4xx: a callback that was refused will be refused again. A fragment is for Plivo alone: it is
  * neither sent nor signed. https://www.plivo.com/docs/voice/concepts/callback-configurations
  */
-const RETRIES = "#rc=5&rp=5xx,ct,rt"
+export const RETRIES = "#rc=5&rp=5xx,ct,rt"
 
 /** The longest page of any list. */
 const PAGE_SIZE = 20

@@ -7,7 +7,7 @@ import { checkpointDialect, jsonMedia } from "#adapters/shared/JsonMedia.ts"
 import { readDialect } from "#adapters/shared/PlivoDialectCallback.ts"
 import { CALL_SECONDS, RING_SECONDS } from "#adapters/shared/PlivoDialectRequest.ts"
 import { accountOf, fields } from "./PlivoAccount.ts"
-import { connect, CURRENCY } from "./PlivoTrunk.ts"
+import { connect, CURRENCY, RETRIES } from "./PlivoTrunk.ts"
 import { proofOf } from "./signature.ts"
 
 export default defineHostedAdapter({
@@ -18,8 +18,9 @@ export default defineHostedAdapter({
     // More are not refused but queued.
     callsPerSecond: 2,
     originatesInFlight: 8,
-    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "unnamed"],
+    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
     signs: ["address", "query", "body", "socket"],
+    transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
     pricesRecords: true,
@@ -32,6 +33,6 @@ export default defineHostedAdapter({
   callbackHeaders: ["x-plivo-signature-v3", "x-plivo-signature-v3-nonce", "x-plivo-signature-ma-v3"],
   // The signature covers the bytes, by which a repeat is known; its nonce adds nothing to that.
   proofOf: (request, { auth_token }) => proofOf(request, auth_token),
-  read: (callback, _, proof) => readDialect(callback, proof, CURRENCY),
+  read: (callback, _, proof) => readDialect(callback, proof, { currency: CURRENCY, retries: RETRIES }),
   media: jsonMedia(checkpointDialect)
 })

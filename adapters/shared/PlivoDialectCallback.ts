@@ -9,6 +9,8 @@ import { at, countIn, parse, zonedTime } from "./Json.ts"
 import { documentFor } from "./PlivoDialectDocument.ts"
 import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
 import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+import { readTransfer } from "./PlivoDialectTransfer.ts"
+import { transferIn } from "./transfers.ts"
 
 /** The kinds of addresses that a call is given. */
 export type Kind = "answer" | "hangup" | "machine" | "ring"
@@ -27,9 +29,19 @@ const fieldsOf = (callback: Callback): Field => {
   }
 }
 
-/** The call's own id where it is not known yet, then what has happened. `currency`: that of its cost. */
-export const readDialect = (callback: Callback, { coversBody }: Proof, currency = ""): CallbackRead => {
+interface Reading {
+  /** The currency of costs. */
+  readonly currency?: string
+  /** What asks for repeats of a callback. */
+  readonly retries?: string
+}
+
+/** The call's own id where it is not known yet, then what has happened. */
+export const readDialect = (callback: Callback, proof: Proof, { currency = "", retries = "" }: Reading = {}): CallbackRead => {
+  const { coversBody } = proof
   const field = fieldsOf(callback)
+  const transfer = transferIn(callback.kind)
+  if (transfer !== undefined) return readTransfer(callback, transfer, field, proof, retries)
   const reply = callback.kind === ("answer" satisfies Kind) ? { reply: { mediaType: "application/xml", body: documentFor(callback) } } : {}
   const uuid = field("CallUUID")
   const known = idsOf({ providerCallId: callback.call?.providerCallId })

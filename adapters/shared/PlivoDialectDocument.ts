@@ -15,5 +15,8 @@ const elementFor = ({ call, isWanted, mediaUrl }: Callback): string => {
   return mediaUrl === undefined ? element("Wait", { length: String(SILENCE_SECONDS) }) : element("Stream", attributes, text(mediaUrl))
 }
 
+/** The call ends. */
+export const hangUp = documentOf(element("Response", {}, element("Hangup", {})))
+
 /** It depends on the address, and on whether the call is still wanted. */
 export const documentFor = (callback: Callback): string => documentOf(element("Response", {}, elementFor(callback)))

@@ -5,6 +5,7 @@
 import { Effect } from "effect"
 import type { Look, OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import { TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
 import { type Addresses, trunkOf } from "./hostedTrunk.ts"
 import type { HttpRequest } from "./HttpClient.ts"
@@ -14,9 +15,11 @@ import { idsOf, isUuid, nameOfRequest } from "./PlivoDialectIds.ts"
 import { type LiveCalls, liveLookOf, lookOf, mayBe, type Records } from "./PlivoDialectRecords.ts"
 import { acceptedBy } from "./PlivoDialectReplies.ts"
 import { callBodyOf } from "./PlivoDialectRequest.ts"
+import { transferOver } from "./PlivoDialectTransfer.ts"
 import { isSuccess } from "./replies.ts"
 import { get, send } from "./requests.ts"
 import { calleeOf, sinceOf, theOneOf } from "./theOneOf.ts"
+import { beginTransfer } from "./transfers.ts"
 
 /** What the carriers of the dialect do differently. */
 export interface Dialect {
@@ -58,6 +61,7 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, dialect
     hangup: (call) => hangup(line, call),
     lookup: (call) => lookup(line, call),
     sendDtmf: (call, digits) => sendDtmf(line, call, digits),
+    transfer: (call, request) => transfer(line, context, call, request),
     numbers: numbers(line)
   })
 }
@@ -182,6 +186,13 @@ const sendDtmf = Effect.fn("plivoDialect.sendDtmf")(function* (line: Line, call:
   // The callee is the only leg of the call, which makes it the first.
   const request = send("POST", `${dialect.base}/Call/${uuid}/DTMF/`, { digits, leg: "aleg" })
   yield* carrier.ask("sendDtmf", request, (reply) => isSuccess(reply) && at(reply.body, "error") === undefined)
+})
+
+const transfer = Effect.fn("plivoDialect.transfer")(function* (line: Line, context: TrunkContext, call: CallRef, request: TransferRequest) {
+  const { carrier, dialect } = line
+  const { call: uuid } = idsOf(call)
+  if (uuid === undefined) return yield* new TransferRefused({ detail: "the carrier's id of the call is not known yet" })
+  yield* beginTransfer(carrier, context, transferOver(dialect.base, dialect.retries), uuid, call, request)
 })
 
 const numbers = ({ carrier, dialect }: Line) =>

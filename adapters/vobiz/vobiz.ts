@@ -20,6 +20,7 @@ export default defineHostedAdapter({
     originatesInFlight: 4,
     tells: ["ringing", "marks", "answerer", "cost", "unnamed"],
     signs: ["address", "nonce"],
+    transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
     pricesRecords: true,

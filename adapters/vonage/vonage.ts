@@ -17,7 +17,7 @@ export default defineHostedAdapter({
     // The fourth request for a call within a second is refused.
     callsPerSecond: 2.5,
     originatesInFlight: 8,
-    tells: ["ringing", "keys", "marks", "answerer", "cost", "unnamed"],
+    tells: ["ringing", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
     signs: ["body", "time", "nonce"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,

@@ -3,7 +3,7 @@
  * P3 (the story), P4 (ends), P5 (a machine), P6 (altered fields), P10 (checkpoints), P11 (keys) and P13 (repeats).
  */
 import plivo from "#adapters/plivo/plivo.ts"
-import { errorOf } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { errorOf, redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { placesCall } from "./plivoDialect.ts"
@@ -23,6 +23,7 @@ conforms(plivo, async () => {
       number_refused: errorOf(400, "invalid 'to' number"),
       rate_limited: errorOf(429, "request rate limit exceeded")
     },
+    transfersCall: redirectsDialectCall,
     wrongConfig: { auth_id: `MA${"Y".repeat(18)}`, auth_token: "of-a-stranger" }
   })
 })

@@ -3,6 +3,7 @@
  * B3 (the story), B4 (ends), B5 (a machine), B9 (a lost reply), B11 (checkpoints) and B12 (the end of a stream).
  */
 import vobiz from "#adapters/vobiz/vobiz.ts"
+import { redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { placesCall } from "./plivoDialect.ts"
@@ -27,6 +28,7 @@ conforms(vobiz, async () => {
       number_refused: error(400, "invalid 'to' number"),
       rate_limited: error(429, "CPS limit")
     },
+    transfersCall: redirectsDialectCall,
     wrongConfig: { auth_id: "MA_STRANGER", auth_token: "of-a-stranger" }
   })
 })

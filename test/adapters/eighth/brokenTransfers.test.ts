@@ -27,6 +27,18 @@ fail([
     /user_busy/
   ],
   [
+    "does not say that it tells who does not answer",
+    withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "declined") }),
+    "transfer: from a destination that is busy",
+    /add `declined`/
+  ],
+  [
+    "says that it tells who does not answer",
+    withTransferred((event) => (event.answered ? [event] : [])),
+    "transfer: from a destination that is busy",
+    /what came of the transfer/
+  ],
+  [
     "takes one transfer for another",
     withTransferred((event) => [{ ...event, transfer: 1 }]),
     "transfer: from a destination that is busy",

@@ -58,6 +58,27 @@ const passedOver = new Set(["DTMF", "Play", "PreAnswer", "Record", "Speak"])
 const isStream = ({ audioTrack = "inbound", bidirectional, contentType, keepCallAlive }: Verb["attributes"]): boolean =>
   audioTrack === "inbound" && bidirectional === "true" && keepCallAlive === "true" && contentType === "audio/x-mulaw;rate=8000"
 
+interface Destination {
+  readonly number: string
+  readonly shown: string
+  readonly seconds: number
+  /** Asked for the next document, and told of the destination's leg. */
+  readonly action: string
+  readonly told: string
+}
+
+const dialAttributes = ["action", "callbackMethod", "callbackUrl", "callerId", "method", "timeout"]
+
+/** Undefined: not what this emulator can dial. */
+const readDestination = (attributes: Verb["attributes"], [first, another]: Verb["children"]): Destination | undefined => {
+  const { action = "", callbackMethod, callbackUrl = "", callerId = "", method, timeout = "" } = attributes
+  const isPlain = Object.keys(attributes).every((name) => dialAttributes.includes(name)) && method === "POST" && callbackMethod === "POST"
+  const areAddresses = [action, callbackUrl].every((one) => /^https?:\/\//.test(one) && one.length <= 2048)
+  const areNumbers = [callerId, first?.text ?? ""].every((one) => /^[1-9]\d{6,14}$/.test(one)) && /^[1-9]\d*$/.test(timeout)
+  if (!isPlain || !areAddresses || !areNumbers || first?.name !== "Number" || another !== undefined) return undefined
+  return { action, number: first.text ?? "", seconds: Number(timeout), shown: callerId, told: callbackUrl }
+}
+
 export class DialectCall {
   readonly requestUuid = randomUUID()
   readonly uuid: string
@@ -78,6 +99,10 @@ export class DialectCall {
   /** What is to be told as the reason of a hang-up that is our own doing, but not by request. */
   #because: DialectEnd | undefined
   #isObeying = false
+  /** The document that is followed: a newer one takes its place. */
+  #document: ReadonlyArray<Verb> = []
+  /** Somebody else who is connected to the callee, or is to be. */
+  #destination: ReturnType<CallLives["dial"]> | undefined
   #streamUrl: string | undefined
   #streamIsOver: (() => void) | undefined
 
@@ -111,6 +136,7 @@ export class DialectCall {
         ended: (end) => {
           // The stream ends first.
           this.legs.at(-1)?.end()
+          this.#destination?.hangUp()
           const tell = () => this.#ended(this.#because ?? endingOf(end), end.talkMillis)
           if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
           else setTimeout(tell, this.#account.endMillis).unref()
@@ -154,21 +180,70 @@ export class DialectCall {
   #obey(reply: Reply): void {
     if (this.#isObeying) return
     this.#isObeying = true
+    this.#obeyNext(reply)
+  }
+
+  #obeyNext(reply: Reply): void {
     if (reply?.status !== 200) return void this.hangUp(ownEnds.answerNotFetched)
     const verbs = /\bxml\b/.test(reply.mediaType) ? verbsOf(reply.body) : undefined
     if (verbs === undefined) return void this.hangUp(ownEnds.answerInvalid)
     void this.#follow(verbs)
   }
 
+  /** Obeys the document at another address from now on: the stream ends. False: nobody has answered, or the call is over. */
+  redirect(url: string): boolean {
+    if (this.state !== "in-progress") return false
+    this.#ask(url, "Redirect", { CallStatus: "in-progress" })
+    return true
+  }
+
+  /** Only the first reply counts. */
+  #ask(url: string, event: string, fields: Fields): void {
+    let isReplied = false
+    this.#tell(url, event, fields, (reply) => {
+      if (isReplied) return
+      isReplied = true
+      this.legs.at(-1)?.end()
+      this.#destination?.hangUp()
+      this.#obeyNext(reply)
+    })
+  }
+
   async #follow(verbs: ReadonlyArray<Verb>): Promise<void> {
-    for (const { attributes, name, text = "" } of verbs) {
+    this.#document = verbs
+    for (const { attributes, children, name, text = "" } of verbs) {
+      if (this.#document !== verbs) return
+      const dialed = name === "Dial" ? readDestination(attributes, children) : undefined
       if (name === "Stream" && isStream(attributes)) await this.#stream(text)
+      else if (dialed !== undefined) return this.#dialOther(dialed)
       else if (name === "Hangup") return void this.hangUp(ownEnds.hangupElement)
       else if (name === "Wait")
         await sleep(Number(attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale, undefined, { ref: false })
       else if (!passedOver.has(name)) return void this.hangUp(ownEnds.answerInvalid)
     }
-    this.hangUp(ownEnds.endOfDocument)
+    if (this.#document === verbs) this.hangUp(ownEnds.endOfDocument)
+  }
+
+  /** Tells when somebody answers, and asks for the next document once that is over. */
+  #dialOther({ action, number, seconds, shown, told }: Destination): void {
+    const DialBLegUUID = randomUUID()
+    const legs = { DialALegUUID: this.uuid, DialBLegUUID, DialBLegFrom: shown, DialBLegTo: number }
+    const destination = this.#account.lives.dial(
+      { id: DialBLegUUID, number: `+${number}`, shown: `+${shown}`, ringTimeoutSeconds: seconds },
+      {
+        ringing: () => {},
+        answered: () => this.#tell(told, "DialAnswer", { ...legs, CallStatus: "in-progress", DialAction: "answer" }),
+        ended: (end) => {
+          if (this.#destination === destination) this.#destination = undefined
+          const { status, word } = endingOf(end)
+          const CallStatus = this.state === "ended" ? "completed" : "in-progress"
+          const isAnswered = end.talkMillis !== undefined
+          if (isAnswered) this.#tell(told, "DialHangup", { ...legs, CallStatus, DialAction: "hangup", DialBLegHangupCause: word })
+          this.#ask(action, "Redirect", { ...legs, CallStatus, DialHangupCause: word, DialStatus: status, DialRingStatus: "true" })
+        }
+      }
+    )
+    this.#destination = destination
   }
 
   /** Opens another socket for the same stream. */

@@ -101,3 +101,11 @@ export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<s
   )
   return { to, from, answerUrl, ringUrl, hangupUrl, ringSeconds, limitSeconds, detection, detectionUrl }
 }
+
+/** The members of a request to transfer a call; undefined: they are not texts. */
+export const readRedirect = (text: string): Readonly<Record<string, string>> | undefined => {
+  const body = parsed(text)
+  const members = isObject(body) ? Object.entries(body) : []
+  const texts = members.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []))
+  return texts.length > 0 && texts.length === members.length ? Object.fromEntries(texts) : undefined
+}

@@ -8,7 +8,7 @@ import { CalleeLog, preciseNow } from "./CalleeLog.ts"
 import { CallLives } from "./CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "./CarrierServer.ts"
 import { type DialectAccount, DialectCall } from "./PlivoDialectCall.ts"
-import { readDial } from "./PlivoDialectDials.ts"
+import { readDial, readRedirect } from "./PlivoDialectDials.ts"
 
 export interface DialectOptions {
   /** In E.164. */
@@ -50,6 +50,17 @@ export const placesDialectCall = ({ method, path }: CarrierAsk): boolean => meth
 
 export const errorOf = (status: number, words: string): DialectAnswer => ({ status, body: { api_id: randomUUID(), error: words } })
 export const bodyOf = (body: object, status = 200): DialectAnswer => ({ status, body: { api_id: randomUUID(), ...body } })
+
+/** Whether a request is to give a call another document. */
+export const redirectsDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Call\/[^/]+\/$/.test(path)
+
+const redirected = (call: DialectCall, body: string): DialectAnswer => {
+  const { aleg_method = "POST", aleg_url, legs = "aleg", ...others } = readRedirect(body) ?? { none: "" }
+  const isRequest = aleg_method === "POST" && legs === "aleg" && Object.keys(others).length === 0
+  if (!isRequest || aleg_url === undefined || !/^https?:\/\/[^/]/.test(aleg_url)) return errorOf(400, "invalid aleg_url")
+  if (!call.redirect(aleg_url)) return errorOf(404, "call not found")
+  return bodyOf({ call_uuids: [call.uuid], message: "call transferred" }, 202)
+}
 
 export class DialectEmulator {
   readonly log = new CalleeLog()
@@ -218,6 +229,7 @@ export class DialectEmulator {
       call.hangUp()
       return { status: 204 }
     }
+    if (verb === undefined && method === "POST") return redirected(call, body)
     const [, digits] = /"digits":"([0-9*#wW]+)"/.exec(body) ?? []
     if (verb !== "DTMF" || method !== "POST") return errorOf(405, "method not allowed")
     if (digits === undefined) return errorOf(400, "invalid digits")

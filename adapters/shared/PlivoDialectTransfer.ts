@@ -1,0 +1,69 @@
+/**
+ * Transfers in Plivo's dialect: the call is sent to another document, which dials. The carrier ends the stream for that, tells when the destination
+ * answers, and asks for the next document when nobody has, or the conversation is over. https://www.plivo.com/docs/voice/xml/dial
+ */
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { TransferRequest } from "#core/provider/Transfer.ts"
+import type { Proof } from "./CarrierRequest.ts"
+import { textAt } from "./Json.ts"
+import { parameterIn, withParameter } from "./addressParameter.ts"
+import { digitsOf } from "./phoneNumbers.ts"
+import { causesByStatus, causesByWord } from "./PlivoDialectCodes.ts"
+import { documentFor, hangUp } from "./PlivoDialectDocument.ts"
+import { RING_SECONDS } from "./PlivoDialectRequest.ts"
+import { isSuccess } from "./replies.ts"
+import { secondsWithin, send } from "./requests.ts"
+import { declined, joined, type TransferVerb } from "./transfers.ts"
+import { documentOf, element, text } from "./xml.ts"
+
+/** In the address of the document: whom it dials, what they are shown, and for how many seconds they may ring. */
+const [DIALED, SHOWN, SECONDS] = ["dial", "shown", "seconds"]
+
+export const transferOver = (base: string, retries: string): TransferVerb => ({
+  order: ({ id }, { from = "", timeoutSeconds, to }: TransferRequest, address) => {
+    const dialed = withParameter(address, DIALED, digitsOf(to))
+    const shown = withParameter(dialed, SHOWN, digitsOf(from))
+    const aleg_url = withParameter(shown, SECONDS, String(secondsWithin(timeoutSeconds, RING_SECONDS))) + retries
+    return send("POST", `${base}/Call/${id}/`, { legs: "aleg", aleg_url, aleg_method: "POST" })
+  },
+  isTaken: (reply) => isSuccess(reply) && textAt(reply.body, "message") !== undefined && textAt(reply.body, "error") === undefined
+})
+
+/** What is asked for the next document is without the parameters of this one. */
+const dialFor = (callback: Callback, number: string, retries: string): string => {
+  const [address = ""] = callback.url.split("?")
+  const told = { callbackUrl: address + retries, callbackMethod: "POST" }
+  const next = { action: address + retries, method: "POST" }
+  const dial = { ...next, ...told, callerId: parameterIn(callback, SHOWN) ?? "", timeout: parameterIn(callback, SECONDS) ?? "" }
+  return documentOf(element("Response", {}, element("Dial", dial, element("Number", {}, text(number)))))
+}
+
+const answers: ReadonlySet<string | undefined> = new Set(["answer", "connected"])
+
+/**
+ * Where the body is not signed, only an answer is believed: a false one keeps a call going, at worst. That nobody has answered, the audio tells then,
+ * which comes back.
+ */
+export const readTransfer = (
+  callback: Callback,
+  transfer: number,
+  field: (name: string) => string | undefined,
+  { coversBody }: Proof,
+  retries: string
+): CallbackRead => {
+  const { call, isWanted } = callback
+  const replied = (body: string) => ({ reply: { mediaType: "application/xml", body } })
+  const dialed = parameterIn(callback, DIALED)
+  if (dialed !== undefined) return { events: [], ...replied(isWanted ? dialFor(callback, dialed, retries) : hangUp) }
+  const isOther = (field("DialALegUUID") ?? field("CallUUID")) !== call?.providerCallId
+  const [action, status] = [field("DialAction"), field("DialStatus")]
+  if (status === undefined) return { events: !isOther && answers.has(action) ? [{ event: joined(transfer) }] : [] }
+  const isAnswered = status === "completed"
+  const event = isAnswered ? joined(transfer) : declined(transfer, causeOf(status, field("DialHangupCause")))
+  const isTold = !isOther && (isAnswered || coversBody)
+  return { events: isTold ? [{ event }] : [], ...replied(isAnswered ? hangUp : documentFor(callback)) }
+}
+
+const causeOf = (status: string, word = ""): HangupCause =>
+  (status === "failed" ? causesByWord.get(word) : causesByStatus.get(status)) ?? "temporary_failure"

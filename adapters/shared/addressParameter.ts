@@ -1,0 +1,10 @@
+/** For carriers that ask for a document: who makes it knows nothing but the address that is asked, so that says what is to be in it. */
+import type { Callback } from "#core/provider/Callback.ts"
+import { pairsOf, partsOf } from "./CarrierRequest.ts"
+
+export const withParameter = (address: string, name: string, value: string): string =>
+  `${address}${address.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(value)}`
+
+/** Undefined: the address does not have it. */
+export const parameterIn = ({ url }: Callback, name: string): string | undefined =>
+  pairsOf(partsOf(url)?.query ?? "").find(([one]) => one === name)?.[1]
