@@ -22,17 +22,16 @@ const [DIALED, SHOWN, SECONDS] = ["dial", "shown", "seconds"]
 
 export const transferOver = (base: string, retries: string): TransferVerb => ({
   order: ({ id }, { from = "", timeoutSeconds, to }: TransferRequest, address) => {
-    const dialed = withParameter(address, DIALED, digitsOf(to))
-    const shown = withParameter(dialed, SHOWN, digitsOf(from))
-    const aleg_url = withParameter(shown, SECONDS, String(secondsWithin(timeoutSeconds, RING_SECONDS))) + retries
-    return send("POST", `${base}/Call/${id}/`, { legs: "aleg", aleg_url, aleg_method: "POST" })
+    const shown = withParameter(withParameter(address, DIALED, digitsOf(to)), SHOWN, digitsOf(from))
+    const timed = withParameter(shown, SECONDS, String(secondsWithin(timeoutSeconds, RING_SECONDS)))
+    return send("POST", `${base}/Call/${id}/`, { legs: "aleg", aleg_url: timed + retries, aleg_method: "POST" })
   },
   isTaken: (reply) => isSuccess(reply) && textAt(reply.body, "message") !== undefined && textAt(reply.body, "error") === undefined
 })
 
-/** What is asked for the next document is without the parameters of this one. */
+/** The address for all that follows has none of this one's parameters, which come last. */
 const dialFor = (callback: Callback, number: string, retries: string): string => {
-  const [address = ""] = callback.url.split("?")
+  const [address = ""] = callback.url.split(new RegExp(`[?&]${DIALED}=`))
   const told = { callbackUrl: address + retries, callbackMethod: "POST" }
   const next = { action: address + retries, method: "POST" }
   const dial = { ...next, ...told, callerId: parameterIn(callback, SHOWN) ?? "", timeout: parameterIn(callback, SECONDS) ?? "" }

@@ -11,6 +11,7 @@ import {
   callIn,
   detectsMachines,
   forge,
+  handsOver,
   hangsUp,
   looksUp,
   doubtsReplies,
@@ -28,6 +29,7 @@ t.test("given replies that prove nothing", (t) => doubtsReplies(t, openWorld))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
+t.test("given callees to hand over", (t) => handsOver(t, openWorld, `/v1/Account/${account.authId}`, ["user_busy"]))
 
 t.test("P2: given a request and a call with different ids", async (t) => {
   const world = await openWorld(t)

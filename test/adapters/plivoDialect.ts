@@ -3,11 +3,13 @@ import { Effect } from "effect"
 import type { Test } from "tap"
 import type { CallId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import type { DialectEmulator, DialectOptions } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { until, untilTrue } from "#test/support/until.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { numberOf } from "./Line.ts"
-import { Hosted } from "./hosted.ts"
+import { Hosted, OUR_NUMBER } from "./hosted.ts"
 
 interface DialectWorld {
   readonly emulator: DialectEmulator
@@ -273,4 +275,62 @@ export const forge = async (world: DialectWorld, kind: string, callId: CallId) =
     (await fetch(changed.url ?? callback.url, { method: "POST", body: changed.body ?? body, headers: { ...headers, ...changed.headers } }))
       .status
   return { body, url: callback.url, post }
+}
+
+/** `base`: the path of the account. `causes`: what is told of a destination that is busy. */
+export const handsOver = async (t: Test, open: OpenWorld, base: string, causes: ReadonlyArray<string>): Promise<void> => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  const hand = (ref: CallRef, to: string, transfer: number) => {
+    const request = { from: OUR_NUMBER, kind: "attended", leave: () => true, timeoutSeconds: 7, to, transfer } as const
+    return Effect.runPromise(Effect.result(hosted.line.trunk.transfer?.(ref, request) ?? Effect.die("it cannot")))
+  }
+  const { call, callId, ref } = await callIn(world, "up")
+  const busy = numberOf("002")
+  await t.test("when a callee is handed over, then the call is sent to a document that dials", async (t) => {
+    t.match(await hand(ref(), busy, 1), { _tag: "Success" })
+    const { body = "{}", path } = emulator.server.requests.findLast(({ method }) => method === "POST") ?? {}
+    t.equal(path, `${base}/Call/${call.uuid}/`)
+    const { aleg_url, ...asked } = JSON.parse(body) as Readonly<Record<string, string>>
+    t.strictSame(asked, { legs: "aleg", aleg_method: "POST" })
+    const { hash } = new URL(aleg_url ?? "")
+    await untilTrue("the next document", () => hosted.received.filter(({ callback }) => callback.kind === "transfer-a").length === 2)
+    const [first, second] = hosted.received.filter(({ callback }) => callback.kind === "transfer-a")
+    const [dial] = verbsOf(first?.read?.reply?.body ?? "") ?? []
+    const address = hosted.address("transfer-a", callId)
+    const action = `${address}&media=${encodeURIComponent(hosted.address("media", callId))}${hash}`
+    const told = { callbackUrl: address + hash, callbackMethod: "POST" }
+    t.match(dial, { name: "Dial", children: [{ name: "Number", text: busy.slice(1) }] })
+    t.strictSame(dial?.attributes, { action, method: "POST", ...told, callerId: OUR_NUMBER.slice(1), timeout: "7" })
+    t.match(
+      verbsOf(second?.read?.reply?.body ?? ""),
+      [{ name: "Stream", text: hosted.address("media", callId) }],
+      "then the callee comes back"
+    )
+    t.equal(world.dials(busy), 1)
+    const outcomes = hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
+    t.strictSame(
+      outcomes,
+      causes.map((cause) => ({ _tag: "Transferred", transfer: 1, answered: false, cause }))
+    )
+  })
+  await t.test("when it is not certain that it was refused, then it is in doubt", async (t) => {
+    for (const [reply, failure] of [
+      [{ status: 200, body: "<html></html>" }, "TransferDoubtful"],
+      [{ status: 200, body: { api_id: "a", error: "no" } }, "TransferDoubtful"],
+      [{ status: 503, body: { api_id: "a", error: "no" } }, "TransferDoubtful"],
+      [{ status: 404, body: "<html></html>" }, "TransferDoubtful"],
+      [{ status: 404, body: { api_id: "a", error: "call not found" } }, "TransferRefused"]
+    ] as const) {
+      emulator.server.fail({ acts: false, reply }, ({ method, path }) => method === "POST" && path.endsWith(`/${call.uuid}/`))
+      t.match(await hand(ref(), busy, 2), { failure: { _tag: failure } }, JSON.stringify(reply))
+    }
+  })
+  await t.test("when we have hung up, then nobody is dialed", async (t) => {
+    hosted.unwanted.add(callId)
+    const to = numberOf("011")
+    await hand(ref(), to, 3)
+    await hosted.line.event(callId, "HungUp")
+    t.equal(world.dials(to), 0)
+  })
 }

@@ -21,6 +21,7 @@ import {
   callIn,
   detectsMachines,
   forge,
+  handsOver,
   hangsUp,
   looksUp,
   doubtsReplies,
@@ -38,6 +39,7 @@ t.test("B9: given replies that prove nothing", (t) => doubtsReplies(t, openWorld
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
+t.test("given callees to hand over", (t) => handsOver(t, openWorld, `/api/v1/Account/${account.authId}`, []))
 
 t.test("B1: given a call, then Vobiz is asked for exactly this", async (t) => {
   const { emulator, hosted } = await openWorld(t)
