@@ -4,7 +4,9 @@
  */
 import { answerBefore, billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
 import { countIn, parseBytes, textAt, zonedTime } from "#adapters/shared/Json.ts"
+import { streamTo } from "#adapters/shared/ncco.ts"
 import { digitsOf } from "#adapters/shared/phoneNumbers.ts"
+import { outcomeOf, transferIn } from "#adapters/shared/transfers.ts"
 import type { Look } from "#core/provider/Adapter.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
@@ -12,12 +14,22 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { causesByDetail, causesByStatus, events, presences } from "./vonageCodes.ts"
 import { isUuid } from "./VonageReplies.ts"
 
-export const readCallback = ({ body, call, isWanted }: Callback): CallbackRead => {
-  const told = parseBytes(body)
+export const readCallback = (callback: Callback): CallbackRead => {
+  const { body, call, isWanted, kind } = callback
+  const [told, transfer] = [parseBytes(body), transferIn(kind)]
   // What a machine detection tells names the call differently.
   const uuid = textAt(told, "uuid") ?? textAt(told, "call_uuid") ?? ""
+  const isSocket = textAt(told, "to")?.startsWith("ws") === true
+  if (transfer !== undefined && uuid !== call?.providerCallId && !isSocket) return readTransfer(callback, transfer, told)
   const isOurs = call !== undefined && isUuid(uuid) && isOfCall(told, uuid, call)
   return { events: isOurs ? eventsFor(call, uuid, eventsOf(told, isWanted)) : [] }
+}
+
+/** Of the destination's leg. If it does not answer, the callee comes back. */
+const readTransfer = ({ call, isWanted, mediaUrl }: Callback, transfer: number, told: unknown): CallbackRead => {
+  const events = outcomeOf(transfer, eventsOf(told, true)).filter(({ event }) => !("cause" in event) || event.cause !== "normal_clearing")
+  if (!isWanted || mediaUrl === undefined || !events.some(({ event }) => "cause" in event)) return { events }
+  return { events, reply: { mediaType: "application/json", body: JSON.stringify(streamTo(mediaUrl, call?.from)) } }
 }
 
 /** The websocket that the call is connected to is a leg of its own, whose events come to the same address. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import { at, textAt } from "#adapters/shared/Json.ts"
-import { linearContentType } from "#adapters/shared/LinearMedia.ts"
+import { dialTo, streamTo } from "#adapters/shared/ncco.ts"
 import { allOf } from "#adapters/shared/pages.ts"
 import { areNumbersOf, digitsOf, numbersOf } from "#adapters/shared/phoneNumbers.ts"
 import { isErrorOf, isSuccess } from "#adapters/shared/replies.ts"
@@ -13,14 +13,8 @@ import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { type VonageConfig, withSecret } from "./VonageAccount.ts"
 import { lookOf } from "./VonageCallback.ts"
+import { BEEP_SECONDS, CALL_SECONDS, PAGE_SIZE, RING_SECONDS } from "./vonageCodes.ts"
 import { callsIn, isUuid, numbersIn, replies, uuidIn } from "./VonageReplies.ts"
-
-export const RING_SECONDS = { least: 1, most: 120 }
-export const CALL_SECONDS = { least: 1, most: 7200 }
-/** How long a machine's beep is waited for: the shortest time that Vonage takes. */
-const BEEP_SECONDS = 45
-/** The most calls or numbers that Vonage puts on a page. */
-const PAGE_SIZE = 100
 
 export const connect = Effect.fnUntraced(function* (carrier: HostedCarrier, config: VonageConfig, context: TrunkContext) {
   const numbers = yield* openCarrier({ ...withSecret(carrier, config), origin: "https://rest.nexmo.com" }, context)
@@ -31,6 +25,13 @@ export const connect = Effect.fnUntraced(function* (carrier: HostedCarrier, conf
     hangup: (uuid) => hangup(carrier, uuid),
     look: (uuid) => look(carrier, uuid),
     find: (call) => find(carrier, call),
+    transfer: {
+      order: ({ id }, { from: shown = "", timeoutSeconds: seconds, to: number }, address) => {
+        const ncco = dialTo({ next: address, number, shown, timeoutSeconds: secondsWithin(seconds, RING_SECONDS) })
+        return send("PUT", callPath(id), { action: "transfer", destination: { type: "ncco", ncco } })
+      },
+      isTaken: ({ status }) => status === 204
+    },
     sendDtmf: { digits: /^[0-9*#]{1,64}$/, send: (uuid, digits) => sendDtmf(carrier, uuid, digits) },
     numbers: listNumbers(numbers)
   })
@@ -42,11 +43,8 @@ const callPath = (uuid: string): string => `/v1/calls/${encodeURIComponent(uuid)
 export const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
   const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const event_url = [callbackUrl("event", callId)]
-  const endpoint = [{ type: "websocket", uri: mediaUrl, "content-type": linearContentType }]
-  // Nothing follows the websocket, so the call ends when it is closed.
-  const connect = { action: "connect", from: digitsOf(from), eventUrl: event_url, endpoint }
   // Without audio, a conversation of one keeps the line open until the engine ends it.
-  const ncco = [mediaUrl === undefined ? { action: "conversation", name: callId } : connect]
+  const ncco = mediaUrl === undefined ? [{ action: "conversation", name: callId }] : streamTo(mediaUrl, from, { eventUrl: event_url })
   const untilBeep = { behavior: "continue", mode: "detect_beep", beep_timeout: BEEP_SECONDS }
   return {
     to: [{ type: "phone", number: digitsOf(to) }],

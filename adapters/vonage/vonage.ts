@@ -7,7 +7,8 @@ import { linearMedia, vonageDialect } from "#adapters/shared/LinearMedia.ts"
 import { proofOf } from "./signature.ts"
 import { accountOf, fields, prepare, verify } from "./VonageAccount.ts"
 import { readCallback } from "./VonageCallback.ts"
-import { CALL_SECONDS, connect, RING_SECONDS } from "./VonageTrunk.ts"
+import { CALL_SECONDS, RING_SECONDS } from "./vonageCodes.ts"
+import { connect } from "./VonageTrunk.ts"
 
 export default defineHostedAdapter({
   manifest: {
@@ -19,6 +20,7 @@ export default defineHostedAdapter({
     originatesInFlight: 8,
     tells: ["ringing", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
     signs: ["body", "time", "nonce"],
+    transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
     longestCallSeconds: CALL_SECONDS.most,
     accountField: "api_key"

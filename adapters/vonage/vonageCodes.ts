@@ -1,7 +1,14 @@
-/** Vonage's words in the engine's. */
+/** Vonage's words in the engine's, and its limits. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Check, OriginateRefused, Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+
+export const RING_SECONDS = { least: 1, most: 120 }
+export const CALL_SECONDS = { least: 1, most: 7200 }
+/** How long a machine's beep is waited for: the shortest time that Vonage takes. */
+export const BEEP_SECONDS = 45
+/** The most calls or numbers that Vonage puts on a page. */
+export const PAGE_SIZE = 100
 
 type Reason = OriginateRefused["reason"]
 

@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync } from "node:crypto"
 import vonage from "#adapters/vonage/vonage.ts"
-import { placesCall, startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
+import { placesCall, startVonageEmulator, transfersCall } from "#test/emulators/vonage/VonageEmulator.ts"
 import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
@@ -25,6 +25,7 @@ conforms(vonage, async () => {
       number_refused: errorOf(400, "invalid", "to", false),
       rate_limited: errorOf(429, "throttled", undefined, false)
     },
+    transfersCall,
     wrongConfig: configOf(emulator, {
       api_secret: "A-Strangers-01",
       private_key: strangersKey,

@@ -6,7 +6,7 @@ import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { signatureOf, type WebhookKeys } from "./tokens.ts"
 import { vonageWords } from "./vonageMedia.ts"
-import type { CallRequest } from "./VonageRequest.ts"
+import { type CallRequest, jsonIn, readDocument, type VonageDestination } from "./VonageRequest.ts"
 
 interface Ending {
   readonly status: string
@@ -29,6 +29,8 @@ interface Told {
   readonly status: string
   readonly body: string
 }
+
+type OnReply = NonNullable<Parameters<CallbackSender["send"]>[1]["onReply"]>
 
 const PRICE_PER_MINUTE = 0.0072
 
@@ -64,11 +66,15 @@ export class VonageCall {
   readonly #telling: Telling
   readonly #disorder: Disorder<Told> | undefined
   readonly #legUuid = randomUUID()
+  #socket: CallRequest["socket"]
+  /** Somebody else who is connected to the callee, or is to be. */
+  #destination: ReturnType<CallLives["dial"]> | undefined
 
   constructor(request: CallRequest, lives: CallLives, telling: Telling) {
     this.request = request
     this.#lives = lives
     this.#telling = telling
+    this.#socket = request.socket
     const { from, limitSeconds, ringSeconds, to } = request
     this.life = lives.dial(
       { id: this.uuid, number: `+${to}`, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
@@ -106,7 +112,7 @@ export class VonageCall {
 
   /** Connects to the websocket of the answer document: at the answer, and again when the call is transferred. */
   connect(): void {
-    const { socket } = this.request
+    const socket = this.#socket
     if (socket === undefined) return
     this.legs.at(-1)?.end()
     this.#tellLeg("started")
@@ -129,9 +135,51 @@ export class VonageCall {
     leg.start()
   }
 
-  #ended(end: CallEnd): void {
-    // The stream ends first.
+  /** Follows another document: the stream ends. False: it is none that can be followed. */
+  replace(document: unknown): boolean {
+    const next = readDocument(document, this.request.eventUrl)
+    if (next === undefined) return false
     this.legs.at(-1)?.end()
+    this.#destination?.hangUp()
+    if ("number" in next) this.#dialOther(next)
+    else {
+      this.#socket = next
+      this.connect()
+    }
+    return true
+  }
+
+  /** Nothing follows in the document: when the destination has hung up, so has the call. */
+  #dialOther({ eventUrl: url, number, seconds, shown }: VonageDestination): void {
+    const uuid = randomUUID()
+    const tell = (status: string, details: Readonly<Record<string, string>> = {}, onReply?: OnReply) =>
+      this.#send({ url, status, body: JSON.stringify({ ...this.#ids(status, details), from: shown, to: number, uuid }) }, onReply)
+    const destination = this.#lives.dial(
+      { id: uuid, number: `+${number}`, shown: `+${shown}`, ringTimeoutSeconds: seconds },
+      {
+        ringing: () => tell("ringing"),
+        answered: () => tell("answered", { start_time: new Date().toISOString(), network: "" }),
+        ended: (end) => {
+          const { detail, status } = endingOf(end)
+          const duration = String(Math.ceil((end.talkMillis ?? 0) / 1000))
+          const isCurrent = this.#destination === destination
+          if (isCurrent) this.#destination = undefined
+          const isOver = status === "completed" || !isCurrent
+          const isReplaced = (reply: Parameters<OnReply>[0]) => reply?.status === 200 && !isOver && this.replace(jsonIn(reply.body))
+          tell(status, status === "completed" ? { duration } : detail === undefined ? {} : { detail }, (reply) => {
+            if (isCurrent && this.life.state === "up" && !isReplaced(reply)) this.life.hangUp()
+          })
+        }
+      }
+    )
+    this.#destination = destination
+    tell("started")
+  }
+
+  #ended(end: CallEnd): void {
+    // The stream ends first, and whoever the callee talks to.
+    this.legs.at(-1)?.end()
+    this.#destination?.hangUp()
     const { endMillis } = this.#telling
     if (endMillis === 0 || this.legs.length === 0) this.#tellEnd(end)
     else setTimeout(() => this.#tellEnd(end), endMillis).unref()
@@ -168,7 +216,7 @@ export class VonageCall {
 
   /** The websocket is a leg of its own in the conversation. Its events go to the address of the action that connected it. */
   #tellLeg(status: string): void {
-    const { socket } = this.request
+    const socket = this.#socket
     const details = status === "completed" ? { ...this.#bill, price: "0.00000000" } : {}
     if (socket === undefined) return
     this.#send({
@@ -184,8 +232,8 @@ export class VonageCall {
     else this.#disorder.add(told)
   }
 
-  #send({ body, url }: Told): void {
+  #send({ body, url }: Told, onReply?: OnReply): void {
     const { callbacks, keys } = this.#telling
-    callbacks.send(this.uuid, { url, headers: signatureOf(body, keys), body })
+    callbacks.send(this.uuid, { url, headers: signatureOf(body, keys), body, ...(onReply === undefined ? {} : { onReply }) })
   }
 }

@@ -11,7 +11,7 @@ import { nonceOf, signatureOf, type WebhookKeys } from "./tokens.ts"
 import { VonageApplications } from "./VonageApplications.ts"
 import { type Telling, VonageCall } from "./VonageCall.ts"
 import { type ErrorKind, errorOf, type VonageAnswer } from "./VonageErrors.ts"
-import { isObject, jsonIn, readRequest } from "./VonageRequest.ts"
+import { documentIn, isObject, jsonIn, readRequest } from "./VonageRequest.ts"
 
 interface VonageOptions {
   readonly numbers: ReadonlyArray<string>
@@ -30,6 +30,8 @@ const LARGEST_PAGE = 100
 
 export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v1/calls"
 export const hangsUp = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"hangup"')
+
+export const transfersCall = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"transfer"')
 
 export const startVonageEmulator = async (options: VonageOptions): Promise<VonageEmulator> => {
   const emulator = new VonageEmulator(options)
@@ -185,8 +187,13 @@ class VonageEmulator {
     return { status: 201, body: { uuid, status: "started", direction: "outbound", conversation_uuid } }
   }
 
-  #modify({ life }: VonageCall, text: string): VonageAnswer {
+  #modify(call: VonageCall, text: string): VonageAnswer {
+    const { life } = call
     const body = jsonIn(text)
+    if (isObject(body) && body["action"] === "transfer") {
+      if (life.state !== "up") return this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
+      return call.replace(documentIn(body)) ? { status: 204 } : this.#error(400, "invalid", "destination")
+    }
     if (!isObject(body) || body["action"] !== "hangup") return this.#error(400, "invalid", "action")
     return life.hangUp() ? { status: 204 } : this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
   }

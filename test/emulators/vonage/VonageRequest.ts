@@ -97,3 +97,28 @@ export const readRequest = (mediaType: string, text: string): CallRequest | stri
   const detects = detectionIn(body)
   return detects === undefined ? "machine_detection" : { to, from, eventUrl, socket, detects, ringSeconds, limitSeconds }
 }
+
+/** Somebody else who is to be connected to a call. */
+export interface VonageDestination {
+  readonly number: string
+  readonly shown: string
+  readonly seconds: number
+  /** Told of the destination's leg; its reply takes the place of the document when nobody answers. */
+  readonly eventUrl: string
+}
+
+/** What takes the place of a call's document: one action that connects. Undefined: nothing that this emulator can do. */
+export const readDocument = (document: unknown, eventUrl: string): CallRequest["socket"] | VonageDestination => {
+  const [connect, another]: ReadonlyArray<unknown> = Array.isArray(document) ? document : []
+  if (!isAction(connect) || connect["action"] !== "connect" || another !== undefined) return undefined
+  const { endpoint, eventType, eventUrl: eventUrls, from, timeout } = connect
+  const number = phoneIn(Array.isArray(endpoint) ? endpoint[0] : undefined)
+  if (number === undefined) return socketIn(connect, eventUrl)
+  const told = addressIn(eventUrls, /^https?:\/\//)
+  const isWhole = told !== undefined && eventType === "synchronous" && isWithin(timeout, 1, 120) && /^[1-9]\d{6,14}$/.test(String(from))
+  return isWhole ? { eventUrl: told, number, seconds: timeout, shown: String(from) } : undefined
+}
+
+/** The document in a request to transfer a call. */
+export const documentIn = ({ destination }: Json): unknown =>
+  isObject(destination) && destination["type"] === "ncco" ? destination["ncco"] : undefined
