@@ -9,11 +9,9 @@ import { at, countIn, parse, zonedTime } from "./Json.ts"
 import { documentFor } from "./PlivoDialectDocument.ts"
 import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
 import { idsOf, isUuid } from "./PlivoDialectIds.ts"
+import type { Kind } from "./PlivoDialectRequest.ts"
 import { readTransfer } from "./PlivoDialectTransfer.ts"
 import { transferIn } from "./transfers.ts"
-
-/** The kinds of addresses that a call is given. */
-export type Kind = "answer" | "hangup" | "machine" | "ring"
 
 type Field = (name: string) => string | undefined
 

@@ -2,11 +2,13 @@
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Addresses } from "./hostedTrunk.ts"
 import { digitsOf } from "./phoneNumbers.ts"
-import type { Kind } from "./PlivoDialectCallback.ts"
 import { durationWithin, secondsWithin } from "./requests.ts"
 
 export const RING_SECONDS = { least: 1, most: 600 }
 export const CALL_SECONDS = { least: 1, most: 14_400 }
+
+/** The kinds of addresses that a call is given. */
+export type Kind = "answer" | "hangup" | "machine" | "ring"
 
 /** `retries`: the fragment that asks the carrier to repeat a callback, if it has one. */
 export const callBodyOf = (request: OriginateRequest, { callbackUrl }: Addresses, retries: string) => {
