@@ -137,6 +137,39 @@ t.test("P7: the document depends on the address and on whether the call is wante
   t.equal(documentFor({ kind: "hangup", mediaUrl }), undefined)
 })
 
+t.test("given a callee who is handed over, then only what is told of that dial counts", async (t) => {
+  const bare = "https://voice.example.com/plivo/transfer-b/42"
+  const read = (fields: Readonly<Record<string, string>>, query = "", more: Partial<Callback> = {}) => {
+    const url = bare + query
+    const { body, headers } = signed(url, { CallUUID: uuid, ...fields }, account.authToken)
+    return plivo.read?.(config, callbackOf({}, { url, headers, body: Buffer.from(body), kind: "transfer-b", ...more }))
+  }
+  const outcomes = (...args: Parameters<typeof read>) => read(...args)?.events.map(({ event }) => event)
+  const [joined, declined] = [
+    { _tag: "Transferred", transfer: 2, answered: true },
+    { _tag: "Transferred", transfer: 2, answered: false }
+  ]
+  const over = { DialALegUUID: uuid, DialBLegUUID: "11111111-2222" }
+  t.strictSame(outcomes({ ...over, DialAction: "answer" }), [joined])
+  t.strictSame(outcomes({ ...over, DialAction: "connected" }), [joined])
+  t.strictSame(outcomes({ ...over, DialAction: "hangup" }), [], "its end changes nothing")
+  t.strictSame(outcomes({ ...over, DialALegUUID: "99999999-9999", DialAction: "answer" }), [], "of another call")
+  t.strictSame(outcomes({ ...over, DialStatus: "completed" }), [joined], "an answer that was not told before")
+  t.match(read({ ...over, DialStatus: "completed" })?.reply, { body: /<Hangup\/>/ })
+  for (const [DialStatus, DialHangupCause, cause] of [
+    ["busy", "USER_BUSY", "user_busy"],
+    ["no-answer", "NO_ANSWER", "no_answer"],
+    ["timeout", "", "no_answer"],
+    ["failed", "CALL_REJECTED", "call_rejected"],
+    ["failed", "constructor", "temporary_failure"],
+    ["constructor", "", "temporary_failure"]
+  ] as const)
+    t.strictSame(outcomes({ ...over, DialStatus, DialHangupCause }), [{ ...declined, cause }], DialStatus)
+  const dial = "?dial=15550100&shown=15559000&seconds=30"
+  t.match(read({}, dial)?.reply, { body: /<Number>15550100<\/Number>/ })
+  t.match(read({}, dial, { isWanted: false })?.reply, { body: /<Hangup\/>/ }, "we have hung up")
+})
+
 t.test("given whatever fields, when Plivo signed them, then they are read without an error", async () => {
   const names = [
     "CallStatus",
