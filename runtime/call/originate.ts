@@ -72,6 +72,7 @@ const send = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.
     Effect.ensuring(
       Effect.sync(() => {
+        if (request.hasLeft) noteLeft(request)
         call.dialing = undefined
         dialing.departure.giveBack()
       })
@@ -97,6 +98,7 @@ class OutgoingRequest {
   /** The number that the callee is shown. */
   from: string | undefined
   hasLeft = false
+  isNoted = false
   /** Others left while the connection was being made, and the rate has no room in this instant. */
   isFull = false
 
@@ -139,7 +141,12 @@ class OutgoingRequest {
   }
 }
 
-const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: OutgoingRequest): void => {
+/** Once for each request, and before its outcome is heard, which may come in the same instant. */
+const noteLeft = (request: OutgoingRequest): void => {
+  if (request.isNoted) return
+  request.isNoted = true
+  const { call, dialing, from } = request
+  const { clock, metrics } = request.services
   const now = SteadyTime.nowOf(clock)
   call.dialing = undefined
   call.trunk.left(call.attempt.callId)
