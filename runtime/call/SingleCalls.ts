@@ -91,7 +91,7 @@ export const layer = Layer.effect(
     return {
       dial: Effect.fn("Dialer.dial")(function* (call) {
         const trunk = yield* readyTrunk(services, call)
-        const callId = call.callId ?? (yield* newCallId)
+        const callId = call.callId ?? newCallId(services.clock.currentTimeMillisUnsafe())
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const scopes = yield* scopesOf(services, call, trunk, from)
         const accepted = yield* Deferred.make<void, CallNotPlaced>()
@@ -173,7 +173,7 @@ const takeSlot = ({ slots }: SingleCallServices, callId: CallId, scopes: Readonl
   Effect.suspend(() => {
     const woken = Deferred.makeUnsafe<void>()
     const queue = slots.queue(() => Deferred.doneUnsafe(woken, Effect.void))
-    const take = Effect.sync(() => queue.take([callId], scopes).length > 0)
+    const take = Effect.sync(() => queue.take(1, () => callId, scopes).length > 0)
     const decided = restore(Effect.timeoutOption(Effect.raceFirst(Deferred.await(woken), slots.awaitClaims), CLAIMS_MILLIS))
     return Effect.ensuring(
       Effect.flatMap(take, (isTaken) => (isTaken ? Effect.succeed(true) : Effect.andThen(decided, take))),

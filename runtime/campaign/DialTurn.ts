@@ -156,7 +156,10 @@ const claim = Effect.fnUntraced(function* (services: DialServices, turn: Turn, r
 })
 
 /** Reserves a slot, a dial time and a caller ID for each call that may be claimed now; if there is none, says what to wait for. */
-const reserve = Effect.fnUntraced(function* (services: DialServices, { memory, rates, trunk }: Turn): Effect.fn.Return<Reserved | Wait> {
+const reserve = Effect.fnUntraced(function* (
+  services: DialServices,
+  { memory, now, rates, trunk }: Turn
+): Effect.fn.Return<Reserved | Wait> {
   const { media, rotation } = services
   const { claims, plan, turns } = memory
   const begun = yield* SteadyTime.now
@@ -171,11 +174,10 @@ const reserve = Effect.fnUntraced(function* (services: DialServices, { memory, r
   const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
   // If the trunk is in trouble, the only call becomes its probe.
   const most = trunk.trouble() === undefined ? Math.min(claimLimit, room, together) : 1
-  const ids = yield* Effect.forEach(Array.from({ length: most }), () => newCallId)
   const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]
-  // It returns only ids that it was given. Slots come first: a probe that is admitted and dismissed wakes all who wait for the trunk, us among
-  // them, and we would turn in circles until a slot is free.
-  const taken = memory.queue.take(ids, scopes) as typeof ids
+  // Slots come first: a probe that is admitted and dismissed wakes all who wait for the trunk, us among them, and we would turn in circles
+  // until a slot is free.
+  const taken = memory.queue.take(most, () => newCallId(now), scopes)
   const callIds = taken.filter((callId) => trunk.admit(callId))
   taken.slice(callIds.length).forEach(services.slots.release)
   if (callIds.length === 0) {

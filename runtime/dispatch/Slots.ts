@@ -19,8 +19,11 @@ export interface SlotScope {
 export const callerKey = (configurationId: number, number: string | undefined): string => `caller:${configurationId}:${number ?? ""}`
 
 export interface SlotQueue {
-  /** Takes slots for as many of `holders` as there is room for, in their order. If some get none, joins the queue; `wake` is called in turn. */
-  readonly take: (holders: ReadonlyArray<string>, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<string>
+  /**
+   * Takes as many of the `wanted` slots as there is room for, each for the next of `holders`. If that is not all of them, joins the queue; `wake`
+   * is called in turn.
+   */
+  readonly take: <Holder extends string>(wanted: number, holders: () => Holder, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<Holder>
   /** The queue wants more slots than it was given, and none has become free for it since. */
   readonly isWaiting: () => boolean
   /** Wants no slot now: gives up its place in the queue, and the slots reserved for it. */
@@ -185,7 +188,7 @@ class WaitingQueues {
         this.#giveBack(waiter)
         this.serve()
       },
-      take: (holders, scopes) => this.#take(waiter, holders, scopes)
+      take: (wanted, holders, scopes) => this.#take(waiter, wanted, holders, scopes)
     }
   }
 
@@ -208,17 +211,23 @@ class WaitingQueues {
     }
   }
 
-  #take(waiter: Waiter, holders: ReadonlyArray<string>, scopes: ReadonlyArray<SlotScope>): ReadonlyArray<string> {
+  #take<Holder extends string>(
+    waiter: Waiter,
+    wanted: number,
+    holders: () => Holder,
+    scopes: ReadonlyArray<SlotScope>
+  ): ReadonlyArray<Holder> {
     // Reservations are exchanged for slots synchronously, so nobody can come between.
     const freed = waiter.reserved.map((reservation) => this.#held.freedAt(reservation))
     this.#giveBack(waiter)
-    const taken: Array<string> = []
-    for (const holder of holders) {
+    const taken: Array<Holder> = []
+    while (taken.length < wanted && this.#held.fits(scopes)) {
+      const holder = holders()
       if (!this.#held.tryTake(holder, scopes, freed[taken.length])) break
       taken.push(holder)
     }
     waiter.scopes = scopes
-    waiter.wants = holders.length - taken.length
+    waiter.wants = wanted - taken.length
     if (waiter.wants === 0) this.#remove(waiter)
     else if (!this.#waiting.includes(waiter)) this.#waiting.push(waiter)
     // Limits may have changed since the reservations were made: others may be able to use what this one cannot.

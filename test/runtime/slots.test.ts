@@ -8,7 +8,7 @@ import { type SlotQueue, type SlotScope, Slots } from "#runtime/dispatch/Slots.t
 import { run } from "#test/support/run.ts"
 
 const slots = () => Effect.runSync(Slots.pipe(Effect.provide(Slots.layerMemory)))
-const names = (from: number, count: number) => Array.from({ length: count }, (_, i) => `call${from + i}`)
+const names = (from: number) => () => `call${from++}`
 const organization = (limit: number): SlotScope => ({ key: "organization:1", limit })
 const nobody = () => {}
 
@@ -42,11 +42,11 @@ t.test("given a queue that wants three slots of two, then it gets two, and the t
   const waiter = queue(() => {
     woken++
   })
-  t.strictSame(waiter.take(names(0, 3), [organization(2)]), ["call0", "call1"])
+  t.strictSame(waiter.take(3, names(0), [organization(2)]), ["call0", "call1"])
   t.equal(woken, 0)
   release("call0")
   t.equal(woken, 1)
-  t.strictSame(waiter.take(names(3, 1), [organization(2)]), ["call3"])
+  t.strictSame(waiter.take(1, names(3), [organization(2)]), ["call3"])
 })
 
 t.test("given a queue that waits, when slots become free, then it is known since when of those who take them", async (t) => {
@@ -56,13 +56,13 @@ t.test("given a queue that waits, when slots become free, then it is known since
       const waiter = queue(nobody)
       const start = yield* SteadyTime.now
       yield* TestClock.adjust(1000)
-      waiter.take(names(0, 4), [organization(2)])
+      waiter.take(4, names(0), [organization(2)])
       yield* TestClock.adjust(7)
       release("call0")
       yield* TestClock.adjust(5)
       release("call1")
       yield* TestClock.adjust(100)
-      waiter.take(names(4, 2), [organization(3)])
+      waiter.take(2, names(4), [organization(3)])
       tryTake("single", [organization(3)])
       const taken = ["call0", "call4", "call5", "single"].map(freedAt)
       release("call4")
@@ -77,9 +77,9 @@ t.test("given a slot that is kept for a queue", async (t) => {
     const pool = slots()
     const woken: Array<string> = []
     const [first, second] = [pool.queue(() => woken.push("first")), pool.queue(() => woken.push("second"))] as const
-    first.take(names(0, 1), [organization(1)])
-    first.take(names(1, 1), [organization(1)])
-    second.take(names(2, 1), [organization(1)])
+    first.take(1, names(0), [organization(1)])
+    first.take(1, names(1), [organization(1)])
+    second.take(1, names(2), [organization(1)])
     pool.release("call0")
     return { ...pool, first, second, woken }
   }
@@ -87,22 +87,22 @@ t.test("given a slot that is kept for a queue", async (t) => {
     const { second, tryTake, woken } = kept()
     t.strictSame(woken, ["first"])
     t.notOk(tryTake("x", [organization(1)]))
-    t.strictSame(second.take(names(3, 1), [organization(1)]), [])
+    t.strictSame(second.take(1, names(3), [organization(1)]), [])
   })
   t.test("when the queue is left, then the slot goes to the next", async (t) => {
     const { first, second, woken } = kept()
     first.leave()
     t.strictSame(woken, ["first", "second"])
-    t.strictSame(second.take(names(3, 1), [organization(1)]), ["call3"])
+    t.strictSame(second.take(1, names(3), [organization(1)]), ["call3"])
   })
   t.test("when its limits no longer let it use the slot, then the slot goes to the next", async (t) => {
     const { first, woken } = kept()
-    t.strictSame(first.take(names(4, 1), [{ key: "campaign:1", limit: 0 }, organization(1)]), [])
+    t.strictSame(first.take(1, names(4), [{ key: "campaign:1", limit: 0 }, organization(1)]), [])
     t.strictSame(woken, ["first", "second"])
   })
   t.test("when it wants none after all, then the slot goes to the next", async (t) => {
     const { first, woken } = kept()
-    first.take([], [organization(1)])
+    first.take(0, names(4), [organization(1)])
     t.strictSame(woken, ["first", "second"])
   })
 })
@@ -113,10 +113,10 @@ t.test("given a queue whose limit is raised while it waits, when a slot is free,
   const waiter = queue(() => {
     woken++
   })
-  waiter.take(names(0, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
+  waiter.take(1, names(0), [{ key: "campaign:1", limit: 1 }, organization(2)])
   tryTake("other", [organization(2)])
-  waiter.take(names(1, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
-  waiter.take(names(1, 1), [{ key: "campaign:1", limit: 2 }, organization(2)])
+  waiter.take(1, names(1), [{ key: "campaign:1", limit: 1 }, organization(2)])
+  waiter.take(1, names(1), [{ key: "campaign:1", limit: 2 }, organization(2)])
   release("other")
   t.equal(woken, 1)
 })
@@ -124,8 +124,11 @@ t.test("given a queue whose limit is raised while it waits, when a slot is free,
 /** A campaign that always has more to dial, and dials until there is no room. */
 const backlogged = (queue: SlotQueue, name: string, wanted: number, limit: number, up: Array<string>, dialed: Array<string>) => () => {
   for (let full = false; !full; ) {
-    const ids = Array.from({ length: wanted }, (_, i) => `${name}:${dialed.length}:${i}`)
-    const taken = queue.take(ids, [{ key: `campaign:${name}`, limit: undefined }, organization(limit)])
+    let next = 0
+    const taken = queue.take(wanted, () => `${name}:${dialed.length}:${next++}`, [
+      { key: `campaign:${name}`, limit: undefined },
+      organization(limit)
+    ])
     up.push(...taken)
     dialed.push(...taken.map(() => name))
     full = taken.length < wanted
@@ -203,9 +206,8 @@ t.test("given any uses of the slots, then no limit is ever passed, and what is r
     const act = (use: (typeof uses)[number]) => {
       switch (use.kind) {
         case "take": {
-          const ids = names(made, use.wanted)
-          made += use.wanted
-          for (const id of queues[use.queue]?.take(ids, use.scopes) ?? []) held.set(id, use.scopes)
+          const next = () => `call${made++}`
+          for (const id of queues[use.queue]?.take(use.wanted, next, use.scopes) ?? []) held.set(id, use.scopes)
           return
         }
         case "tryTake": {
