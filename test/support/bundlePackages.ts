@@ -6,13 +6,23 @@ import { createHash } from "node:crypto"
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
-import { build } from "esbuild"
+import { type BuildOptions, build } from "esbuild"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const sources = "{adapters,core,deploy,gateway,runtime,test}/**/*.ts"
-const imports = /(?:from|import) "((?:effect|typebox|@effect\/[a-z-]+)(?:\/[\w/-]+)?)"/g
+const imports =
+  /(?:from|import) "((?:csv-parse|effect|fast-check|jose|libphonenumber-js|postgres|typebox|ws|@effect\/[a-z-]+)(?:\/[\w/-]+)?)"/g
 /** For what CommonJS packages among them require of Node. */
-const banner = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'
+const banner = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);'
+
+/** What the bundles depend on. The last one says which plugins are built into tap (`npm run pretest`). */
+const inputs = [
+  "test/support/bundlePackages.ts",
+  "node_modules/.package-lock.json",
+  "node_modules/@tapjs/test/test-built/dist/esm/index.js"
+]
+/** tap leaves files of such a path out of the stack traces that it prints. */
+const tapName = "node_modules/@tapjs/tap"
 
 const specifiers = (): ReadonlyArray<string> => {
   const texts = globSync(sources, { cwd: root }).map((file) => readFileSync(join(root, file), "utf8"))
@@ -22,29 +32,31 @@ const specifiers = (): ReadonlyArray<string> => {
 /** The path of a JSON file that names the URL of the bundle for each specifier. */
 export const bundlePackages = async (): Promise<string> => {
   const imported = specifiers()
-  const installed = readFileSync(join(root, "node_modules/.package-lock.json"))
-  const key = createHash("sha1").update(installed).update(imported.join()).digest("hex").slice(0, 12)
+  const key = createHash("sha1").update(imported.join())
+  for (const file of inputs) key.update(readFileSync(join(root, file)))
   const cache = join(root, "node_modules/.cache")
-  const folder = join(cache, `packages-${key}`)
+  const folder = join(cache, `packages-${key.digest("hex").slice(0, 12)}`)
   const list = join(folder, "packages.json")
   if (existsSync(list)) return list
   const nameOf = (specifier: string) => specifier.replaceAll("/", "+")
   // Under another name first, because another run may do the same.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
-  await build({
+  const entries = imported.map((specifier) => [specifier, nameOf(specifier)])
+  const options: BuildOptions = {
     absWorkingDir: root,
     banner: { js: banner },
     bundle: true,
-    entryPoints: Object.fromEntries(imported.map((specifier) => [nameOf(specifier), specifier])),
     format: "esm",
     logLevel: "warning",
     outdir: draft,
     outExtension: { ".js": ".mjs" },
     platform: "node",
     splitting: true
-  })
-  const urls = imported.map((specifier) => [specifier, pathToFileURL(join(folder, `${nameOf(specifier)}.mjs`)).href])
+  }
+  await build({ ...options, entryPoints: Object.fromEntries(entries.map(([specifier = "", name]) => [name, specifier])) })
+  await build({ ...options, entryPoints: { [tapName]: "tap" } })
+  const urls = [...entries, ["tap", tapName]].map(([specifier, name]) => [specifier, pathToFileURL(join(folder, `${name}.mjs`)).href])
   writeFileSync(join(draft, "packages.json"), JSON.stringify(Object.fromEntries(urls)))
   try {
     renameSync(draft, folder)
