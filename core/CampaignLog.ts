@@ -36,6 +36,7 @@ export const campaignEvents = [
   "greeting_missed",
   "queued_calls_withdrawn",
   "contacts_marked",
+  "contacts_opted_out",
   "redial_created"
 ] as const
 export type CampaignEvent = (typeof campaignEvents)[number]

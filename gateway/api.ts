@@ -9,6 +9,7 @@ import type { Events } from "#core/event/Events.ts"
 import type { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
+import type { OptOuts } from "#core/contact/OptOuts.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
 import type { Retentions } from "#core/file/Retentions.ts"
 import type { LinkMakers } from "#core/organization/LinkMakers.ts"
@@ -66,6 +67,7 @@ import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
 import { quotaRoutes } from "./routes/quota.ts"
 import { recordingRoutes } from "./routes/recording.ts"
 import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
+import { optOutRoutes } from "./routes/optOut.ts"
 import { organizationRoutes } from "./routes/organization.ts"
 import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
@@ -100,6 +102,7 @@ type ApiNeeds =
   | LiveEvents
   | NodeWebhooks
   | NumberImports
+  | OptOuts
   | PhoneNumbers
   | Readiness
   | Reports
@@ -119,6 +122,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
   const routes = [
     ...campaignRoutes,
     ...contactRoutes,
+    ...optOutRoutes,
     ...workflowRoutes,
     ...workflowVersionRoutes,
     ...nodeTypeRoutes,

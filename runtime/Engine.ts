@@ -25,6 +25,7 @@ import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
@@ -87,7 +88,14 @@ const stores = Layer.mergeAll(
 )
 
 /** State for coordination: kept in memory by a single node, shared by several. */
-const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer)
+const coordination = Layer.mergeAll(
+  Slots.layerMemory,
+  MediaRoom.layer,
+  CallRate.layerMemory,
+  CampaignInboxes.layer,
+  Deadlines.layer,
+  RecentOptOuts.layer
+)
 
 const cluster = SingleRunner.layer({
   runnerStorage: "memory",

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
+import { OptOuts } from "#core/contact/OptOuts.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
@@ -70,6 +71,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
     Layer.mergeAll(
       Agents.layer,
       Folders.layer,
+      OptOuts.layer,
       Reports.layer,
       Retentions.layer,
       Runs.layer,

@@ -4,6 +4,8 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { NumberOptedOut } from "#core/contact/OptOut.ts"
+import { hasOptedOut, stopContacts } from "#core/contact/OptOutStore.ts"
 import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { NewAttempt } from "./Attempt.ts"
 import { CallUnsettled } from "./CallRequest.ts"
@@ -55,6 +57,8 @@ const REACH = 200
 // The chosen contacts go into an array, not into a join: for a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
 //
+// A contact whose number has opted out is not inserted either, and is ended afterwards.
+//
 // A contact's number is rarely in another call. The conflict shows when the attempt is inserted, and the contact is parked afterwards.
 // Claims of several campaigns lock rows in the same order, so they cannot deadlock: first the contacts (only their own campaign's), then
 // the numbers that they take, ordered by number, and last the campaign's counters.
@@ -64,6 +68,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
     readonly owned: boolean
     readonly attempts: Claimed["attempts"]
     readonly lost: number
+    readonly optedOut: number
     readonly nextDueAt: number | null
   }>`
     WITH owned AS MATERIALIZED (
@@ -86,7 +91,8 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
     ), numbered AS MATERIALIZED (
       SELECT chosen.*, CASE WHEN row_number() OVER (PARTITION BY before.shown ORDER BY place)
           <= (${claim.usable.rooms}::int[])[array_position(${claim.usable.numbers}::text[], before.shown)]
-        THEN before.shown ELSE nullif((${claim.callers.map((number) => number ?? "")}::text[])[place], '') END AS caller_number
+        THEN before.shown ELSE nullif((${claim.callers.map((number) => number ?? "")}::text[])[place], '') END AS caller_number,
+        ${hasOptedOut(sql, "(SELECT organization_id FROM owned)", "chosen.phone_number")} AS is_out
       FROM chosen LEFT JOIN LATERAL (
         SELECT caller_number AS shown FROM attempts
         WHERE chosen.retries_used > 0 AND campaign_id = (SELECT id FROM owned) AND row_no = chosen.row_no AND state = 'ended'
@@ -98,7 +104,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       SELECT (${claim.callIds}::uuid[])[place], owned.organization_id, owned.id, row_no, retries_used + 1,
         ${claim.telephonyConfigurationId}::int, ${claim.node}, ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
         'sent', to_timestamp(${claim.now}::float8 / 1000), phone_number, caller_number, true
-      FROM numbered CROSS JOIN owned ORDER BY phone_number
+      FROM numbered CROSS JOIN owned WHERE NOT is_out ORDER BY phone_number
       -- The number is in another call of the organization.
       ON CONFLICT DO NOTHING
       RETURNING id, row_no, caller_number
@@ -130,6 +136,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
     )
     SELECT EXISTS (SELECT 1 FROM owned) AS owned,
       ((SELECT count(*) FROM chosen) - (SELECT count(*) FROM attempted))::int AS lost,
+      (SELECT count(*) FROM numbered WHERE is_out)::int AS opted_out,
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
           AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
@@ -140,9 +147,10 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
           'callerNumber', attempted.caller_number,
           'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
-  const { attempts, lost, nextDueAt, owned } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false }
-  if (lost > 0) yield* parkBlocked(sql, claim)
-  // There may be others behind the contacts whose numbers are in calls, and those numbers may be free by now.
+  const { attempts, lost, nextDueAt, optedOut, owned } = row ?? { attempts: [], lost: 0, nextDueAt: null, optedOut: 0, owned: false }
+  if (optedOut > 0) yield* stopContacts(sql, claim)
+  if (lost > optedOut) yield* parkBlocked(sql, claim)
+  // There may be others behind the contacts that were passed over, and numbers that were in calls may be free by now.
   return { owned, attempts, more: attempts.length === wanted || lost > 0, nextDueAt: nextDueAt ?? undefined }
 })
 
@@ -188,6 +196,7 @@ export const beginSingle = Effect.fnUntraced(function* (
   const [row] = yield* sql<{
     readonly found: boolean
     readonly isKnown: boolean
+    readonly isOut: boolean
     readonly begun: {
       readonly runId: RunId
       readonly agentDefinitionId: AgentDefinitionId
@@ -197,6 +206,8 @@ export const beginSingle = Effect.fnUntraced(function* (
     WITH used AS MATERIALIZED (
       SELECT id FROM telephony_configurations
       WHERE organization_id = ${call.organizationId}::int AND id = ${call.telephonyConfigurationId}::int FOR KEY SHARE
+    ), refused AS MATERIALIZED (
+      SELECT EXISTS (SELECT FROM opt_outs WHERE organization_id = ${call.organizationId}::int AND phone_number = ${call.phoneNumber}::text) AS is_out
     ), version AS (
       SELECT d.id, CASE WHEN ${call.isTest}::bool THEN d.template_context_variables ELSE '{}' END AS variables
       FROM used CROSS JOIN agents a JOIN agent_definitions d ON d.agent_id = a.id
@@ -204,7 +215,7 @@ export const beginSingle = Effect.fnUntraced(function* (
     ), attempted AS (
       INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, journal, phone_number, caller_number, holds_number)
       SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node}, ${as.journal}::uuid, ${call.phoneNumber}::text,
-        ${call.from ?? null}::text, true FROM version
+        ${call.from ?? null}::text, true FROM version CROSS JOIN refused WHERE NOT is_out
       -- The number is in another call, or there is a call of this id.
       ON CONFLICT DO NOTHING RETURNING id
     ), recorded AS (
@@ -215,10 +226,11 @@ export const beginSingle = Effect.fnUntraced(function* (
       FROM version CROSS JOIN attempted
       RETURNING id, agent_definition_id, initial_context
     )
-    SELECT EXISTS (SELECT FROM version) AS found, EXISTS (SELECT FROM attempts WHERE id = ${as.callId}::uuid) AS is_known,
+    SELECT EXISTS (SELECT FROM version) AS found, EXISTS (SELECT FROM attempts WHERE id = ${as.callId}::uuid) AS is_known, (SELECT is_out FROM refused) AS is_out,
       (SELECT jsonb_build_object('runId', id, 'agentDefinitionId', agent_definition_id, 'initialContext', initial_context) FROM recorded) AS begun`
   if (row === undefined || !row.found) return yield* new CallNotPlaced({ reason: "Its agent or telephony configuration is gone." })
   if (row.isKnown) return yield* new CallUnsettled()
+  if (row.isOut) return yield* new NumberOptedOut()
   if (row.begun === null) return yield* new NumberInCall()
   return { ...call, ...row.begun, callId: as.callId, campaign: undefined }
 })

@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { type RetryConfig, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
+import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { storableJson } from "#core/storable.ts"
 import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
@@ -35,7 +36,7 @@ export class AttemptStore extends Context.Service<
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
-    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
+    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall | NumberOptedOut>
     /** Marks a single call as `sent`: its request may leave from now on. A campaign's attempt begins as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>

@@ -10,6 +10,7 @@ import {
   type TriggeredAgent
 } from "#core/agent/Agent.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { Extensions } from "#core/telephony/Extensions.ts"
 import {
@@ -55,6 +56,7 @@ type NotDialed =
   | CallNotPlaced
   | CallUnsettled
   | NumberInCall
+  | NumberOptedOut
 
 export class Calls extends Context.Service<
   Calls,

@@ -1,6 +1,7 @@
 /** Port: places a single call at once, outside any campaign. */
 import { Context, type Effect, Schema } from "effect"
 import type { CallUnsettled } from "./CallRequest.ts"
+import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { NumberInCall } from "./NumberHold.ts"
 import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 
@@ -39,7 +40,7 @@ export class Dialer extends Context.Service<
       call: SingleCall
     ) => Effect.Effect<
       { readonly runId: RunId; readonly runName: string; readonly callId: CallId },
-      ConcurrencyExhausted | MediaExhausted | CallNotPlaced | CallUnsettled | NumberInCall
+      ConcurrencyExhausted | MediaExhausted | CallNotPlaced | CallUnsettled | NumberInCall | NumberOptedOut
     >
   }
 >()("core/call/Dialer") {}

@@ -17,6 +17,8 @@ export interface CampaignProgress {
   readonly total: number
   readonly completed: number
   readonly failed: number
+  /** Contacts that were never dialed and never will be: their numbers have opted out. */
+  readonly cancelled: number
   /** Contacts that were never dialed and still may be. */
   readonly pending: number
   readonly processed: number
@@ -35,8 +37,8 @@ export const progressOf = (campaign: {
   readonly startedAt: Date | undefined
   readonly completedAt: Date | undefined
 }): CampaignProgress => {
-  const { completedRows, failedCalls, failedRows, processedRows, totalRows } = campaign.counters
-  const done = percentage(processedRows, totalRows)
+  const { cancelledRows, completedRows, failedCalls, failedRows, processedRows, totalRows } = campaign.counters
+  const done = percentage(processedRows + cancelledRows, totalRows)
   return {
     campaignId: campaign.id,
     state: campaign.state,
@@ -51,8 +53,9 @@ export const progressOf = (campaign: {
     total: totalRows,
     completed: completedRows,
     failed: failedRows,
+    cancelled: cancelledRows,
     // A failed campaign dials nobody any more.
-    pending: campaign.state === "failed" ? 0 : totalRows - processedRows,
+    pending: campaign.state === "failed" ? 0 : totalRows - processedRows - cancelledRows,
     processed: processedRows,
     completionPercentage: done
   }

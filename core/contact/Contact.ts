@@ -1,6 +1,7 @@
 /**
  * A person a campaign calls: one line of its list, and its progress.
  *
+ *     pending --its number has opted out--> cancelled        retry_wait --its number has opted out--> failed
  *     pending --claimed--> dialing --answered--> in_call --recorded--> completed, failed, retry_wait
  *     dialing --recorded, never answered--> completed, failed, retry_wait
  *     dialing --the request never left--> pending, or retry_wait or failed if it was a retry
@@ -15,9 +16,9 @@ import type { AgentId, RunId } from "#core/Id.ts"
 export const contactStates = ["pending", "dialing", "in_call", "retry_wait", "completed", "failed", "cancelled"] as const
 export type ContactState = (typeof contactStates)[number]
 
-/** Where a contact can go from each state. `cancelled` is reserved: nothing leads to it yet. */
+/** Where a contact can go from each state. */
 export const contactMoves: Readonly<Record<ContactState, ReadonlyArray<ContactState>>> = {
-  pending: ["dialing"],
+  pending: ["dialing", "cancelled"],
   dialing: ["in_call", "pending", "retry_wait", "completed", "failed"],
   in_call: ["retry_wait", "completed", "failed"],
   retry_wait: ["dialing", "failed"],
@@ -34,6 +35,8 @@ export interface Contact {
   readonly retriesUsed: number
   /** Outcome of the last call that ended. */
   readonly lastOutcome: Outcome | undefined
+  /** Why it is not dialed, or not dialed again, although its campaign would have. */
+  readonly stopReason: "opted_out" | undefined
   /** When a retry falls due. */
   readonly dueAt: Date | undefined
   /** Whether a person has said that the contact was reached; undefined if nobody has said anything. */

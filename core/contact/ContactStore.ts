@@ -32,6 +32,7 @@ interface ListedRow extends Row<Omit<Contact, "run">> {
 const contactOf = ({ agentId, runId, ...row }: ListedRow): Contact => ({
   ...row,
   lastOutcome: row.lastOutcome ?? undefined,
+  stopReason: row.stopReason ?? undefined,
   dueAt: row.dueAt ?? undefined,
   reached: row.reached ?? undefined,
   run: runId === null || agentId === null ? undefined : { id: runId, agentId }
@@ -55,7 +56,7 @@ export const list = Effect.fnUntraced(function* (
     ...(reached === undefined ? [] : [sql`c.reached IS NOT DISTINCT FROM ${reached}::bool`])
   ])
   const rows = yield* sql<ListedRow>`
-    SELECT c.row_no, c.phone_number, c.state, c.retries_used, c.last_outcome, c.due_at, c.reached, newest.run_id, newest.agent_id
+    SELECT c.row_no, c.phone_number, c.state, c.retries_used, c.last_outcome, c.stop_reason, c.due_at, c.reached, newest.run_id, newest.agent_id
     FROM contacts c LEFT JOIN LATERAL (
       SELECT r.id AS run_id, r.agent_id FROM attempts a JOIN runs r ON r.attempt_id = a.id
       WHERE a.campaign_id = c.campaign_id AND a.row_no = c.row_no ORDER BY a.number DESC, a.created_at DESC LIMIT 1

@@ -1,5 +1,5 @@
 /**
- * Events: what happened to the campaigns and runs of an organization. The database writes an event in the transaction of the change itself, so
+ * Events: what happened to the campaigns, runs and contacts of an organization. The database writes an event in the transaction of the change itself, so
  * there is no change without its event and no event without its change. Events are kept for seven days; a follower that was away for longer
  * gets a notice.
  */
@@ -24,6 +24,8 @@ export const eventTypes = [
   "campaign.redialed",
   "run.answered",
   "run.completed",
+  /** The organization does not call a number any more, because the callee has said so in a call, or a client through the API. */
+  "contact.opted_out",
   /** Calls of the organization are not recorded until it stores less, or is allowed to store more. */
   "storage.full",
   /** Requested to test a webhook endpoint. No other endpoint gets it. */
@@ -37,7 +39,7 @@ export interface Event {
   readonly id: EventId
   readonly organizationId: OrganizationId
   readonly type: EventType
-  /** What the event is about, such as `campaigns/7` or `runs/9`. */
+  /** What the event is about, such as `campaigns/7`, `runs/9` or `opt-outs/4`. */
   readonly subject: string
   /** As the API shows it. */
   readonly data: Readonly<Record<string, unknown>>

@@ -22,6 +22,7 @@ import type {
 } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
+import type { NumberOptedOut, OptOutNotFound } from "#core/contact/OptOut.ts"
 import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict } from "#core/campaign/Campaign.ts"
 import type { SourceNotFound, SourceRefused } from "#core/contact/ContactSource.ts"
 import type { ContactsNotUnknown } from "#core/campaign/Contacts.ts"
@@ -126,6 +127,8 @@ export type DomainError =
   | own.NotAuthenticated
   | own.NotReady
   | NumberInCall
+  | NumberOptedOut
+  | OptOutNotFound
   | own.NotFound
   | own.NotPossible
   | user.OrganizationNotFound
@@ -268,6 +271,12 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   NotFound: [404, ({ detail }) => detail],
   NotPossible: [400, ({ detail }) => detail],
   NumberInCall: [409, () => "The phone number is in another call of the organization, or it is not confirmed yet that that call has ended"],
+  NumberOptedOut: [
+    409,
+    () =>
+      "The phone number has opted out of calls of the organization: GET /api/v1/organizations/opt-outs?phone_number=... shows the opt-out"
+  ],
+  OptOutNotFound: [404, () => "Opt-out not found"],
   OrganizationNotFound: [404, () => "Organization not found"],
   PasswordsBusy: [503, () => "Too many log-ins at the moment, try again in a few seconds"],
   PasswordWrong: [400, () => "The current password is wrong"],
@@ -325,7 +334,7 @@ export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
   const said = detail(error)
   const reply = typeof said === "string" || "is_valid" in said ? failure(status, said) : unprocessable(said, status)
-  if (error._tag === "NumberInCall") return { ...reply, isPassing: true }
+  if (error._tag === "NumberInCall" || error._tag === "NumberOptedOut") return { ...reply, isPassing: true }
   if (!("retryAfterSeconds" in error)) return reply
   return { ...reply, headers: [...reply.headers, ["retry-after", String(error.retryAfterSeconds)]] }
 }

@@ -33,7 +33,8 @@ export const dialErrors = [
   "MediaExhausted",
   "CallNotPlaced",
   "CallUnsettled",
-  "NumberInCall"
+  "NumberInCall",
+  "NumberOptedOut"
 ] as const
 const startErrors = ["NotAuthenticated", "AgentTriggerNotFound", "TriggerNotInVersion", ...dialErrors] as const
 

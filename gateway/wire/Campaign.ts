@@ -263,6 +263,7 @@ export const CampaignProgressWire = Type.Object(
     total: Type.Integer(),
     completed: Type.Integer(),
     failed: Type.Integer(),
+    cancelled: Type.Integer({ description: "Contacts that are not dialed because their numbers have opted out." }),
     pending: Type.Integer(),
     processed: Type.Integer(),
     completion_percentage: Type.Number()
@@ -284,6 +285,7 @@ export const progressWire = (progress: CampaignProgress, compatibility: Compatib
   total: progress.total,
   completed: progress.completed,
   failed: progress.failed,
+  cancelled: progress.cancelled,
   pending: progress.pending,
   processed: progress.processed,
   completion_percentage: progress.completionPercentage

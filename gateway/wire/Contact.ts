@@ -39,6 +39,12 @@ const ContactWire = Type.Object(
     state: ContactStateWire,
     retries_used: Type.Integer(),
     last_outcome: nullable(OutcomeWire),
+    stop_reason: nullable(
+      Type.Literal("opted_out", {
+        description:
+          "The number has opted out. A contact that was never dialed is cancelled, and a retry fails, when its turn comes while the campaign runs."
+      })
+    ),
     due_at: nullable(instant()),
     reached: nullable(
       Type.Boolean({ description: "Whether the contact was reached by a call with an unknown outcome, as a person has said." })
@@ -54,6 +60,7 @@ export const contactWire = (contact: Contact): Static<typeof ContactWire> => ({
   state: contact.state,
   retries_used: contact.retriesUsed,
   last_outcome: orNull(contact.lastOutcome),
+  stop_reason: orNull(contact.stopReason),
   due_at: instantOf(contact.dueAt),
   reached: orNull(contact.reached),
   run: contact.run === undefined ? null : { id: contact.run.id, workflow_id: contact.run.agentId }

@@ -18,7 +18,7 @@ export const EventWire = Type.Object(
     }),
     subject: Type.String({
       description:
-        "`campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` for a test, `organization` for its storage, `events` for a gap."
+        "`campaigns/{id}`, `runs/{id}` or `opt-outs/{id}`; `webhook-endpoints/{id}` for a test, `organization` for its storage, `events` for a gap."
     }),
     time: instant(),
     datacontenttype: Type.Literal("application/json"),

@@ -11,6 +11,7 @@ import type { CallUnsettled } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId } from "#core/Id.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
@@ -40,7 +41,7 @@ export class CallJournal extends Context.Service<
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string }
-    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
+    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall | NumberOptedOut>
     /** Gives back contacts that were claimed but have no call: they certainly never leave. */
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, so the request must not leave. */

@@ -1,5 +1,6 @@
 /** What the actors of this node's calls work with: collected once, and passed to each step of a call's life. */
 import { Clock, Effect } from "effect"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -23,6 +24,7 @@ export interface CallServices {
   readonly local: LocalJournal["Service"]
   readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
+  readonly optOuts: RecentOptOuts["Service"]
   readonly pass: (point: DialPoint) => void
   readonly rate: CallRate["Service"]
   readonly recordPauseMillis: number
@@ -39,6 +41,7 @@ export const callServices = Effect.gen(function* () {
     local: yield* LocalJournal,
     lock: yield* EngineLock,
     metrics: yield* CurrentCallMetrics,
+    optOuts: yield* RecentOptOuts,
     pass: yield* PassDialPoint,
     rate: yield* CallRate,
     recordPauseMillis: yield* RecordPause,

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted, type SingleCall } from "#core/call/Dialer.ts"
+import { NumberOptedOut } from "#core/contact/OptOut.ts"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import type { CallId, OrganizationId } from "#core/Id.ts"
 import * as organizationSettings from "#core/organization/OrganizationSettingsStore.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -41,7 +43,6 @@ const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlac
   return new CallNotPlaced({ reason: `${reason}; try again in ${seconds} s.`, retryAfterSeconds: seconds })
 }
 
-/** What the client is told of a call that was over before the provider accepted it. */
 const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
   if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
   if (how.reason !== "permit_lapsed") {
@@ -59,6 +60,7 @@ interface SingleCallServices {
   readonly lock: EngineLock["Service"]
   readonly media: MediaRoom["Service"]
   readonly nodeName: string
+  readonly optOuts: RecentOptOuts["Service"]
   readonly pool: TrunkPool["Service"]
   readonly rate: CallRate["Service"]
   /** Calls are recorded, so that each needs audio. */
@@ -80,6 +82,7 @@ export const layer = Layer.effect(
       lock: yield* EngineLock,
       media: yield* MediaRoom,
       nodeName,
+      optOuts: yield* RecentOptOuts,
       pool: yield* TrunkPool,
       rate: yield* CallRate,
       recordings,
@@ -94,7 +97,7 @@ export const layer = Layer.effect(
         const callId = call.callId ?? newCallId(services.clock.currentTimeMillisUnsafe())
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const scopes = yield* scopesOf(services, call, trunk, from)
-        const accepted = yield* Deferred.make<void, CallNotPlaced>()
+        const accepted = yield* Deferred.make<void, CallNotPlaced | NumberOptedOut>()
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
         const attempt = yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
@@ -189,10 +192,10 @@ const whyFull = (slots: Slots["Service"], { audio, own }: CallScopes) => {
 
 /** Writes the attempt of an admitted call and starts its actor. `accepted` is done when the provider has accepted it, or the call is over. */
 const start = Effect.fnUntraced(function* (
-  { clock, journal, nodeName, rate, slots, supervisor }: SingleCallServices,
+  { clock, journal, nodeName, optOuts, rate, slots, supervisor }: SingleCallServices,
   call: SingleCall & { readonly callId: CallId },
   trunk: LiveTrunk,
-  accepted: Deferred.Deferred<void, CallNotPlaced>
+  accepted: Deferred.Deferred<void, CallNotPlaced | NumberOptedOut>
 ) {
   const { callId, from } = call
   const giveBack = Effect.sync(() => {
@@ -202,13 +205,18 @@ const start = Effect.fnUntraced(function* (
   const attempt = yield* journal
     .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
     .pipe(Effect.onError(() => giveBack))
+  /** What the client is told of a call that was over before the provider accepted it. */
+  const why = (how: Over) =>
+    how._tag === "Void" && how.reason === "permit_lapsed" && optOuts.has(call.organizationId, call.phoneNumber)
+      ? new NumberOptedOut()
+      : whyOver(trunk, how, SteadyTime.nowOf(clock))
   const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
   yield* supervisor
     .start(
       attempt,
       trunk,
       { departure, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(accepted, Effect.void) },
-      { recorded: (how) => Deferred.doneUnsafe(accepted, Effect.fail(whyOver(trunk, how, SteadyTime.nowOf(clock)))) }
+      { recorded: (how) => Deferred.doneUnsafe(accepted, Effect.fail(why(how))) }
     )
     .pipe(Effect.onError(() => Effect.andThen(Effect.sync(departure.giveBack), giveBack)))
   return attempt

@@ -109,13 +109,19 @@ class OutgoingRequest {
     this.latest = latest
   }
 
+  /** No other engine dials, the permit holds, and the number has not opted out since its contact was claimed. */
+  isAllowed(): boolean {
+    const { call, dialing, services } = this
+    const { lock, optOuts } = services
+    return lock.isHeld() && dialing.permit.holds() && !optOuts.has(call.attempt.organizationId, dialing.phoneNumber)
+  }
+
   mayLeave(): boolean {
     const { call, dialing, latest, services } = this
     return (
       call.dialing === dialing &&
       SteadyTime.nowOf(services.clock) <= latest &&
-      services.lock.isHeld() &&
-      dialing.permit.holds() &&
+      this.isAllowed() &&
       call.trunk.mayLeave(call.attempt.callId) &&
       // A number that was taken away in the meantime must not be shown.
       (dialing.from === undefined || call.trunk.callerIds().all.includes(dialing.from))
@@ -125,11 +131,11 @@ class OutgoingRequest {
   /** Called by the adapter right before the first byte. False: the request must not leave. */
   readonly leave = (endpoint?: string): boolean => {
     const { call, dialing, services } = this
-    const { local, lock } = services
+    const { local } = services
     const { callId } = call.attempt
     call.ref = { ...call.ref, endpoint }
     // This was asked before already, on behalf of an adapter that was not known to ask by itself.
-    if (this.hasLeft) return lock.isHeld() && dialing.permit.holds() && local.left(callId, endpoint)
+    if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint)
     // The journal comes last: what is not in it has not left, and what is in it may have.
     if (!this.mayLeave()) return false
     this.isFull = !dialing.departure.leave()

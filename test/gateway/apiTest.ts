@@ -10,6 +10,8 @@ import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { OptOuts } from "#core/contact/OptOuts.ts"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { CallId, type OrganizationId, RunId, type TelephonyConfigId } from "#core/Id.ts"
@@ -228,6 +230,7 @@ export const openApi = async (
         TelephonyConfigs.layer,
         FileLinks.layer,
         LinkMakers.layer,
+        OptOuts.layer.pipe(Layer.provide(RecentOptOuts.layer)),
         runOwners,
         resources.layer,
         events.followed

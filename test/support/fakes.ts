@@ -14,6 +14,7 @@ import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
@@ -381,7 +382,7 @@ export const layerOf = (
     Layer.provideMerge(CallNames.layer),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provideMerge(MediaSockets.layer),
-    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, rates, CampaignInboxes.layer, Deadlines.layer)),
+    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, rates, CampaignInboxes.layer, Deadlines.layer, RecentOptOuts.layer)),
     Layer.provideMerge(ports)
   )
 }

@@ -1,0 +1,48 @@
+/**
+ * The numbers that have opted out lately, in the memory of the engine that dials. A claim finds opt-outs in the database; what was claimed
+ * before such a row was written is stopped by this, in the same step that would send its request.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import type { OrganizationId } from "#core/Id.ts"
+import { nowOf } from "#core/SteadyTime.ts"
+
+/** Longer than any claimed call waits until its request leaves. */
+const REMEMBERED_MILLIS = 3_600_000
+
+export class RecentOptOuts extends Context.Service<
+  RecentOptOuts,
+  {
+    readonly add: (organizationId: OrganizationId, phoneNumbers: ReadonlyArray<string>) => void
+    readonly remove: (organizationId: OrganizationId, phoneNumber: string) => void
+    readonly has: (organizationId: OrganizationId, phoneNumber: string) => boolean
+  }
+>()("core/contact/RecentOptOuts") {
+  static readonly layer = Layer.effect(
+    RecentOptOuts,
+    Effect.map(Clock.Clock, (clock) => {
+      /** When each was added, the earliest first. */
+      const addedAt = new Map<string, number>()
+      const keyOf = (organizationId: OrganizationId, phoneNumber: string) => `${organizationId} ${phoneNumber}`
+      const forget = (now: number): void => {
+        for (const [key, at] of addedAt) {
+          if (at > now - REMEMBERED_MILLIS) return
+          addedAt.delete(key)
+        }
+      }
+      return RecentOptOuts.of({
+        add: (organizationId, phoneNumbers) => {
+          const now = nowOf(clock)
+          forget(now)
+          for (const phoneNumber of phoneNumbers) {
+            const key = keyOf(organizationId, phoneNumber)
+            // Deleted first, so that it moves to the end.
+            addedAt.delete(key)
+            addedAt.set(key, now)
+          }
+        },
+        remove: (organizationId, phoneNumber) => void addedAt.delete(keyOf(organizationId, phoneNumber)),
+        has: (organizationId, phoneNumber) => addedAt.size > 0 && addedAt.has(keyOf(organizationId, phoneNumber))
+      })
+    })
+  )
+}
