@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { NumberOptedOut } from "#core/contact/OptOut.ts"
-import { hasOptedOut, stopContacts } from "#core/contact/OptOutStore.ts"
+import { stopContacts } from "#core/contact/OptOutStore.ts"
 import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { NewAttempt } from "./Attempt.ts"
 import { CallUnsettled } from "./CallRequest.ts"
@@ -92,7 +92,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       SELECT chosen.*, CASE WHEN row_number() OVER (PARTITION BY before.shown ORDER BY place)
           <= (${claim.usable.rooms}::int[])[array_position(${claim.usable.numbers}::text[], before.shown)]
         THEN before.shown ELSE nullif((${claim.callers.map((number) => number ?? "")}::text[])[place], '') END AS caller_number,
-        ${hasOptedOut(sql, "(SELECT organization_id FROM owned)", "chosen.phone_number")} AS is_out
+        has_opted_out((SELECT organization_id FROM owned), chosen.phone_number) AS is_out
       FROM chosen LEFT JOIN LATERAL (
         SELECT caller_number AS shown FROM attempts
         WHERE chosen.retries_used > 0 AND campaign_id = (SELECT id FROM owned) AND row_no = chosen.row_no AND state = 'ended'
@@ -207,7 +207,7 @@ export const beginSingle = Effect.fnUntraced(function* (
       SELECT id FROM telephony_configurations
       WHERE organization_id = ${call.organizationId}::int AND id = ${call.telephonyConfigurationId}::int FOR KEY SHARE
     ), refused AS MATERIALIZED (
-      SELECT EXISTS (SELECT FROM opt_outs WHERE organization_id = ${call.organizationId}::int AND phone_number = ${call.phoneNumber}::text) AS is_out
+      SELECT has_opted_out(${call.organizationId}::int, ${call.phoneNumber}::text) AS is_out
     ), version AS (
       SELECT d.id, CASE WHEN ${call.isTest}::bool THEN d.template_context_variables ELSE '{}' END AS variables
       FROM used CROSS JOIN agents a JOIN agent_definitions d ON d.agent_id = a.id

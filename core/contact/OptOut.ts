@@ -28,8 +28,8 @@ export interface OptOut {
 
 export interface OptOutSelection {
   readonly phoneNumber: string | undefined
-  /** Selects those with higher ids. */
-  readonly after: OptOutId | undefined
+  /** Selects the numbers after this one. */
+  readonly after: string | undefined
   readonly limit: number
 }
 

@@ -35,10 +35,10 @@ export const list = (sql: Sql, organizationId: OrganizationId, { after, limit, p
     SELECT id, organization_id, phone_number, source, run_id, created_at FROM opt_outs
     WHERE ${sql.and([
       sql`organization_id = ${organizationId}`,
-      ...(after === undefined ? [] : [sql`id > ${after}::int`]),
+      ...(after === undefined ? [] : [sql`phone_number > ${after}`]),
       ...(phoneNumber === undefined ? [] : [sql`phone_number = ${phoneNumber}`])
     ])}
-    ORDER BY id LIMIT ${limit}::int`.pipe(Effect.map((rows) => rows.map(optOutOf)))
+    ORDER BY phone_number LIMIT ${limit}::int`.pipe(Effect.map((rows) => rows.map(optOutOf)))
 
 /** Returns the number; undefined if there is no such opt-out. */
 export const remove = (sql: Sql, organizationId: OrganizationId, id: OptOutId) =>
@@ -46,13 +46,6 @@ export const remove = (sql: Sql, organizationId: OrganizationId, id: OptOutId) =
     DELETE FROM opt_outs WHERE organization_id = ${organizationId} AND id = ${id}::int RETURNING phone_number`.pipe(
     Effect.map((rows) => rows[0]?.phoneNumber)
   )
-
-/**
- * An expression that is true if the number has opted out. A scalar subquery, which is never planned as a join: for a join of contacts the
- * planner expects many of them, and would read all opt-outs.
- */
-export const hasOptedOut = (sql: Sql, organizationId: string, phoneNumber: string) =>
-  sql.literal(`(SELECT true FROM opt_outs o WHERE o.organization_id = ${organizationId} AND o.phone_number = ${phoneNumber}) IS NOT NULL`)
 
 const stoppedEntry = (sql: Sql) =>
   logEntry(sql, {
@@ -88,7 +81,7 @@ export const stopContacts = (
         retries_used = greatest(retries_used - 1, 0), due_at = NULL
       WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(
         SELECT row_no FROM (SELECT row_no, phone_number FROM due UNION ALL SELECT row_no, phone_number FROM fresh) AS next
-        WHERE ${hasOptedOut(sql, "(SELECT organization_id FROM owned)", "next.phone_number")}))
+        WHERE has_opted_out((SELECT organization_id FROM owned), phone_number)))
       RETURNING row_no, state
     ), counts AS MATERIALIZED (
       SELECT (count(*) FILTER (WHERE state = 'failed'))::int AS failed, (count(*) FILTER (WHERE state = 'cancelled'))::int AS cancelled,

@@ -15,7 +15,7 @@ export class OptOuts extends Context.Service<
       phoneNumbers: ReadonlyArray<string>,
       said: { readonly source: OptOutSource; readonly runId: RunId | undefined }
     ) => Effect.Effect<number>
-    /** Oldest first. */
+    /** In the order of the numbers. */
     readonly list: (organizationId: OrganizationId, selection: OptOutSelection) => Effect.Effect<ReadonlyArray<OptOut>>
     /** The number may be dialed again. Contacts that were ended because of the opt-out stay ended. */
     readonly remove: (organizationId: OrganizationId, id: OptOutId) => Effect.Effect<void, OptOutNotFound>

@@ -9,10 +9,9 @@ import {
   OptOutPath,
   OptOutRemoved,
   OptOutsAdded,
-  optOutSelectionOf,
-  optOutWire
+  optOutPage,
+  optOutSelectionOf
 } from "#gateway/wire/OptOut.ts"
-import { listedById } from "#gateway/wire/Page.ts"
 
 const all = "/api/v1/organizations/opt-outs"
 
@@ -20,14 +19,12 @@ export const optOutRoutes = tagged({ name: "Opt-outs", about: "Numbers that are 
   list({
     path: all,
     name: "listOptOuts",
-    summary: "List the numbers that have opted out, oldest first",
+    summary: "List the numbers that have opted out, in their order",
     description: "With `phone_number`, tells whether a number has opted out.",
     query: OptOutListQuery,
     success: OptOutListWire,
     handle: ({ caller, query }) =>
-      OptOuts.use((_) => _.list(caller.organizationId, optOutSelectionOf(query))).pipe(
-        Effect.map((found) => listedById({ ...query, offset: 0 }, found, (shown) => ({ opt_outs: shown.map(optOutWire) })))
-      )
+      OptOuts.use((_) => _.list(caller.organizationId, optOutSelectionOf(query))).pipe(Effect.map((found) => optOutPage(query, found)))
   }),
   route({
     method: "post",

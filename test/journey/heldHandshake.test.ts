@@ -160,6 +160,29 @@ t.test(
   }
 )
 
+t.test(
+  "given requests that wait for their handshakes, when their callees opt out, then none of these leaves, and the campaign ends without them",
+  { buffered: true },
+  async (t) => {
+    const { confirmed, dials, front, id, release, world } = await given(t)
+    const [willing = "", ...unwilling] = callees
+    const held = front.held()
+    const byHand = "+15570000011"
+    const single = world.api.call(world.agentUuid, byHand)
+    await untilTrue("a single call that waits for its handshake", async () => {
+      const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
+      return marked.length > 0 && front.held() > held
+    })
+    await confirmed("POST", "/organizations/opt-outs", { phone_numbers: [...unwilling, byHand] })
+    await release()
+    t.match(await single, { status: 409, body: { detail: /has opted out/ } }, "then the single call is refused, with the reason")
+    await world.api.untilState(id, "completed")
+    t.strictSame(dials(), [willing])
+    t.notOk(world.emulator.log.dialsByNumber().has(byHand))
+    t.strictSame(await contactStates(world.sql, id), { cancelled: unwilling.length, completed: 1 })
+  }
+)
+
 t.test("given requests that wait for their handshakes, when the engine is stopped, then nothing leaves", { buffered: true }, async (t) => {
   const { dials, front, release, world } = await given(t)
   const exited = world.end("SIGTERM")

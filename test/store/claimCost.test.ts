@@ -36,6 +36,37 @@ t.test(
   }
 )
 
+t.test(
+  "given tens of thousands of numbers that have opted out since the first claim, then a claim does not read through them",
+  async (t) => {
+    const claims = 20
+    const blocks = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const campaign = yield* running(numbersOf(600, "+1209"))
+        const touched = Effect.gen(function* () {
+          yield* sql`SELECT pg_stat_force_next_flush()`
+          const [row] = yield* sql<{ readonly blocks: number }>`
+          SELECT (heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 AS blocks
+          FROM pg_statio_user_tables WHERE relname = 'opt_outs'`
+          return row?.blocks ?? 0
+        })
+        // The planner goes by what it sees now, and may keep that plan for long.
+        yield* sql`VACUUM ANALYZE`.unprepared
+        for (let i = 0; i < claims; i++) yield* claim(campaign, ids(1))
+        yield* sql`INSERT INTO opt_outs (organization_id, phone_number, source)
+        SELECT ${ours}::int, '+49' || (10000000 + n), 'api' FROM generate_series(1, 50000) AS n`
+        const before = yield* touched
+        for (let i = 0; i < claims; i++) yield* claim(campaign, ids(1))
+        const after = yield* touched
+        for (const { callId } of yield* withStore((store) => store.live)) yield* undone(callId)
+        return after - before
+      })
+    )
+    t.ok(blocks <= 5 * claims, `${blocks} blocks for ${claims} claims`)
+  }
+)
+
 t.test("given ten thousand contacts whose numbers are all in calls of another campaign", async (t) => {
   const contacts = 10_000
   const numbers = numbersOf(contacts, "+1205")

@@ -264,6 +264,7 @@ export const shownCounters = async (api: Api, id: number) => {
     processed: progress.processed,
     completed: progress.completed,
     failed: progress.failed,
+    cancelled: progress.cancelled,
     pending: progress.pending,
     failedCalls: progress.failed_calls,
     executed: campaign.executed_count,
@@ -275,10 +276,11 @@ type Counters = Awaited<ReturnType<typeof shownCounters>>
 /** The same counters from a full scan of contacts and attempts. */
 export const recounted = async (sql: Witness, id: number): Promise<Counters> => {
   const [counters] = await sql<Array<Counters>>`
-    SELECT c.*, a.*, c.total - a.processed AS pending
+    SELECT c.*, a.*, c.total - a.processed - c.cancelled AS pending
     FROM (
       SELECT count(*)::int AS total, count(*) FILTER (WHERE state = 'completed')::int AS completed,
-        count(*) FILTER (WHERE state = 'failed')::int AS failed, (count(*) + sum(retries_used))::int AS queued
+        count(*) FILTER (WHERE state = 'failed')::int AS failed, count(*) FILTER (WHERE state = 'cancelled')::int AS cancelled,
+        (count(*) + sum(retries_used))::int AS queued
       FROM contacts WHERE campaign_id = ${id}
     ) c CROSS JOIN (
       SELECT count(DISTINCT row_no)::int AS processed, count(*)::int AS executed,

@@ -1,0 +1,161 @@
+/** People who do not want to be called any more: wherever their numbers are listed, nobody of that organization calls them. Judged by their phones. */
+import { createHash } from "node:crypto"
+import t, { type Test } from "tap"
+import { Api, contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
+
+const path = "/organizations/opt-outs"
+const open = (t: Test) =>
+  World.open(t, {
+    emulator: { media: false, ringMillis: 200, talkMillis: 300 },
+    environment: { CALL_RATE: "1000", EGRESS_ALLOW: "127.0.0.0/8", ORG_CONCURRENCY: "50", RECORDINGS: "off", TRUNK_RATE: "1000" }
+  })
+
+const optOut = async (t: Test, { api }: World, ...numbers: ReadonlyArray<string>) => {
+  t.match(await api.ask("POST", path, { phone_numbers: numbers }), { status: 200, body: { added: numbers.length } })
+}
+const timesCalled = ({ emulator }: World, number: string): number => emulator.log.dialsByNumber().get(number) ?? 0
+const isLive = (world: World, number: string) => untilTrue("first call", () => timesCalled(world, number) === 1)
+
+/** Another organization on the same engine, with the same far end. */
+const neighbour = async ({ emulator, engine, sql }: World) => {
+  const key = "journey-key-of-somebody-else-0123"
+  const hash = createHash("sha256").update(key).digest("hex")
+  await sql`WITH made AS (INSERT INTO organizations (name, concurrency_limit) VALUES ('other', 10) RETURNING id)
+    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role) SELECT id, 'key', 'jour', ${hash}, 'owner' FROM made`
+  const api = new Api(engine.url, key)
+  await api.createConfig({ ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password })
+  return { api, agent: await api.createAgent("") }
+}
+
+t.test("given people who are on two lists of an organization, and on that of another one", async (t) => {
+  const world = await open(t)
+  const { api, emulator, sql } = world
+  const [talker = "", queued = "", willing = ""] = numbersOf(3, ["01"])
+  const [retried = "", redialed = ""] = numbersOf(2, ["02"], "+1556")
+  const everybody = [talker, retried, redialed, queued, willing]
+  const slow = { retry: { maxRetries: 1, retryDelaySeconds: 4 } }
+  // One call at a time: the first one holds the others up.
+  const first = await world.campaign(everybody, { ...slow, max_concurrency: 1 })
+  const second = await world.campaign(everybody.toReversed(), { retry: { maxRetries: 0 } })
+
+  await t.test(
+    "when one of them opts out while the number is queued, and one before a retry, then neither is called by that campaign again",
+    async (t) => {
+      emulator.letTalk(true)
+      await api.start(first.id)
+      await isLive(world, talker)
+      await optOut(t, world, queued)
+      emulator.letTalk(false)
+      await untilTrue(
+        "a retry that waits",
+        async () =>
+          (
+            await sql`
+      SELECT FROM contacts WHERE campaign_id = ${first.id} AND phone_number = ${retried} AND state = 'retry_wait'`
+          ).length === 1
+      )
+      await optOut(t, world, retried)
+      await api.untilState(first.id, "completed")
+      t.strictSame(
+        everybody.map((number) => timesCalled(world, number)),
+        [1, 1, 2, 0, 1]
+      )
+      t.strictSame(await contactStates(sql, first.id), { cancelled: 1, completed: 2, failed: 2 })
+      t.strictSame(await shownCounters(api, first.id), await recounted(sql, first.id))
+      const { body } = await api.ask("GET", `/campaign/${first.id}/contacts`)
+      t.match(body, {
+        contacts: [
+          {},
+          { state: "failed", stop_reason: "opted_out" },
+          { stop_reason: null },
+          { state: "cancelled", stop_reason: "opted_out" },
+          {}
+        ]
+      })
+    }
+  )
+
+  await t.test(
+    "when the other list is called, and the first one redialed after one more has opted out, then none of them is called",
+    async (t) => {
+      const { body } = await api.ask("POST", `/campaign/${first.id}/redial`, {})
+      const { id } = body as { readonly id: number }
+      await optOut(t, world, redialed)
+      for (const campaign of [second.id, id]) {
+        await api.start(campaign)
+        await api.untilState(campaign, "completed")
+        t.strictSame(await shownCounters(api, campaign), await recounted(sql, campaign))
+      }
+      t.strictSame(
+        everybody.map((number) => timesCalled(world, number)),
+        [2, 1, 2, 0, 2]
+      )
+      t.strictSame(await contactStates(sql, id), { cancelled: 2 })
+    }
+  )
+
+  await t.test(
+    "when somebody calls one of them by hand, then that is refused, with the reason, until the opt-out is removed",
+    async (t) => {
+      t.match(await api.call(world.agentUuid, queued), { status: 409, body: { detail: /has opted out/ } })
+      const { body } = await api.ask("GET", `${path}?phone_number=${encodeURIComponent(queued)}`)
+      const { opt_outs } = body as { readonly opt_outs: ReadonlyArray<{ readonly id: number }> }
+      t.match(opt_outs, [{ phone_number: queued, source: "api", workflow_run_id: null }])
+      t.equal((await api.ask("DELETE", `${path}/${opt_outs[0]?.id}`)).status, 200)
+      t.match(await api.call(world.agentUuid, queued), { status: 200 })
+      t.equal(timesCalled(world, queued), 1)
+    }
+  )
+
+  await t.test("when the other organization calls its list, then it calls all of them", async (t) => {
+    const before = everybody.map((number) => timesCalled(world, number))
+    const other = await neighbour(world)
+    const { id } = await other.api.createCampaign(other.agent.id, everybody, { retry_config: { enabled: false } })
+    await other.api.start(id)
+    await other.api.untilState(id, "completed")
+    t.strictSame(
+      everybody.map((number) => timesCalled(world, number)),
+      before.map((count) => count + 1)
+    )
+  })
+  await untilTrue("end of all calls", () => emulator.log.live() === 0)
+})
+
+t.test("given queued people who opt out, when the engine is killed at once, then they are not called afterwards", async (t) => {
+  const world = await open(t)
+  const { emulator, sql } = world
+  const numbers = numbersOf(6, ["01"])
+  const [live = "", ...queued] = numbers
+  const { id } = await world.campaign(numbers, { max_concurrency: 1 })
+  emulator.letTalk(true)
+  await world.api.start(id)
+  await untilTrue("answered call", async () => (await sql`SELECT FROM attempts WHERE state = 'answered'`).length === 1)
+  await optOut(t, world, ...queued.slice(0, 3))
+  await world.end("SIGKILL")
+  await world.launch()
+  emulator.letTalk(false)
+  await world.api.untilState(id, "completed")
+  t.strictSame([...emulator.log.dialsByNumber().keys()].toSorted(), [live, ...queued.slice(3)].toSorted())
+  t.strictSame((await contactStates(sql, id))["cancelled"], 3)
+  t.strictSame(await shownCounters(world.api, id), await recounted(sql, id))
+})
+
+t.test(
+  "given an engine that is killed right after it has claimed a contact, when the number opts out, then it is not called afterwards",
+  async (t) => {
+    const world = await open(t)
+    const { emulator, sql } = world
+    const [claimed = ""] = numbersOf(1, ["01"])
+    const { id } = await world.campaign([claimed])
+    await world.end("SIGTERM")
+    await world.launch({ CRASH_AT: "claimed" })
+    await world.api.start(id)
+    await world.engine.exited
+    t.strictSame(await contactStates(sql, id), { dialing: 1 })
+    await sql`INSERT INTO opt_outs (organization_id, phone_number, source) SELECT organization_id, ${claimed}, 'call' FROM campaigns WHERE id = ${id}`
+    await world.launch()
+    await world.api.untilState(id, "completed")
+    t.strictSame(emulator.log.entries, [])
+    t.strictSame(await contactStates(sql, id), { cancelled: 1 })
+  }
+)
