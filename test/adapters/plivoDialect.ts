@@ -298,8 +298,8 @@ export const handsOver = async (t: Test, open: OpenWorld, base: string, causes: 
     const [first, second] = hosted.received.filter(({ callback }) => callback.kind === "transfer-a")
     const [dial] = verbsOf(first?.read?.reply?.body ?? "") ?? []
     const address = hosted.address("transfer-a", callId)
-    const action = `${address}&media=${encodeURIComponent(hosted.address("media", callId))}${hash}`
-    const told = { callbackUrl: address + hash, callbackMethod: "POST" }
+    const action = address + hash
+    const told = { callbackUrl: action, callbackMethod: "POST" }
     t.match(dial, { name: "Dial", children: [{ name: "Number", text: busy.slice(1) }] })
     t.strictSame(dial?.attributes, { action, method: "POST", ...told, callerId: OUR_NUMBER.slice(1), timeout: "7" })
     t.match(

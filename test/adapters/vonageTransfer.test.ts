@@ -27,7 +27,7 @@ t.test("given a callee who talks to the agent", async (t) => {
     const { body = "{}", path } = emulator.server.requests.find(transfersCall) ?? {}
     t.equal(path, `/v1/calls/${ref().providerCallId}`)
     const from = OUR_NUMBER.slice(1)
-    const address = `${hosted.address("transfer-a", callId)}&media=${encodeURIComponent(hosted.address("media", callId))}`
+    const address = hosted.address("transfer-a", callId)
     const dial = { eventType: "synchronous", eventUrl: [address], timeout: 120, endpoint: [{ type: "phone", number: to.slice(1) }] }
     t.strictSame(JSON.parse(body), {
       action: "transfer",

@@ -9,7 +9,8 @@ export const rules = [
   "no answered call counts as a failure",
   "whoever was busy or did not answer is called once more, and nobody else",
   "the engine hangs up on nobody who talks",
-  "no more calls are up at once than the campaign may have"
+  "no more calls are up at once than the campaign may have",
+  "the kill leaves one doubt at most of a request that never left"
 ] as const
 
 interface Finding {
@@ -40,8 +41,8 @@ interface Ring {
   readonly cause?: number | undefined
 }
 
-/** A kill between the line in the journal and the first byte leaves an attempt that nobody knows more of. */
-const IN_THE_ACT_MILLIS = 2_000
+/** A kill between the line in the journal and the first byte, which are one step apart, leaves an attempt that nobody knows more of: at most one. */
+const MOST_IN_THE_ACT = 1
 
 const ringsOf = ({ audioEnds, entries }: Evidence): ReadonlyMap<string, ReadonlyArray<Ring>> => {
   const calls = Map.groupBy(entries, ({ channelId }) => channelId)
@@ -116,12 +117,13 @@ const judgeAttempt = (
   return complaints
 }
 
+const isKilledInTheAct = ({ createdAt, outcome }: ReportRow, away: Evidence["away"]): boolean =>
+  outcome === "unknown" && createdAt < away.from
+
 /** Of one number. Rows and rings are in the order of time. */
 const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, neverPlaced }: Evidence) => {
   const deeds = deedsOf(rings, neverPlaced)
-  const isKilledInTheAct = ({ createdAt, outcome }: ReportRow) =>
-    outcome === "unknown" && createdAt < away.from && createdAt > away.from - IN_THE_ACT_MILLIS
-  const told = rows.length > deeds.length ? rows.filter((row) => !isKilledInTheAct(row)) : rows
+  const told = rows.length > deeds.length ? rows.filter((row) => !isKilledInTheAct(row, away)) : rows
   const complaints = told.flatMap((row, index) => judgeAttempt(row, deeds[index], away))
   if (told.length !== deeds.length)
     complaints.push(["no number is rung twice for one attempt", `${rows.length} attempts, ${deeds.length} requests`])
@@ -149,6 +151,14 @@ const judgeCap = ({ cap, entries }: Evidence): ReadonlyArray<Finding> => {
   return most <= cap ? [] : [{ rule: "no more calls are up at once than the campaign may have", what: `${most}, and not ${cap}` }]
 }
 
+const judgeKill = ({ away, entries, neverPlaced, rows }: Evidence): ReadonlyArray<Finding> => {
+  const requested = new Set([...entries, ...neverPlaced].map(({ number }) => number))
+  const inTheAct = rows.filter((row) => isKilledInTheAct(row, away) && !requested.has(row.number)).length
+  return inTheAct <= MOST_IN_THE_ACT
+    ? []
+    : [{ rule: "the kill leaves one doubt at most of a request that never left", what: `${inTheAct}, and not ${MOST_IN_THE_ACT}` }]
+}
+
 export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
   const allRings = ringsOf(evidence)
   const allRows = Map.groupBy(evidence.rows, ({ number }) => number)
@@ -160,5 +170,5 @@ export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
     const story = `${number.slice(-4)}: ${rows.map(({ outcome }) => outcome).join(", ")}; ${JSON.stringify(rings)}`
     return complaints.map(([rule, what]) => ({ rule, what: `${what} (${story})` }))
   })
-  return [...ofNumbers, ...judgeCap(evidence)]
+  return [...ofNumbers, ...judgeCap(evidence), ...judgeKill(evidence)]
 }
