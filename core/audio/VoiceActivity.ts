@@ -1,6 +1,6 @@
 /**
- * When the callee speaks: voice begins after 60 ms of it, or more where the agent's echo could be taken for it, pauses after 100 ms without, and ends after a hang-over, which is longer on a noisy line,
- * where detectors drop frames within words. Time is counted in frames heard.
+ * When the callee speaks: voice begins after 60 ms of it, or more where the agent's echo could be taken for it, pauses after 100 ms without, and ends
+ * after a hang-over, which is longer on a noisy line, where detectors drop frames within words. Time is counted in frames heard.
  */
 import type { EchoMeter } from "./EchoMeter.ts"
 import type { EnergyGate } from "./EnergyGate.ts"
@@ -87,7 +87,7 @@ export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: Voice
   return {
     push: (frame) => {
       // Both hear every frame, because both learn what the line sounds like.
-      const isLoud = gate.push(frame.level) && frame.level > overEcho * (echo?.expected() ?? 0)
+      const isLoud = gate.push(frame.level) && frame.level >= overEcho * (echo?.expected() ?? 0)
       return isVoice(frame.samples) && isLoud ? onVoice() : onSilence()
     },
     changedMillisAgo: () => (state === "speaking" ? voicedMillis : unvoicedMillis)

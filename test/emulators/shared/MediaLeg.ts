@@ -114,8 +114,17 @@ export class MediaLeg {
     this.#tickedAt = performance.now()
     this.#ticker = setInterval(() => this.#tick(), lookMillis)
     const { callee, pressMillis = 100 } = this.#options
-    const digits = callee.kind === "answers" ? [...(callee.presses ?? "")] : []
-    for (const [index, digit] of digits.entries()) setTimeout(() => this.press(digit), pressMillis * (index + 1)).unref()
+    if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", pressMillis)
+  }
+
+  /** One after the other: timers that are due in the same millisecond keep no order. */
+  #pressAll(digits: string, pressMillis: number): void {
+    const [digit, ...rest] = digits
+    if (digit === undefined) return
+    setTimeout(() => {
+      this.press(digit)
+      this.#pressAll(rest.join(""), pressMillis)
+    }, pressMillis).unref()
   }
 
   press(digit: string): void {
