@@ -45,10 +45,13 @@ const ofDialect = ({ emulator, hosted }: Awaited<ReturnType<typeof openPlivo>>):
   }
 }
 
+/** Whoever presses keys has time for all of them, however late the audio is opened. */
+const talk = { talkMillis: 3000 }
+
 const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
-  Plivo: async (t) => ofDialect(await openPlivo(t)),
+  Plivo: async (t) => ofDialect(await openPlivo(t, talk)),
   Cloudonix: async (t) => {
-    const { emulator, hosted } = await openCloudonix(t)
+    const { emulator, hosted } = await openCloudonix(t, talk)
     const sessionOf = (callId: CallId) => emulator.sessions.get(hosted.ref(callId).providerCallId ?? "")
     return {
       hosted,
@@ -58,7 +61,7 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     }
   },
   Telnyx: async (t) => {
-    const { emulator, hosted } = await open(t)
+    const { emulator, hosted } = await open(t, talk)
     const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
     return {
       hosted,
@@ -68,7 +71,7 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     }
   },
   Twilio: async (t) => {
-    const { emulator, hosted } = await openWorld(t)
+    const { emulator, hosted } = await openWorld(t, talk)
     const idOf = (callId: CallId) => hosted.ref(callId).providerCallId ?? ""
     return {
       hosted,
@@ -77,9 +80,9 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
       again: (callId) => emulator.redirect(idOf(callId))
     }
   },
-  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t)), hasKeys: false }),
+  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t, talk)), hasKeys: false }),
   Vonage: async (t) => {
-    const { emulator, hosted } = await openVonage(t)
+    const { emulator, hosted } = await openVonage(t, talk)
     const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
     return {
       hosted,
@@ -212,7 +215,7 @@ for (const [name, start] of Object.entries(carriers)) {
 }
 
 t.test("given a request for a socket that Twilio did not sign, then it is refused", { buffered: true }, async (t) => {
-  const { emulator, hosted } = await openWorld(t)
+  const { emulator, hosted } = await openWorld(t, talk)
   const { callId } = await hosted.originate(numberOf("015"))
   await hosted.media.stream(callId)
   const url = hosted.address("media", callId)
@@ -237,7 +240,7 @@ t.test(
   "X8: given nobody who answers Telnyx, when its socket closes without a start, then no stream has begun",
   { buffered: true },
   async (t) => {
-    const { emulator, hosted } = await open(t)
+    const { emulator, hosted } = await open(t, talk)
     const { callId } = await hosted.originate(numberOf("013"))
     await hosted.line.event(callId, "HungUp")
     const [leg] = emulator.calls.get(hosted.ref(callId).providerCallId ?? "")?.legs ?? []

@@ -114,17 +114,19 @@ export class MediaLeg {
     this.#tickedAt = performance.now()
     this.#ticker = setInterval(() => this.#tick(), lookMillis)
     const { callee, pressMillis = 100 } = this.#options
-    if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", pressMillis)
+    if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", performance.now(), pressMillis)
   }
 
-  /** One after the other: timers that are due in the same millisecond keep no order. */
-  #pressAll(digits: string, pressMillis: number): void {
+  /** One after the other: of timers that are due in the same millisecond, any may be the first. */
+  #pressAll(digits: string, at: number, pressMillis: number): void {
     const [digit, ...rest] = digits
     if (digit === undefined) return
-    setTimeout(() => {
+    const dueAt = at + pressMillis
+    const press = () => {
       this.press(digit)
-      this.#pressAll(rest.join(""), pressMillis)
-    }, pressMillis).unref()
+      this.#pressAll(rest.join(""), dueAt, pressMillis)
+    }
+    setTimeout(press, dueAt - performance.now()).unref()
   }
 
   press(digit: string): void {
