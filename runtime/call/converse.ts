@@ -69,7 +69,8 @@ const onVoiceEvent = ({ clock, local }: CallServices, call: LiveCall, event: Voi
   // A stream that was replaced has a successor, which goes on.
   if (event._tag !== "MediaClosed" || event.how === "replaced") return
   const failed = event.how === "failed"
-  if (!failed) local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())
+  // Not if only the connection broke: an Asterisk that crashes breaks it too, and its callees have not hung up.
+  if (event.how === "ended") local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())
   call.tell(MediaLost.make({ at, failed }))
 }
 

@@ -1,6 +1,7 @@
 /** What a campaign's log says of an Asterisk that was away: one entry, once it is back and the calls that it cut are settled. */
 import t from "tap"
 import { aloud, type Campaign, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { parse } from "#test/support/prometheus.ts"
 
 t.jobs = 3
 const environment = { RECORDINGS: "off" }
@@ -17,6 +18,12 @@ const answered = (world: World, id: number, calls: number) =>
     `${calls} conversations`,
     async () => (await world.sql`SELECT 1 FROM attempts WHERE campaign_id = ${id} AND state = 'answered'`).length === calls
   )
+/** So many calls have audio. */
+const heard = (world: World, calls: number) =>
+  untilTrue(`audio of ${calls} calls`, async () => {
+    const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
+    return values.get("media_streams") === calls
+  })
 /** The engine knows that it is away. */
 const isAway = (world: World) =>
   untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
@@ -66,9 +73,12 @@ t.test("given an Asterisk that is away, when the engine is killed meanwhile", { 
   const { id } = await world.campaign(numbersOf(3, ["01"]), { max_concurrency: 2 })
   await world.api.start(id)
   await answered(world, id, 2)
+  await heard(world, 2)
   await world.emulator.refuseConnections(true)
   world.emulator.crash()
   await isAway(world)
+  // Audio that ended together with Asterisk is no callee who hung up, and the engine may be killed before it knows the rest.
+  await heard(world, 0)
   const [row] = await world.sql<Array<{ began: Date }>>`SELECT began_at AS began FROM trunk_outages WHERE began_at IS NOT NULL`
   await world.end("SIGKILL")
   await world.launch()
