@@ -1,75 +1,11 @@
 /** Whole workflows: scripted callees walk every edge of the engine's templates, and of workflows that the existing product's SDK builds. */
-import { Workflow } from "@dograh/sdk"
 import t from "tap"
 import { problemsOf } from "#core/agent/GraphRules.ts"
-import { nodeTypeOf } from "#core/agent/NodeTypes.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { ConversationEdge, ConversationGraph } from "#core/agent/conversation/ConversationGraph.ts"
-import { nodeSpec } from "#gateway/wire/NodeType.ts"
-import type { JsonObject } from "#core/Json.ts"
-import { call, planOf, type ScriptedModel, started } from "#test/support/talk.ts"
+import { exampleWorkflows } from "#test/support/exampleWorkflows.ts"
+import { call, planOf, type ScriptedModel, started, storedTool } from "#test/support/talk.ts"
 import { follower } from "#test/support/talkScript.ts"
-
-/** Node types as the API serves them, without a server. */
-const client = {
-  getNodeType: async (name: string) => {
-    const type = nodeTypeOf(name)
-    if (type === undefined) throw new Error(`unknown node type ${name}`)
-    // The SDK reads the wire's JSON, in which absent members are left out.
-    return JSON.parse(JSON.stringify(nodeSpec(type)))
-  }
-}
-
-const reminder = async () => {
-  const workflow = new Workflow({ client, name: "Reminder" })
-  await workflow.add({ type: "globalNode", name: "Persona", prompt: "You are Ada of {{company}}." })
-  const start = await workflow.add({
-    type: "startCall",
-    name: "Remind",
-    prompt: "Ask whether {{date}} suits.",
-    greeting: "Hello {{first_name}}."
-  })
-  const other = await workflow.add({
-    type: "agentNode",
-    name: "Other date",
-    prompt: "Find another date.",
-    extraction_enabled: true,
-    extraction_variables: [{ name: "new_date", type: "string", prompt: "The date." }]
-  })
-  const bye = await workflow.add({ type: "endCall", name: "Confirmed", prompt: "Say goodbye." })
-  const gone = await workflow.add({ type: "endCall", name: "Cancelled", prompt: "Say that it is cancelled." })
-  workflow.edge(start, bye, { label: "Suits", condition: "It suits." })
-  workflow.edge(start, other, {
-    label: "Another date",
-    condition: "It does not suit.",
-    transitionSpeech: "Let me see.",
-    transitionSpeechType: "text"
-  })
-  workflow.edge(start, gone, { label: "Cancel", condition: "The callee cancels." })
-  workflow.edge(other, bye, { label: "Agreed", condition: "A date was agreed on." })
-  workflow.edge(other, gone, { label: "Cancel", condition: "The callee cancels." })
-  return workflow.toJson()
-}
-
-/** With circles, two edges between the same nodes, and nodes that no conversation passes through. */
-const support = async () => {
-  const workflow = new Workflow({ client, name: "Support" })
-  const start = await workflow.add({ type: "startCall", name: "Welcome", prompt: "Ask what it is about." })
-  const bill = await workflow.add({ type: "agentNode", name: "Billing", prompt: "Help with the bill." })
-  const fault = await workflow.add({ type: "agentNode", name: "Fault", prompt: "Help with the fault." })
-  const end = await workflow.add({ type: "endCall", name: "Done", prompt: "Say goodbye." })
-  await workflow.add({ type: "webhook", name: "Report", endpoint_url: "https://a.example" })
-  await workflow.add({ type: "qa", name: "Quality" })
-  workflow.edge(start, bill, { label: "Bill", condition: "About a bill." })
-  workflow.edge(start, bill, { label: "Payment", condition: "About a payment." })
-  workflow.edge(start, fault, { label: "Something is broken!", condition: "About a fault." })
-  workflow.edge(bill, fault, { label: "Fault", condition: "It is a fault after all." })
-  workflow.edge(fault, bill, { label: "Bill", condition: "It is about the bill after all." })
-  workflow.edge(bill, bill, { label: "Another bill", condition: "There is another bill." })
-  workflow.edge(bill, end, { label: "Solved", condition: "It is solved." })
-  workflow.edge(fault, end, { label: "Solved", condition: "It is solved." })
-  return workflow.toJson()
-}
 
 /** The shortest way from the start over this edge. */
 const wayOver = ({ nodes, start }: ConversationGraph, last: ConversationEdge, from: string): ReadonlyArray<ConversationEdge> => {
@@ -87,20 +23,39 @@ const model: ScriptedModel = (request) => {
   return [call("save_variables", Object.fromEntries(request.node.variables.map(({ name, type }) => [name, learned(name, type)])))]
 }
 
+const tools = [
+  storedTool(1, "Transfer to billing", { type: "transfer_call", config: { destination: "+15550009999", timeout: 20 } }),
+  storedTool(2, "capture_lead_interest", {
+    type: "http_api",
+    config: {
+      method: "POST",
+      url: "https://crm.example/leads",
+      parameters: [{ name: "interest", type: "string", description: "true or false" }]
+    }
+  })
+]
+const context = {
+  first_name: "Ada",
+  company: "Acme",
+  date: "Monday",
+  debtor_name: "Ada",
+  customer_name: "Ada",
+  customer: { address: { city: "Bonn" } }
+}
+const examples = async () => Promise.all(Object.entries(exampleWorkflows).map(async ([name, build]) => [name, await build()] as const))
+
 t.test("given a workflow, when callees take every edge, then each gets where it leads, with what was said on the way", async (t) => {
-  const built: ReadonlyArray<readonly [string, JsonObject]> = [
-    ...agentTemplates.map(({ definition, name }) => [name, definition] as const),
-    ["Reminder", { ...(await reminder()) }],
-    ["Support", { ...(await support()) }]
-  ]
+  const built = [...agentTemplates.map(({ definition, name }) => [name, definition] as const), ...(await examples())]
   for (const [name, definition] of built) {
     t.strictSame(problemsOf(definition), [], name)
-    const plan = planOf(definition)
+    const plan = planOf(definition, {}, tools)
     const edges = [...plan.graph.nodes.values()].flatMap((node) => node.edges.map((edge) => ({ edge, from: node.id })))
     t.equal(edges.length, Array.isArray(definition["edges"]) ? definition["edges"].length : 0, `${name}: all edges are there`)
     for (const { edge, from } of edges) {
       const way = wayOver(plan.graph, edge, from)
-      const talk = started(plan, { model, context: { first_name: "Ada", company: "Acme", date: "Monday" } })
+      const talk = started(plan, { model, context })
+      // Some agents give the callee a moment before they speak.
+      talk.wait(1000)
       for (const { tool } of way) talk.says(tool)
       if (edge.leadsTo !== "endCall") talk.send({ _tag: "CalleeHungUp" })
       const passed = [plan.graph.start, ...way.flatMap(({ target }) => plan.graph.nodes.get(target) ?? [])]
@@ -115,4 +70,35 @@ t.test("given a workflow, when callees take every edge, then each gets where it 
       )
     }
   }
+})
+
+t.test("given an example with a tool, when the model uses it, then the conversation does what the tool is for", async (t) => {
+  const workflows = Object.fromEntries(await examples())
+  const definitionOf = (name: string) => workflows[name] ?? {}
+  const using =
+    (tool: string): ScriptedModel =>
+    (request) =>
+      request.messages.at(-1)?._tag === "User" && request.tools.some(({ name }) => name === tool)
+        ? [call(tool, { interest: "true" })]
+        : model(request)
+
+  const billing = started(planOf(definitionOf("Enterprise billing"), {}, tools), { model: using("transfer_to_billing"), context })
+  billing.says("needs_a_colleague")
+  billing.says("please")
+  t.match(
+    billing.actions.find(({ _tag }) => _tag === "Transfer"),
+    { destination: "+15550009999", timeoutSeconds: 20 }
+  )
+
+  const requests: Array<unknown> = []
+  const lead = started(planOf(definitionOf("Lead capture"), {}, tools), {
+    model: using("capture_lead_interest"),
+    context,
+    tool: (request) => {
+      requests.push(request)
+      return { _tag: "Response", status: 200, body: "{}" }
+    }
+  })
+  lead.says("I want to hear more")
+  t.match(requests, [{ method: "POST", url: "https://crm.example/leads" }])
 })
