@@ -1,0 +1,161 @@
+/**
+ * The files that operators start from: image, compose file, systemd unit, alerts and dashboard. No container engine is needed: what they say is held
+ * against the engine's own settings, metrics and files.
+ */
+import { Effect, Layer } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import t from "tap"
+import { parse as parseYaml } from "yaml"
+import { Config, variables } from "#runtime/config/config.ts"
+import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { metricsText } from "#runtime/metrics/metrics.ts"
+import { CurrentWebhookMetrics, WebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
+import { PoolUse, PoolUses } from "#runtime/postgres/PoolUse.ts"
+import { parse as parseMetrics } from "#test/support/prometheus.ts"
+
+const root = new URL("../../", import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), "utf8")
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string }
+}
+const alerts: ReadonlyArray<Rule> = parseYaml(read("deploy/monitoring/alerts.yaml")).groups.flatMap(
+  ({ rules }: { readonly rules: ReadonlyArray<Rule> }) => rules
+)
+interface Panel {
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets: ReadonlyArray<{ readonly expr: string }>
+}
+const panels: ReadonlyArray<Panel> = JSON.parse(read("deploy/monitoring/dashboard.json")).panels
+
+/** All families that an engine offers, by type. */
+const families = () =>
+  Effect.map(
+    metricsText({
+      liveCalls: () => 0,
+      runningCampaigns: () => 0,
+      media: () => ({ placed: 0, streams: 0, limit: 1, framesLate: 0 }),
+      trunks: () => [],
+      endpoints: () => [],
+      routes: () => []
+    }),
+    (figures) => Effect.map(figures ?? Effect.succeed(""), (text) => parseMetrics(text).types)
+  ).pipe(
+    Effect.flatten,
+    Effect.scoped,
+    Effect.provide([
+      Layer.succeed(PoolUses, { engine: new PoolUse(), requests: new PoolUse() }),
+      Layer.succeed(CurrentCallMetrics, new CallMetrics()),
+      Layer.succeed(CurrentWebhookMetrics, new WebhookMetrics()),
+      Config.layerOf({})
+    ]),
+    Effect.runPromise
+  )
+
+/** What PromQL has of its own. */
+const words = new Set(["sum", "rate", "increase", "resets", "histogram_quantile", "by", "up"])
+const metricsIn = (expression: string): ReadonlyArray<string> => {
+  const withoutLabels = expression
+    .replaceAll(/\{[^}]*\}/g, "")
+    .replaceAll(/\bby \([^)]*\)/g, "")
+    .replaceAll(/\[\w+\]/g, "")
+  return (withoutLabels.match(/[a-z_]\w*/gi) ?? []).filter((name) => !words.has(name))
+}
+
+t.test("given alerts and a dashboard, when their expressions are read, then each metric is one that the engine offers", async (t) => {
+  const types = await families()
+  const expressions = [...alerts.map(({ expr }) => expr), ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
+  t.ok(expressions.length > 40)
+  for (const expression of expressions) {
+    for (const name of metricsIn(expression)) {
+      const isPart = types.get(name.replace(/_(bucket|sum|count)$/, "")) === "histogram"
+      t.ok(types.has(name) || isPart, `${name} in ${expression}`)
+      const isCounted = isPart || types.get(name) === "counter"
+      const grows = new RegExp(String.raw`(rate|increase)\(${name}[{[]`).test(expression)
+      t.equal(grows, isCounted, `${name} is read by its growth if it is a counter, and only then`)
+    }
+  }
+  t.strictSame(metricsIn('sum by (x) (rate(a_total{b="c"}[5m])) > 0.1'), ["a_total"])
+})
+
+t.test("given alerts, then each says what has happened, and is there once", async (t) => {
+  t.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
+  for (const { alert, annotations, labels } of alerts) {
+    t.match(labels.severity, /^(critical|warning)$/, alert)
+    t.ok(annotations.summary.length > 10, alert)
+  }
+})
+
+t.test("given a dashboard, then no panel covers another", async (t) => {
+  const cells = panels.flatMap(({ gridPos: { h, w, x, y }, title }) =>
+    Array.from({ length: w * h }, (_, at) => [`${x + (at % w)},${y + Math.floor(at / w)}`, title] as const)
+  )
+  t.equal(new Set(cells.map(([cell]) => cell)).size, cells.length)
+  t.ok(panels.every(({ gridPos: { w, x } }) => x + w <= 24))
+})
+
+const known = new Set([...variables.map(({ name }) => name), "NODE_ENV"])
+
+t.test("given the compose file, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
+  const { networks, services } = parseYaml(read("deploy/compose.yaml"))
+  const { engine, postgres, prometheus, grafana } = services
+  t.strictSame(
+    Object.keys(engine.environment).filter((name) => !known.has(name)),
+    []
+  )
+  const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
+  t.ok(Number.parseInt(engine.stop_grace_period, 10) > drain)
+  t.ok(existsSync(new URL(engine.build.dockerfile, root)))
+  t.strictSame(engine.depends_on, { postgres: { condition: "service_healthy" } })
+  t.match(postgres.healthcheck.test[1], /^pg_isready /)
+  const published = [engine, postgres, prometheus, grafana].flatMap(({ ports = [] }) => ports)
+  t.ok(published.length > 0 && published.every((port: string) => port.startsWith("127.0.0.1:")), "no port is open to other machines")
+  for (const { volumes } of [prometheus, grafana])
+    for (const volume of volumes.filter((one: string) => one.startsWith("./")))
+      t.ok(existsSync(new URL(`deploy/${volume.split(":")[0]}`, root)), volume)
+  const [{ targets }] = parseYaml(read("deploy/monitoring/prometheus.yaml")).scrape_configs[0].static_configs
+  const address = engine.networks.default.ipv4_address
+  t.strictSame(targets, [`${address}:8000`])
+  t.ok(networks.default.ipam.config[0].subnet.startsWith(address.split(".").slice(0, 3).join(".")))
+})
+
+t.test("given the Dockerfile, then it copies what is there, for a Node that the engine runs on", async (t) => {
+  const text = read("deploy/Dockerfile")
+  const sources = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = ""]) => paths.split(" "))
+  t.ok(sources.length > 6)
+  for (const source of sources) t.ok(existsSync(new URL(source, root)), source)
+  const kept = read("deploy/Dockerfile.dockerignore")
+  t.strictSame(
+    sources.filter((source) => !kept.includes(`!${source}\n`)),
+    [],
+    "and none of it is left out of the build"
+  )
+  const { engines } = JSON.parse(read("package.json"))
+  for (const [, major] of text.matchAll(/^FROM node:(\d+)/gm)) t.ok(engines.node.includes(`>=${major}.`), `Node ${major}`)
+  const [, names = ""] = /^ENV (.+)$/m.exec(text) ?? []
+  t.strictSame(
+    names
+      .split(" ")
+      .map((pair) => pair.split("=")[0] ?? "")
+      .filter((name) => !known.has(name)),
+    []
+  )
+})
+
+t.test("given the systemd unit, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
+  const unit = read("deploy/trunkline.service")
+  const [, names = ""] = /^Environment=(.+)$/m.exec(unit) ?? []
+  t.strictSame(
+    names
+      .split(" ")
+      .map((pair) => pair.split("=")[0] ?? "")
+      .filter((name) => !known.has(name)),
+    []
+  )
+  t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) > Number(variables.find(({ name }) => name === "DRAIN")?.default))
+  t.match(unit, /^ExecStart=.* runtime\/start\.js$/m)
+})
