@@ -177,6 +177,12 @@ export class Media implements Line {
       this.#log.hear(partner.id, frame)
       if (audio.spokenAt !== undefined) partner.heard()
     }
+    const talker = this.#log.talker(partner.id)
+    if (talker !== undefined) {
+      leg.send(talker.next(frame))
+      audio.sent += 1
+      return
+    }
     if (!this.#speaks || partner.callee?.kind !== "answers") return
     const { frames, loopFrom } = scoreOf(partner.callee.sound)
     const spoken = frames[partner.spoken]

@@ -24,6 +24,9 @@ export const fromMulaw = (byte: number): number => {
   return inverted & 0x80 ? bias - magnitude : magnitude - bias
 }
 
+/** For mu-law: above -38 dB of full scale, three times the engine's loudest noise, and the beginning of a soft consonant. */
+export const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x60)
+
 /** The first three formants, in Hz. */
 const vowels: ReadonlyArray<readonly [number, number, number]> = [
   [730, 1090, 2440],

@@ -3,6 +3,9 @@
  * A call is live from the accepted originate to its end.
  */
 
+import { isLoud } from "#test/emulators/ari/Sound.ts"
+import type { Talker } from "./Talker.ts"
+
 /** Milliseconds since the epoch, with fractions. */
 export const preciseNow = (): number => performance.timeOrigin + performance.now()
 
@@ -37,9 +40,6 @@ type AudioCount = {
   spokenAt?: number
 }
 
-/** For mu-law: above -38 dB of full scale, three times the engine's loudest noise, and the beginning of a soft consonant. */
-const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x60)
-
 const keptFrames = 60 * 50
 const keptCalls = 100
 
@@ -63,6 +63,9 @@ export class CalleeLog {
   #pressed = new Map<string, string>()
   /** When the engine confirmed that a carrier had ended the audio of a call. Kept for as long as the log. */
   readonly audioEnds = new Map<string, number>()
+  /** Callees who hold a conversation, by call, in place of what their numbers would say. Asked once a call, when its audio begins. */
+  talkerFor: (channelId: string) => Talker | undefined = () => undefined
+  #talkers = new Map<string, Talker | undefined>()
 
   record(entry: Omit<CalleeEntry, "at">, at = preciseNow()): void {
     if (entry.kind === "originate") this.#mostLive = Math.max(this.#mostLive, ++this.#live)
@@ -78,6 +81,7 @@ export class CalleeLog {
     this.#heard.clear()
     this.#pressed.clear()
     this.audioEnds.clear()
+    this.#talkers.clear()
   }
 
   live(): number {
@@ -167,6 +171,11 @@ export class CalleeLog {
       this.#heard.set(channelId, (frames = []))
     }
     if (frames.length < keptFrames) frames.push(frame)
+  }
+
+  talker(channelId: string): Talker | undefined {
+    if (!this.#talkers.has(channelId)) this.#talkers.set(channelId, this.talkerFor(channelId))
+    return this.#talkers.get(channelId)
   }
 
   /** The digits we sent to the callee. */

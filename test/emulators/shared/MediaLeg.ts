@@ -206,12 +206,12 @@ export class MediaLeg {
     const due = Math.floor((performance.now() - this.#tickedAt) / tickMillis)
     this.#tickedAt += due * tickMillis
     for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) {
-      this.#play()
-      this.#speak()
+      this.#speak(this.#play())
     }
   }
 
-  #play(): void {
+  /** The frame that the callee hears. */
+  #play(): Buffer | undefined {
     const { id, log, words } = this.#options
     const audio = log.audio(id)
     let item = this.#queue.shift()
@@ -223,16 +223,23 @@ export class MediaLeg {
     }
     if (item === undefined) {
       if (audio.played > 0) audio.missed += 1
-      return
+      return undefined
     }
     audio.played += 1
     audio.lastPlayedAt = performance.timeOrigin + performance.now()
     log.hear(id, item)
+    return item
   }
 
-  #speak(): void {
+  #speak(heard: Buffer | undefined): void {
     const { callee, id, log, words } = this.#options
     if (callee.kind !== "answers") return
+    const talker = log.talker(id)
+    if (talker !== undefined) {
+      this.say(words.audio(talker.next(heard), ++this.#chunk))
+      log.audio(id).sent += 1
+      return
+    }
     const { frames, loopFrom } = scoreOf(callee.sound)
     const frame = frames[this.#spoken]
     this.#spoken = this.#spoken + 1 < frames.length ? this.#spoken + 1 : loopFrom
