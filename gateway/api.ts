@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type * as uws from "uWebSockets.js"
 import type { Agents } from "#core/agent/Agents.ts"
+import type { AgentTests } from "#core/agent/regression/AgentTests.ts"
 import type { Calls } from "#core/call/Calls.ts"
 import type { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { Folders } from "#core/folder/Folders.ts"
@@ -78,6 +79,7 @@ import { userConfigurationRoutes } from "./routes/userConfiguration.ts"
 import { usageRoutes } from "./routes/usage.ts"
 import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
+import { workflowTestRoutes } from "./routes/workflowTest.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { mountMediaSockets } from "./http/mediaSockets.ts"
@@ -89,6 +91,7 @@ import { ServerInfo } from "./ports/ServerInfo.ts"
 type ApiNeeds =
   | Accounts
   | Agents
+  | AgentTests
   | Calls
   | Campaigns
   | CarrierCallbacks
@@ -125,6 +128,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...optOutRoutes,
     ...workflowRoutes,
     ...workflowVersionRoutes,
+    ...workflowTestRoutes,
     ...nodeTypeRoutes,
     ...folderRoutes,
     ...runRoutes,

@@ -3,8 +3,10 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import { Uploads } from "#core/file/Uploads.ts"
@@ -49,6 +51,10 @@ import { Files } from "./storage/Files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./metrics/telemetry.ts"
+import * as AgentTester from "./conversation/AgentTester.ts"
+import * as builtInServices from "./conversation/builtInServices.ts"
+import { HttpTools } from "./conversation/HttpTools.ts"
+import { WebhookSender } from "./webhook/WebhookSender.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
@@ -65,7 +71,9 @@ const recordingFormat = Layer.unwrap(Effect.map(Config, (settings) => Layer.succ
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
-const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
+const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
+const agentTests = AgentTester.layer.pipe(Layer.provide([tools, builtInServices.layer(embedded)]))
+const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(
     Layer.mergeAll(

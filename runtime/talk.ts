@@ -6,24 +6,15 @@
  *     npm run talk -- --model llama3.2 --url http://127.0.0.1:11434/v1
  *                                                           any OpenAI-compatible server; its key in LLM_API_KEY
  */
-import { readFile } from "node:fs/promises"
-import { lookup } from "node:dns"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Effect } from "effect"
-import { embedded } from "#adapters/voice/embedded/embedded.ts"
-import { openai } from "#adapters/voice/openai/openai.ts"
-import { compile } from "#core/agent/conversation/ConversationGraph.ts"
-import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
-import type { ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
-import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
-import { isObject, type JsonObject } from "#core/Json.ts"
+import { Effect } from "effect"
+import type { JsonObject } from "#core/Json.ts"
+import { contextOf, explained, modelOf, modelOptions, planOf, runTool } from "./agentCommand.ts"
 import { textTalk } from "./conversation/textTalk.ts"
 
 const usage = "Usage: npm run talk -- [agent.json | template] [--with name=value]... [--model NAME --url BASE_URL] [--time-zone ZONE]"
-
-class WrongUse extends Error {}
 
 const examples: JsonObject = {
   first_name: "Ada",
@@ -33,71 +24,19 @@ const examples: JsonObject = {
   product: "the trial"
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The definition and the configurations, from a file that holds either an agent or only its definition. */
-const agentIn = (text: string, name: string): { readonly definition: JsonObject; readonly configurations: JsonObject } => {
-  const parsed = parse(text)
-  if (!isObject(parsed)) throw new WrongUse(`${name} holds no agent as JSON`)
-  const { workflow_configurations: configurations, workflow_definition: definition = parsed } = parsed
-  if (!isObject(definition)) throw new WrongUse(`${name} holds no agent`)
-  return { definition, configurations: isObject(configurations) ? configurations : {} }
-}
-
-const loadAgent = async (name: string) => {
-  const template = agentTemplates.find((one) => one.name.toLowerCase() === name.toLowerCase())
-  if (template !== undefined) return { definition: template.definition, configurations: {} }
-  const text = await readFile(name, "utf8").catch(() => undefined)
-  if (text === undefined)
-    throw new WrongUse(`${name} is neither a file nor a template: ${agentTemplates.map((one) => one.name).join(", ")}`)
-  return agentIn(text, name)
-}
-
-const planOf = async (name: string, timeZone: string): Promise<ConversationPlan> => {
-  const { configurations, definition } = await loadAgent(name)
-  const graph = compile(definition)
-  if (graph === undefined) throw new WrongUse(`${name} has no node of the type startCall`)
-  return { graph, tools: new Map(), settings: settingsOf(configurations), timeZone }
-}
-
-const contextOf = (pairs: ReadonlyArray<string>): JsonObject =>
-  Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf("=")
-      if (at < 1) throw new WrongUse(`--with needs name=value, not ${pair}`)
-      return [pair.slice(0, at), pair.slice(at + 1)]
-    })
-  )
-
-/** Whoever types here may connect to whatever this machine reaches. */
-const host = { egress: { refuses: () => false, lookup: () => lookup, maySendTo: () => true } }
-
 const talk = Effect.gen(function* () {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: {
-      with: { type: "string", multiple: true },
-      model: { type: "string" },
-      url: { type: "string" },
-      "time-zone": { type: "string", default: "UTC" }
-    }
+    options: { ...modelOptions, with: { type: "string", multiple: true }, "time-zone": { type: "string", default: "UTC" } }
   })
-  const plan = yield* Effect.promise(() => planOf(positionals[0] ?? "Appointment reminder", values["time-zone"]))
+  const { context, plan } = yield* Effect.promise(() => planOf(positionals[0] ?? "Appointment reminder"))
   const lines = createInterface({ input: process.stdin })
   const typed = lines[Symbol.asyncIterator]()
-  const model = yield* values.model === undefined
-    ? embedded.open({}, host)
-    : openai.open({ model: values.model, base_url: values.url, api_key: process.env["LLM_API_KEY"] ?? "none" }, host)
   const { disposition, gathered, tags } = yield* textTalk({
-    plan,
-    model,
-    context: { ...examples, ...contextOf(values.with ?? []) },
+    plan: { ...plan, timeZone: values["time-zone"] },
+    model: yield* modelOf(values),
+    runTool,
+    context: { ...examples, ...context, ...contextOf(values.with ?? []) },
     write: (line) => void process.stdout.write(`${line}\n`),
     read: async () => {
       process.stdout.write("you: ")
@@ -111,10 +50,4 @@ const talk = Effect.gen(function* () {
   process.stdout.write(`\ndisposition: ${disposition}\ntags: ${tags.join(", ")}\n${JSON.stringify(gathered, undefined, 2)}\n`)
 })
 
-const explained = Effect.catchCause(Effect.scoped(talk), (cause) => {
-  const error = Cause.squash(cause)
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${error instanceof WrongUse ? `${usage}\n` : ""}`)
-  process.exitCode = 1
-  return Effect.void
-})
-NodeRuntime.runMain(explained)
+NodeRuntime.runMain(explained(Effect.scoped(talk), usage))

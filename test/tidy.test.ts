@@ -34,8 +34,8 @@ const texts = [...folders.flatMap(filesBelow), ...topFiles].filter((path) => pat
 const sources = texts.filter(({ path }) => /\.(ts|js)$/.test(path))
 const isProduct = ({ folder }: Source) => ["core", "adapters", "gateway", "runtime"].includes(folder)
 const isTest = ({ folder }: Source) => folder === "test"
-// The launcher asks which adapters are wanted before there is any code to read settings with; a talk in the terminal has one setting, and no engine.
-const readers = ["runtime/config/config.ts", "runtime/start.js", "runtime/talk.ts"]
+// The launcher asks which adapters are wanted before there is any code to read settings with; commands that try an agent out have one setting, and no engine.
+const readers = ["runtime/config/config.ts", "runtime/start.js", "runtime/agentCommand.ts"]
 const readsNoEnvironment = (source: Source) => isProduct(source) && !readers.includes(source.path)
 
 // --- who may import whom
@@ -46,7 +46,7 @@ const importsOf = ({ text }: Source): ReadonlyArray<string> =>
   [...text.matchAll(imported)].map(([, from, effect, dynamic]) => from ?? effect ?? dynamic ?? "")
 
 // The engine is put together here, and the gateway's ports are tied to it.
-const composers = ["runtime/main.ts", "runtime/plugins.ts", "runtime/ports.ts", "runtime/talk.ts"]
+const composers = ["runtime/main.ts", "runtime/plugins.ts", "runtime/ports.ts", "runtime/agentCommand.ts"]
 /** Our own folders that a file may import from, besides its own. */
 const reachable = (source: Source): ReadonlyArray<string> => {
   if (isTest(source) || source.folder === "deploy") return folders

@@ -1,55 +1,13 @@
 /** An agent's settings apart from its graph. Keys that the engine or its clients know must have the right type; others are kept unchanged. */
 import { Schema } from "effect"
-import { ConfigurationProblem, fieldRequired } from "#core/Problem.ts"
+import { ConfigurationProblem } from "#core/Problem.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
+import { below, boolean, here, integer, isNull, list, number, object, oneOf, type Rule, text } from "#core/Rule.ts"
 import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
 export class AgentConfigurationsRefused extends Schema.TaggedError<AgentConfigurationsRefused>()("AgentConfigurationsRefused", {
   problems: Schema.Array(ConfigurationProblem)
 }) {}
-
-type Rule = (value: unknown) => ReadonlyArray<ConfigurationProblem>
-
-const here = (message: string): ReadonlyArray<ConfigurationProblem> => [{ path: [], message }]
-const below = (at: string | number, problems: ReadonlyArray<ConfigurationProblem>) =>
-  problems.map((problem) => ({ ...problem, path: [at, ...problem.path] }))
-
-const boolean: Rule = (value) => (typeof value === "boolean" ? [] : here("Input should be a valid boolean"))
-const number: Rule = (value) => (typeof value === "number" ? [] : here("Input should be a valid number"))
-const integer =
-  (min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY): Rule =>
-  (value) => {
-    if (typeof value !== "number") return here("Input should be a valid integer")
-    if (!Number.isInteger(value)) return here("Input should be a valid integer, got a number with a fractional part")
-    if (value < min) return here(`Input should be greater than or equal to ${min}`)
-    return value > max ? here(`Input should be less than or equal to ${max}`) : []
-  }
-const text =
-  (maxLength = Number.POSITIVE_INFINITY, pattern?: RegExp): Rule =>
-  (value) => {
-    if (typeof value !== "string") return here("Input should be a valid string")
-    if (value.length > maxLength) return here(`String should have at most ${maxLength} characters`)
-    return pattern === undefined || pattern.test(value) ? [] : here(`String should match pattern '${pattern.source}'`)
-  }
-const oneOf =
-  (...words: ReadonlyArray<string>): Rule =>
-  (value) =>
-    words.some((word) => word === value) ? [] : here(`Input should be ${words.map((word) => `'${word}'`).join(" or ")}`)
-const list =
-  (maxItems: number, rule: Rule): Rule =>
-  (value) => {
-    if (!Array.isArray(value)) return here("Input should be a valid list")
-    if (value.length > maxItems) return here(`List should have at most ${maxItems} items after validation, not ${value.length}`)
-    return value.flatMap((one: unknown, index) => below(index, rule(one)))
-  }
-const object =
-  (rules: Readonly<Record<string, Rule>>, required: ReadonlyArray<string> = []): Rule =>
-  (value) => {
-    if (!isObject(value)) return here("Input should be a valid dictionary")
-    const missing = required.filter((name) => isNull(value[name])).flatMap((name) => below(name, [{ path: [], ...fieldRequired }]))
-    return [...missing, ...Object.entries(rules).flatMap(([name, rule]) => (isNull(value[name]) ? [] : below(name, rule(value[name]))))]
-  }
-const isNull = (value: unknown): value is null | undefined => value === null || value === undefined
 
 const destinationField = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 const anyObject = object({})
@@ -67,16 +25,16 @@ export const longestCallSeconds = 1200
 
 const checkSettings = object({
   max_call_duration: integer(1, longestCallSeconds),
-  max_user_idle_timeout: number,
-  smart_turn_stop_secs: number,
+  max_user_idle_timeout: number(),
+  smart_turn_stop_secs: number(),
   turn_start_strategy: oneOf("default", "min_words", "provisional_vad"),
   turn_start_min_words: integer(),
-  provisional_vad_pause_secs: number,
+  provisional_vad_pause_secs: number(),
   turn_stop_strategy: oneOf("transcription", "turn_analyzer"),
   dictionary: text(),
   context_compaction_enabled: boolean,
   text_chat_inactivity_timeout_seconds: integer(60, 10_500),
-  ambient_noise_configuration: object({ enabled: boolean, volume: number, storage_key: text(), original_filename: text() }),
+  ambient_noise_configuration: object({ enabled: boolean, volume: number(), storage_key: text(), original_filename: text() }),
   external_pbx_field_mappings: list(
     100,
     object({ context_path: text(255, /./), destination_field: text(64, destinationField) }, ["context_path", "destination_field"])

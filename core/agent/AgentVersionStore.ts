@@ -36,6 +36,15 @@ export const findDraft = (sql: Sql, organizationId: OrganizationId, agentId: Age
     Effect.map((rows) => rows[0])
   )
 
+/** `versionNumber` counts the agent's own versions. */
+export const numbered = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, versionNumber: number) =>
+  sql<Stored<AgentVersionRecord>>`
+    SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
+    WHERE organization_id = ${organizationId} AND agent_id = ${agentId} AND version_number = ${versionNumber}`.pipe(
+    openedRows,
+    Effect.map((rows) => rows[0])
+  )
+
 /** Newest first. */
 export const list = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, page: Page) =>
   openedRows(sql<Stored<AgentVersionRecord>>`

@@ -99,6 +99,12 @@ export class Agents extends Context.Service<
     ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | QuotaFull>
     /** Newest first. */
     readonly versions: (organizationId: OrganizationId, id: AgentId, page: Page) => Effect.Effect<Part<AgentVersionRecord>, AgentNotFound>
+    /** The version with this number. */
+    readonly version: (
+      organizationId: OrganizationId,
+      id: AgentId,
+      versionNumber: number
+    ) => Effect.Effect<AgentVersionRecord, AgentNotFound>
     /** Returns the existing draft, or creates one from the published version. */
     readonly createDraft: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentVersionRecord, AgentNotFound>
     readonly publish: (
@@ -221,7 +227,7 @@ const editingOf = (services: Services): Pick<Service, "create" | "update" | "set
   }
 }
 
-const versioning = (services: Services): Pick<Service, "versions" | "createDraft" | "publish" | "validate"> => {
+const versioning = (services: Services): Pick<Service, "versions" | "version" | "createDraft" | "publish" | "validate"> => {
   const { provided, sql } = services
   return {
     versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
@@ -229,6 +235,9 @@ const versioning = (services: Services): Pick<Service, "versions" | "createDraft
       if (part.rows.length === 0) yield* getSummary(services, organizationId, id)
       return part
     }),
+    version: Effect.fn("Agents.version")((organizationId, id, versionNumber) =>
+      provided(found(id, versions.numbered(sql, organizationId, id, versionNumber)))
+    ),
     createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
       // The published version already has these trigger paths, so they cannot be taken.
       provided(editing.createDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))

@@ -1,4 +1,4 @@
-/** The credentials of an organization. A tool may name a deleted one: its requests are then sent without. */
+/** The credentials of an organization. A tool may name a deleted one: its requests are then not sent. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"

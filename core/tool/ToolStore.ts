@@ -70,6 +70,15 @@ export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
       WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ${uuid}::uuid`
   ).pipe(Effect.map((rows) => rows[0]))
 
+/** Those with these UUIDs, whatever their status. */
+export const named = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) =>
+  opened(
+    organizationId,
+    sql<Stored>`
+      SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
+      WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ANY(${uuids}::uuid[])`
+  )
+
 /** Null fields stay unchanged. */
 export const update = Effect.fnUntraced(function* (
   sql: Sql,

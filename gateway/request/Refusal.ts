@@ -1,5 +1,6 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
 import type { AgentConfigurationsRefused } from "#core/agent/AgentConfigurations.ts"
+import type { CalleeScriptsRefused } from "#core/agent/regression/readScripts.ts"
 import { maskedMessage } from "#core/model/ModelSecrets.ts"
 import type {
   AgentArchived,
@@ -88,6 +89,7 @@ export type DomainError =
   | ApiKeyNotFound
   | own.ArtifactUnsupported
   | BodyTooLarge
+  | CalleeScriptsRefused
   | CallerNumberNotFound
   | CallNotPlaced
   | CallUnsettled
@@ -206,6 +208,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ApiKeyNotFound: [404, () => "API key not found"],
   ArtifactUnsupported: [400, () => "Unsupported artifact type"],
   BodyTooLarge: [413, ({ limit }) => `The request body is larger than ${limit} bytes`],
+  CalleeScriptsRefused: [422, ({ problems }) => problems.map(misfit("body"))],
   CallerNumberNotFound: [400, () => "from_phone_number_not_found"],
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
   StopUnconfirmed: [503, () => "It is not confirmed yet that dialing has stopped: repeat the request"],

@@ -1,6 +1,7 @@
 /** Refusals of callers who exceed a quota or limit: rows of the table in Refusal.ts. */
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
 import type { MediaExhausted } from "#core/call/Dialer.ts"
+import type { TooManyAgentTests } from "#core/agent/regression/AgentTests.ts"
 import type { TooManyNumberLists } from "#core/telephony/CarrierNumbers.ts"
 import type { TooManyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
@@ -13,6 +14,7 @@ export type AllowanceError =
   | OperatorNeeded
   | QuotaFull
   | QuotaNotAllowed
+  | TooManyAgentTests
   | TooManyNumberLists
   | TooManyPreparations
   | TooManyRequests
@@ -27,6 +29,7 @@ export const allowanceRefusals: {
   readonly OperatorNeeded: Row<OperatorNeeded, string>
   readonly QuotaFull: Row<QuotaFull, string>
   readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
+  readonly TooManyAgentTests: Row<TooManyAgentTests, string>
   readonly TooManyNumberLists: Row<TooManyNumberLists, string>
   readonly TooManyPreparations: Row<TooManyPreparations, string>
   readonly TooManyRequests: Row<TooManyRequests, string>
@@ -46,6 +49,7 @@ export const allowanceRefusals: {
     422,
     ({ allowed, asked, field }) => [valueError(["body", field], asked, `${field} must not be above ${allowed}, which the operator allows`)]
   ],
+  TooManyAgentTests: [429, () => "Agents are being tested already, try again in a few seconds"],
   TooManyNumberLists: [429, () => "Too many requests for the numbers of an account"],
   TooManyPreparations: [429, () => "Too many preparations of telephony configurations"],
   TooManyRequests: [429, ({ perSecond }) => `The organization may send ${perSecond} requests per second`],

@@ -39,7 +39,8 @@ export type ConversationFact =
 export interface ConversationPorts {
   readonly model: LanguageModel
   readonly speaker: Speaker
-  readonly runTool: (request: HttpToolRequest) => Effect.Effect<ToolAnswer>
+  /** `tool`: the name by which the model called it. */
+  readonly runTool: (request: HttpToolRequest, tool: string) => Effect.Effect<ToolAnswer>
   readonly sendDigits: (digits: string) => Effect.Effect<ToolAnswer>
   readonly transfer: (destination: string, timeoutSeconds: number) => Effect.Effect<ToolAnswer>
   /** Called in order, each once the one before has ended. */
@@ -53,6 +54,8 @@ export interface ConversationActor {
   readonly tell: (event: ConversationEvent) => void
   /** Waits until nothing is left to be said or done before the callee speaks. For callees who do not talk over the agent. */
   readonly calleesTurn: Effect.Effect<void>
+  /** Waits until all that was begun has come to its end, extractions too: from here only the callee or a timer leads on. Never once it is over. */
+  readonly quiet: Effect.Effect<ConversationState>
   /** Once everything before it has been written. */
   readonly conclusion: Effect.Effect<Conclusion>
   /** The tokens of all completions so far, those that were dropped too as far as the service told. */
@@ -169,7 +172,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     case "DropModel":
       return drop(workshop, `model ${action.generation}`)
     case "RunTool":
-      return useTool(workshop, action.callId, ports.runTool(action.request))
+      return useTool(workshop, action.callId, ports.runTool(action.request, action.tool))
     case "SendDigits":
       return useTool(workshop, action.callId, ports.sendDigits(action.digits))
     case "Transfer":
@@ -198,6 +201,9 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
 const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): boolean =>
   phase === "live" && answer === undefined && batch === undefined && lines.length === 0
 
+const isQuiet = ({ answer, batch, extractions, lines, phase }: ConversationState): boolean =>
+  phase !== "over" && answer === undefined && batch === undefined && lines.length === 0 && extractions.length === 0
+
 /** Ends with the conclusion, or with the scope. */
 export const makeConversation = Effect.fnUntraced(function* (
   plan: ConversationPlan,
@@ -205,8 +211,10 @@ export const makeConversation = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
   const mailbox = yield* Queue.unbounded<ConversationEvent>()
   const calleesTurn = Latch.makeUnsafe()
+  const quiet = Latch.makeUnsafe()
   const tell: Tell = (event) => {
     calleesTurn.closeUnsafe()
+    quiet.closeUnsafe()
     Queue.offerUnsafe(mailbox, event)
   }
   const conclusion = yield* Deferred.make<Conclusion>()
@@ -217,8 +225,10 @@ export const makeConversation = Effect.fnUntraced(function* (
   const background = yield* FiberMap.make<string>()
   const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell, spend }
   let state = fresh(plan)
-  const openIfCalleesTurn = Effect.sync(() => {
-    if (Queue.sizeUnsafe(mailbox) === 0 && isCalleesTurn(state)) calleesTurn.openUnsafe()
+  const openLatches = Effect.sync(() => {
+    if (Queue.sizeUnsafe(mailbox) > 0) return
+    if (isCalleesTurn(state)) calleesTurn.openUnsafe()
+    if (isQuiet(state)) quiet.openUnsafe()
   })
   const converse = Effect.gen(function* () {
     while (state.phase !== "over") {
@@ -227,11 +237,17 @@ export const makeConversation = Effect.fnUntraced(function* (
       const moved = step(plan, state, event, now)
       state = moved.state
       yield* Effect.forEach(moved.actions, (action) => perform(workshop, action, now), { discard: true })
-      yield* workshop.writer.then(openIfCalleesTurn)
+      yield* workshop.writer.then(openLatches)
     }
     yield* FiberMap.clear(background)
     yield* Queue.shutdown(mailbox)
   })
   yield* Effect.forkScoped(converse, { startImmediately: true })
-  return { tell, calleesTurn: calleesTurn.await, conclusion: Deferred.await(conclusion), usage: () => usage }
+  return {
+    tell,
+    calleesTurn: calleesTurn.await,
+    quiet: Effect.map(quiet.await, () => state),
+    conclusion: Deferred.await(conclusion),
+    usage: () => usage
+  }
 })

@@ -6,12 +6,14 @@ import { Effect, type Scope } from "effect"
 import type { Conclusion, ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
-import { type ConversationActor, type ConversationFact, makeConversation, type Speaker } from "./ConversationActor.ts"
+import { type ConversationActor, type ConversationFact, type ConversationPorts, makeConversation } from "./ConversationActor.ts"
+import { writtenLines } from "./writtenLines.ts"
 
 interface TextTalk {
   readonly plan: ConversationPlan
   readonly model: LanguageModel
   readonly context: JsonObject
+  readonly runTool: ConversationPorts["runTool"]
   readonly write: (line: string) => void
   /** The next line that the callee types; undefined when they hang up. */
   readonly read: () => Promise<string | undefined>
@@ -27,16 +29,20 @@ export const textTalk = Effect.fnUntraced(function* ({
   model,
   plan,
   read,
+  runTool,
   write
 }: TextTalk): Effect.fn.Return<Conclusion, never, Scope.Scope> {
   const settings = { ...plan.settings, idleMillis: patienceMillis, maxCallMillis: patienceMillis }
-  const speaker = makeWriter(write, (line) => actor.tell({ _tag: "LineSpoken", line }))
+  const speaker = writtenLines(
+    (line) => write(`agent: ${line}`),
+    (line) => actor.tell({ _tag: "LineSpoken", line })
+  )
   const actor: ConversationActor = yield* makeConversation(
     { ...plan, settings },
     {
       model,
       speaker,
-      runTool: () => Effect.succeed({ _tag: "Failed", reason: "Tools are not available in a conversation in writing." }),
+      runTool,
       sendDigits: (digits) =>
         Effect.as(
           Effect.sync(() => write(`  presses ${digits}`)),
@@ -65,26 +71,6 @@ export const textTalk = Effect.fnUntraced(function* ({
   })
   return yield* Effect.raceFirst(actor.conclusion, callee)
 })
-
-/** Writes each line once it is whole, and takes it as heard. */
-const makeWriter = (write: TextTalk["write"], spoken: (line: number) => void): Speaker => {
-  const begun = new Map<number, string>()
-  return {
-    say: (line, text, { isLast }) => {
-      const words = (begun.get(line) ?? "") + text
-      begun.set(line, words)
-      if (!isLast) return
-      begun.delete(line)
-      write(`agent: ${words.trim()}`)
-      spoken(line)
-    },
-    play: (line, recording) => {
-      write(`agent: [recording ${Object.values(recording).join(" ")}]`)
-      spoken(line)
-    },
-    stop: () => begun.clear()
-  }
-}
 
 const describe = (fact: ConversationFact): ReadonlyArray<string> => {
   switch (fact._tag) {

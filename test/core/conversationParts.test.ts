@@ -228,7 +228,8 @@ t.test("given a tool that asks a service", async (t) => {
     "an argument that is not asked for is not used"
   )
   t.match(built({ body_template: "{{big}}".repeat(20_000) }), { error: /./ })
-  t.strictSame(resultOf(500, "not json"), { status: "success", status_code: 500, data: "not json" })
+  t.strictSame(resultOf(500, "<p>"), { status: "success", status_code: 500, data: "<p>", note: "The answer is no JSON." })
+  t.match(resultOf(204, ""), { status_code: 204, data: "", note: "The answer is empty." })
   t.strictSame(resultOf(200, '{"a":[1]}'), { status: "success", status_code: 200, data: { a: [1] } })
   t.ok(JSON.stringify(resultOf(200, `["${"x".repeat(1e6)}"]`)).length < 9000)
 })

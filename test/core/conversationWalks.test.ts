@@ -1,11 +1,15 @@
 /** Whole workflows: scripted callees walk every edge of the engine's templates, and of workflows that the existing product's SDK builds. */
+import { Duration, Effect } from "effect"
 import t from "tap"
 import { problemsOf } from "#core/agent/GraphRules.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { ConversationEdge, ConversationGraph } from "#core/agent/conversation/ConversationGraph.ts"
+import { readScripts } from "#core/agent/regression/readScripts.ts"
+import { rehearse } from "#runtime/conversation/rehearse.ts"
 import { exampleWorkflows } from "#test/support/exampleWorkflows.ts"
+import { run } from "#test/support/run.ts"
 import { call, planOf, type ScriptedModel, started, storedTool } from "#test/support/talk.ts"
-import { follower } from "#test/support/talkScript.ts"
+import { follower, played } from "#test/support/talkScript.ts"
 
 /** The shortest way from the start over this edge. */
 const wayOver = ({ nodes, start }: ConversationGraph, last: ConversationEdge, from: string): ReadonlyArray<ConversationEdge> => {
@@ -44,31 +48,39 @@ const context = {
 }
 const examples = async () => Promise.all(Object.entries(exampleWorkflows).map(async ([name, build]) => [name, await build()] as const))
 
+const limit = Duration.seconds(60)
+
+/** A callee for each edge, who goes the shortest way over it. */
+const scriptsFor = (graph: ConversationGraph) =>
+  [...graph.nodes.values()].flatMap((from) =>
+    from.edges.map((edge) => {
+      const way = wayOver(graph, edge, from.id)
+      const passed = [graph.start, ...way.flatMap(({ target }) => graph.nodes.get(target) ?? [])]
+      const left = passed.flatMap((node) => node.extraction?.variables ?? [])
+      return {
+        name: `${from.id} ${edge.id} ${way.map(({ label }) => label).join(", ")}`,
+        callee: way.map(({ tool }) => ({ says: tool })),
+        expect: {
+          path: passed.map(({ id }) => id),
+          edges: way.map(({ id }) => id),
+          variables: Object.fromEntries(left.map(({ name, type }) => [name, learned(name, type)])),
+          disposition: edge.leadsTo === "endCall" ? "user_qualified" : "user_hangup"
+        }
+      }
+    })
+  )
+
 t.test("given a workflow, when callees take every edge, then each gets where it leads, with what was said on the way", async (t) => {
   const built = [...agentTemplates.map(({ definition, name }) => [name, definition] as const), ...(await examples())]
   for (const [name, definition] of built) {
     t.strictSame(problemsOf(definition), [], name)
     const plan = planOf(definition, {}, tools)
-    const edges = [...plan.graph.nodes.values()].flatMap((node) => node.edges.map((edge) => ({ edge, from: node.id })))
-    t.equal(edges.length, Array.isArray(definition["edges"]) ? definition["edges"].length : 0, `${name}: all edges are there`)
-    for (const { edge, from } of edges) {
-      const way = wayOver(plan.graph, edge, from)
-      const talk = started(plan, { model, context })
-      // Some agents give the callee a moment before they speak.
-      talk.wait(1000)
-      for (const { tool } of way) talk.says(tool)
-      if (edge.leadsTo !== "endCall") talk.send({ _tag: "CalleeHungUp" })
-      const passed = [plan.graph.start, ...way.flatMap(({ target }) => plan.graph.nodes.get(target) ?? [])]
-      const left = passed.flatMap((node) => node.extraction?.variables ?? []).map(({ name: of, type }) => [of, learned(of, type)])
-      t.match(
-        talk.conclusion(),
-        {
-          disposition: edge.leadsTo === "endCall" ? "user_qualified" : "user_hangup",
-          gathered: { nodes_visited: [...new Set(passed.map((node) => node.name))], ...Object.fromEntries(left) }
-        },
-        `${name}: ${way.map(({ label }) => label).join(", ")}`
-      )
-    }
+    const scripts = scriptsFor(plan.graph)
+    t.equal(scripts.length, Array.isArray(definition["edges"]) ? definition["edges"].length : 0, `${name}: all edges are there`)
+    const read = readScripts({ scripts }, context)
+    if ("problems" in read) throw new Error(JSON.stringify(read.problems))
+    const verdicts = await run(Effect.forEach(read.scripts, (script) => rehearse({ plan, model: played(model), script, limit })))
+    for (const verdict of verdicts) t.strictSame(verdict.failures, [], `${name}: ${verdict.name}`)
   }
 })
 

@@ -1,6 +1,8 @@
 /** `npm run talk` as a person at a terminal uses it. */
 import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
@@ -40,6 +42,39 @@ t.test("given a definition in a file", async (t) => {
   t.match(shown, /agent: Do you agree\?\nyou: yes\n(?:.*\n)*? {2}node: ask\n/, "then it is followed along its edges")
   const silent = await talk([file], [])
   t.match(silent.shown, /you: \(hangs up\)\n(?:.*\n)*disposition: user_hangup\n/, "and a callee who says nothing hangs up")
+})
+
+t.test("given an agent with tools in its file, then they are there", async (t) => {
+  const folder = t.testdir({})
+  const file = join(folder, "agent.json")
+  const toolUuid = "00000000-0000-4000-8000-000000000001"
+  const hangUp = { schema_version: 1, type: "end_call", config: { messageType: "custom", customMessage: "So long." } }
+  const agent = {
+    workflow_definition: definition({ greeting: "Hello.", tool_uuids: [toolUuid] }),
+    tools: [{ tool_uuid: toolUuid, name: "Hang up", description: "Says goodbye.", definition: hangUp }]
+  }
+  await writeFile(file, JSON.stringify(agent))
+  t.match((await talk([file], ["goodbye"])).shown, /calls hang_up \{.*\}\n(?:.*\n)*agent: So long\.\n(?:.*\n)*disposition: end_call_tool/)
+
+  const asked: Array<string> = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    response.end('{"queued":true}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => server.close())
+  // An address that is a port's number is what a server has that listens on one.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/people/{{first_name}}`
+  const person = { schema_version: 1, type: "http_api", config: { method: "POST", url } }
+  const tool = { tool_uuid: toolUuid, name: "Operator", description: "Asks for a human.", definition: person }
+  await writeFile(file, JSON.stringify({ ...agent, tools: [tool] }))
+  t.match(
+    (await talk([file], ["I want to talk to a human."])).shown,
+    /operator: \{"status":"success","status_code":200,"data":\{"queued":true\}\}/
+  )
+  t.strictSame(asked, ["POST /people/Ada"], "a service is really asked")
+  await writeFile(file, JSON.stringify({ ...agent, tools: [{ name: "Hang up" }] }))
+  t.match(await talk([file], []), { status: 1, errors: /^Tool 1 in .* lacks its tool_uuid, name or definition\n/ })
 })
 
 t.test("given what cannot be used", async (t) => {

@@ -6,9 +6,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
+import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
@@ -42,6 +44,10 @@ import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
+import * as AgentTester from "#runtime/conversation/AgentTester.ts"
+import * as builtInServices from "#runtime/conversation/builtInServices.ts"
+import { HttpTools } from "#runtime/conversation/HttpTools.ts"
+import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import * as events from "#runtime/events.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
@@ -215,7 +221,10 @@ export const openApi = async (
         })
     }))
   )
-  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
+  const agentTests = AgentTester.layer.pipe(
+    Layer.provide([HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer])), builtInServices.layer(embedded)])
+  )
+  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -24,6 +24,7 @@ const typed = (...lines: ReadonlyArray<string>) =>
       const { disposition } = yield* textTalk({
         plan: planOf(definition({ greeting: "Hello {{first_name}}." })),
         model,
+        runTool: () => Effect.die("there are no tools"),
         context: { first_name: "Ada" },
         write: (line) => void shown.push(line),
         read: async () => {

@@ -1,7 +1,8 @@
 /** A small graph for conversations, and models that play their part in it. */
+import { Effect, Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import type { ModelRequest } from "#core/model/LanguageModel.ts"
-import { call, type ScriptedModel, type Talk, text } from "./talk.ts"
+import type { ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import { call, finished, type ScriptedModel, type Talk, text } from "./talk.ts"
 
 export const node = (id: string, type: string, data: JsonObject = {}): JsonObject => ({
   id,
@@ -40,6 +41,16 @@ export const scripted =
     replies = rest
     return reply ?? "hangs"
   }
+/** The model, for what talks to one. */
+export const played = (model: ScriptedModel): OpenLanguageModel =>
+  Effect.succeed({
+    provider: "scripted",
+    model: "one",
+    answer: (request) => {
+      const reply = model(request)
+      return typeof reply === "string" ? Stream.never : Stream.fromIterable([...reply, finished])
+    }
+  })
 export const tagsOf = (talk: Talk) => talk.actions.map(({ _tag }) => _tag)
 export const lastMessages = (talk: Talk) => talk.requests().at(-1)?.messages ?? []
 export const spoken = (talk: Talk) => {

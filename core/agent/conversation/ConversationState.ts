@@ -97,7 +97,7 @@ export type ConversationAction =
   | { readonly _tag: "StopSpeaking" }
   | { readonly _tag: "AskModel"; readonly generation: number; readonly request: ModelRequest }
   | { readonly _tag: "DropModel"; readonly generation: number }
-  | { readonly _tag: "RunTool"; readonly callId: string; readonly request: HttpToolRequest }
+  | { readonly _tag: "RunTool"; readonly callId: string; readonly tool: string; readonly request: HttpToolRequest }
   | { readonly _tag: "SendDigits"; readonly callId: string; readonly digits: string }
   /** Answered like a tool if it fails. */
   | { readonly _tag: "Transfer"; readonly callId: string; readonly destination: string; readonly timeoutSeconds: number }

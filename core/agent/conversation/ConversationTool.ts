@@ -57,7 +57,10 @@ const optOut: ConversationTool = {
   }
 }
 
-const toolOf = ({ definition: { config = {}, type }, description, name }: Tool): ConversationTool | undefined => {
+/** What conversations need of a stored tool. */
+export type UsableTool = Pick<Tool, "definition" | "description" | "name" | "status" | "toolUuid">
+
+const toolOf = ({ definition: { config = {}, type }, description, name }: UsableTool): ConversationTool | undefined => {
   const offered = { name: functionName(name).slice(0, longestName), description: description ?? name }
   switch (type) {
     case "http_api":
@@ -77,7 +80,7 @@ const reasonOf = ({ endCallReasonDescription: why }: JsonObject): JsonObject =>
   oneText("reason", typeof why === "string" && why !== "" ? why : "Why the call ends, in a few words.")
 
 /** The tools of an organization by lower-case UUID, as far as conversations can use them. */
-export const compileTools = (tools: ReadonlyArray<Tool>): ReadonlyMap<string, ConversationTool> =>
+export const compileTools = (tools: ReadonlyArray<UsableTool>): ReadonlyMap<string, ConversationTool> =>
   new Map(
     tools.flatMap((tool) => {
       const compiled = tool.status !== "archived" && isReady(tool.definition) ? toolOf(tool) : undefined

@@ -136,7 +136,10 @@ const parsed = (text: string): unknown => {
 
 /** What the model is told about a response. It decides itself what an error status means. */
 export const resultOf = (status: number, body: string): JsonObject => {
+  const answered = { status: "success", status_code: status }
+  if (body.trim() === "") return { ...answered, data: "", note: "The answer is empty." }
+  if (body.length > longestResult)
+    return { ...answered, data: body.slice(0, longestResult), note: "The answer is longer; this is its beginning." }
   const data = parsed(body)
-  const isShort = body.length <= longestResult
-  return { status: "success", status_code: status, data: data !== undefined && isShort ? data : body.slice(0, longestResult) }
+  return data === undefined ? { ...answered, data: body, note: "The answer is no JSON." } : { ...answered, data }
 }

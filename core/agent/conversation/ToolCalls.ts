@@ -103,7 +103,7 @@ const runOrdinary = (step: Step, scene: Scene, call: ModelToolCall, tool: Conver
   const built = httpRequestOf(tool.config, call.arguments, { initial: step.state.context, gathered: step.state.variables }, scene.now)
   if ("error" in built) return settled(step, call.id, wrong(built.error))
   const said = sayMessage(step, scene, messageIn(tool.config, "customMessageType", "customMessageRecordingId"))
-  return act(atLeast(said, built.request.timeoutMillis), { _tag: "RunTool", callId: call.id, request: built.request })
+  return act(atLeast(said, built.request.timeoutMillis), { _tag: "RunTool", callId: call.id, tool: call.name, request: built.request })
 }
 
 const atLeast = (step: Step, timeoutMillis: number): Step =>

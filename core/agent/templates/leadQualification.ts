@@ -20,7 +20,7 @@ export const leadQualification = {
         greeting: "Hi {{first_name}}, this is the assistant of {{company}}. You had asked us about {{product}}. Do you have two minutes?",
         prompt:
           "Find out whether it is a good time. If not, ask when it would be better. If the callee never asked for anything, apologize and do " +
-          "not go on.",
+          'not go on. If you have to ask again, say: "Do you have two minutes?"',
         allow_interrupt: true,
         add_global_prompt: true
       }),
@@ -28,7 +28,7 @@ export const leadQualification = {
         name: "Learn the need",
         prompt:
           "Learn, in a conversation and not as a questionnaire: what {{product}} is to be used for, how it is done today, by when it is needed, " +
-          "and whether there is a budget. Two questions back at most; then go on.",
+          'and whether there is a budget. Two questions back at most; then go on. Say: "What would you use {{product}} for, and by when do you need it?"',
         allow_interrupt: true,
         add_global_prompt: true,
         ...extracted(
@@ -42,36 +42,37 @@ export const leadQualification = {
       node("arrange", "agentNode", [1, 2], {
         name: "Arrange a call",
         prompt:
-          "Offer that a colleague who knows {{product}} well calls back. Ask for a day and a time of day, and repeat them. It is now {{current_time}}.",
+          "Offer that a colleague who knows {{product}} well calls back. Ask for a day and a time of day, and repeat them. It is now " +
+          '{{current_time}}. Say: "On which day and at what time may a colleague call you?"',
         allow_interrupt: true,
         add_global_prompt: true,
         ...extracted("When to call back.", { name: "callback_time", type: "string", prompt: "The day and time that were agreed on." })
       }),
       node("agreed", "endCall", [2, 1], {
         name: "Call arranged",
-        prompt: "Repeat when the colleague will call, thank for the time and say goodbye.",
+        prompt: 'Repeat when the colleague will call. Say: "Thank you for your time. A colleague will call you then. Goodbye."',
         add_global_prompt: true
       }),
       node("later", "endCall", [2, 0], {
         name: "Another time",
-        prompt: "Say that you will try again then, and say goodbye.",
+        prompt: 'Say: "All right, I will try again another time. Goodbye."',
         add_global_prompt: true,
         ...extracted("When to try again.", { name: "better_time", type: "string", prompt: "When it would be better, if it was said." })
       }),
       node("declined", "endCall", [2, 2], {
         name: "Not interested",
-        prompt: "Accept it at once, thank for the time and say goodbye. Do not try to persuade.",
+        prompt: 'Accept it at once, and do not try to persuade. Say: "I understand. Thank you for your time. Goodbye."',
         add_global_prompt: true
       })
     ],
     [
-      edge("start", "need", "Has time", "The callee has time to talk now."),
+      edge("start", "need", "Has time", "The callee agrees to talk now."),
       edge("start", "later", "No time", "The callee has no time now but may be called again."),
       edge("start", "declined", "Not interested", "The callee is not interested, or asks not to be called."),
       edge("need", "arrange", "Need is clear", "Need and time frame are known, and the product may fit."),
       edge("need", "declined", "Does not fit", "The callee has no need for it, or does not want to go on."),
-      edge("arrange", "agreed", "Time agreed", "A time for the call back was agreed on."),
-      edge("arrange", "declined", "No call wanted", "The callee does not want to be called back.")
+      edge("arrange", "agreed", "Time named", "A day or a time was named."),
+      edge("arrange", "declined", "No call wanted", "The callee declines.")
     ]
   )
 }

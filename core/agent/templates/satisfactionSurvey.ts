@@ -19,15 +19,17 @@ export const satisfactionSurvey = {
         greeting_type: "text",
         greeting:
           "Hello {{first_name}}, this is the assistant of {{company}} with three short questions about {{service}}. Is now a good time?",
-        prompt: "Learn whether the callee wants to answer three questions. It takes two minutes; taking part is voluntary.",
+        prompt:
+          "Learn whether the callee wants to answer three questions. It takes two minutes; taking part is voluntary. If you have to ask again, " +
+          'say: "Is now a good time for three short questions?"',
         allow_interrupt: true,
         add_global_prompt: true
       }),
       node("score", "agentNode", [1, 1], {
         name: "Score",
         prompt:
-          "Ask: on a scale from zero to ten, how likely is it that you would recommend {{company}} to a friend? If the answer is no number, ask " +
-          "once for a number.",
+          'If the answer is no number, ask once for a number. Say: "On a scale from zero to ten, how likely is it that you would recommend ' +
+          '{{company}} to a friend?"',
         allow_interrupt: true,
         add_global_prompt: true,
         ...extracted("The score.", { name: "score", type: "number", prompt: "From 0 to 10; leave it out if no number was said." })
@@ -36,7 +38,8 @@ export const satisfactionSurvey = {
         name: "Reason",
         prompt:
           "Ask what the main reason for this score is, and let the callee finish. Then ask what {{company}} should do better, one thing only. " +
-          "If the callee is upset or reports a problem that is not solved, offer that somebody calls back.",
+          'If the callee is upset or reports a problem that is not solved, offer that somebody calls back. Say: "What is the main reason for your ' +
+          'score?"',
         allow_interrupt: true,
         add_global_prompt: true,
         ...extracted(
@@ -48,19 +51,20 @@ export const satisfactionSurvey = {
       }),
       node("done", "endCall", [2, 2], {
         name: "Done",
-        prompt: "Thank for the answers, say that they are read, and say goodbye. If a call back was wanted, confirm it.",
+        prompt:
+          'Say that the answers are read, and say goodbye. If a call back was wanted, confirm it. Say: "Thank you for your answers. Goodbye."',
         add_global_prompt: true
       }),
       node("declined", "endCall", [2, 0], {
         name: "No time",
-        prompt: "Say that this is no problem, wish a good day and say goodbye.",
+        prompt: 'Say: "That is no problem. Have a good day. Goodbye."',
         add_global_prompt: true
       })
     ],
     [
       edge("start", "score", "Takes part", "The callee agrees to answer."),
       edge("start", "declined", "Does not take part", "The callee has no time or does not want to answer."),
-      edge("score", "reason", "Score given", "A score was given, or the callee does not want to give one but goes on."),
+      edge("score", "reason", "Score given", "A score was given, or the callee goes on without one."),
       edge("score", "declined", "Breaks off", "The callee does not want to go on."),
       edge("reason", "done", "Answered", "Both questions were asked, or the callee has nothing more to say.")
     ]
