@@ -1,0 +1,229 @@
+/** The tools of an organization in a conversation, judged by the log of the service that they ask. */
+import { Effect, Layer, Logger } from "effect"
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import t, { type Test } from "tap"
+import { compile } from "#core/agent/conversation/ConversationGraph.ts"
+import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
+import { Credentials } from "#core/credential/Credentials.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { LanguageModel, ModelRequest } from "#core/model/LanguageModel.ts"
+import * as resources from "#core/services/resources.ts"
+import { Tools } from "#core/tool/Tools.ts"
+import { makeConversation } from "#runtime/conversation/ConversationActor.ts"
+import { HttpTools } from "#runtime/conversation/HttpTools.ts"
+import { writtenLines } from "#runtime/conversation/writtenLines.ts"
+import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
+import { egress } from "#test/support/egress.ts"
+import * as given from "#test/support/given.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+import { call, finished, text } from "#test/support/talk.ts"
+import { definition } from "#test/support/talkScript.ts"
+import { Stream } from "effect"
+
+const database = await openDatabase(t)
+const ours = await database.run(given.organization())
+const theirs = await database.run(given.organization({ name: "Other" }))
+
+interface Asked {
+  readonly line: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+/** A service on this machine that answers as it is told. */
+const serviceOf = async (t: Test, answers: (response: ServerResponse) => void) => {
+  const asked: Array<Asked> = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString()
+    })
+    request.on("end", () => {
+      asked.push({ line: `${request.method} ${request.url}`, headers: request.headers, body })
+      answers(response)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // An address that is a port's number is what a server has that listens on one.
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+interface Told {
+  /** What the model was told that the tool answered. */
+  readonly result: JsonObject | undefined
+  readonly names: ReadonlyArray<string>
+  readonly logged: string
+}
+
+const makeTool = (organizationId: OrganizationId, config: JsonObject) =>
+  Tools.use((_) => _.create(organizationId, { name: "Find order", definition: { schema_version: 1, type: "http_api", config } }))
+
+/** The model calls the tool once, in a conversation of `organizationId`, and says what it was told. */
+const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string, given: JsonObject) {
+  const tools = yield* HttpTools
+  const graph = compile(definition({ greeting: "", tool_uuids: [uuid.toUpperCase()] }))
+  if (graph === undefined) return yield* Effect.die("The graph has no start")
+  const requests: Array<ModelRequest> = []
+  const model: LanguageModel = {
+    provider: "scripted",
+    model: "one",
+    answer: (request) => {
+      requests.push(request)
+      const parts = requests.length === 1 ? [call("find_order", given)] : [text("I see.")]
+      return Stream.fromIterable([...parts, finished])
+    }
+  }
+  const plan = { graph, tools: yield* tools.load(organizationId, graph), settings: settingsOf({}), timeZone: "UTC" }
+  const actor = yield* makeConversation(plan, {
+    model,
+    speaker: writtenLines(
+      () => {},
+      (line) => actor.tell({ _tag: "LineSpoken", line })
+    ),
+    runTool: (request) => tools.run(organizationId, request),
+    sendDigits: () => Effect.die("none"),
+    transfer: () => Effect.die("none"),
+    write: () => Effect.void,
+    hangUp: () => {}
+  })
+  actor.tell({ _tag: "Started", context: { first_name: "Ada" } })
+  yield* actor.calleesTurn
+  const last = requests.at(-1)?.messages.at(-1)
+  return { result: last?._tag === "ToolResult" ? last.result : undefined, names: requests[0]?.tools.map(({ name }) => name) ?? [] }
+})
+
+const services = (privateWebhooks: boolean) =>
+  HttpTools.layer.pipe(
+    Layer.provide([CredentialSecrets.layer, WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks })))]),
+    Layer.provideMerge(resources.layer.pipe(Layer.provide(egress({ privateWebhooks }))))
+  )
+
+const told = async (
+  config: JsonObject,
+  {
+    args = {},
+    asOther = false,
+    credential,
+    privateWebhooks = true
+  }: {
+    readonly args?: JsonObject
+    readonly asOther?: boolean
+    readonly credential?: { readonly allowedHosts?: ReadonlyArray<string>; readonly isRemoved?: boolean }
+    readonly privateWebhooks?: boolean
+  } = {}
+): Promise<Told> => {
+  const lines: Array<string> = []
+  const log = Logger.layer([Logger.make((entry) => void lines.push(JSON.stringify(entry.message)))])
+  const story = Effect.gen(function* () {
+    const made =
+      credential === undefined
+        ? undefined
+        : yield* Credentials.use((_) =>
+            _.create(ours, { name: crypto.randomUUID(), credentialType: "bearer_token", data: { token: "canary-5e" } })
+          )
+    const { toolUuid } = yield* makeTool(ours, made === undefined ? config : { ...config, credential_uuid: made.uuid })
+    if (made !== undefined && credential?.allowedHosts !== undefined)
+      yield* Credentials.use((_) => _.update(ours, made.uuid, { allowedHosts: credential.allowedHosts }))
+    if (made !== undefined && credential?.isRemoved === true) yield* Credentials.use((_) => _.remove(ours, made.uuid))
+    return yield* talk(asOther ? theirs : ours, toolUuid, args)
+  })
+  const { names, result } = await database.run(Effect.provide(story, Layer.merge(services(privateWebhooks), log)))
+  return { result, names, logged: lines.join("\n") }
+}
+
+const usual = { method: "POST", parameters: [{ name: "number", type: "string", description: "" }] }
+const args = { number: "canary-7" }
+
+t.test("given a service, when the model calls its tool, then it is asked once, with the credential, and its answer is told", async (t) => {
+  const { asked, url } = await serviceOf(t, (response) => response.end('{"state":"sent"}'))
+  const { logged, result } = await told({ ...usual, url: `${url}/orders`, headers: { "X-Shop": "7" } }, { args, credential: {} })
+  t.strictSame(result, { status: "success", status_code: 200, data: { state: "sent" } })
+  t.match(asked, [{ line: "POST /orders", body: '{"number":"canary-7"}' }])
+  t.equal(asked.length, 1)
+  t.match(asked[0]?.headers, { authorization: "Bearer canary-5e", "x-shop": "7", "content-type": "application/json" })
+  t.notMatch(logged, /canary/)
+})
+
+t.test("given a service that refuses, then the model is told its status and its words", async (t) => {
+  const { asked, url } = await serviceOf(t, (response) => response.writeHead(404).end('{"error":"none"}'))
+  const { result } = await told({ ...usual, method: "GET", url: `${url}/orders/{{number}}` }, { args: { number: "a/../b" } })
+  t.strictSame(result, { status: "success", status_code: 404, data: { error: "none" } })
+  t.strictSame(
+    asked.map(({ line }) => line),
+    ["GET /orders/a%2F..%2Fb?number=a%2F..%2Fb"]
+  )
+})
+
+t.test("given an answer that is hostile, then the model is told so, and the conversation goes on", async (t) => {
+  const answered = async (answers: (response: ServerResponse) => void, more: JsonObject = {}) => {
+    const { asked, url } = await serviceOf(t, answers)
+    const { logged, result } = await told({ ...usual, url, ...more }, { args, credential: {} })
+    t.equal(asked.length, 1, "it is asked once")
+    t.notMatch(logged, /canary/)
+    t.notMatch(JSON.stringify(result), /canary-5e/)
+    return result
+  }
+  t.strictSame(await answered((response) => response.end("<html>")), {
+    status: "success",
+    status_code: 200,
+    data: "<html>",
+    note: "The answer is no JSON."
+  })
+  t.match(await answered((response) => response.end('{"a":')), { note: "The answer is no JSON." })
+  t.match(await answered((response) => response.writeHead(204).end()), { status_code: 204, note: "The answer is empty." })
+  t.match(await answered((response) => response.end(Buffer.from([0xff, 0xfe, 0x00]))), { note: "The answer is no JSON." })
+  t.match(await answered((response) => response.end(`["${"x".repeat(20_000)}"]`)), { note: /its beginning/, data: /^\["x{7998}$/ })
+  t.match(await answered((response) => response.end("[".repeat(100_000))), { note: /its beginning/ })
+  const endless = (response: ServerResponse) => {
+    const more = () => {
+      if (response.writableEnded || response.destroyed) return
+      response.write("x".repeat(65_536))
+      setImmediate(more)
+    }
+    more()
+  }
+  t.strictSame(await answered(endless), { status: "error", error: "The answer of the service is too large." })
+  const drip = (response: ServerResponse) => {
+    const timer = setInterval(() => response.write("x"), 20)
+    response.on("close", () => clearInterval(timer))
+  }
+  t.strictSame(await answered(drip, { timeout_ms: 300 }), { status: "error", error: "The service did not answer in time." })
+  t.strictSame(await answered(() => {}, { timeout_ms: 300 }), { status: "error", error: "The service did not answer in time." })
+  t.strictSame(await answered((response) => response.destroy()), { status: "error", error: "The service cannot be reached." })
+})
+
+t.test("given an answer that leads elsewhere, then nobody goes there", async (t) => {
+  const inside = await serviceOf(t, (response) => response.end('{"secret":1}'))
+  const { asked, url } = await serviceOf(t, (response) => response.writeHead(307, { location: inside.url }).end())
+  const { result } = await told({ ...usual, url }, { args, credential: {} })
+  t.strictSame(result, { status: "error", error: "The service redirects to another address, which is not followed." })
+  t.strictSame([asked.length, inside.asked.length], [1, 0])
+})
+
+t.test("given a request that must not be sent, then it is not", async (t) => {
+  const { asked, url } = await serviceOf(t, (response) => response.end("{}"))
+  const refused = async (config: JsonObject, more: Parameters<typeof told>[1], error: string) =>
+    t.strictSame((await told({ ...usual, ...config }, { args, ...more })).result, { status: "error", error })
+  await refused({ url }, { privateWebhooks: false }, "The service's address may not be connected to.")
+  await refused({ url: "http://localhost:1/" }, { privateWebhooks: false }, "The service's address may not be connected to.")
+  await refused({ url: "https://user:pass@shop.example/" }, {}, "The tool's URL cannot be used.")
+  await refused({ url }, { credential: { isRemoved: true } }, "The tool's credential does not exist.")
+  await refused({ url }, { credential: { allowedHosts: ["shop.example"] } }, "The tool's credential may not be sent to this host.")
+  await refused({ url: "http://127.0.0.1:1/" }, {}, "The service cannot be reached.")
+  t.equal(asked.length, 0)
+})
+
+t.test("given a tool of another organization, then its agents do not have it", async (t) => {
+  const { asked, url } = await serviceOf(t, (response) => response.end("{}"))
+  t.ok((await told({ ...usual, url }, { args })).names.includes("find_order"))
+  const { names, result } = await told({ ...usual, url }, { args, asOther: true })
+  t.notOk(names.includes("find_order"))
+  t.match(result, { status: "error", error: "There is no tool find_order here." })
+  t.equal(asked.length, 1)
+})
