@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { ConfigurationProblem } from "#core/Problem.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { below, boolean, here, integer, isNull, list, number, object, oneOf, type Rule, text } from "#core/Rule.ts"
+import { below, boolean, closed, here, integer, isNull, list, number, object, oneOf, record, type Rule, text } from "#core/Rule.ts"
 import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
 export class AgentConfigurationsRefused extends Schema.TaggedError<AgentConfigurationsRefused>()("AgentConfigurationsRefused", {
@@ -19,6 +19,21 @@ const voicemailDetection: Rule = (value) => {
   const mute = isMute ? below("message", here("Field required: what is said to the machine when `action` is 'leave_message'")) : []
   return [...detection(value), ...mute]
 }
+
+export const longestStaticLine = 500
+const staticLine = text(longestStaticLine)
+/** Only ours, so an unknown name can only be misspelled. */
+const staticLines = closed({ filler: staticLine, reprompt: staticLine, check_in: staticLine, goodbye: staticLine, apology: staticLine })
+
+const longestPhrase = 200
+const mostPhrases = 100
+/** What the built-in model reads; other members are kept for clients. */
+const embedded = object({
+  nodes: record(object({ say: text(longestMessage) })),
+  edges: record(object({ phrases: list(mostPhrases, text(longestPhrase, /\S/)), dtmf: text(8, /^[0-9*#A-D]+$/), confirm: boolean })),
+  fallback_edge: text(),
+  introduction: text(longestMessage)
+})
 
 /** No call may last longer, whatever its agent asks for. */
 export const longestCallSeconds = 1200
@@ -42,6 +57,9 @@ const checkSettings = object({
   external_pbx_lead_headers: list(50, text(64, destinationField)),
   voicemail_detection: voicemailDetection,
   transcript_configuration: anyObject,
+  static_lines: staticLines,
+  send_dtmf: boolean,
+  embedded,
   model_overrides: object({ llm: anyObject, tts: anyObject, stt: anyObject, realtime: anyObject, is_realtime: boolean })
 })
 

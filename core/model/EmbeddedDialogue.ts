@@ -1,4 +1,4 @@
-/** `embedded` in an agent's configurations: what its author tells the embedded model beyond prompts. It is stored unvalidated: what is malformed is left out. */
+/** `embedded` in an agent's configurations: what its author tells the embedded model beyond prompts. It may have been stored before it was validated: what is malformed is left out. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 interface EmbeddedEdge {

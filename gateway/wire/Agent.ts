@@ -21,7 +21,10 @@ const configurationsText =
   "Settings outside the graph. `voicemail_detection` is `{enabled, action, message}`. `action` is what the agent does when a machine answers: " +
   "`hangup` (the default), `leave_message` (waits for the beep or for three seconds of silence, says `message`, which may contain variables like a " +
   "greeting, and hangs up) or `continue` (goes on as with a person). The run records `answered_by`, and for a message `voicemail_message`: `left`, " +
-  "`cut` or `not_left`. A contact for whom a message was `left` is not called again."
+  "`cut` or `not_left`. A contact for whom a message was `left` is not called again. `static_lines` are what the agent says when no model can be " +
+  "asked, English by default: `filler` (while something takes long), `reprompt`, `check_in`, `goodbye` and `apology`. `send_dtmf: true` lets the " +
+  "model press keys. `max_user_idle_timeout` counts from 1 to 600 seconds. `embedded` is for the model that is built in: `nodes` (by id: `say`), " +
+  "`edges` (by id: `phrases` that lead along it, its key `dtmf`, whether to `confirm` it), `fallback_edge` and `introduction`."
 
 export const CreateAgent = Type.Object(
   {

@@ -248,6 +248,51 @@ t.test("given an agent's settings", async (t) => {
     check([], "voicemail_detection: Input should be a valid dictionary")
   })
 
+  t.test("when they say how the agent talks, then each part is checked", async (t) => {
+    t.strictSame(
+      wrong({
+        send_dtmf: true,
+        static_lines: { filler: "Moment, bitte.", check_in: null, goodbye: "" },
+        embedded: {
+          nodes: { a: { say: "Hello." } },
+          edges: { e: { phrases: ["yes", "sure"], dtmf: "1", confirm: false }, f: null },
+          fallback_edge: "e",
+          introduction: "Ada here.",
+          voice: "slt"
+        }
+      }),
+      []
+    )
+    t.strictSame(
+      wrong({
+        send_dtmf: "yes",
+        static_lines: { filler: 5, reprompt: "x".repeat(501), checkin: "Hello?" },
+        embedded: {
+          nodes: { a: { say: ["Hello."] }, b: "Hello." },
+          edges: { e: { phrases: [" ", 1], dtmf: "one", confirm: "no" } },
+          introduction: 5
+        }
+      }),
+      [
+        "static_lines.filler: Input should be a valid string",
+        "static_lines.reprompt: String should have at most 500 characters",
+        "static_lines.checkin: Extra inputs are not permitted; known are filler, reprompt, check_in, goodbye, apology",
+        "send_dtmf: Input should be a valid boolean",
+        "embedded.nodes.a.say: Input should be a valid string",
+        "embedded.nodes.b: Input should be a valid dictionary",
+        "embedded.edges.e.phrases.0: String should match pattern '\\S'",
+        "embedded.edges.e.phrases.1: Input should be a valid string",
+        "embedded.edges.e.dtmf: String should match pattern '^[0-9*#A-D]+$'",
+        "embedded.edges.e.confirm: Input should be a valid boolean",
+        "embedded.introduction: Input should be a valid string"
+      ]
+    )
+    t.strictSame(wrong({ embedded: [], static_lines: "Hello." }), [
+      "static_lines: Input should be a valid dictionary",
+      "embedded: Input should be a valid dictionary"
+    ])
+  })
+
   t.test("when they are not, then each place is named", async (t) => {
     t.strictSame(
       wrong({

@@ -158,6 +158,30 @@ t.test("given any conversation, then it ends once, and nothing comes after its e
   })
 })
 
+/** Whatever brings a conversation to its end, unless it has one. */
+const whatEnds = ({ lines, timers }: ConversationState): ReadonlyArray<ConversationEvent> => [
+  { _tag: "EndRequested", reason: "system_cancelled" },
+  { _tag: "CalleeHungUp" },
+  { _tag: "MachineHeard", verdict: "machine" },
+  { _tag: "CalleeTurn", text: "Stop calling me." },
+  ...Object.values(timers).map(({ id }) => ({ _tag: "TimerFired" as const, id })),
+  ...lines.map(({ id }) => ({ _tag: "LineFailed" as const, line: id }))
+]
+
+t.test("given any conversation, then the first end that it is given stays its end", async () => {
+  holds((moments, planNumber) => {
+    const plan = plans[planNumber]
+    const ending = moments.flatMap(({ state }) => (state.end === undefined || state.phase === "over" ? [] : [state]))
+    return ending.every(
+      (state) => plan !== undefined && whatEnds(state).every((event) => step(plan, state, event, talkStart).state.end === state.end)
+    )
+  })
+})
+
+t.test("given any conversation, then no line is left open that nothing more will be said of", async () => {
+  holds((moments) => moments.every(({ state }) => state.lines.every(({ id, isClosed }) => isClosed || state.answer?.line === id)))
+})
+
 t.test("given any conversation, then whatever was answered is not answered again", async () => {
   holds((moments, planNumber) => {
     const plan = plans[planNumber]

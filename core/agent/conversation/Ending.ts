@@ -3,7 +3,7 @@ import { act, type ConversationState, type End, type EndReason, put, type Scene,
 import { extract } from "./Extractions.ts"
 import { dispositionOf, gatheredOf, tagsOf } from "./Gathered.ts"
 import { withEntries } from "./History.ts"
-import { closeLine, stopSpeaking } from "./Speech.ts"
+import { stopSpeaking } from "./Speech.ts"
 
 export const endFor = (reason: EndReason, more: { readonly disposition?: string; readonly tags?: ReadonlyArray<string> } = {}): End => ({
   reason,
@@ -13,10 +13,10 @@ export const endFor = (reason: EndReason, more: { readonly disposition?: string;
 
 const isOver = ({ phase }: ConversationState): boolean => phase === "concluding" || phase === "over"
 
+/** What has been said of it is left as it is: whoever drops it closes the line or stops speaking. */
 export const dropAnswer = (step: Step): Step => {
   const { answer } = step.state
-  if (answer === undefined) return step
-  return act(put(closeLine(step, answer.line), { answer: undefined }), { _tag: "DropModel", generation: answer.generation })
+  return answer === undefined ? step : act(put(step, { answer: undefined }), { _tag: "DropModel", generation: answer.generation })
 }
 
 /** The calls that have no result yet get this one. Their answers, when they come, are ignored. */
@@ -38,14 +38,14 @@ export const abandonCalls = (step: Step, why: string): Step => {
   return put(noted, { batch: undefined, unanswered: [], history: withEntries(history, ...results, ...unanswered) })
 }
 
-/** Ends after what has been said so far. The first end counts. */
+/** Ends after what has been said so far. Nothing that happens from then on asks for another end but `endNow`. */
 export const endAfterLines = (step: Step, scene: Scene, end: End): Step => {
-  if (step.state.end !== undefined || isOver(step.state)) return step
   const settled = put(abandonCalls(dropAnswer(step), "The call ends."), { end })
   const last = settled.state.lines.at(-1)
   return last === undefined ? close(settled, scene, true) : put(settled, { phase: "ending", lastLine: last.id })
 }
 
+/** The end that was asked for first counts. */
 export const endNow = (step: Step, scene: Scene, end: End, isLineOpen = true): Step => {
   if (isOver(step.state)) return step
   const settled = abandonCalls(dropAnswer(step), "The call ends.")

@@ -1,4 +1,5 @@
 /** What an agent says when no model can be asked. Agents that speak another language than English bring their own in `static_lines`. */
+import { longestStaticLine } from "#core/agent/AgentConfigurations.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 export interface StaticLines {
@@ -19,8 +20,6 @@ const english: StaticLines = {
   goodbye: "Thank you for your time. Goodbye.",
   apology: "I am sorry, something is not working on my side. Goodbye."
 }
-
-const longestStaticLine = 500
 
 const lineIn = (set: JsonObject, name: string, standard: string): string => {
   const given = set[name]
