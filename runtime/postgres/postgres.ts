@@ -5,7 +5,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
 import { Config } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
@@ -113,20 +113,37 @@ const placeOf = (url: Redacted.Redacted): string => {
 const isStarting = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
 
-const absent = (place: string, error: SqlError.SqlError): string => {
-  const { cause } = error.reason
-  return `No connection to the database at ${place}: ${cause instanceof Error && cause.message !== "" ? cause.message : error.message}`
-}
+const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string =>
+  cause instanceof Error && cause.message !== "" ? cause.message : message
+
+const absent = (place: string, error: SqlError.SqlError): string => `No connection to the database at ${place}: ${reasonOf(error)}`
+
+/** For what the start needs: a busy server, or one that is starting itself, accepts no connection in time, and is asked again. */
+const patiently = <A, E, R>(work: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+  Effect.suspend(() => {
+    let isTold = false
+    const tell = (error: SqlError.SqlError) => {
+      if (isTold) return Effect.void
+      isTold = true
+      const told = Effect.logWarning("the database accepts no connection yet, and the start waits for it")
+      return Effect.annotateLogs(told, { reason: reasonOf(error) })
+    }
+    const isWaitedFor = (error: E | SqlError.SqlError): error is SqlError.SqlError => SqlError.isSqlError(error) && isStarting(error)
+    return work.pipe(
+      Effect.tapError((error) => (isWaitedFor(error) ? tell(error) : Effect.void)),
+      Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => isWaitedFor(input))))
+    )
+  })
 
 const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const place = placeOf(url)
   const sql = yield* SqlClient.SqlClient
-  yield* refusePooler(url, place).pipe(
-    Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => input._tag === "SqlError" && isStarting(input)))),
-    Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: absent(place, error) }))
+  const asked = Effect.andThen(
+    refusePooler(url, place),
+    sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int / 10000 AS version`
   )
-  const [row] = yield* sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int / 10000 AS version`.pipe(
-    Effect.mapError((error) => new DatabaseUnavailable({ message: absent(place, error) }))
+  const [row] = yield* patiently(asked).pipe(
+    Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: absent(place, error) }))
   )
   if (row === undefined || row.version < oldestPostgres) {
     return yield* new DatabaseUnavailable({
@@ -142,7 +159,7 @@ export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1
 export const wallLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { tenantDatabaseUrl } = yield* Config
-    const { obstacle, wall } = yield* Effect.orDie(TenantWall.use(({ raised }) => raised))
+    const { obstacle, wall } = yield* Effect.orDie(patiently(TenantWall.use(({ raised }) => raised)))
     if (obstacle === undefined) return
     if (tenantDatabaseUrl !== undefined) return yield* new TenantRoleUnfit({ reason: obstacle })
     const message =

@@ -1,12 +1,17 @@
 /** What an engine finds when it starts: what another name has left behind, and what stands between it and its database. */
 import { execFile } from "node:child_process"
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import t from "tap"
+import { removeData } from "#test/support/dataFolder.ts"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, nowMillis, numbersOf, untilTrue } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
 t.jobs = 2
@@ -38,6 +43,36 @@ t.test("given a pooler that shares sessions between clients, when an engine is s
   const engine = spawnEngine({ DATABASE_URL: address.href, PORT: "0" })
   t.equal((await engine.exited).code, 1, "then it refuses")
   t.match(engine.output(), /a pooler that shares database sessions between clients/, "and says why")
+})
+
+/** More than an engine waits for one. */
+const slowMillis = 6000
+
+t.test("given a database that is slow to accept connections, when an engine is started on it", { buffered: true }, async (t) => {
+  const { url } = await openDatabase(t)
+  const address = new URL(url)
+  // As a session begins: the engine's first own one, and the first one of its requests.
+  const slow = [/\0trunkline slow\0/, /\0user\0trunkline_/]
+  const delayed: Array<string> = []
+  const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) }, () => ({
+    fromClient: (chunk) => {
+      const at = slow.findIndex((opening) => opening.test(chunk.toString("latin1")))
+      if (at === -1) return 0
+      delayed.push(...slow.splice(at, 1).map(String))
+      return slowMillis
+    }
+  }))
+  t.teardown(() => proxy.stop())
+  address.port = String(proxy.port)
+  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-journey-"))
+  t.teardown(() => removeData(dataDir))
+  const engine = await startEngine({ DATABASE_URL: address.href, DATA_DIR: dataDir, NODE_NAME: "slow", PORT: "0" })
+  t.teardown(async () => {
+    engine.kill("SIGKILL")
+    await engine.exited
+  })
+  t.equal(delayed.length, 2, "then both were slow, and it starts nevertheless")
+  t.equal(engine.output().match(/the database accepts no connection yet, and the start waits for it/g)?.length, 2, "and says what for")
 })
 
 t.test(
