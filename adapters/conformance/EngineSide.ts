@@ -48,7 +48,7 @@ export class EngineSide {
   readonly calls = new Map<string, PlacedCall>()
   readonly door: CarrierDoor
   trunk!: Trunk // set by `open`, the only maker
-  /** Whatever is told is lost. */
+  /** Whatever is told is lost; only looks tell of calls. */
   isDeaf = false
   readonly #stage: Stage
   readonly #options: EngineOptions
@@ -156,7 +156,7 @@ export class EngineSide {
   async look(call: PlacedCall): Promise<Presence | undefined> {
     const result = await Effect.runPromise(Effect.result(this.trunk.lookup(call.ref())))
     if (Result.isFailure(result)) return undefined
-    for (const event of result.success.told) this.#take(call.callId, event)
+    for (const event of result.success.told) call.take(event)
     return result.success.presence
   }
 

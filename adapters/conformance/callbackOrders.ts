@@ -79,9 +79,9 @@ export const callbackOrders: ReadonlyArray<Rule> = [
       const engine = await scene.engine()
       const call = await engine.accepted(scene.number("leaves"))
       engine.isDeaf = true
+      // To the end: a part of what was told may still be on its way.
       await scene.untilPhone(call.to, "ended", "its callee leaves")
       const { providerCallId } = call
-      engine.isDeaf = false
       if (providerCallId === undefined) throw new NotAsked("the carrier names no call in its reply")
       await engine.isGone(call)
       const isWrong = call.has("HungUp") && !call.has("Answered")

@@ -122,13 +122,13 @@ export const lostReplies: ReadonlyArray<Rule> = [
       engine.isDeaf = true
       spoil(scene, true, "lost")
       const call = await engine.place(other.to)
-      engine.isDeaf = false
       const found = async () => {
         const presence = await engine.look(call)
         return (presence !== undefined && isAlive(presence)) || undefined
       }
       const why = "it is the one of the two that is no other call of ours"
       await scene.until("the call that was lost is found", found, () => call.story(), why)
+      engine.isDeaf = false
       demand(call.providerCallId !== other.providerCallId, "the id of its own call", () => "that of the other", TAKEN)
       for (const one of [call, other]) {
         await engine.hangUp(one)
