@@ -185,13 +185,29 @@ const build = async (program) => {
 }
 
 /**
- * Builds a program unless there is an up-to-date build of it.
+ * Builds a program unless there is an up-to-date build of it. Returns its file; undefined if it cannot be built.
  *
  * @param {string} program
  */
 export const ensureBuilt = (program) => {
+  const found = builtFileOf(program)
+  if (found !== undefined) return found
   // In a process of its own, which takes the memory for building with it when it ends.
-  if (builtFileOf(program) === undefined) spawnSync(process.execPath, [self, program], { stdio: ["ignore", "ignore", "inherit"] })
+  spawnSync(process.execPath, [self, program], { stdio: ["ignore", "ignore", "inherit"] })
+  return builtFileOf(program)
+}
+
+/**
+ * Imports a build.
+ *
+ * @param {string} file
+ */
+export const loadBuilt = async (file) => {
+  enableCompileCache(join(dirname(file), "cache"))
+  const loaded = await import(pathToFileURL(file).href)
+  // Node itself would write it only at the end, and a process that is killed never.
+  flushCompileCache()
+  return loaded
 }
 
 /**
@@ -200,17 +216,10 @@ export const ensureBuilt = (program) => {
  * @param {string} program
  */
 export const load = async (program) => {
-  ensureBuilt(program)
-  const file = builtFileOf(program)
-  if (file === undefined) {
-    process.stderr.write(`${program} could not be built and runs from its sources: it starts more slowly and takes more memory\n`)
-    return import(pathToFileURL(join(root, program)).href)
-  }
-  enableCompileCache(join(dirname(file), "cache"))
-  const loaded = await import(pathToFileURL(file).href)
-  // Node itself would write it only at the end, and a process that is killed never.
-  flushCompileCache()
-  return loaded
+  const file = ensureBuilt(program)
+  if (file !== undefined) return loadBuilt(file)
+  process.stderr.write(`${program} could not be built and runs from its sources: it starts more slowly and takes more memory\n`)
+  return import(pathToFileURL(join(root, program)).href)
 }
 
 if (process.argv[1] === self) await build(process.argv[2] ?? "runtime/main.ts")

@@ -1,9 +1,7 @@
 /** Holds answers against our own OpenAPI document, through somebody else's validator. What is not documented is not allowed. */
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
-import standaloneCode from "ajv/dist/standalone/index.js"
-import formats from "ajv-formats"
+import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js"
 import { createHash } from "node:crypto"
-import { mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -51,33 +49,42 @@ const schemaAt = (pattern: string, name: string, status: string): string =>
 
 const require = createRequire(import.meta.url)
 const cache = fileURLToPath(new URL("../../node_modules/.cache/validators", import.meta.url))
-const hash = (text: string): string => createHash("sha1").update(text).digest("hex").slice(0, 20)
+const hash = (...texts: ReadonlyArray<string>): string => createHash("sha1").update(texts.join("\0")).digest("hex").slice(0, 20)
+/** Says how they are compiled. */
+const own = readFileSync(fileURLToPath(import.meta.url), "utf8")
 
-const ajvOf = (schema: Json): Ajv2020 => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, code: { source: true } })
+/** Loaded only where something is to be compiled. The casts hold because each is the type of the module that is loaded. */
+const ajvOf = (schema: Json) => {
+  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js")
+  const standaloneCode = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js")
+  const formats = require("ajv-formats") as typeof import("ajv-formats")
+  const ajv: Ajv2020 = new Ajv2020({ strict: false, allErrors: true, validateFormats: true, code: { source: true } })
   formats.default(ajv)
   ajv.addFormat("binary", true)
   ajv.addSchema({ $id: "api", ...schema })
-  return ajv
+  return (pointer: string) => {
+    const validate = ajv.compile({ $ref: `api#${pointer}` })
+    return { source: standaloneCode.default(ajv, validate), validate }
+  }
 }
 
 /** Compiles a part of the document, or loads what another process has compiled of the same document: most of a second for each otherwise. */
-const compilerOf = (schema: Json): ((pointer: string) => ValidateFunction) => {
-  const folder = join(cache, hash(JSON.stringify(schema)))
-  let ajv: Ajv2020 | undefined
+const compilerOf = ({ components, paths }: Pick<OpenApi, "components" | "paths">): ((pointer: string) => ValidateFunction) => {
+  const folder = join(cache, hash(own, JSON.stringify({ components, paths })))
+  let compiler: ReturnType<typeof ajvOf> | undefined
   return (pointer) => {
     const kept = join(folder, `${hash(pointer)}.cjs`)
     try {
       return require(kept)
     } catch {
-      ajv ??= ajvOf(schema)
-      const compiled = ajv.compile({ $ref: `api#${pointer}` })
+      compiler ??= ajvOf({ components: closed(components), paths: closed(paths) })
+      const compiled = compiler(pointer)
       // Under another name first, because other processes read it.
       const draft = `${kept}.${process.pid}`
       mkdirSync(folder, { recursive: true })
-      writeFileSync(draft, standaloneCode.default(ajv, compiled))
+      writeFileSync(draft, compiled.source)
       renameSync(draft, kept)
-      return compiled
+      return compiled.validate
     }
   }
 }
@@ -85,7 +92,7 @@ const compilerOf = (schema: Json): ((pointer: string) => ValidateFunction) => {
 /** `ready`: tags of operations whose success is judged without delay from the first time on; others take up to a tenth of a second then. */
 export const judgeOf = (routes: ReadonlyArray<Route<unknown>>, ready: ReadonlyArray<string> = []): Judge => {
   const document = openApiOf(routes, "0.0.0")
-  const compile = compilerOf(isJson(document) ? { paths: closed(document.paths), components: closed(document.components) } : {})
+  const compile = compilerOf(document)
   const validators = new Map<string, ValidateFunction>()
   const validatorOf = (pointer: string): ValidateFunction => {
     const found = validators.get(pointer)

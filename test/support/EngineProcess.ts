@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url"
 import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 import { until } from "./until.ts"
 
-const main = fileURLToPath(new URL("./engineStart.js", import.meta.url))
+const start = fileURLToPath(new URL("./engineStart.js", import.meta.url))
+/** Set by `runAll.ts`, which has built it: otherwise each engine would compare all sources with its build first. */
+const built = process.env["TEST_ENGINE"]
+const program = built === undefined ? [start] : [start, built]
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -33,7 +36,7 @@ export interface Engine extends EngineProcess {
 export const spawnEngine = (environment: Environment): EngineProcess => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
-  const child = spawn("env", ["-i", ...variables, process.execPath, main], { stdio: ["pipe", "pipe", "pipe"] })
+  const child = spawn("env", ["-i", ...variables, process.execPath, ...program], { stdio: ["pipe", "pipe", "pipe"] })
   // We may have raised our own.
   if (child.pid !== undefined) makeOrdinary(child.pid)
   let output = ""

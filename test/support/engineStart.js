@@ -1,4 +1,5 @@
-/** The engine of the tests, built as `npm start` builds the engine. */
-import { load } from "#runtime/build.js"
+/** The engine of the tests, built as `npm start` builds the engine; `engineStart.js FILE` runs a build that is known to be up to date. */
+import { load, loadBuilt } from "#runtime/build.js"
 
-await load("test/support/engineMain.ts")
+const [built] = process.argv.slice(2)
+await (built === undefined ? load("test/support/engineMain.ts") : loadBuilt(built))
