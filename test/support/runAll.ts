@@ -7,7 +7,7 @@
  */
 import { spawn } from "node:child_process"
 import { globSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { availableParallelism, totalmem } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
@@ -21,31 +21,47 @@ const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 const waiting = /^test\/(adapters|chaos|journey)\//
-/** These take longest, most of them by waiting, so they begin first; otherwise the run would end with one of them alone. */
-const hosted = ["cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"].map((carrier) => `hosted/${carrier}`)
+/** These take longest, the longest first: otherwise the run would end with one of them alone. */
 const longest = [
-  ...hosted,
-  "package",
-  "stuckTrunk",
-  "crash",
-  "trouble",
-  "faultPause",
-  "demo",
-  "lateCalls",
-  "recovery",
-  "claimedEnds",
-  "allInDoubt",
-  "throughDialplan",
-  "hostedCarrier",
-  "callbackSchedules",
-  "kills",
-  "generatedAsterisk",
-  "twoEngines",
-  "severalAsterisks",
-  "chaos",
-  "ariDoubt",
-  "outages"
-].map((name) => join("/", `${name}.test.ts`))
+  "journey/lateCalls",
+  "journey/stuckTrunk",
+  "journey/faultPause",
+  ...["telnyx", "plivo", "vobiz", "vonage", "twilio"].map((carrier) => `journey/hosted/${carrier}`),
+  "journey/trouble",
+  "adapters/cloudonix",
+  "journey/hosted/cloudonix",
+  "journey/crash",
+  "journey/demo",
+  "package/package",
+  "journey/kills",
+  "adapters/ariDoubt",
+  "journey/allInDoubt",
+  "journey/outages",
+  "journey/throughDialplan",
+  "chaos/chaos",
+  "journey/outageEntries",
+  "journey/generatedAsterisk",
+  "journey/hostedCarrier",
+  "journey/foundCalls",
+  "journey/twoEngines",
+  "journey/onePhone",
+  "journey/recovery",
+  "journey/severalAsterisks",
+  "journey/idempotency",
+  "journey/claimedEnds",
+  "journey/callbackSchedules",
+  "journey/asterisk",
+  "journey/campaign",
+  "journey/pacing",
+  "adapters/ariConformance",
+  "adapters/eighth/brokenAdapters",
+  "security/neighbours",
+  "security/quotaRates",
+  "gateway/fuzz",
+  "gateway/hostile",
+  "runtime/answeringMachines",
+  "security/recordingFormat"
+].map((name) => `/${name}.test.ts`)
 
 const placeOf = (file: string): number => {
   const place = longest.findIndex((end) => file.endsWith(end))
@@ -56,8 +72,11 @@ const files = (asked.length > 0 ? asked : globSync("test/**/*.test.ts", { cwd: r
   (a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b)
 )
 
+// Built once here: stories that start side by side would each build it.
+const engine = files.some((file) => waiting.test(file)) ? ensureBuilt("test/support/engineMain.ts") : undefined
 const environment = {
   ...process.env,
+  ...(engine === undefined ? {} : { TEST_ENGINE: engine }),
   TEST_PACKAGES: await bundlePackages(),
   NODE_COMPILE_CACHE: join(root, "node_modules/.cache/tests"),
   TAP_TIMEOUT: String(fileMillis / 1000)
@@ -79,11 +98,11 @@ const runSideBySide = async (queues: ReadonlyArray<Array<string>>, width: number
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-// Built once here: stories that start side by side would each build it.
-if (files.some((file) => waiting.test(file))) ensureBuilt("test/support/engineMain.ts")
-
 const cores = availableParallelism()
-const [waitingWidth, busyWidth] = [3 * cores, cores]
+/** A story with its engines takes so much at most, give or take. */
+const storyBytes = 2 ** 30
+const waitingWidth = Math.max(cores, Math.min(6 * cores, Math.floor(totalmem() / storyBytes)))
+const busyWidth = cores
 const report = spawn(process.execPath, [reporter], { stdio: ["pipe", "inherit", "inherit"] })
 const reported = new Promise((resolve) => report.once("close", resolve))
 t.pipe(report.stdin)

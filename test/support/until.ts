@@ -6,10 +6,12 @@ interface Looks {
   readonly share: number
 }
 const shortestMillis = 10
-/** A hundred questions a second for minutes would keep the engine and its database busy with nothing else. */
+/** For what this process knows itself, and what costs nothing to look at. */
 const often: Looks = { longestMillis: 250, share: 0.02 }
+/** For what the engine or its database is asked: dozens of questions a second would keep them busy with nothing else. */
+const asking: Looks = { longestMillis: 250, share: 0.08 }
 /** For what takes long and passes by nobody, such as the end of a campaign: each look is a request, and an answer to be checked. */
-export const seldom: Looks = { longestMillis: 1000, share: 0.05 }
+export const seldom: Looks = { longestMillis: 1000, share: 0.2 }
 /** Costs nothing when the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
 const patienceMillis = 600_000
 
@@ -21,11 +23,13 @@ export const until = async <A>(
   what: string,
   found: () => A | undefined | Promise<A | undefined>,
   millis = patienceMillis,
-  { longestMillis, share } = often
+  looks?: Looks
 ): Promise<A> => {
   const began = performance.now()
   while (true) {
-    const it = await found()
+    const look = found()
+    const { longestMillis, share } = looks ?? (look instanceof Promise ? asking : often)
+    const it = await look
     if (it !== undefined) return it
     const waited = performance.now() - began
     if (waited > millis) throw new Error(`no ${what} within ${millis} ms`)
@@ -34,7 +38,14 @@ export const until = async <A>(
   }
 }
 export const untilTrue = (what: string, holds: () => boolean | Promise<boolean>, millis?: number): Promise<true> =>
-  until(what, async () => (await holds()) || undefined, millis)
+  until(
+    what,
+    () => {
+      const held = holds()
+      return held instanceof Promise ? held.then((it) => it || undefined) : held || undefined
+    },
+    millis
+  )
 
 /** Milliseconds since the epoch on the clock of the callees' log. */
 export const nowMillis = (): number => performance.timeOrigin + performance.now()
