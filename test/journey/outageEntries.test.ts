@@ -37,6 +37,8 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
   const before = Date.now()
   await api.start(cut.id)
   await answered(world, cut.id, 3)
+  // A call whose audio was not open yet may have failed for want of it before the outage was known.
+  await heard(world, 3)
   await emulator.refuseConnections(true)
   emulator.crash()
   await isAway(world)
