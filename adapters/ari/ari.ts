@@ -99,7 +99,7 @@ export default defineAdapter({
     docsUrl: "https://docs.asterisk.org/Configuration/Interfaces/Asterisk-REST-Interface-ARI/",
     callsPerSecond: 30,
     originatesInFlight: 12,
-    tells: ["ringing", "keys", "marks", "declined", "unnamed"],
+    tells: ["ringing", "keys", "marks", "joined", "declined", "unnamed"],
     transfers: ["attended", "blind"],
     extensionsField: "allow_extensions"
   },

@@ -3,6 +3,8 @@
  */
 import { eventsFor } from "#adapters/shared/callEvents.ts"
 import { parseBytes, textAt } from "#adapters/shared/Json.ts"
+import { transferIn } from "#adapters/shared/transfers.ts"
+import { readCxmlTransfer } from "#adapters/shared/twimlTransfer.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CloudonixConfig } from "./CloudonixAccount.ts"
 import { tokenIn } from "./CloudonixReplies.ts"
@@ -10,6 +12,8 @@ import { isBetweenOthers, lookOf, sessionIn } from "./CloudonixSession.ts"
 
 /** Undefined: about another domain or call than its address. */
 export const readCallback = (callback: Callback, { domain_id: domain }: CloudonixConfig): CallbackRead | undefined => {
+  const transfer = transferIn(callback.kind)
+  if (transfer !== undefined) return readCxmlTransfer(callback, transfer)
   const session = sessionIn(parseBytes(callback.body))
   const [status, token] = [textAt(session, "status"), tokenIn(session)]
   if (token === undefined || status === undefined) return { events: [] }

@@ -13,7 +13,8 @@ import { isSuccess } from "#adapters/shared/replies.ts"
 import { durationWithin, get, secondsWithin, send } from "#adapters/shared/requests.ts"
 import { findIn } from "#adapters/shared/theOneOf.ts"
 import { streamTo } from "#adapters/shared/twiml.ts"
-import { textAt } from "#adapters/shared/Json.ts"
+import { transferDocument } from "#adapters/shared/twimlTransfer.ts"
+import { at, textAt } from "#adapters/shared/Json.ts"
 import type { OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { type CloudonixConfig, recordPath } from "./CloudonixAccount.ts"
@@ -51,6 +52,11 @@ export const connect = Effect.fnUntraced(function* (opened: HostedCarrier, confi
     hangup: (token, call) => hangup(cloudonix, token, call),
     look: (token, call) => look(cloudonix, token, call),
     find: (call) => find(cloudonix, call),
+    transfer: {
+      order: ({ id }, request, address) =>
+        send("POST", `${sessionPath(domain, id)}/application`, { cxml: transferDocument(request, address) }),
+      isTaken: (reply) => isSuccess(reply) && at(reply.body, "error") === undefined
+    },
     numbers: numbers(cloudonix)
   })
   yield* Effect.forkScoped(poll(cloudonix, trunk, context).pipe(Effect.delay(POLL), Effect.forever))

@@ -24,6 +24,7 @@ export default defineHostedAdapter({
     originatesInFlight: 4,
     tells: ["ringing", "keys", "unnamed"],
     signs: [],
+    transfers: ["attended"],
     accountField: "domain_id"
   },
   fields,

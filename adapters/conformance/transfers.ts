@@ -21,6 +21,7 @@ class Handed {
   /** How many frames have been heard from the callee since this was set. */
   heard = 0
   #transfers = 0
+  #to = ""
   readonly #scene: Scene
   readonly #stream: () => MediaStream | undefined
   #listened: MediaStream | undefined
@@ -41,6 +42,7 @@ class Handed {
   ): Promise<TransferRefused | TransferDoubtful | undefined> {
     const { transfer } = this.engine.trunk
     this.#transfers += 1
+    this.#to = to
     this.#left = this.#stream()
     this.asked = 0
     const leave = () => {
@@ -66,18 +68,30 @@ class Handed {
 
   /** What is told of the latest transfer. */
   async outcome() {
-    const told = () => this.call.of("Transferred").find(({ transfer }) => transfer === this.#transfers)
     return await this.#scene.until(
       "what came of the transfer is told",
-      told,
+      () => this.#told()[0],
       () => this.call.story(),
       "the callee is with nobody otherwise"
     )
   }
 
+  /** The destination has answered. Where the carrier does not tell that, only its phone shows it. */
   async answered(): Promise<void> {
-    const outcome = await this.outcome()
-    demand(outcome.answered, "an answer to be told", () => inWords(outcome), "the agent would talk to somebody who is not there")
+    if (this.#scene.adapter.manifest.tells?.includes("joined") === true) {
+      const outcome = await this.outcome()
+      return demand(outcome.answered, "an answer to be told", () => inWords(outcome), "the agent would talk to somebody who is not there")
+    }
+    await this.#scene.untilPhone(this.#to, "up", "it has answered")
+    await isSeen(this.#scene, this.engine, this.call, "up")
+    const whyNot = "what is relied upon is in the manifest: add `joined` to `tells`"
+    demand(this.#told().length === 0, "nothing of an answer to be told before they have talked", () => inWords(this.#told()), whyNot)
+  }
+
+  /** The destination has answered, and has hung up or is about to. Where the answer is told late, it is told now, if at all. */
+  async wasAnswered(): Promise<void> {
+    if (this.#scene.adapter.manifest.tells?.includes("joined") === true) return await this.answered()
+    await this.#scene.untilPhone(this.#to, "ended", "it has hung up")
   }
 
   /** The callee is back with the agent. `causes`: why, where the carrier tells it. */
@@ -92,22 +106,26 @@ class Handed {
     await isSeen(this.#scene, this.engine, this.call, "up")
     this.heard = 0
     const why = "a callee whom nobody hears hangs up"
-    const told = () => this.call.of("Transferred").filter(({ transfer }) => transfer === this.#transfers)
     const isHeard = () => {
       this.#listen()
-      if (!tellsWhy && told().length > 0) return true
+      if (!tellsWhy && this.#told().length > 0) return true
       // Where nothing is told, only another stream shows it.
       return (this.heard > 0 && (tellsWhy || this.#listened !== this.#left)) || undefined
     }
     await this.#scene.until("the callee is heard again", isHeard, () => this.engine.door.media.story(this.call.callId), why)
     if (tellsWhy) return
     const whyNot = "what is relied upon is in the manifest: add `declined` to `tells`"
-    demand(told().length === 0, "nothing of a refusal to be told", () => inWords(told()), whyNot)
+    demand(this.#told().length === 0, "nothing of a refusal to be told", () => inWords(this.#told()), whyNot)
   }
 
   async over(): Promise<void> {
     await this.engine.ended(this.call)
     await this.#scene.untilPhone(this.call.to, "ended", "it talks to nobody")
+  }
+
+  /** Of the latest transfer. */
+  #told() {
+    return this.call.of("Transferred").filter(({ transfer }) => transfer === this.#transfers)
   }
 
   /** The newest stream. */
@@ -182,7 +200,7 @@ export const transfers: ReadonlyArray<Rule> = [
     holds: async (scene) => {
       const handed = await given(scene)
       await handed.begin(scene.number("leaves"))
-      await handed.answered()
+      await handed.wasAnswered()
       await handed.over()
     }
   },
@@ -220,6 +238,21 @@ export const transfers: ReadonlyArray<Rule> = [
       await handed.engine.hangUp(handed.call)
       await handed.over()
       await scene.untilPhone(to, "ended", "it would be answered by somebody who finds nobody there")
+    }
+  },
+  {
+    name: "transfer: after a restart while the destination rings, nobody is dialed again, and our hang-up ends it for both",
+    holds: async (scene) => {
+      const handed = await given(scene)
+      const to = scene.number("ringsOut")
+      await handed.begin(to)
+      await scene.untilPhone(to, "ringing", "the transfer was taken")
+      await handed.engine.restart()
+      await isSeen(scene, handed.engine, handed.call, "up")
+      await handed.engine.hangUp(handed.call, "node_lost")
+      await handed.over()
+      await scene.untilPhone(to, "ended", "it would be answered by somebody who finds nobody there")
+      await isDialed(scene, to, 1)
     }
   },
   {

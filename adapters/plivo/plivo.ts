@@ -18,7 +18,7 @@ export default defineHostedAdapter({
     // More are not refused but queued.
     callsPerSecond: 2,
     originatesInFlight: 8,
-    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
+    tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
     signs: ["address", "query", "body", "socket"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

@@ -4,28 +4,15 @@
  */
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { formOf, pairsOf, partsOf, type Proof } from "./CarrierRequest.ts"
-import { at, countIn, parse, zonedTime } from "./Json.ts"
+import { type Field, fieldsOf } from "./callbackFields.ts"
+import type { Proof } from "./CarrierRequest.ts"
+import { countIn, zonedTime } from "./Json.ts"
 import { documentFor } from "./PlivoDialectDocument.ts"
 import { type DialectEnd, eventsOfEnd } from "./PlivoDialectEnd.ts"
 import { idsOf, isUuid } from "./PlivoDialectIds.ts"
 import type { Kind } from "./PlivoDialectRequest.ts"
 import { readTransfer } from "./PlivoDialectTransfer.ts"
 import { transferIn } from "./transfers.ts"
-
-type Field = (name: string) => string | undefined
-
-const fieldsOf = (callback: Callback): Field => {
-  const form = formOf(callback) ?? pairsOf(partsOf(callback.url)?.query ?? "")
-  const pairs = new Map(form)
-  const json = /^application\/json\b/i.test(callback.headers["content-type"] ?? "")
-    ? parse(Buffer.from(callback.body).toString())
-    : undefined
-  return (name) => {
-    const value = at(json, name) ?? pairs.get(name)
-    return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : undefined
-  }
-}
 
 interface Reading {
   /** The currency of costs. */

@@ -80,7 +80,7 @@ interface CarrierVerbs extends Pick<Trunk, "detects" | "numbers"> {
   readonly isId: (id: string) => boolean
   /** The request for a call. */
   readonly order: (request: OriginateRequest, addresses: Addresses) => HttpRequest
-  /** Called when it leaves, for a carrier that counts requests. */
+  /** Called when it leaves, or the request for a transfer does, for a carrier that counts requests. */
   readonly left?: () => void
   /** Called when the carrier has named the call, even if that is late, for a carrier that must be asked how calls end. */
   readonly placed?: (call: CallRef) => void
@@ -106,15 +106,16 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, verbs: 
   const idOf = (operation: string, { providerCallId: id }: CallRef): Effect.Effect<string, ProviderError> =>
     id === undefined || !verbs.isId(id) ? Effect.fail(error(operation, "the carrier's id of the call is not known")) : Effect.succeed(id)
 
+  const counted = (request: { readonly leave: () => boolean }) => () => {
+    const may = request.leave()
+    if (may) verbs.left?.()
+    return may
+  }
+
   const originate = Effect.fn(span("originate"))(function* (request: OriginateRequest, addresses: Addresses) {
     const { callId, from, to } = request
     const sentAt = yield* Clock.currentTimeMillis
-    const leave = () => {
-      const may = request.leave()
-      if (may) verbs.left?.()
-      return may
-    }
-    return yield* carrier.place({ ...verbs.order(request, addresses), leave }, (providerCallId) => {
+    return yield* carrier.place({ ...verbs.order(request, addresses), leave: counted(request) }, (providerCallId) => {
       verbs.placed?.({ callId, endpoint: undefined, from, providerCallId, sentAt, to })
       context.onEvent(callId, { _tag: "Named", providerCallId })
     })
@@ -141,7 +142,7 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, verbs: 
       : {
           transfer: Effect.fn(span("transfer"))(function* (call: CallRef, request: TransferRequest) {
             const id = yield* Effect.mapError(idOf("transfer", call), ({ detail }) => new TransferRefused({ detail }))
-            yield* beginTransfer(carrier, context, transfer, id, call, request)
+            yield* beginTransfer(carrier, context, transfer, id, call, { ...request, leave: counted(request) })
           })
         }),
     ...(sendDtmf === undefined

@@ -22,13 +22,13 @@ interface Dialed {
   readonly timeoutSeconds: number
   /** Asked for the next document when the destination has hung up, or has not answered. */
   readonly next: string
-  /** Told when the destination answers. */
-  readonly told: string
+  /** Told when the destination answers; undefined: the carrier cannot tell that. */
+  readonly told?: string | undefined
 }
 
 /** The callee is connected to somebody else, and hears the ringing meanwhile. */
 export const dialTo = ({ next, number, shown, timeoutSeconds, told }: Dialed): string => {
-  const destination = { statusCallback: told, statusCallbackEvent: "answered", statusCallbackMethod: "POST" }
+  const destination = told === undefined ? {} : { statusCallback: told, statusCallbackEvent: "answered", statusCallbackMethod: "POST" }
   const dial = { action: next, method: "POST", callerId: shown, timeout: String(timeoutSeconds) }
   return documentOf(element("Response", {}, element("Dial", dial, element("Number", destination, text(number)))))
 }

@@ -1,7 +1,8 @@
 /**
- * Transfers in TwiML: the call's document is replaced by one that dials. The carrier ends the stream for that, and asks for the next document when nobody
- * has answered, or the conversation is over. https://www.twilio.com/docs/voice/twiml/dial
+ * Transfers in TwiML and in CXML: the call's document is replaced by one that dials. The carrier ends the stream for that, and asks for the next document
+ * when nobody has answered, or the conversation is over. https://www.twilio.com/docs/voice/twiml/dial
  */
+import { fieldsOf } from "./callbackFields.ts"
 import { formOf } from "./CarrierRequest.ts"
 import { secondsWithin } from "./requests.ts"
 import { declined, joined } from "./transfers.ts"
@@ -12,15 +13,10 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
 const RING_SECONDS = { least: 1, most: 600 }
 
-export const transferDocument = (request: TransferRequest, address: string, retries: string): string => {
+/** `told`: where the carrier is to tell that the destination has answered, if it can. */
+export const transferDocument = (request: TransferRequest, address: string, told?: string): string => {
   const { from = "", timeoutSeconds, to } = request
-  return dialTo({
-    number: to,
-    shown: from,
-    next: address,
-    timeoutSeconds: secondsWithin(timeoutSeconds, RING_SECONDS),
-    told: address + retries
-  })
+  return dialTo({ number: to, shown: from, next: address, timeoutSeconds: secondsWithin(timeoutSeconds, RING_SECONDS), told })
 }
 
 /** Somebody has talked to the callee. */
@@ -35,19 +31,40 @@ const unansweredDials: ReadonlyMap<string, HangupCause> = new Map<string, Hangup
 
 /** The destination's own leg tells its answer; the call asks what to do when the dial is over. */
 export const readTransfer = (callback: Callback, transfer: number): CallbackRead => {
-  const { call, isWanted, kind, mediaUrl } = callback
   const fields = new Map(formOf(callback))
-  const sid = call?.providerCallId
+  const sid = callback.call?.providerCallId
   const status = fields.get("DialCallStatus")
-  const deliveryId = [kind, fields.get("CallSid"), status ?? fields.get("CallStatus")].join(" ")
-  if (status === undefined) {
-    const isAnswered = sid !== undefined && fields.get("ParentCallSid") === sid && fields.get("CallStatus") === "in-progress"
-    return { deliveryId, events: isAnswered ? [{ event: joined(transfer) }] : [] }
-  }
+  const deliveryId = [callback.kind, fields.get("CallSid"), status ?? fields.get("CallStatus")].join(" ")
+  if (status !== undefined)
+    return { deliveryId, ...dialOver(callback, transfer, status, fields.get("CallSid") === sid ? "all" : "nothing") }
+  const isAnswered = sid !== undefined && fields.get("ParentCallSid") === sid && fields.get("CallStatus") === "in-progress"
+  return { deliveryId, events: isAnswered ? [{ event: joined(transfer) }] : [] }
+}
+
+/**
+ * What comes of a dial that is over, and the next document. `believed`: of what is said. Where nothing proves it, only an answer is believed: a false one
+ * keeps a call going, at worst.
+ */
+const dialOver = (
+  callback: Callback,
+  transfer: number,
+  status: string,
+  believed: "all" | "answers" | "nothing"
+): Pick<CallbackRead, "events"> & Required<Pick<CallbackRead, "reply">> => {
+  const { call, isWanted, mediaUrl } = callback
   const isAnswered = answeredDials.has(status)
   const isBack = !isAnswered && isWanted && call !== undefined
-  const reply = { mediaType: "application/xml", body: isBack ? streamTo(mediaUrl) : hangUp }
-  if (fields.get("CallSid") !== sid) return { deliveryId, events: [], reply }
   const event = isAnswered ? joined(transfer) : declined(transfer, unansweredDials.get(status) ?? "temporary_failure")
-  return { deliveryId, events: [{ event }], reply }
+  const isTold = believed === "all" || (believed === "answers" && isAnswered)
+  return { events: isTold ? [{ event }] : [], reply: { mediaType: "application/xml", body: isBack ? streamTo(mediaUrl) : hangUp } }
+}
+
+/**
+ * In CXML, the call is said to have the status of a dial that is over, in a request that nobody signs. That the destination answers, nobody tells before.
+ * Undefined: of another call. https://developers.cloudonix.com/Documentation/voiceApplication/Request
+ */
+export const readCxmlTransfer = (callback: Callback, transfer: number): CallbackRead | undefined => {
+  const [field, known] = [fieldsOf(callback), callback.call?.providerCallId]
+  if (known !== undefined && field("Session") !== known) return undefined
+  return dialOver(callback, transfer, field("DialCallStatus") ?? field("CallStatus") ?? "", "answers")
 }

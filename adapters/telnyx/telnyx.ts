@@ -15,7 +15,7 @@ export default defineHostedAdapter({
     // Telnyx takes 30 dials per second, averaged over 5 s and over the whole account.
     callsPerSecond: 25,
     originatesInFlight: 16,
-    tells: ["keys", "marks", "answerer", "cost", "declined", "unnamed"],
+    tells: ["keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
     signs: ["body", "time"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

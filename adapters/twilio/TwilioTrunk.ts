@@ -42,7 +42,7 @@ export const connect = (carrier: HostedCarrier, config: TwilioConfig, context: T
     find: (call) => find(twilio, call),
     transfer: {
       order: ({ id }, request, address) =>
-        post(config, callPath(id), new URLSearchParams({ Twiml: transferDocument(request, address, RETRIES) })),
+        post(config, callPath(id), new URLSearchParams({ Twiml: transferDocument(request, address, address + RETRIES) })),
       isTaken: shows
     }
   })

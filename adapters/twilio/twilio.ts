@@ -20,7 +20,7 @@ export default defineHostedAdapter({
     // More are not refused but queued for up to a day, and would ring at any hour.
     callsPerSecond: 1,
     originatesInFlight: 4,
-    tells: ["ringing", "queue", "undialed", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
+    tells: ["ringing", "queue", "undialed", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
     signs: ["address", "query", "body", "socket"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

@@ -18,7 +18,7 @@ export default defineHostedAdapter({
     // What an account may do is not documented. Calls beyond it are refused, not queued.
     callsPerSecond: 1,
     originatesInFlight: 4,
-    tells: ["ringing", "marks", "answerer", "cost", "unnamed"],
+    tells: ["ringing", "marks", "answerer", "cost", "joined", "unnamed"],
     signs: ["address", "nonce"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

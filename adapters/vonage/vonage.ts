@@ -18,7 +18,7 @@ export default defineHostedAdapter({
     // The fourth request for a call within a second is refused.
     callsPerSecond: 2.5,
     originatesInFlight: 8,
-    tells: ["ringing", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
+    tells: ["ringing", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
     signs: ["body", "time", "nonce"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

@@ -237,11 +237,13 @@ export interface TrunkContext {
  * - `marks`: that a mark of the audio has been played. Where it is not told, our own clock stands in.
  * - `answerer`: who has answered, where a request asks for it (`Detected`).
  * - `cost`: what a call has cost (`Billed`), in a callback or later in its record.
+ * - `joined`: that the destination of a transfer has answered, when it does (`Transferred`). Where it is not told then, the engine
+ *   takes it for granted if the callee has not come back when the destination must have stopped ringing.
  * - `declined`: that the destination of a transfer has not answered, and why (`Transferred`). Where it is not told, the
  *   audio has to end and to come back over another stream, which stands in.
  * - `unnamed`: how a call stands whose own id we were never told, because the reply was lost: `lookup` finds it by our id or by its numbers.
  */
-type Told = "ringing" | "queue" | "undialed" | "keys" | "marks" | "answerer" | "cost" | "declined" | "unnamed"
+type Told = "ringing" | "queue" | "undialed" | "keys" | "marks" | "answerer" | "cost" | "joined" | "declined" | "unnamed"
 
 /**
  * What the signature of a callback covers, so that a change of it is found out. What is not listed can be changed by anybody who has seen a callback.

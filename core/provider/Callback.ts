@@ -42,6 +42,9 @@ export interface CallbackRead {
   readonly deliveryId?: string
   /** A value that the carrier uses once: another delivery with the same one is a replay. */
   readonly nonce?: string
-  /** The body of the answer, such as a document with instructions. It depends on the address alone. Undefined: an empty 200. */
+  /**
+   * The body of the answer, such as a document with instructions. It is made of this request alone: of its address, of whether the call is wanted, and of
+   * what the carrier says in it, such as how a dial went. Undefined: an empty 200.
+   */
   readonly reply?: { readonly mediaType: string; readonly body: string }
 }

@@ -1,8 +1,9 @@
 /** A Cloudonix of its own for a test, and a line to it. */
 import type { Test } from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
-import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import { isOrder, isTransfer, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
+import { hostedWorld, talkMillis } from "./conforms.ts"
 import { numberOf } from "./Line.ts"
 import { Hosted, OUR_NUMBER } from "./hosted.ts"
 
@@ -15,6 +16,22 @@ export const start = async (t: Test, options: Options = {}) => {
   const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], ...options })
   t.teardown(() => emulator.stop())
   return emulator
+}
+
+const error = (status: number) => ({ status, body: { message: "No call to +15551234567" } })
+
+/** For the conformance suite. */
+export const openSuiteWorld = async () => {
+  const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], talkMillis })
+  return hostedWorld(emulator, {
+    callerId: OUR_NUMBER,
+    cannot: { machine: "Cloudonix detects no machines" },
+    config: configOf(emulator),
+    placesCall: isOrder,
+    refusals: { auth_refused: error(401), misconfigured: error(404), no_credit: error(402), rate_limited: error(429) },
+    transfersCall: isTransfer,
+    wrongConfig: configOf(emulator, { bearer_token: "XI-of-a-stranger" })
+  })
 }
 
 /** An open trunk that is up. */

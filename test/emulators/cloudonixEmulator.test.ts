@@ -130,6 +130,38 @@ t.test("given a live call, when it is hung up, then it ends", async (t) => {
   t.strictSame([...new Set(emulator.log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by))], ["us"])
 })
 
+t.test("given a call that somebody has answered, when it gets another document, then that is obeyed", async (t) => {
+  const { ask, calls, dial, emulator, told } = await open(t)
+  const token = textAt((await dial("+14155550111")).body, "token") ?? ""
+  const give = (cxml: unknown, more: object = {}) => ask("POST", `${calls}/sessions/${token}/application`, { cxml, ...more })
+  await untilTrue("answer", () => emulator.sessions.get(token)?.status === "connected")
+  const dialing = (attributes: string, number = "<Number>+14155550102</Number>") =>
+    `<Response><Dial ${attributes}>${number}</Dial></Response>`
+  const action = `action="${told.url}"`
+  for (const wrong of [
+    undefined,
+    "<Response>",
+    dialing('statusCallback="https://example.com"'),
+    dialing('method="GET"'),
+    dialing('action="/relative"'),
+    dialing("", "<Number>1</Number>"),
+    dialing("", '<Number statusCallback="https://example.com">+14155550102</Number>'),
+    dialing("", "<Number>+14155550102</Number><Number>+14155550103</Number>")
+  ])
+    t.equal((await give(wrong)).status, 400, wrong ?? "none")
+  t.equal((await give(dialing(action), { url: "https://example.com" })).status, 400)
+  t.equal(emulator.log.count("originate"), 1)
+  t.equal((await give(dialing(action, "<Number>+14155550103</Number>"))).status, 202)
+  await untilTrue("ringing", () => emulator.log.of("+14155550103").some(({ kind }) => kind === "ringing"))
+  t.equal((await give(dialing(action))).status, 202)
+  t.match(emulator.log.of("+14155550103").at(-1), { kind: "ended", by: "us" }, "the dial of the document before")
+  // No document follows.
+  await untilTrue("end", () => emulator.sessions.get(token)?.hasEnded() === true)
+  const asked = told.bodies.filter((body) => textAt(body, "Session") !== undefined)
+  t.match(asked, [{ Session: token, CallStatus: "busy", To: "+14155550111" }])
+  t.equal((await give(dialing(action))).status, 404)
+})
+
 t.test("given a limit of requests, then those beyond it are refused", async (t) => {
   const { ask, calls } = await open(t, { requests: 2 })
   const statuses = []

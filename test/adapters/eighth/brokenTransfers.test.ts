@@ -1,8 +1,11 @@
 /** Adapters whose transfers have one fault each. */
 import { Effect } from "effect"
-import type { Adapter, Trunk } from "#core/provider/Adapter.ts"
+import type { Adapter, Manifest, Trunk } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { withEvents, withManifest, without, withTrunk } from "./broken.ts"
+import { withEvents, withManifest, without, withRead, withTrunk } from "./broken.ts"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
+import { streamTo, hangUp } from "#adapters/shared/twiml.ts"
+import { openSuiteWorld as openCloudonix } from "#test/adapters/cloudonixWorld.ts"
 import { fail, type Fault } from "./faults.ts"
 import { parley } from "./parley.ts"
 
@@ -31,6 +34,12 @@ fail([
     withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "declined") }),
     "transfer: from a destination that is busy",
     /add `declined`/
+  ],
+  [
+    "does not say that it tells who answers",
+    withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "joined") }),
+    "transfer: a destination that answers",
+    /add `joined`/
   ],
   [
     "says that it tells who does not answer",
@@ -87,3 +96,58 @@ fail([
     ]
   )
 ])
+
+/** Cloudonix tells nothing of a dial before it is over, and proves nothing of it. */
+const telling = (what: NonNullable<Manifest["tells"]>[number]): Adapter =>
+  withManifest(cloudonix, { tells: [...(cloudonix.manifest.tells ?? []), what] })
+/** What follows a dial. */
+const followedBy = (documentOf: (mediaUrl: string | undefined) => string): Adapter =>
+  withRead(cloudonix, (read, { kind, mediaUrl }) =>
+    kind.startsWith("transfer-") ? { ...read, reply: { mediaType: "application/xml", body: documentOf(mediaUrl) } } : read
+  )
+
+fail(
+  [
+    ["claims that Cloudonix tells who answers", telling("joined"), "transfer: a destination that answers", /what came of the transfer/],
+    [
+      "claims that Cloudonix tells who does not answer",
+      telling("declined"),
+      "transfer: from a destination that is busy",
+      /what came of the transfer/
+    ],
+    [
+      "takes a transfer that Cloudonix has taken for one that somebody has answered",
+      withTrunk(cloudonix, ({ transfer }, { onEvent }) => ({
+        transfer: (call, request) =>
+          Effect.tap(transfer?.(call, request) ?? Effect.void, () =>
+            Effect.sync(() => onEvent(call.callId, { _tag: "Transferred", transfer: request.transfer, answered: true }))
+          )
+      })),
+      "transfer: a destination that answers",
+      /before they have talked/
+    ],
+    [
+      "believes whoever says that nobody has answered",
+      withRead(cloudonix, (read, { kind }) =>
+        kind === "transfer-a" && read.events.length === 0
+          ? { ...read, events: [{ event: { _tag: "Transferred", transfer: 1, answered: false, cause: "user_busy" } }] }
+          : read
+      ),
+      "transfer: from a destination that is busy",
+      /add `declined`/
+    ],
+    [
+      "brings back a callee whose conversation is over",
+      followedBy(streamTo),
+      "transfer: a destination that hangs up",
+      /the end of the call is told/
+    ],
+    [
+      "hangs up on a callee whom nobody answers",
+      followedBy(() => hangUp),
+      "transfer: from a destination that is busy",
+      /a look finds|is heard again/
+    ]
+  ],
+  openCloudonix
+)

@@ -1,6 +1,6 @@
 /** Runs the suite against adapters with one fault each: the right case must fail, with the right words. */
 import t from "tap"
-import { conformance } from "#adapters/conformance/conformance.ts"
+import { conformance, type World } from "#adapters/conformance/conformance.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { openParley } from "./parleyWorld.ts"
 
@@ -10,11 +10,12 @@ const PATIENCE_MILLIS = 15_000
 /** What is wrong, how the name of the case begins that must fail, and with what words. */
 export type Fault = readonly [what: string, adapter: Adapter, caseName: string, message: RegExp]
 
-export const fail = (faults: ReadonlyArray<Fault>): void => {
+/** `openWorld`: of the carrier that the adapters are for. */
+export const fail = (faults: ReadonlyArray<Fault>, openWorld: () => Promise<World> = openParley): void => {
   t.jobs = 8
   for (const [what, adapter, caseName, message] of faults) {
     t.test(`an adapter that ${what} fails: ${caseName}`, { buffered: true }, async (t) => {
-      const asked = conformance(adapter, openParley, { patienceMillis: PATIENCE_MILLIS }).find(({ name }) => name.startsWith(caseName))
+      const asked = conformance(adapter, openWorld, { patienceMillis: PATIENCE_MILLIS }).find(({ name }) => name.startsWith(caseName))
       if (asked === undefined) throw new Error("there is no such case")
       await t.rejects(() => asked.run().then(() => {}), { message })
     })

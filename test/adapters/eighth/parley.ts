@@ -156,7 +156,7 @@ export const parley = defineHostedAdapter({
     docsUrl: "https://parley.example/docs",
     callsPerSecond: 5,
     originatesInFlight: 4,
-    tells: ["ringing", "keys", "marks", "answerer", "cost", "declined", "unnamed"],
+    tells: ["ringing", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
     signs: ["address", "query", "body", "time"],
     transfers: ["attended"]
   },

@@ -8,7 +8,8 @@ import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
 import { CloudonixSession, type Domain } from "./CloudonixSession.ts"
-import { type CloudonixAnswer, errorOf, readOrder } from "./orders.ts"
+import { documentIn } from "./cxml.ts"
+import { type CloudonixAnswer, errorOf, parsed, readOrder } from "./orders.ts"
 
 interface CloudonixOptions {
   /** 0.1 is ten times faster. */
@@ -23,7 +24,9 @@ interface CloudonixOptions {
 }
 
 /** Whether a request is to place a call. */
-export const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/application")
+export const isOrder = ({ method, path }: CarrierAsk): boolean => method === "POST" && /^\/calls\/[^/]+\/application$/.test(path)
+/** Whether a request is to replace the document of a call. */
+export const isTransfer = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/sessions\/[^/]+\/application$/.test(path)
 export const isHangup = ({ method }: CarrierAsk): boolean => method === "DELETE"
 export const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && path.includes("/sessions")
 
@@ -62,7 +65,8 @@ class CloudonixEmulator {
       hasCallbacks: true,
       endMillis: 0,
       hasMarks: true,
-      hasCredit: true
+      hasCredit: true,
+      namesDials: false
     }
   }
 
@@ -96,8 +100,8 @@ class CloudonixEmulator {
     if (ask.headers["authorization"] !== `Bearer ${this.apiKey}`) return errorOf(401, "Unauthorized")
     const [, domain, rest = ""] = /^\/(?:calls|customers\/self\/domains)\/([^/]+)(\/.*)?$/.exec(ask.path) ?? []
     if (domain !== this.domain.name) return errorOf(404, "Domain not found")
-    const token = /^\/sessions\/([^/]+)$/.exec(rest)?.[1]
-    if (token !== undefined) return this.#withSession(ask.method, decodeURIComponent(token))
+    const [, token, verb = ""] = /^\/sessions\/([^/]+)(\/application)?$/.exec(rest) ?? []
+    if (token !== undefined) return this.#withSession(`${ask.method}${verb}`, decodeURIComponent(token), ask.body)
     switch (`${ask.method} ${rest}`) {
       case "POST /application":
         return this.#place(ask)
@@ -134,13 +138,20 @@ class CloudonixEmulator {
     return [...this.sessions.values()].filter((session) => !session.hasEnded()).map((session) => session.record())
   }
 
-  #withSession(method: string, token: string): CloudonixAnswer {
+  #withSession(what: string, token: string, body: string): CloudonixAnswer {
     const session = this.sessions.get(token)
     if (session === undefined) return errorOf(404, "Session not found")
-    if (method === "GET") return { status: 200, body: session.record() }
-    if (method !== "DELETE") return errorOf(404, "Not found")
+    if (what === "GET") return { status: 200, body: session.record() }
     if (session.hasEnded()) return errorOf(404, "Session not found")
+    if (what === "POST/application") return replaced(session, documentIn(parsed(body)))
+    if (what !== "DELETE") return errorOf(404, "Not found")
     session.hangUp()
     return this.hangupStatus === 204 ? { status: 204 } : { status: 200, body: session.record() }
   }
+}
+
+/** Only the document of a call that somebody has answered can be replaced. */
+const replaced = (session: CloudonixSession, document: string | undefined): CloudonixAnswer => {
+  if (document === undefined) return errorOf(400, "Invalid cxml")
+  return session.replace(document) ? { status: 202 } : errorOf(400, "The session is not connected")
 }

@@ -7,6 +7,7 @@ import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { cloudonixWords } from "./cloudonixMedia.ts"
+import { dialIn, type Dialed } from "./cxml.ts"
 import type { Order } from "./orders.ts"
 
 type SessionStatus = "new" | "processing" | "ringing" | "connected" | Ended
@@ -32,6 +33,8 @@ export interface Domain {
   hasMarks: boolean
   /** False: the account has no credit, which shows only in the session. */
   hasCredit: boolean
+  /** True: the status of a dial that is over has a name of its own, and does not take the place of the call's. */
+  namesDials: boolean
 }
 
 interface Told {
@@ -47,6 +50,14 @@ const dispositions: Readonly<Record<string, ReadonlyArray<string>>> = {
   noanswer: ["NOANSWER", "NO ANSWER"]
 }
 
+const dialStatuses: Readonly<Partial<Record<Ended, string>>> = {
+  busy: "busy",
+  cancel: "canceled",
+  completed: "completed",
+  noanswer: "no-answer"
+}
+type OnReply = NonNullable<Parameters<CallbackSender["send"]>[1]["onReply"]>
+
 const endOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Ended; readonly error?: string } => {
   if (talkMillis !== undefined) return { status: "completed" }
   if (by === "timeout") return { status: "noanswer" }
@@ -54,6 +65,12 @@ const endOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Ended; r
   const sip = ending?.sipStatus ?? 480
   const status = refusals[sip] ?? "failed"
   return status === "failed" ? { status, error: `SIP ${sip}` } : { status }
+}
+
+/** Of a dial in a document. */
+const dialStatusOf = (end: CallEnd): string => {
+  const { status } = endOf(end)
+  return dialStatuses[status] ?? "failed"
 }
 
 export class CloudonixSession {
@@ -70,6 +87,8 @@ export class CloudonixSession {
   readonly #createdAt = Date.now()
   readonly #disorder: Disorder<Told> | undefined
   #life: ReturnType<CallLives["dial"]> | undefined
+  /** Somebody else who is connected to the callee, or is to be. */
+  #dialed: ReturnType<CallLives["dial"]> | undefined
   #modifiedAt = this.#createdAt
   #startedAt: number | undefined
   #answeredAt: number | undefined
@@ -146,8 +165,9 @@ export class CloudonixSession {
       ended: (end) => {
         const { error, status } = endOf(end)
         this.#error = error
-        // The stream ends first.
+        // The stream ends first, and whoever the callee talks to.
         this.legs.at(-1)?.end()
+        this.#dialed?.hangUp()
         if (this.#domain.endMillis === 0 || this.legs.length === 0) this.#end(status)
         else setTimeout(() => this.#end(status), this.#domain.endMillis).unref()
       }
@@ -157,16 +177,66 @@ export class CloudonixSession {
   #answer(): void {
     this.#answeredAt = Date.now()
     this.#move("connected")
-    const [verb] = verbsOf(this.order.cxml) ?? []
-    if (verb?.name === "Connect") return this.stream()
+    this.#obey(this.order.cxml)
+  }
+
+  /** False: nobody has answered, or the call is over. Its stream ends, and whatever it dials. */
+  replace(document: string): boolean {
+    if (this.status !== "connected") return false
+    this.legs.at(-1)?.end()
+    const dialed = this.#dialed
+    this.#dialed = undefined
+    dialed?.hangUp()
+    this.#obey(document)
+    return true
+  }
+
+  #obey(document: string): void {
+    const [verb] = verbsOf(document) ?? []
+    const dialed = verb && dialIn(verb)
+    if (verb?.name === "Connect") return this.stream(document)
+    if (dialed !== undefined) return this.#connect(dialed)
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#domain.lives.pace.scale : 0
     // At the end of its document the call ends.
     setTimeout(() => this.#life?.hangUp(), millis).unref()
   }
 
+  /** Dials somebody else, tells nothing of it, and asks for the next document once that is over. */
+  #connect({ action, number, ringTimeoutSeconds, shown = this.order.callerId }: Dialed): void {
+    const dialed = this.#domain.lives.dial(
+      { id: randomUUID(), number, shown, ringTimeoutSeconds },
+      {
+        ringing: () => {},
+        answered: () => {},
+        ended: (end) => {
+          // A newer document does not want to know.
+          if (this.#dialed !== dialed) return
+          this.#dialed = undefined
+          if (action === undefined) this.#life?.hangUp()
+          else this.#ask(action, dialStatusOf(end))
+        }
+      }
+    )
+    this.#dialed = dialed
+  }
+
+  /** Asks for the next document. Only the first reply counts. */
+  #ask(url: string, status: string): void {
+    const { callerId: From, destination: To } = this.order
+    const told = this.#domain.namesDials ? { CallStatus: "in-progress", DialCallStatus: status } : { CallStatus: status }
+    const names = { CallSid: this.callId, Session: this.token, From, To, Direction: "outbound-api", Domain: this.#domain.name }
+    let isReplied = false
+    // No callback of the session is waited for.
+    this.#post(url, JSON.stringify({ ...names, ...told }), `${this.token} document`, (reply) => {
+      if (isReplied || this.hasEnded()) return
+      isReplied = true
+      this.#obey(reply?.status === 200 ? reply.body : "")
+    })
+  }
+
   /** Connects to the stream of the document: once the callee has answered, and again when the document is run again. */
-  stream(): void {
-    const url = verbsOf(this.order.cxml)?.[0]?.children[0]?.attributes["url"]
+  stream(document = this.order.cxml): void {
+    const url = verbsOf(document)?.[0]?.children[0]?.attributes["url"]
     const life = this.#life
     if (url === undefined || life === undefined) return
     this.legs.at(-1)?.end()
@@ -217,10 +287,11 @@ export class CloudonixSession {
     if (callback !== undefined) this.#post(callback, body)
   }
 
-  #post(url: string, body: string): void {
+  #post(url: string, body: string, queue = this.token, onReply?: OnReply): void {
     const { sender, staticKey } = this.#domain
     const key = staticKey === undefined ? {} : { "x-cx-apikey": staticKey }
-    sender.send(this.token, { url, headers: { "content-type": "application/json", "x-cx-domain": this.#domain.name, ...key }, body })
+    const headers = { "content-type": "application/json", "x-cx-domain": this.#domain.name, ...key }
+    sender.send(queue, { url, headers, body, ...(onReply === undefined ? {} : { onReply }) })
   }
 
   #disposition(): string {

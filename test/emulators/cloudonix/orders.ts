@@ -40,7 +40,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isNumber = (value: unknown): value is string => typeof value === "string" && /^\+?\d{7,15}$/.test(value)
 const isSeconds = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0
 
-const parsed = (text: string): unknown => {
+export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

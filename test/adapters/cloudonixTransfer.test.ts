@@ -1,0 +1,95 @@
+/** Callees who are handed over through Cloudonix, on the wire. */
+import { Effect } from "effect"
+import t from "tap"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import { isTransfer } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { callIn, open } from "./cloudonixWorld.ts"
+import { OUR_NUMBER } from "./hosted.ts"
+import { newCallId, numberOf } from "./Line.ts"
+
+t.test("given a callee who talks to the agent", async (t) => {
+  const world = await open(t)
+  const { emulator, hosted } = world
+  const { callId, ref, to: callee } = await callIn(world, "up")
+  const legs = () => emulator.sessionsTo(callee)[0]?.legs.length ?? 0
+  const hand = (call: CallRef, to: string, transfer: number) => {
+    const request = { from: OUR_NUMBER, kind: "attended", leave: () => true, timeoutSeconds: 300, to, transfer } as const
+    return Effect.runPromise(Effect.result(hosted.line.trunk.transfer?.(call, request) ?? Effect.die("it cannot")))
+  }
+  const repliesOf = (kind: string) =>
+    hosted.received.filter(({ callback }) => callback.kind === kind).map(({ read }) => verbsOf(read?.reply?.body ?? ""))
+  const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
+
+  await t.test("when the destination is busy, then the callee is connected to the agent again, and nothing is told", async (t) => {
+    const [to, before] = [numberOf("002"), legs()]
+    t.match(await hand(ref(), to, 1), { _tag: "Success" })
+    const { body = "{}", path } = emulator.server.requests.find(isTransfer) ?? {}
+    t.equal(path, `/calls/acme.cloudonix.net/sessions/${ref().providerCallId}/application`)
+    const { cxml, ...more } = JSON.parse(body)
+    t.strictSame(more, {})
+    const dial = { action: hosted.address("transfer-a", callId), method: "POST", callerId: OUR_NUMBER, timeout: "300" }
+    t.strictSame(verbsOf(cxml), [
+      { name: "Dial", attributes: dial, children: [{ name: "Number", attributes: {}, children: [], text: to }] }
+    ])
+    await untilTrue("another stream", () => legs() > before)
+    t.strictSame(outcomes(), [])
+    t.match(repliesOf("transfer-a"), [[{ name: "Connect", children: [{ attributes: { url: hosted.address("media", callId) } }] }]])
+    t.equal(world.dials(to), 1)
+  })
+  await t.test("when it is not certain that it was refused, then it is in doubt", async (t) => {
+    for (const [reply, failure] of [
+      [{ status: 200, body: { error: "no" } }, "TransferDoubtful"],
+      [{ status: 503, body: {} }, "TransferDoubtful"],
+      [{ status: 404, body: "<html></html>" }, "TransferDoubtful"],
+      [{ status: 404, body: { message: "Session not found" } }, "TransferRefused"],
+      [{ status: 429, body: { message: "Too many requests" } }, "TransferRefused"]
+    ] as const) {
+      emulator.server.fail({ acts: false, reply }, isTransfer)
+      t.match(await hand(ref(), numberOf("011"), 2), { failure: { _tag: failure } }, JSON.stringify(reply))
+    }
+  })
+  await t.test("when callee and destination have talked, then that is told, and the call is over", async (t) => {
+    const to = numberOf("001")
+    t.match(await hand(ref(), to, 3), { _tag: "Success" })
+    await hosted.line.event(callId, "HungUp")
+    t.strictSame(outcomes(), [{ _tag: "Transferred", transfer: 3, answered: true }])
+    t.match(repliesOf("transfer-c"), [[{ name: "Hangup" }]])
+    t.equal(world.dials(to), 1)
+  })
+})
+
+t.test("given a dial that is over, then only what is told of it in the call's name counts, and only an answer", async (t) => {
+  const [token, mediaUrl] = ["16a7294c989b11e7b3d32b9edb8660c7", "wss://voice.example.com/media/42"]
+  const config = { domain_id: "acme.cloudonix.net", authorization_api_key: "" }
+  const known = { ...refTo(newCallId()), providerCallId: token }
+  const read = (fields: object, more: Partial<Callback> = {}, mediaType = "application/json") => {
+    const body = Buffer.from(mediaType === "application/json" ? JSON.stringify(fields) : new URLSearchParams({ ...fields }).toString())
+    const url = "https://voice.example.com/cx/transfer-b/42"
+    const request = { at: 0, body, headers: { "content-type": mediaType }, method: "POST", url } as const
+    return cloudonix.read?.(config, { ...request, call: known, isWanted: true, kind: "transfer-b", mediaUrl, ...more })
+  }
+  const verbOf = (...args: Parameters<typeof read>) => verbsOf(read(...args)?.reply?.body ?? "")?.map(({ name }) => name)
+  const joined = [{ event: { _tag: "Transferred", transfer: 2, answered: true } }]
+  for (const told of [
+    { CallStatus: "completed" },
+    { CallStatus: "in-progress", DialCallStatus: "completed" },
+    { DialCallStatus: "answered" }
+  ]) {
+    t.strictSame(read({ Session: token, ...told })?.events, joined, JSON.stringify(told))
+    t.strictSame(verbOf({ Session: token, ...told }), ["Hangup"])
+  }
+  t.strictSame(read({ Session: token, DialCallStatus: "completed" }, {}, "application/x-www-form-urlencoded")?.events, joined)
+  for (const CallStatus of ["busy", "no-answer", "noanswer", "canceled", "failed", "unknown", "constructor", "", undefined, 5]) {
+    t.strictSame(read({ Session: token, CallStatus })?.events, [], String(CallStatus))
+    t.strictSame(verbOf({ Session: token, CallStatus }), ["Connect"])
+    t.strictSame(verbOf({ Session: token, CallStatus }, { isWanted: false }), ["Hangup"], "we have hung up")
+  }
+  t.equal(read({ Session: "26a7294c989b11e7b3d32b9edb8660c7", CallStatus: "completed" }), undefined, "of another call")
+  t.equal(read({ CallStatus: "completed" }), undefined, "of no call")
+  t.strictSame(verbOf({ Session: token, CallStatus: "busy" }, { call: undefined }), ["Hangup"], "of a call that nobody knows any more")
+})

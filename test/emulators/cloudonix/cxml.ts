@@ -1,0 +1,37 @@
+/**
+ * What Cloudonix does in a document that dials. Attributes that are not documented for it are refused, so that a slip of the adapter shows.
+ * https://developers.cloudonix.com/Documentation/voiceApplication/Verb/dial
+ */
+import { type Verb, verbsOf } from "#test/emulators/twilio/twiml.ts"
+
+export interface Dialed {
+  readonly number: string
+  readonly shown: string | undefined
+  readonly ringTimeoutSeconds: number
+  /** Asked for the next document when the dial is over; undefined: the call ends then. */
+  readonly action: string | undefined
+}
+
+const documented = new Set(["action", "callerId", "callerName", "hangupOnStar", "method", "timeLimit", "timeout", "trunks"])
+const defaultTimeout = "60"
+
+/** Undefined: it is no such verb, or not one that Cloudonix understands. */
+export const dialIn = ({ attributes, children, name, text }: Verb): Dialed | undefined => {
+  const { action, callerId: shown, method = "POST", timeout = defaultTimeout } = attributes
+  const [noun, another] = children
+  const number = noun?.text ?? text ?? ""
+  const isNumber = noun === undefined || (noun.name === "Number" && another === undefined && Object.keys(noun.attributes).length === 0)
+  const isPlain = Object.keys(attributes).every((attribute) => documented.has(attribute)) && method === "POST"
+  const isAddress = action === undefined || /^https?:\/\/[^/]/.test(action)
+  if (name !== "Dial" || !isNumber || !isPlain || !isAddress || !/^\+?\d{7,15}$/.test(number) || !/^[1-9]\d*$/.test(timeout))
+    return undefined
+  return { action, number, ringTimeoutSeconds: Number(timeout), shown }
+}
+
+/** What a live call can be sent to; undefined: it is not understood. */
+export const documentIn = (body: unknown): string | undefined => {
+  const cxml = body instanceof Object ? Reflect.get(body, "cxml") : undefined
+  const isAlone = body instanceof Object && Object.keys(body).length === 1
+  const [verb] = (typeof cxml === "string" && isAlone ? verbsOf(cxml) : undefined) ?? []
+  return verb === undefined || (verb.name === "Dial" && dialIn(verb) === undefined) ? undefined : String(cxml)
+}
