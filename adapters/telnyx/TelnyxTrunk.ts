@@ -1,5 +1,6 @@
 /** Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). */
 import { Effect } from "effect"
+import type { CallDialParams } from "telnyx/resources/calls/calls"
 import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
 import { textAt } from "#adapters/shared/Json.ts"
@@ -45,8 +46,8 @@ const post = (path: string, body: object) => ({ ...send("POST", path, body), wai
 const callPath = (id: string): string => `/v2/calls/${encodeURIComponent(id)}`
 const command = (id: string, action: string, body: object) => post(`${callPath(id)}/actions/${action}`, body)
 
-export const orderOf = (connectionId: string, request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
-  const { callId, detect, from, maxDurationSeconds, ringTimeoutSeconds, to } = request
+export const orderOf = (connectionId: string, request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses): CallDialParams => {
+  const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   return {
     connection_id: connectionId,
     to,
@@ -68,7 +69,7 @@ export const orderOf = (connectionId: string, request: OriginateRequest, { callb
  * Both ways in mu-law, whatever the leg speaks. Despite its name, the mode sends no RTP headers.
  * https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming
  */
-const streamOf = (mediaUrl: string) => ({
+const streamOf = (mediaUrl: string): Partial<CallDialParams> => ({
   stream_url: mediaUrl,
   stream_track: "inbound_track",
   stream_codec: "PCMU",
