@@ -17,7 +17,7 @@
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { MEDIA_GRACE_MILLIS, SILENCES_TO_BELIEVE } from "./CallPatience.ts"
 import { closing, ended, held } from "./ending.ts"
-import { awaitLastWord, checkEnd, close, endAnswered, lookAgain, notLooked, resumed, ringMillis, to, tooLong } from "./steps.ts"
+import { asAnswered, awaitLastWord, close, lookAgain, notLooked, resumed, ringMillis, to, tooLong } from "./steps.ts"
 import { talkOf } from "./Talk.ts"
 import { handOver, joined, transferred, transferring } from "./transfers.ts"
 import { dialing, ringing } from "./unanswered.ts"
@@ -49,17 +49,7 @@ export const transition = (state: CallState, event: CallEvent, limits: CallLimit
 
 const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
-    Accepted: () => to(call),
-    Queued: () => to(call),
-    Placed: () => to(call),
-    DialingWithdrawn: () => to(call),
-    Refused: () => to(call),
-    Doubted: () => to(call),
-    Rang: () => to(call),
-    Answered: () => to(call),
-    Judged: () => to({ ...call, isJudged: true }),
-    HungUp: (event) => endAnswered(call, event, limits),
-    EndClaimed: () => to(call, checkEnd),
+    ...asAnswered(call, limits),
     MediaLost: ({ at, failed }) => {
       const state = Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: failed ? at : at + MEDIA_GRACE_MILLIS, ...notLooked })
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
@@ -67,7 +57,6 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
     MediaBack: () => to(call),
     TransferAsked: (asked) => handOver(call, asked, limits) ?? to(call),
     Transferred: (event) => joined(call, event, limits) ?? to(call),
-    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     // The ring deadline may have passed while the answer was being handled.
     DeadlinePassed: ({ at }) => (at >= call.answeredAt + limits.maxDurationSeconds * 1000 ? tooLong(call) : to(call)),
     Looked: ({ at, presence }) =>
@@ -79,23 +68,12 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
 const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): Step => {
   const { answeredAt, mutedAt } = call
   return CallEvent.match(event, {
-    Accepted: () => to(call),
-    Queued: () => to(call),
-    Placed: () => to(call),
-    DialingWithdrawn: () => to(call),
-    Refused: () => to(call),
-    Doubted: () => to(call),
-    Rang: () => to(call),
-    Answered: () => to(call),
-    Judged: () => to({ ...call, isJudged: true }),
-    HungUp: (event) => endAnswered(call, event, limits),
-    EndClaimed: () => to(call, checkEnd),
+    ...asAnswered(call, limits),
     MediaLost: () => to(call),
     MediaBack: ({ at }) => resumed(call, at, limits),
     TransferAsked: () => to(call),
     // Told late, or after the end of the audio that it had caused.
     Transferred: (event) => joined(call, event, limits) ?? to(call),
-    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {
       switch (presence) {

@@ -4,7 +4,7 @@ import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import { HOLD_MILLIS, LAST_WORD_MILLIS, LOOK_AGAIN_MILLIS, LOOK_AT_QUEUE_MILLIS, PATIENCE_MILLIS } from "./CallPatience.ts"
 import { answeredFor, given, isUnjudged, type Talk, talkOf } from "./Talk.ts"
 
-const { Closing, Ended, Held, Up, Void } = CallState.cases
+const { Closing, Ended, Held, Muted, Transferred, Transferring, Up, Void } = CallState.cases
 const { CheckEnd, Hangup, Look, SetDeadline } = CallCommand.cases
 
 export const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
@@ -57,4 +57,25 @@ export const endAnswered = (call: Picked, { at, cause, toldAt }: typeof CallEven
   const answeredAt = answeredFor(call, at, toldAt)
   if (!isUnjudged(call, cause, limits)) return to(Ended.make({ answeredAt, cause, endedAt: at }))
   return hold(Held.make({ ...talkOf(call), answeredAt, cause, endedAt: at, found: "unknown" }))
+}
+
+type Answered = typeof Up.Type | typeof Muted.Type | typeof Transferring.Type | typeof Transferred.Type
+
+/** The events that mean the same to every answered call, whoever its callee is with. Each state answers the others itself. */
+export const asAnswered = (call: Answered, limits: CallLimits) => {
+  const unchanged = () => to(call)
+  return {
+    Accepted: unchanged,
+    Queued: unchanged,
+    Placed: unchanged,
+    DialingWithdrawn: unchanged,
+    Refused: unchanged,
+    Doubted: unchanged,
+    Rang: unchanged,
+    Answered: unchanged,
+    Judged: () => to({ ...call, isJudged: true }),
+    HungUp: (event: typeof CallEvent.cases.HungUp.Type) => endAnswered(call, event, limits),
+    EndClaimed: () => to(call, checkEnd),
+    EndAsked: ({ cause }: typeof CallEvent.cases.EndAsked.Type) => close(cause, { request: "placed", ...talkOf(call) })
+  }
 }

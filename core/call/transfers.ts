@@ -11,7 +11,7 @@ import {
   SILENCES_TO_BELIEVE,
   TRANSFER_PATIENCE_MILLIS
 } from "./CallPatience.ts"
-import { awaitLastWord, checkEnd, close, endAnswered, leftMillis, notLooked, type Picked, resumed, to, tooLong } from "./steps.ts"
+import { asAnswered, awaitLastWord, close, leftMillis, notLooked, type Picked, resumed, to, tooLong } from "./steps.ts"
 import { talkOf } from "./Talk.ts"
 
 const { Ended, Muted, Transferred, Transferring } = CallState.cases
@@ -58,23 +58,12 @@ export const transferring = (call: typeof Transferring.Type, event: CallEvent, l
   const { backAt, isMuted, until } = call
   const { backAt: _, ...away } = call
   return CallEvent.match(event, {
-    Accepted: () => to(call),
-    Queued: () => to(call),
-    Placed: () => to(call),
-    DialingWithdrawn: () => to(call),
-    Refused: () => to(call),
-    Doubted: () => to(call),
-    Rang: () => to(call),
-    Answered: () => to(call),
-    Judged: () => to({ ...call, isJudged: true }),
-    HungUp: (event) => endAnswered(call, event, limits),
-    EndClaimed: () => to(call, checkEnd),
+    ...asAnswered(call, limits),
     MediaLost: ({ at }) => to(Transferring.make({ ...away, isMuted: true }), decideBy(call, until, at, limits)),
     MediaBack: ({ at }) => to(Transferring.make({ ...call, isMuted: false, backAt: at }), decideBy(call, at + HOLD_MILLIS, at, limits)),
     TransferAsked: () => to(call),
     Transferred: (event) =>
       joined(call, event, limits) ?? (event.transfer === call.transfers ? taken(call, isMuted, event.at, limits) : to(call)),
-    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: ({ at }) => {
       if (leftMillis(call, at, limits) === 0) return tooLong(call)
       const decidedAt = backAt === undefined ? until : Math.min(until, backAt + HOLD_MILLIS)
@@ -91,17 +80,7 @@ export const transferred = (call: typeof Transferred.Type, event: CallEvent, lim
   const { answeredAt, isAssumed, isRecovered, missed, silences, transfers } = call
   const lookLater = (at: number) => decideBy(call, at + LOOK_AT_TRANSFERRED_MILLIS, at, limits)
   return CallEvent.match(event, {
-    Accepted: () => to(call),
-    Queued: () => to(call),
-    Placed: () => to(call),
-    DialingWithdrawn: () => to(call),
-    Refused: () => to(call),
-    Doubted: () => to(call),
-    Rang: () => to(call),
-    Answered: () => to(call),
-    Judged: () => to({ ...call, isJudged: true }),
-    HungUp: (event) => endAnswered(call, event, limits),
-    EndClaimed: () => to(call, checkEnd),
+    ...asAnswered(call, limits),
     MediaLost: () => to(call),
     MediaBack: ({ at }) => resumed(call, at, limits),
     TransferAsked: () => to(call),
@@ -110,7 +89,6 @@ export const transferred = (call: typeof Transferred.Type, event: CallEvent, lim
       if (answered) return together(call, at, limits)
       return isRecovered === true ? close("node_lost", { request: "placed", ...talkOf(call) }) : taken(call, true, at, limits)
     },
-    EndAsked: ({ cause }) => close(cause, { request: "placed", ...talkOf(call) }),
     DeadlinePassed: ({ at }) => (leftMillis(call, at, limits) === 0 ? tooLong(call) : to(call, lookLater(at), Look.make({}))),
     Looked: ({ at, deaf, presence }) => {
       switch (presence) {
