@@ -27,6 +27,15 @@ export const lateMillis = 10
 /** Most contacts that one turn claims. */
 export const claimLimit = 50
 
+/** After a provider has refused a call because there were too many, calls take so many times as long, and again so after the next refusal. */
+const slowing = 1.1
+const slowest = 2
+/** How much of that each call takes back that leaves: at 20 calls per second, nothing is left of one refusal after 100 seconds. */
+const recovery = 0.00005
+
+/** How long an account that is not called any more is remembered as slow. */
+const slownessMillis = 300_000
+
 const windowMillis = 1000 + marginMillis
 const roundingMillis = 1e-6
 
@@ -52,6 +61,9 @@ export class Pace {
   #left: Array<Departed> = []
   /** When the next moment would be if none before it had been late. Never ahead of the moments that are taken. */
   #due = Number.POSITIVE_INFINITY
+  /** How many times as long calls take as the rate allows. */
+  #stretch = 1
+  #slowedAt = Number.NEGATIVE_INFINITY
 
   constructor(rate: number) {
     this.rate = rate
@@ -62,8 +74,12 @@ export class Pace {
    * were taken late, the next ones are closer together until the delay is caught up with.
    */
   free(from: number, share = 1): number {
-    const onPace = this.#apart(from, spacing(this.rate) * share)
-    return onPace <= this.#due ? onPace : this.#apart(Math.max(from, this.#due), spacing(this.rate) * Math.min(share, catchUpShare))
+    const onPace = this.#apart(from, this.#spacing * share)
+    return onPace <= this.#due ? onPace : this.#apart(Math.max(from, this.#due), this.#spacing * Math.min(share, catchUpShare))
+  }
+
+  get #spacing(): number {
+    return spacing(this.rate) * this.#stretch
   }
 
   #apart(from: number, apart: number): number {
@@ -81,19 +97,19 @@ export class Pace {
     this.#taken.splice(after + 1, 0, moment)
     const last = this.#taken.at(-1)?.at ?? moment.at
     const due = Math.max(this.#due + moment.at - free, moment.at - catchUpMillis)
-    this.#due = Math.min(due, last) + spacing(this.rate)
+    this.#due = Math.min(due, last) + this.#spacing
   }
 
   giveBack(moment: Moment): void {
     const at = this.#taken.indexOf(moment)
     if (at < 0) return
     this.#taken.splice(at, 1)
-    this.#due -= spacing(this.rate)
+    this.#due -= this.#spacing
   }
 
   /** When one more call may leave without putting too many into a rolling second, however early or late the calls before it were. */
   opensAt(): number {
-    return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + 1000 + networkMillis
+    return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + (1000 + networkMillis) * this.#stretch
   }
 
   /** Whether a call may leave now. */
@@ -103,13 +119,25 @@ export class Pace {
 
   leave(departed: Departed): void {
     this.#left.push(departed)
+    this.#stretch = Math.max(1, this.#stretch - recovery)
+  }
+
+  /**
+   * The provider has refused a call because there were too many: it counts otherwise than we do, or the network brings calls closer together. Refusals
+   * of the same second count once.
+   */
+  slowDown(now: number): void {
+    if (now < this.#slowedAt + windowMillis) return
+    this.#slowedAt = now
+    this.#stretch = Math.min(slowest, this.#stretch * slowing)
   }
 
   /** Forgets what no longer matters. True when nothing is left. */
   forget(now: number): boolean {
-    const apart = spacing(this.rate)
+    const apart = this.#spacing
     if ((this.#taken[0]?.at ?? now) < now - apart) this.#taken = this.#taken.filter(({ at }) => at >= now - apart)
-    if ((this.#left[0]?.at ?? now) < now - windowMillis) this.#left = this.#left.filter(({ at }) => at >= now - windowMillis)
-    return this.#taken.length === 0 && this.#left.length === 0
+    const remembered = now - windowMillis * this.#stretch
+    if ((this.#left[0]?.at ?? now) < remembered) this.#left = this.#left.filter(({ at }) => at >= remembered)
+    return this.#taken.length === 0 && this.#left.length === 0 && now >= this.#slowedAt + slownessMillis
   }
 }

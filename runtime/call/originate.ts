@@ -206,5 +206,7 @@ const accepted = ({ call, dialing, services: { journal, local, pass } }: Outgoin
 
 const failed = ({ call, dialing, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
   if (error._tag === "OriginateDoubtful") dialing.placed?.()
+  else if (error.reason === "rate_limited" && error.elsewhere !== true)
+    services.rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
   call.tell(eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(services.clock)))
 }

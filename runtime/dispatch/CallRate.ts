@@ -43,7 +43,9 @@ export class CallRate extends Context.Service<
     readonly reserve: (scopes: ReadonlyArray<RateScope>) => Departure
     /** `wake` is called when a turn comes sooner than expected. */
     readonly queue: (wake: () => void) => RateQueue
-    /** How many scopes are kept in memory: those used in the last second, and those that are waited for. */
+    /** The provider has refused a call because there were too many: calls under this rate leave further apart for a while. */
+    readonly slowDown: (scope: RateScope) => void
+    /** How many scopes are kept in memory: those used in the last second, those that were slowed down, and those that are waited for. */
     readonly size: () => number
   }
 >()("runtime/dispatch/CallRate") {
@@ -58,6 +60,9 @@ export class CallRate extends Context.Service<
       return {
         queue: (wake) => turns.queue(wake),
         reserve: (scopes) => turns.reserve(scopes, now()),
+        slowDown: (scope) => {
+          for (const pace of paces.of([scope])) pace.slowDown(now())
+        },
         size: () => paces.size + turns.size
       }
     })

@@ -276,3 +276,89 @@ t.test("given a rate that is lowered, then the next call keeps its distance by t
   t.ok(at >= 1020, `${at} ms later`)
   t.ok(lateMillis < 30)
 })
+
+t.test(
+  "given an account that was called too fast, then it is called slower, by half at most, and after many calls as before",
+  async (t) => {
+    const rate = 20
+    const gaps = await play((rates) =>
+      Effect.gen(function* () {
+        /** Between calls that do not make up for a delay. */
+        const gap = () => {
+          const departures = Array.from({ length: 40 }, () => rates.reserve([trunk(rate)]))
+          const [from = 0, until = 0] = [departures[20], departures[39]].map((departure) => departure?.readyAt())
+          for (const departure of departures) departure.giveBack()
+          return (until - from) / 19 / spacing(rate)
+        }
+        const gaps = [gap()]
+        rates.slowDown(trunk(rate))
+        // In flight when the first was refused.
+        rates.slowDown(trunk(rate))
+        gaps.push(gap())
+        for (let refused = 0; refused < 20; refused++) {
+          yield* TestClock.adjust("2 seconds")
+          rates.slowDown(trunk(rate))
+        }
+        gaps.push(gap())
+        for (let calls = 0; calls < 20_000; calls++) {
+          yield* TestClock.adjust(110)
+          rates.reserve([trunk(rate)]).leave()
+        }
+        yield* TestClock.adjust("2 seconds")
+        return [...gaps, gap()]
+      })
+    )
+    t.strictSame(
+      gaps.map((gap) => Math.round(gap * 100) / 100),
+      [1, 1.1, 2, 1]
+    )
+  }
+)
+
+t.test("given an account that was called too fast, when nobody calls it for long, then that is forgotten", async (t) => {
+  const sizes = await play((rates) =>
+    Effect.gen(function* () {
+      const sizeAfter = function* (time: "1 minute" | "10 minutes") {
+        yield* TestClock.adjust(time)
+        rates.reserve([campaign(1, 1000)]).giveBack()
+        return rates.size()
+      }
+      rates.slowDown(trunk(20))
+      return [yield* sizeAfter("1 minute"), yield* sizeAfter("10 minutes")]
+    })
+  )
+  t.strictSame(sizes, [2, 1], "then only the rate is left that is asked for")
+})
+
+t.test(
+  "given a network that brings calls closer together, and a carrier that counts them as they arrive, then few are refused",
+  async (t) => {
+    const rate = 20
+    let seed = 1
+    const delay = () => {
+      seed = (seed * 1103515245 + 12345) % 2147483648
+      return (seed / 2147483648) * 120
+    }
+    /** How many of the calls of two minutes are refused. */
+    const refusals = (isHeard: boolean) =>
+      play((rates, start) =>
+        Effect.gen(function* () {
+          const taken: Array<number> = []
+          let refused = 0
+          while ((yield* SteadyTime.now) < start + 120_000) {
+            const at = yield* leave(rates.reserve([trunk(rate)]))
+            const arrival = (at ?? 0) + delay()
+            if (taken.filter((one) => Math.abs(one - arrival) < 1000 && one <= arrival).length < rate) taken.push(arrival)
+            else {
+              refused++
+              if (isHeard) rates.slowDown(trunk(rate))
+            }
+          }
+          return refused
+        })
+      )
+    const [deaf, learning] = [await refusals(false), await refusals(true)]
+    t.ok(deaf > 20, `${deaf} otherwise`)
+    t.ok(learning < 5, `${learning}`)
+  }
+)

@@ -105,6 +105,21 @@ t.test("given a provider that refuses", async (t) => {
     )
     t.strictSame(entries, ["provider_rate_limited", "telephony_recovered"])
   })
+  t.test("for its rate once, then the calls that follow keep a greater distance for a while", async (t) => {
+    const { at } = await play(
+      (world) => {
+        campaign(5, { ...fast, maxConcurrency: 5 })(world)
+        world.originate = Effect.suspend(() => (world.dials.length === 1 ? refusal("rate_limited") : Effect.void))
+      },
+      () => wait("30 seconds"),
+      undefined,
+      undefined,
+      { TRUNK_RATE: "1" }
+    )
+    const gaps = at.slice(2).map((one, i) => one - (at[i + 1] ?? 0))
+    t.equal(gaps.length, 4)
+    t.ok(Math.min(...gaps) > 1100, gaps.join(", "))
+  })
   t.test("for good, then the campaign stops at the first call", async (t) => {
     const check = async (reason: Parameters<typeof refusal>[0], event: string) => {
       const { at, contacts, entries } = await play(refusing(reason), () => wait("1 minute"))

@@ -61,8 +61,8 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
     return { provider: "cloudonix", account, callbacks, endLate, lives, log, places: isOrder, server }
   },
   Telnyx: async (t, { callsPerSecond = unlimited, ...far }) => {
-    const emulator = await startTelnyxEmulator({ ...far, dials: callsPerSecond })
-    emulator.dialWindowMillis = 1000
+    // Counted over five seconds.
+    const emulator = await startTelnyxEmulator({ ...far, dials: callsPerSecond * 5 })
     t.teardown(() => emulator.stop())
     const { apiKey, callbacks, connectionId, lives, log, publicKey, server, telling } = emulator
     const endLate = (millis: number) => {

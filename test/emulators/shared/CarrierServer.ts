@@ -41,6 +41,8 @@ export class CarrierServer {
   lateness: (ask: CarrierAsk) => number = () => 0
   /** Every request in order, those with a fault included. */
   readonly requests: Array<CarrierAsk> = []
+  /** Those that were refused because there were too many, where nobody heard of it. */
+  readonly refusedUnheard: Array<CarrierAsk> = []
   #faults: Array<Pending> = []
   #hanging: Array<() => void> = []
   #port = 0
@@ -108,6 +110,7 @@ export class CarrierServer {
     const answer = fault?.acts === false ? undefined : await this.#answer(ask)
     const late = this.lateness(ask)
     if (late > 0) await sleep(late)
+    if (fault !== undefined && answer?.status === 429) this.refusedUnheard.push(ask)
     const reply = fault?.reply ?? answer
     if (reply === "hang" || reply === undefined) {
       if (answer !== undefined) this.#hanging.push(() => send(response, answer))
