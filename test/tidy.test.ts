@@ -46,7 +46,7 @@ const importsOf = ({ text }: Source): ReadonlyArray<string> =>
   [...text.matchAll(imported)].map(([, from, effect, dynamic]) => from ?? effect ?? dynamic ?? "")
 
 // The engine is put together here, and the gateway's ports are tied to it.
-const composers = ["runtime/main.ts", "runtime/plugins.ts", "runtime/ports.ts", "runtime/agentCommand.ts"]
+const composers = ["runtime/main.ts", "runtime/plugins.ts", "runtime/ports.ts", "runtime/servicePlugins.ts", "runtime/agentCommand.ts"]
 /** Our own folders that a file may import from, besides its own. */
 const reachable = (source: Source): ReadonlyArray<string> => {
   if (isTest(source) || source.folder === "deploy") return folders
@@ -70,8 +70,8 @@ const targetOf = (source: Source, from: string): string | undefined => {
   return from.startsWith("#") ? from.slice(1) : join(dirname(source.path), from)
 }
 
-/** `adapters/ari` and the like: each knows itself and `adapters/shared`. */
-const adapterOf = (path: string): string | undefined => /^adapters\/([^/]+)\//.exec(path)?.[1]
+/** `adapters/ari`, `adapters/voice/openai` and the like: each knows itself and `adapters/shared`. */
+const adapterOf = (path: string): string | undefined => /^adapters\/(voice\/[^/]+|[^/]+)\//.exec(path)?.[1]
 const importedAdapters = (source: Source): ReadonlyArray<string> => {
   const own = adapterOf(source.path)
   if (own === undefined) return []
