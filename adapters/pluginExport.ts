@@ -15,9 +15,14 @@ export { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.
 export { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
-// Language models.
+// Services of speech and language.
+export * from "#core/model/EndOfTurn.ts"
+export { defineEndOfTurn, type EndOfTurnProvider } from "#core/model/EndOfTurnProvider.ts"
 export * from "#core/model/LanguageModel.ts"
 export { defineLanguageModel, type LanguageModelProvider } from "#core/model/ModelProvider.ts"
+export { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
+export type { ServiceHost } from "#core/model/ServiceProvider.ts"
+export * from "#core/model/SpeechToText.ts"
 
 // Requests and what they prove.
 export * from "./shared/HttpClient.ts"

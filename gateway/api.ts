@@ -22,6 +22,7 @@ import { RequestRates } from "#core/organization/RequestRates.ts"
 import type { Accounts } from "#core/services/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { Resources } from "#core/services/resources.ts"
 import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
@@ -113,6 +114,7 @@ type ApiNeeds =
   | RunOwners
   | Runs
   | ServerInfo
+  | ServiceRegistry
   | TelephonyConfigs
   | TelephonyPreparations
   | TelephonyTests

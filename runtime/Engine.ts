@@ -19,6 +19,7 @@
 import { Duration, Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { Digest } from "effect/crypto"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
@@ -81,6 +82,7 @@ const stores = Layer.mergeAll(
   LateCallStore.layer,
   CampaignOwnership.layer,
   FaultPauses.layer,
+  AgentServices.layer,
   AgentVersions.layer,
   PreparedSettings.layer,
   TrunkOutages.layer,

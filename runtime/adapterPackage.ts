@@ -1,13 +1,11 @@
 /**
- * Loads an adapter from an npm package, and says what is wrong with one that cannot be used. Whatever the package and the engine share exists
- * once, wherever either of them is installed: it gets the engine's own contract and the engine's own `effect`.
+ * Loads an adapter or a service from an npm package, and says what is wrong with one that cannot be used. Whatever the package and the engine share
+ * exists once, wherever either of them is installed: it gets the engine's own contract and the engine's own `effect`.
  */
 import { Effect, Schema } from "effect"
 import { findPackageJSON, registerHooks } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { Adapter } from "#core/provider/Adapter.ts"
-import { isNormal, normalNames } from "#core/provider/Normal.ts"
 import { attempt } from "./process/attempt.ts"
 
 /** The message names the adapter and its fault. */
@@ -40,17 +38,27 @@ export const shareWithPackages = Effect.acquireRelease(
 
 export const isInstalled = (name: string): boolean => attempt(() => findPackageJSON(name, beside())) !== undefined
 
-/** Needs `shareWithPackages`. The package's code runs here. */
-export const loadPackage = Effect.fnUntraced(function* (name: string) {
+interface Wanted {
+  /** Such as "an adapter". */
+  readonly what: string
+  /** Why a package's default export is not that; undefined when it is. */
+  readonly faultOf: (candidate: Readonly<Record<string, unknown>>) => string | undefined
+  /** How its author writes it. */
+  readonly written: string
+}
+
+/** Needs `shareWithPackages`. The package's code runs here. Returns its default export, which has no fault. */
+export const loadPackage = Effect.fnUntraced(function* (name: string, { faultOf, what, written }: Wanted) {
   const loaded = yield* Effect.tryPromise({
     try: async (): Promise<unknown> => import(installed + name),
     catch: (error) => new BadAdapter({ message: `The package ${name} ${whyNotLoaded(error)}` })
   })
-  const adapter = isRecord(loaded) ? loaded["default"] : undefined
-  const wrong = faultOf(adapter)
-  if (wrong !== undefined) return yield* new BadAdapter({ message: `The package ${name} is not an adapter for this engine: ${wrong}` })
-  // Cast: `faultOf` has checked every part of the contract that can be checked before connecting.
-  return adapter as Adapter
+  const unfit = (wrong: string) => new BadAdapter({ message: `The package ${name} is not ${what} for this engine: ${wrong}` })
+  const candidate = isRecord(loaded) ? loaded["default"] : undefined
+  if (candidate === undefined) return yield* unfit("it has no default export")
+  if (!isRecord(candidate)) return yield* unfit(`its default export is not an object: export default ${written}`)
+  const wrong = faultOf(candidate)
+  return wrong === undefined ? candidate : yield* unfit(wrong)
 })
 
 /** A file has an absolute path here, a package its name. */
@@ -64,27 +72,7 @@ const whyNotLoaded = (error: unknown): string => {
   return `fails while it loads: ${error.stack ?? error.message}`
 }
 
-const providerName = /^[a-z0-9_]{1,32}$/
+const providerPattern = /^[a-z0-9_]{1,32}$/
+export const isProviderName = (name: unknown): boolean => typeof name === "string" && providerPattern.test(name)
 
-/** Why a package's default export is not an adapter; undefined when it is one. */
-const faultOf = (candidate: unknown): string | undefined => {
-  if (candidate === undefined) return "it has no default export"
-  if (!isRecord(candidate)) return "its default export is not an object: export default defineAdapter({...})"
-  const { connect, fields, manifest } = candidate
-  if (!isRecord(manifest)) return "it has no manifest"
-  if (manifest["contract"] !== 2) return `it follows version ${String(manifest["contract"])} of the adapter contract, not 2`
-  if (typeof manifest["provider"] !== "string" || !providerName.test(manifest["provider"])) return "its provider name is not [a-z0-9_]"
-  if (typeof manifest["callsPerSecond"] !== "number" || !(manifest["callsPerSecond"] > 0))
-    return "its callsPerSecond is not a positive number"
-  if (typeof manifest["originatesInFlight"] !== "number" || !(manifest["originatesInFlight"] >= 1))
-    return "its originatesInFlight is below 1"
-  if (!isRecord(fields)) return "it has no fields"
-  for (const [name, field] of Object.entries(fields)) {
-    const normal = isRecord(field) ? field["normal"] : undefined
-    if (normal !== undefined && !isNormal(normal))
-      return `its field ${name} has an unknown normal form, ${JSON.stringify(normal)}: there are ${normalNames.join(", ")} and { domain }`
-  }
-  return typeof connect === "function" ? undefined : "it has no connect function"
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null

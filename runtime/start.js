@@ -1,6 +1,6 @@
 /**
- * `npm start`: runs a build of the engine. Adapters that are installed beside the engine share `effect` with it, so with any of them it runs from
- * its sources.
+ * `npm start`: runs a build of the engine. Adapters and services that are installed beside the engine share `effect` with it, so with any of them it
+ * runs from its sources.
  */
 import { existsSync } from "node:fs"
 import { load } from "./build.js"
@@ -10,5 +10,7 @@ const adapters = (process.env["ADAPTERS"] ?? "").split(",").map((name) => name.t
 // Without a name, all are.
 const isBuiltIn = (/** @type {string} */ name) => existsSync(new URL(`../adapters/${name}/`, import.meta.url))
 
-const { launch } = adapters.every(isBuiltIn) ? await load(program) : await import("./main.ts")
+const hasServices = (process.env["SERVICES"] ?? "").trim() !== ""
+
+const { launch } = !hasServices && adapters.every(isBuiltIn) ? await load(program) : await import("./main.ts")
 launch()

@@ -8,6 +8,9 @@ import type { SqlClient } from "effect/sql"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
 import * as organizationModels from "#core/model/ModelConfigurationStore.ts"
+import { servicesOf } from "#core/model/ModelDocument.ts"
+import { problemsWithOwn, type ServiceRules } from "#core/model/ServiceChecks.ts"
+import { ownDocumentName, ownServicesName } from "#core/model/ServiceChoice.ts"
 import { within } from "#core/organization/QuotaStore.ts"
 import {
   type Agent,
@@ -77,22 +80,38 @@ const credentialsSettled = Effect.fnUntraced(function* (sql: Sql, organizationId
   yield* refusedUnlessEmpty(refused.map(({ reason, use }) => Graph.problemAt(definition, use.path, reason)))
 })
 
-const configured = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
+const configured = Effect.fnUntraced(function* (
+  sql: Sql,
+  organizationId: OrganizationId,
+  rules: ServiceRules,
+  sent: JsonObject,
+  stored: JsonObject
+) {
   const configurations = sparse(yield* withSecrets(sql, organizationId, sent, stored))
   const masks = stillMasked(configurations).map(({ name, path }) => ({ path, message: maskedMessage(name) }))
-  const problems = [...configurationProblems(configurations), ...masks]
+  const own = [...configurationProblems(configurations), ...masks]
+  const problems = own.length > 0 ? own : yield* serviceProblems(sql, organizationId, rules, configurations)
   if (problems.length > 0) return yield* new AgentConfigurationsRefused({ problems })
   return configurations
 })
 
-const override = "model_configuration_v2_override"
+/** The organization's services are read only where the agent chooses some itself, or its language. */
+const serviceProblems = Effect.fnUntraced(function* (
+  sql: Sql,
+  organizationId: OrganizationId,
+  rules: ServiceRules,
+  configurations: JsonObject
+) {
+  if (![ownDocumentName, ownServicesName, "embedded"].some((name) => isObject(configurations[name]))) return []
+  return problemsWithOwn(rules, servicesOf(yield* organizationModels.find(sql, organizationId)), configurations)
+})
 
 /** An agent without models of its own is first edited from the organization's models, so the editor sends the masks of their secrets. */
 const withSecrets = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
   const known = unmasked(sent, stored)
-  const own = known[override]
-  if (isObject(stored[override]) || !isObject(own) || stillMasked(own).length === 0) return known
-  return { ...known, [override]: unmasked(own, (yield* organizationModels.find(sql, organizationId)) ?? {}) }
+  const own = known[ownDocumentName]
+  if (isObject(stored[ownDocumentName]) || !isObject(own) || stillMasked(own).length === 0) return known
+  return { ...known, [ownDocumentName]: unmasked(own, (yield* organizationModels.find(sql, organizationId)) ?? {}) }
 })
 
 /** Puts the stored secrets back in place of their masks. Refuses to move a secret to another provider. */
@@ -115,10 +134,10 @@ const isFinished = (sql: Sql, organizationId: OrganizationId, definition: JsonOb
   )
 
 /** Creates an agent as a client sent it, so its settings are checked first. */
-export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
+export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent, rules: ServiceRules) {
   const sent = agent.configurations
   const configurations =
-    sent === undefined ? undefined : yield* Effect.catchTag(configured(sql, organizationId, sent, {}), "SqlError", Effect.die)
+    sent === undefined ? undefined : yield* Effect.catchTag(configured(sql, organizationId, rules, sent, {}), "SqlError", Effect.die)
   return yield* create(sql, organizationId, { ...agent, configurations })
 })
 
@@ -173,7 +192,13 @@ const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.
   Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
 
 /** Returns the agent if it has a new version. */
-export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
+export const update = Effect.fnUntraced(function* (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: AgentId,
+  changes: AgentChanges,
+  rules: ServiceRules
+) {
   const { draft, latest: before, publishedId } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes
   if (definition !== undefined) yield* storable(sql, organizationId, definition)
@@ -194,7 +219,9 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   const content = yield* notTooLarge({
     definition: next ?? before.definition,
     configurations:
-      configurations === undefined ? before.configurations : yield* configured(sql, organizationId, configurations, before.configurations),
+      configurations === undefined
+        ? before.configurations
+        : yield* configured(sql, organizationId, rules, configurations, before.configurations),
     templateContextVariables: templateContextVariables ?? before.templateContextVariables
   })
   const made = yield* save(sql, organizationId, id, { ...content, status, isHeld: status === "draft" && !isBegun })

@@ -31,6 +31,9 @@ import type { QuotaFull } from "#core/organization/Quota.ts"
 import * as store from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import { AgentVersions } from "./AgentVersions.ts"
+import { EgressPolicy } from "#core/egress/Egress.ts"
+import type { ServiceRules } from "#core/model/ServiceChecks.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import * as versions from "./AgentVersionStore.ts"
 import * as TriggerPath from "./TriggerPath.ts"
 import { isUuid } from "#core/Uuid.ts"
@@ -124,7 +127,10 @@ export class Agents extends Context.Service<
       const signals = yield* Signals
       const agentVersions = yield* AgentVersions
       const provided = Effect.provideContext(yield* Effect.context<SecureRandom.SecureRandom | Sealer>())
-      const services: Services = { sql, signals, agentVersions, provided, unconfirmed: new Map() }
+      const registry = yield* ServiceRegistry
+      const policy = yield* EgressPolicy
+      const rulesFor = (id: OrganizationId) => Effect.map(policy.trunksOf(id), (egress) => ({ egress, registry }))
+      const services: Services = { sql, signals, agentVersions, provided, rulesFor, unconfirmed: new Map() }
       return Agents.of({ ...reading(services), ...calling(services), ...editingOf(services), ...versioning(services) })
     })
   ).pipe(Layer.provide([SecureRandom.layerWebCrypto, AgentVersions.layer]))
@@ -137,6 +143,8 @@ interface Services {
   readonly signals: Signals["Service"]
   readonly agentVersions: AgentVersions["Service"]
   readonly provided: <A, E>(effect: Effect.Effect<A, E, SecureRandom.SecureRandom | Sealer>) => Effect.Effect<A, E>
+  /** For the speech and language services that agents choose. Not to be asked within a transaction. */
+  readonly rulesFor: (organizationId: OrganizationId) => Effect.Effect<ServiceRules>
   /** Campaigns that archiving an agent has paused, and whose pause has not been confirmed. */
   readonly unconfirmed: Map<AgentId, ReadonlyArray<CampaignId>>
 }
@@ -190,13 +198,14 @@ const calling = (services: Services): Pick<Service, "calledVersion" | "unpublish
 }
 
 const editingOf = (services: Services): Pick<Service, "create" | "update" | "setStatus" | "setFolder" | "duplicate"> => {
-  const { provided, sql } = services
+  const { provided, rulesFor, sql } = services
   return {
     create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-      return yield* provided(editing.createFrom(sql, organizationId, agent))
+      return yield* provided(editing.createFrom(sql, organizationId, agent, yield* rulesFor(organizationId)))
     }),
     update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
-      return (yield* provided(editing.update(sql, organizationId, id, changes))) ?? (yield* getLatest(services, organizationId, id))
+      const updated = yield* provided(editing.update(sql, organizationId, id, changes, yield* rulesFor(organizationId)))
+      return updated ?? (yield* getLatest(services, organizationId, id))
     }),
     setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
       // A client that disconnects must not leave dial permits behind.

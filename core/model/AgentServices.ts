@@ -1,14 +1,27 @@
 /** The services that an agent speaks with, as its organization and its version choose them. Found when a call or a text chat is planned. */
-import { Context, type Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
-import type { OpenLanguageModel } from "./LanguageModel.ts"
+import { complete } from "#core/provider/Credential.ts"
+import type { OpenEndOfTurn } from "./EndOfTurnProvider.ts"
+import { ModelError, type OpenLanguageModel } from "./LanguageModel.ts"
+import { OrganizationModels } from "./OrganizationModels.ts"
+import { deaf } from "./RecognizerProvider.ts"
+import { choiceOf } from "./ServiceChoice.ts"
+import type { ServiceHost } from "./ServiceProvider.ts"
+import { none, ServiceRegistry } from "./ServiceRegistry.ts"
 import type { SpeechToText } from "./SpeechToText.ts"
+import { type FliteVoice, fliteVoices, offlineVoice } from "./VoiceServices.ts"
 
 export interface ChosenServices {
   readonly model: OpenLanguageModel
   /** Undefined: the agent cannot hear, so it says its greeting and collects the keys. */
   readonly hearing: SpeechToText | undefined
+  readonly endOfTurn: OpenEndOfTurn
+  readonly voice: FliteVoice
+  /** The language of the conversation: BCP 47. */
+  readonly language: string
 }
 
 export class AgentServices extends Context.Service<
@@ -17,4 +30,51 @@ export class AgentServices extends Context.Service<
     /** `configurations`: of the agent's version. What cannot be used fails only when it is opened. */
     readonly chosenFor: (organizationId: OrganizationId, configurations: JsonObject) => Effect.Effect<ChosenServices>
   }
->()("core/model/AgentServices") {}
+>()("core/model/AgentServices") {
+  static readonly layer = Layer.effect(
+    AgentServices,
+    Effect.gen(function* () {
+      const registry = yield* ServiceRegistry
+      const organizations = yield* OrganizationModels
+      const policy = yield* EgressPolicy
+      return AgentServices.of({
+        chosenFor: Effect.fnUntraced(function* (organizationId, configurations) {
+          const choice = choiceOf(registry, yield* organizations.get(organizationId), configurations)
+          const host: ServiceHost = { egress: yield* policy.trunksOf(organizationId) }
+          return {
+            model: modelOf(registry, choice.llm, host),
+            // Without a model, there is nobody who would answer.
+            hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
+            endOfTurn: endOfTurnOf(registry, choice.end_of_turn, host),
+            voice: voiceOf(registry, choice.tts),
+            language: choice.language
+          }
+        })
+      })
+    })
+  ).pipe(Layer.provide(OrganizationModels.layer))
+}
+
+type Registry = ServiceRegistry["Service"]
+
+const nameOf = ({ provider }: JsonObject): string => (typeof provider === "string" ? provider : "")
+const missing = (kind: "llm" | "stt" | "end_of_turn", provider: string) =>
+  new ModelError({ reason: "refused", isRetryable: false, message: `This engine has no ${kind} provider '${provider}'` })
+
+const modelOf = (registry: Registry, llm: JsonObject, host: ServiceHost): OpenLanguageModel =>
+  registry.find("llm", nameOf(llm))?.open(llm, host) ?? Effect.fail(missing("llm", nameOf(llm)))
+
+const endOfTurnOf = (registry: Registry, chosen: JsonObject, host: ServiceHost): OpenEndOfTurn =>
+  registry.find("end_of_turn", nameOf(chosen))?.open(chosen, host) ?? Effect.fail(missing("end_of_turn", nameOf(chosen)))
+
+const recognizerOf = (registry: Registry, stt: JsonObject, host: ServiceHost): SpeechToText | undefined => {
+  const provider = nameOf(stt)
+  if (provider === none) return undefined
+  return registry.find("stt", provider)?.recognizer(stt, host) ?? deaf(provider, missing("stt", provider))
+}
+
+/** A voice that was stored and does not exist any more is replaced by the usual one: a voice is no reason not to speak. */
+const voiceOf = (registry: Registry, tts: JsonObject): FliteVoice => {
+  const { voice } = complete(registry.find("tts", nameOf(tts))?.fields ?? {}, tts)
+  return fliteVoices.find((one) => one === voice) ?? offlineVoice.voice
+}

@@ -1,11 +1,11 @@
 /**
- * The speech and language services that an organization has configured, as its clients sent them: a service named here need not exist in the
- * engine, and its key need not be valid. They are stored in a ModelDocument.
+ * The speech and language services that an organization has configured, as its clients sent them. A service that was stored earlier need not exist in
+ * the engine any more, and its key need not be valid. They are stored in a ModelDocument.
  */
 import { Schema } from "effect"
-import { isObject, type JsonObject } from "#core/Json.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { isAnothers, isNamed, isSecret, stillMasked, unmasked } from "./ModelSecrets.ts"
-import { type ServiceKind, serviceKinds, voiceServices } from "./VoiceServices.ts"
+import { type ServiceKind, serviceKinds } from "./VoiceServices.ts"
 
 /** Includes the secrets. */
 export type ModelConfiguration = { readonly [Kind in ServiceKind]: JsonObject | null } & {
@@ -68,21 +68,16 @@ export const faultOf = (configuration: ModelConfiguration): ModelSecretMasked | 
 export const kindsInUse = ({ isRealtime }: ModelConfiguration): ReadonlyArray<ServiceKind> =>
   isRealtime ? ["llm", "realtime", "embeddings"] : ["llm", "tts", "stt", "embeddings"]
 
-/** The configured services that cannot be used here. None has to be configured: agents speak with the engine's own voice. */
-export const problemsOf = (configuration: ModelConfiguration): ReadonlyArray<ModelProblem> => {
+/** The configured services that cannot be used here, as `problemWith` finds. None has to be configured: the engine has some of its own. */
+export const problemsOf = (
+  configuration: ModelConfiguration,
+  problemWith: (kind: ServiceKind, service: JsonObject) => string | undefined
+): ReadonlyArray<ModelProblem> => {
   const problems = kindsInUse(configuration).flatMap((kind) => {
     const service = configuration[kind]
-    const message = isObject(service) ? problemOf(kind, service) : undefined
+    const message = service === null ? undefined : problemWith(kind, service)
     return message === undefined ? [] : [{ kind, message }]
   })
   const isSilent = configuration.isRealtime && configuration.realtime === null
   return isSilent ? [...problems, { kind: "realtime", message: "No realtime model is configured" }] : problems
-}
-
-const problemOf = (kind: ServiceKind, { provider, voice }: JsonObject): string | undefined => {
-  if (typeof provider !== "string") return "No provider is set"
-  const known = Object.hasOwn(voiceServices[kind], provider) ? voiceServices[kind][provider] : undefined
-  if (known === undefined) return `This engine has no ${kind} provider '${provider}'`
-  if (!isNamed(voice) || known.voices.length === 0 || known.voices.some((one) => one === voice)) return undefined
-  return `${known.title} has only the voice '${known.voices.join("', '")}' here`
 }

@@ -1,6 +1,7 @@
 /** The speech and language services of an organization, together with the preferences that clients read and write with them. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { Sealer } from "#core/Sealer.ts"
 import {
@@ -24,6 +25,9 @@ import {
   withStoredSecrets
 } from "./ModelDocument.ts"
 import * as store from "./ModelConfigurationStore.ts"
+import { OrganizationModels } from "./OrganizationModels.ts"
+import { problemOf, problemsWithChanges, problemsWithDocument, type ServiceRules } from "./ServiceChecks.ts"
+import { ServiceRegistry } from "./ServiceRegistry.ts"
 import type { Preferences } from "#core/organization/Organization.ts"
 import * as settings from "#core/organization/OrganizationSettingsStore.ts"
 
@@ -50,12 +54,12 @@ export class ModelConfigurations extends Context.Service<
     readonly update: (
       id: OrganizationId,
       changes: UserConfigurationChanges
-    ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelSecretMasked>
+    ) => Effect.Effect<UserConfiguration, ModelDocumentRefused | ModelDocumentTooLarge | ModelSecretMasked>
     readonly replace: (
       id: OrganizationId,
       document: ModelDocument
     ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelDocumentRefused>
-    /** Fails when a configured service does not exist in this engine. Keys are not verified, because no service here uses one. */
+    /** Fails when a configured service cannot be used in this engine. Keys are not tried. */
     readonly check: (id: OrganizationId) => Effect.Effect<void, ModelsMissing>
   }
 >()("core/model/ModelConfigurations") {
@@ -65,18 +69,30 @@ export class ModelConfigurations extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const sealing = Effect.provideService(Sealer, yield* Sealer)
       const find = (id: OrganizationId) => sealing(Effect.orDie(store.find(sql, id)))
+      const registry = yield* ServiceRegistry
+      const policy = yield* EgressPolicy
+      const { changed } = yield* OrganizationModels
+      const rulesFor = (id: OrganizationId) => Effect.map(policy.trunksOf(id), (egress): ServiceRules => ({ egress, registry }))
+      // Calls must learn of a change also if its client has left, or if it is not known whether it was made.
+      const changing = <A, E>(id: OrganizationId, change: Effect.Effect<A, E, Sealer>) =>
+        Effect.uninterruptible(Effect.ensuring(sealing(change), changed(id)))
       return ModelConfigurations.of({
         get: Effect.fn("ModelConfigurations.get")((id) => sealing(get(sql, id))),
         document: Effect.fn("ModelConfigurations.document")(find),
-        update: Effect.fn("ModelConfigurations.update")((id, changes) => sealing(update(sql, id, changes))),
-        replace: Effect.fn("ModelConfigurations.replace")((id, document) => sealing(replace(sql, id, document))),
+        update: Effect.fn("ModelConfigurations.update")(function* (id, changes) {
+          return yield* changing(id, update(sql, id, changes, yield* rulesFor(id)))
+        }),
+        replace: Effect.fn("ModelConfigurations.replace")(function* (id, document) {
+          return yield* changing(id, replace(sql, id, document, yield* rulesFor(id)))
+        }),
         check: Effect.fn("ModelConfigurations.check")(function* (id) {
-          const problems = problemsOf(servicesOf(yield* find(id)))
+          const rules = yield* rulesFor(id)
+          const problems = problemsOf(servicesOf(yield* find(id)), (kind, service) => problemOf(rules, kind, service))
           if (problems.length > 0) return yield* new ModelsMissing({ problems })
         })
       })
     })
-  )
+  ).pipe(Layer.provide(OrganizationModels.layer))
 }
 
 const preferences = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId) {
@@ -89,31 +105,40 @@ const get = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: Organizat
   return { document, models: servicesOf(document), preferences: yield* preferences(sql, id) }
 })
 
-const put = (sql: SqlClient.SqlClient, id: OrganizationId, document: ModelDocument) =>
-  isTooLarge(document) ? Effect.fail(new ModelDocumentTooLarge()) : store.put(sql, id, document)
+const notTooLarge = (document: ModelDocument | undefined) =>
+  document !== undefined && isTooLarge(document) ? Effect.fail(new ModelDocumentTooLarge()) : Effect.void
 
 const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: SqlClient.SqlClient, ..._: Rest) =>
   Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
 
-const update = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId, changes: UserConfigurationChanges) {
+const update = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  id: OrganizationId,
+  changes: UserConfigurationChanges,
+  rules: ServiceRules
+) {
   yield* store.lock(sql, id)
   const before = yield* get(sql, id)
   const models = changed(before.models, changes.models)
   const fault = faultOf(models)
   if (fault !== undefined) return yield* Effect.fail(fault)
   const document = isEmpty(models) ? undefined : withServices(before.document, models)
-  yield* document === undefined ? store.remove(sql, id) : put(sql, id, document)
+  yield* notTooLarge(document)
+  const problems = problemsWithChanges(rules, changes.models, models)
+  if (problems.length > 0) return yield* new ModelDocumentRefused({ problems })
+  yield* document === undefined ? store.remove(sql, id) : store.put(sql, id, document)
   const preferences = { ...before.preferences, ...changes.preferences }
   yield* settings.setPreferences(sql, id, preferences)
   return { document, models, preferences }
 }, transaction)
 
-const replace = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId, sent: ModelDocument) {
+const replace = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId, sent: ModelDocument, rules: ServiceRules) {
   yield* store.lock(sql, id)
   const before = yield* get(sql, id)
   const document = withStoredSecrets(sent, before.document)
-  const problems = problemsIn(document)
+  yield* notTooLarge(document)
+  const problems = [...problemsIn(document), ...problemsWithDocument(rules, document)]
   if (problems.length > 0) return yield* new ModelDocumentRefused({ problems })
-  yield* put(sql, id, document)
+  yield* store.put(sql, id, document)
   return { ...before, document, models: servicesOf(document) }
 }, transaction)

@@ -47,6 +47,7 @@ const meaningOf = (name: string): Meaning => {
   return meaning
 }
 export const isSecret = (name: string): boolean => meaningOf(name).isSecret
+export const isAddressName = (name: string): boolean => meaningOf(name).isAddress
 
 /** A placeholder that is filled in during a call is no secret, and an editor must be able to change it. */
 export const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
@@ -92,7 +93,7 @@ const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<str
 const secretOwners = (stored: JsonObject): ReadonlySet<string> => new Set(Object.keys(stored).filter(isSecret).map(firstWordOf))
 
 /** Whether `sent` names another provider or address than `stored`. */
-export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).has("")
+export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).size > 0
 
 /** What a client sent, with each mask replaced by the stored value at the same place, unless the provider has changed. */
 export const unmasked = (sent: JsonObject, stored: JsonObject): JsonObject => restored(sent, stored, changedProviders)

@@ -1,33 +1,13 @@
-/** The speech and language services of this engine, by kind and provider name. */
+/** The kinds of speech and language services, and the voices that the engine has of its own. */
 
 export const serviceKinds = ["llm", "tts", "stt", "embeddings", "realtime"] as const
 export type ServiceKind = (typeof serviceKinds)[number]
+/** Clients configure the kinds above for an organization; an agent chooses its own end of turn. */
+export type RegisteredKind = ServiceKind | "end_of_turn"
 
-export interface ServiceProvider {
-  readonly title: string
-  readonly description: string
-  /** An empty list means that there is no choice. */
-  readonly voices: ReadonlyArray<string>
-}
+/** Flite's voices: US English, but for `awb`, a Scot. */
+export const fliteVoices = ["slt", "rms", "awb", "kal16", "kal"] as const
+export type FliteVoice = (typeof fliteVoices)[number]
 
-/** The voice of every agent. */
+/** The voice of agents that choose none. */
 export const offlineVoice = { engine: "flite", voice: "slt" } as const
-
-/** Can be selected in place of a model, so that a form that requires one can be saved. */
-const noModel = {
-  none: { title: "None", description: "No model: agents say their greeting, and record what is answered.", voices: [] }
-} as const
-
-export const voiceServices: { readonly [Kind in ServiceKind]: Readonly<Record<string, ServiceProvider>> } = {
-  llm: noModel,
-  tts: {
-    [offlineVoice.engine]: {
-      title: "Flite",
-      description: "Speech made by the engine itself, offline and without a key. US English.",
-      voices: [offlineVoice.voice]
-    }
-  },
-  stt: noModel,
-  embeddings: {},
-  realtime: {}
-}

@@ -17,6 +17,8 @@ export interface CredentialField {
   readonly isAddress?: boolean
   /** A regular expression that the text, or each item of a list, must match. */
   readonly pattern?: string
+  /** The only texts that are taken. */
+  readonly choices?: ReadonlyArray<string>
   /** The maximum number of items in a list. */
   readonly most?: number
   /** The engine writes the field itself, see `Adapter.prepare`: clients read it, and may only send back what they have read. */

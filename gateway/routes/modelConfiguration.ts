@@ -1,6 +1,7 @@
 /** /api/v1/organizations/model-configurations: the configuration of `/user/configurations/user` as one document. */
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import {
   ModelConfigurationDefaultsWire,
@@ -32,7 +33,8 @@ export const modelConfigurationRoutes = tagged(
       path: "/api/v1/organizations/model-configurations/v2",
       name: "setModelConfiguration",
       summary: "Replace the configured services",
-      description: "A service that the engine does not support is kept in the document; agents speak with the engine's own voice.",
+      description:
+        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is refused.",
       needs: "admin",
       body: SetModelConfiguration,
       bodySize: modelDocumentSize,
@@ -47,7 +49,7 @@ export const modelConfigurationRoutes = tagged(
       name: "getModelConfigurationDefaults",
       summary: "List the available speech and language services",
       success: ModelConfigurationDefaultsWire,
-      handle: () => Effect.succeed(modelConfigurationDefaults)
+      handle: () => Effect.map(ServiceRegistry, modelConfigurationDefaults)
     }),
     route({
       method: "get",

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Agents } from "#core/agent/Agents.ts"
-import { voiceServices } from "#core/model/VoiceServices.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import { AgentPath } from "#gateway/wire/Agent.ts"
@@ -99,11 +99,11 @@ export const notHereRoutes = tagged(
       description: "Empty for a service that this engine does not support.",
       params: Type.Object({ provider: Type.String() }),
       success: Voices,
-      handle: ({ params: { provider } }) => {
-        const known = Object.hasOwn(voiceServices.tts, provider) ? voiceServices.tts[provider] : undefined
-        const voices = known?.voices.map((voice) => ({ voice_id: voice, name: voice })) ?? []
-        return Effect.succeed({ provider, voices, facets: null })
-      }
+      handle: ({ params: { provider } }) =>
+        ServiceRegistry.useSync(({ find }) => {
+          const voices = find("tts", provider)?.fields["voice"]?.choices ?? []
+          return { provider, voices: voices.map((voice) => ({ voice_id: voice, name: voice })), facets: null }
+        })
     })
   ]
 )

@@ -1,6 +1,7 @@
 /** /api/v1/user/configurations: which speech and language services the organization has set up. */
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import { modelDocumentSize } from "#gateway/wire/ModelConfiguration.ts"
 import {
@@ -25,7 +26,7 @@ export const userConfigurationRoutes = tagged(
       summary: "List the available speech and language services, and the default settings of agents",
       access: "none",
       success: UserConfigurationDefaultsWire,
-      handle: () => Effect.succeed(userConfigurationDefaults)
+      handle: () => Effect.map(ServiceRegistry, userConfigurationDefaults)
     }),
     route({
       method: "get",
@@ -44,7 +45,9 @@ export const userConfigurationRoutes = tagged(
       body: SetUserConfiguration,
       bodySize: modelDocumentSize,
       success: UserConfigurationWire,
-      errors: ["ModelDocumentTooLarge", "ModelSecretMasked"],
+      description:
+        "From the next call on, agents that do not choose their own use these. A service that the engine does not have is refused.",
+      errors: ["ModelDocumentRefused", "ModelDocumentTooLarge", "ModelSecretMasked"],
       handle: ({ body, caller }) =>
         ModelConfigurations.use((_) => _.update(caller.organizationId, changesOf(body))).pipe(Effect.map(userConfigurationWire))
     }),

@@ -4,16 +4,10 @@ import { masked } from "#core/model/ModelSecrets.ts"
 import { kindsInUse } from "#core/model/ModelConfiguration.ts"
 import type { UserConfiguration } from "#core/model/ModelConfigurations.ts"
 import { isComplete, maxModelDocumentSize } from "#core/model/ModelDocument.ts"
+import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { nullable, object, optional, secretObject } from "#gateway/request/Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
-import {
-  defaultProviders,
-  defaultProvidersHere,
-  providers,
-  schemasOf,
-  shownConfiguration,
-  shownConfigurationOf
-} from "./UserConfiguration.ts"
+import { defaultProviders, providers, schemasOf, shownConfiguration, shownConfigurationOf } from "./UserConfiguration.ts"
 
 /** The limits of a request body: the document may take twice its size, depending on how its JSON is written. */
 export const modelDocumentSize = { maxBytes: 2 * maxModelDocumentSize, maxValues: 2000 }
@@ -29,7 +23,7 @@ const HostedModels = Type.Object(
   },
   {
     title: "HostedModels",
-    description: "Models that the existing product hosts. This engine hosts none: it stores this, and no call uses it."
+    description: "Models that the existing product hosts. This engine hosts none, and refuses the mode that would use them."
   }
 )
 
@@ -125,7 +119,7 @@ export const ModelConfigurationDefaultsWire = Type.Object(
   { title: "ModelConfigurationDefaults" }
 )
 
-export const modelConfigurationDefaults: Static<typeof ModelConfigurationDefaultsWire> = {
+export const modelConfigurationDefaults = (registry: ServiceRegistry["Service"]): Static<typeof ModelConfigurationDefaultsWire> => ({
   dograh: {
     voices: [],
     allow_custom_input: false,
@@ -136,20 +130,20 @@ export const modelConfigurationDefaults: Static<typeof ModelConfigurationDefault
   },
   byok: {
     pipeline: {
-      llm: schemasOf("llm"),
-      tts: schemasOf("tts"),
-      stt: schemasOf("stt"),
-      embeddings: schemasOf("embeddings"),
-      default_providers: defaultProvidersHere
+      llm: schemasOf(registry, "llm"),
+      tts: schemasOf(registry, "tts"),
+      stt: schemasOf(registry, "stt"),
+      embeddings: schemasOf(registry, "embeddings"),
+      default_providers: { ...registry.defaults }
     },
     realtime: {
-      realtime: schemasOf("realtime"),
-      llm: schemasOf("llm"),
-      embeddings: schemasOf("embeddings"),
-      default_providers: defaultProvidersHere
+      realtime: schemasOf(registry, "realtime"),
+      llm: schemasOf(registry, "llm"),
+      embeddings: schemasOf(registry, "embeddings"),
+      default_providers: { ...registry.defaults }
     }
   }
-}
+})
 
 export const ModelPricing = Type.Object(
   { platform_usage: Type.Null(), dograh_model: Type.Null() },

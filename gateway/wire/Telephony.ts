@@ -25,6 +25,7 @@ const fieldSchema = (field: CredentialField): TSchema => {
   const rules = {
     ...(field.sensitive ? { format: "password" } : {}),
     ...(pattern === undefined ? {} : { pattern }),
+    ...(field.choices === undefined ? {} : { enum: field.choices }),
     ...(field.normal === undefined ? {} : normalForm(field.normal))
   }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }

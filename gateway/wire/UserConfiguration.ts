@@ -4,9 +4,11 @@ import { masked } from "#core/model/ModelSecrets.ts"
 import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
 import type { UserConfiguration, UserConfigurationChanges } from "#core/model/ModelConfigurations.ts"
 import { maxModelDocumentSize } from "#core/model/ModelDocument.ts"
-import { offlineVoice, type ServiceKind, type ServiceProvider, serviceKinds, voiceServices } from "#core/model/VoiceServices.ts"
+import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import { type ServiceKind, serviceKinds } from "#core/model/VoiceServices.ts"
 import { nullable, object, optional, orUndefined, secretObject } from "#gateway/request/Field.ts"
 import { TestPhoneNumber, TimeZone } from "./Organization.ts"
+import { serviceSchema } from "./ServiceSchema.ts"
 
 const service = () => optional(secretObject("`{}` takes the service away."))
 
@@ -94,8 +96,6 @@ export const providers = () =>
   )
 
 export const defaultProviders = () => Type.Unsafe<Readonly<Record<string, string>>>(Type.Record(Type.String(), Type.String()))
-export const defaultProvidersHere: Readonly<Record<string, string>> = { llm: "none", tts: offlineVoice.engine, stt: "none" }
-
 export const UserConfigurationDefaultsWire = Type.Object(
   {
     llm: providers(),
@@ -111,29 +111,21 @@ export const UserConfigurationDefaultsWire = Type.Object(
   { title: "UserConfigurationDefaults" }
 )
 
-const schemaOf = (name: string, { description, title, voices }: ServiceProvider): Readonly<Record<string, unknown>> => ({
-  title,
-  description,
-  type: "object",
-  properties: {
-    provider: { type: "string", const: name, default: name },
-    ...(voices.length === 0 ? {} : { voice: { type: "string", enum: voices, default: voices[0] } })
-  },
-  required: ["provider"]
-})
+type Registry = ServiceRegistry["Service"]
 
-export const schemasOf = (kind: ServiceKind) =>
-  Object.fromEntries(Object.entries(voiceServices[kind]).map(([name, provider]) => [name, schemaOf(name, provider)]))
+/** The schemas of all providers of a kind, by name. */
+export const schemasOf = (registry: Registry, kind: ServiceKind) =>
+  Object.fromEntries(registry.all(kind).map((provider) => [provider.manifest.provider, serviceSchema(provider)]))
 
-export const userConfigurationDefaults: Static<typeof UserConfigurationDefaultsWire> = {
-  llm: schemasOf("llm"),
-  tts: schemasOf("tts"),
-  stt: schemasOf("stt"),
-  embeddings: schemasOf("embeddings"),
-  realtime: schemasOf("realtime"),
-  default_providers: defaultProvidersHere,
+export const userConfigurationDefaults = (registry: Registry): Static<typeof UserConfigurationDefaultsWire> => ({
+  llm: schemasOf(registry, "llm"),
+  tts: schemasOf(registry, "tts"),
+  stt: schemasOf(registry, "stt"),
+  embeddings: schemasOf(registry, "embeddings"),
+  realtime: schemasOf(registry, "realtime"),
+  default_providers: { ...registry.defaults },
   workflow_configurations: configurationDefaults
-}
+})
 
 export const ValidateQuery = Type.Object({
   validity_ttl_seconds: Type.Integer({

@@ -4,6 +4,7 @@
  */
 import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
@@ -76,7 +77,7 @@ export class CallSupervisor extends Context.Service<
     CallSupervisor,
     Effect.gen(function* () {
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
-      const planner = { recordings, ringTimeoutSeconds, versions: yield* AgentVersions }
+      const planner = { recordings, ringTimeoutSeconds, services: yield* AgentServices, versions: yield* AgentVersions }
       const node = yield* makeNode(drainSeconds)
       const { calls, clock, doubts, late } = node
       const listener = endListener(node, yield* CurrentCallMetrics)

@@ -8,6 +8,7 @@ import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { AgentServices } from "#core/model/AgentServices.ts"
 import type { Manifest } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
@@ -21,6 +22,7 @@ const MAILBOX_CAPACITY = 64
 
 interface Planner {
   readonly versions: AgentVersions["Service"]
+  readonly services: AgentServices["Service"]
   /** Calls are recorded. */
   readonly recordings: boolean
   readonly ringTimeoutSeconds: number
@@ -28,7 +30,7 @@ interface Planner {
 
 /** `dialing` is undefined for a call that another process has left behind. */
 export const planCall = Effect.fnUntraced(function* (
-  { recordings, ringTimeoutSeconds, versions }: Planner,
+  { recordings, ringTimeoutSeconds, services, versions }: Planner,
   attempt: Attempt & AgentPart,
   ref: CallRef,
   trunk: LiveTrunk,
@@ -38,6 +40,7 @@ export const planCall = Effect.fnUntraced(function* (
   const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
   const version = yield* versions.get(attempt.agentDefinitionId)
   const { configurations, definition } = version
+  const chosen = yield* services.chosenFor(organizationId, configurations)
   // The run gets the caller number when the call ends.
   const context = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
   const { action, isOn, message } = voicemailDetectionOf(configurations)
@@ -54,7 +57,8 @@ export const planCall = Effect.fnUntraced(function* (
     onMachine: action,
     organizationId,
     record: recordings,
-    runId
+    runId,
+    voice: chosen.voice
   }
   return new LiveCall(
     { callId, campaign, organizationId, runId, telephonyConfigurationId },

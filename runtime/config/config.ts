@@ -64,6 +64,9 @@ const keysPattern = new RegExp(`^ *${aKey}(?: *, *${aKey})* *$`)
 
 const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
+const packageNames = mapped(text(adapterList), Schema.Array(Schema.String), (value) => [
+  ...new Set(value.split(",").map((name) => name.trim()))
+])
 
 const origin = "https?://[^\\s,/?#@]+"
 const originsByName = new RegExp(`^ *[a-z0-9_]+=${origin}(?: *, *[a-z0-9_]+=${origin})* *$`, "i")
@@ -182,13 +185,24 @@ const table = {
       "`dograh` serves the existing product's web interface, which calls a campaign that was never started `created` instead of `draft`, and edits running campaigns.",
     allowed: "dograh"
   }),
-  adapters: optional(
-    mapped(text(adapterList), Schema.Array(Schema.String), (value) => [...new Set(value.split(",").map((name) => name.trim()))]),
+  adapters: optional(packageNames, {
+    name: "ADAPTERS",
+    description:
+      "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages. Default: all built-in ones.",
+    allowed: "adapter or package names separated by commas"
+  }),
+  services: optional(packageNames, {
+    name: "SERVICES",
+    description: "Speech and language services to load besides the built-in ones: comma-separated names of installed npm packages.",
+    allowed: "package names separated by commas"
+  }),
+  pocketsphinxDir: optional(
+    mapped(text(/\S/), Schema.String, (value) => (value === "off" ? value : resolve(value))),
     {
-      name: "ADAPTERS",
+      name: "POCKETSPHINX_DIR",
       description:
-        "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages. Default: all built-in ones.",
-      allowed: "adapter or package names separated by commas"
+        "Folder into which Debian's packages of PocketSphinx are unpacked, which recognizes what callees say; `off`: none. Default: as they are installed on this machine, if they are.",
+      allowed: "a path or off"
     }
   ),
   providerUrls: optional(
@@ -298,7 +312,7 @@ const table = {
   egressAllow: optional(networks, {
     name: "EGRESS_ALLOW",
     description:
-      "Comma-separated addresses and networks, besides public ones, that every organization may have the engine connect to. For telephony, the first organization may use this machine and private networks anyway.",
+      "Comma-separated addresses and networks, besides public ones, that every organization may have the engine connect to. For telephony and for speech and language services, the first organization may use this machine and private networks anyway.",
     allowed: "IP addresses and networks such as 10.1.2.3,192.168.0.0/24,fd00:1::/64"
   }),
   webhookPrivateTargets: required(

@@ -37,7 +37,7 @@ const meaning = ({ cause, reason }: SpeechNotMade): TtsError =>
   new TtsError({ reason: reason === "Nothing" ? "Unspeakable" : reason, ...(cause === undefined ? {} : { cause }) })
 
 const make = Effect.fnUntraced(function* (options: FliteOptions) {
-  const voice = options.voice ?? offlineVoice.voice
+  const usual = options.voice ?? offlineVoice.voice
   const workers = yield* makeSpeechWorkers<FliteRequest>({
     name: "flite",
     workers: options.workers ?? defaultWorkers,
@@ -47,18 +47,21 @@ const make = Effect.fnUntraced(function* (options: FliteOptions) {
     timeout: speakTimeout
   })
   const scope = yield* Effect.scope
-  const speak = Effect.fnUntraced(function* (text: string, wanted?: Wanted) {
+  const keyOf = (voice: FliteVoice, text: string) => `${voice} ${text}`
+  const speechOf = (voice: FliteVoice, text: string, wanted?: Wanted) =>
+    workers.speech(keyOf(voice, text), Effect.succeed({ voice, text }), wanted)
+  const speak = Effect.fnUntraced(function* (text: string, wanted?: Wanted, voice: FliteVoice = usual) {
     if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
-    return yield* Effect.mapError(workers.speech(text, Effect.succeed({ voice, text }), wanted), meaning)
+    return yield* Effect.mapError(speechOf(voice, text, wanted), meaning)
   })
   const warmUp = Effect.gen(function* () {
-    yield* workers.speech(warmUpText, Effect.succeed({ voice, text: warmUpText }), { isAnswered: false, neededAt: yield* SteadyTime.now })
+    yield* speechOf(usual, warmUpText, { isAnswered: false, neededAt: yield* SteadyTime.now })
   })
-  const warm = (texts: ReadonlyArray<string>) =>
-    workers.isRunning() || texts.every(workers.isKept)
+  const warm = (texts: ReadonlyArray<string>, voice: FliteVoice = usual) =>
+    workers.isRunning() || texts.every((text) => workers.isKept(keyOf(voice, text)))
       ? Effect.void
       : Effect.asVoid(Effect.forkIn(Effect.ignore(warmUp), scope, { startImmediately: true }))
-  return Tts.of({ engine: offlineVoice.engine, voice, speak, warm, isCrowdedBy: workers.isCrowdedBy })
+  return Tts.of({ engine: offlineVoice.engine, voice: usual, speak, warm, isCrowdedBy: workers.isCrowdedBy })
 })
 
 export const layer = (options: FliteOptions = {}): Layer.Layer<Tts> => Layer.effect(Tts, make(options))

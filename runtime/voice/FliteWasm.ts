@@ -7,7 +7,10 @@
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import { lastDataAt } from "./wasmData.ts"
+
+export { type FliteVoice, fliteVoices as voices } from "#core/model/VoiceServices.ts"
 
 // Declares the part we use. The types are in TypeScript's DOM library, which would also declare `window` and the rest.
 declare namespace WebAssembly {
@@ -22,9 +25,6 @@ declare namespace WebAssembly {
     readonly buffer: ArrayBuffer
   }
 }
-
-export const voices = ["slt", "rms", "awb", "kal16", "kal"] as const
-export type FliteVoice = (typeof voices)[number]
 
 export interface Pcm {
   readonly samples: Int16Array

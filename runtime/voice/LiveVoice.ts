@@ -59,7 +59,7 @@ const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: 
   const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
   const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
   if (recording === undefined) {
-    voice.noted.sayings.push({ engine, voice: openings.voice, isSynthesized: true, pieces: [] })
+    voice.noted.sayings.push({ engine, voice: openings.voiceOf(plan), isSynthesized: true, pieces: [] })
     yield* openings.spoken(plan, wanted, (piece) => say(voice, epoch, piece)).pipe(unless(voice, unspoken))
   } else {
     voice.noted.sayings.push({ engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] })
@@ -102,7 +102,7 @@ const leaveMessage = Effect.fnUntraced(function* (
   const moment = pieces.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
   if (moment === "give_up") return emit({ _tag: "MessageOver" })
   noted.message = "cut"
-  noted.sayings.push({ engine: resources.openings.engine, voice: resources.openings.voice, isSynthesized: true, pieces: [] })
+  noted.sayings.push({ engine: resources.openings.engine, voice: resources.openings.voiceOf(voice.plan), isSynthesized: true, pieces: [] })
   const epoch = playout.epoch()
   for (const piece of pieces) say(voice, epoch, piece)
   playout.finish(epoch, () => {

@@ -43,8 +43,8 @@ export const makeOpenings = Effect.gen(function* () {
   }
 
   /** Undefined when nothing in the text can be said: a number in a list, a word in a script that the voice does not know. */
-  const piece = (text: string, wanted: Wanted): Effect.Effect<OpeningPiece | undefined, TtsError> =>
-    tts.speak(text, wanted).pipe(
+  const piece = (text: string, wanted: Wanted, voice: VoicePlan["voice"]): Effect.Effect<OpeningPiece | undefined, TtsError> =>
+    tts.speak(text, wanted, voice).pipe(
       Effect.map((speech) => ({ speech, text })),
       Effect.catchIf(
         ({ reason }) => reason === "Unspeakable",
@@ -52,20 +52,22 @@ export const makeOpenings = Effect.gen(function* () {
       )
     )
 
-  const warm = ({ greeting = "", later }: VoicePlan) =>
-    Effect.suspend(() => (greeting === "" && later === undefined ? Effect.void : tts.warm(greeting === "" ? [""] : sentencesOf(greeting))))
+  const warm = ({ greeting = "", later, voice }: VoicePlan) =>
+    Effect.suspend(() =>
+      greeting === "" && later === undefined ? Effect.void : tts.warm(greeting === "" ? [""] : sentencesOf(greeting), voice)
+    )
 
   /**
    * Requests all pieces at once, and hands each to `say` as soon as it and those before it are made. Fails with the first piece that cannot be
    * made: earlier pieces stay said, and nothing is left out in the middle.
    */
-  const spoken = Effect.fnUntraced(function* ({ greeting }: VoicePlan, wanted: Wanted, say: (piece: OpeningPiece) => void) {
+  const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: Wanted, say: (piece: OpeningPiece) => void) {
     const text = greeting?.trim() ?? ""
     if (text === "") return
     if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
     let { neededAt } = wanted
     const pieces = yield* Effect.forEach(sentencesOf(text), (sentence) => {
-      const begun = Effect.forkChild(piece(sentence, { ...wanted, neededAt }), { startImmediately: true })
+      const begun = Effect.forkChild(piece(sentence, { ...wanted, neededAt }, voice), { startImmediately: true })
       neededAt += sentence.length * characterMillis
       return begun
     })
@@ -79,6 +81,8 @@ export const makeOpenings = Effect.gen(function* () {
     if (!isAnySaid) return yield* new TtsError({ reason: "Unspeakable" })
   })
 
-  return { engine: tts.engine, voice: tts.voice, recorded, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
+  const voiceOf = ({ voice }: VoicePlan): string => voice ?? tts.voice
+
+  return { engine: tts.engine, voiceOf, recorded, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })
 export type Openings = Effect.Success<typeof makeOpenings>

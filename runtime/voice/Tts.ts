@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import { encodeFrames, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
+import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 
 const meanings = {
@@ -29,13 +30,16 @@ export const maxTextLength = 4000
 export class Tts extends Context.Service<
   Tts,
   {
-    /** Names of the engine and its voice in the usage of a run. */
+    /** Names of the engine and its usual voice in the usage of a run. */
     readonly engine: string
     readonly voice: string
-    /** The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call. */
-    readonly speak: (text: string, wanted?: Wanted) => Effect.Effect<Uint8Array, TtsError>
+    /**
+     * The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call, and spoken by the usual
+     * voice.
+     */
+    readonly speak: (text: string, wanted?: Wanted, voice?: FliteVoice) => Effect.Effect<Uint8Array, TtsError>
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
-    readonly warm: (texts: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly warm: (texts: ReadonlyArray<string>, voice?: FliteVoice) => Effect.Effect<void>
     /** Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }

@@ -6,6 +6,7 @@ import type { Effect } from "effect"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
+import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
@@ -26,6 +27,8 @@ export interface VoicePlan extends PlannedOpening {
   /** Undefined for a single call. */
   readonly campaignId?: CampaignId | undefined
   readonly organizationId: OrganizationId
+  /** Undefined: the usual one. */
+  readonly voice?: FliteVoice | undefined
   /** An opening that is still being fetched, and replaces this one. Until then the callee hears noise. Never fails; takes at most ten seconds. */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean

@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import fc from "fast-check"
 import { isDeepStrictEqual } from "node:util"
 import t from "tap"
@@ -23,6 +24,10 @@ import {
   withServices,
   withStoredSecrets
 } from "#core/model/ModelDocument.ts"
+import { problemOf } from "#core/model/ServiceChecks.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import type { ServiceKind } from "#core/model/VoiceServices.ts"
+import { servicesLayer } from "#test/support/services.ts"
 
 const after = (...changes: ReadonlyArray<ModelChanges>) => changes.reduce(changed, noModels)
 const openai = { provider: "openai", api_key: "sk-first-1234", model: "a" }
@@ -150,16 +155,27 @@ t.test("given a service that is set up", async (t) => {
 })
 
 t.test("given services that are set up, when they are held against what the engine has, then what is missing is named", async (t) => {
+  const registry = await Effect.runPromise(Effect.provide(ServiceRegistry, servicesLayer))
+  const rules = { registry, egress: undefined }
   const messages = (...changes: ReadonlyArray<ModelChanges>) =>
-    problemsOf(after(...changes)).map(({ kind, message }) => `${kind}: ${message}`)
+    problemsOf(after(...changes), (kind, service) => problemOf(rules, kind, service)).map(({ kind, message }) => `${kind}: ${message}`)
+  const onlyOf = (kind: ServiceKind) =>
+    registry
+      .all(kind)
+      .map(({ manifest }) => manifest.provider)
+      .join(", ")
   t.strictSame(messages(), [])
   t.strictSame(messages({ tts: { provider: "flite", voice: "slt" } }), [])
   t.strictSame(messages({ tts: { provider: "flite" } }), [])
-  t.strictSame(messages({ tts: { provider: "flite", voice: "anna" } }), ["tts: Flite has only the voice 'slt' here"])
-  t.strictSame(messages({ llm: openai, stt: { model: "m" } }), ["llm: This engine has no llm provider 'openai'", "stt: No provider is set"])
-  t.strictSame(messages({ tts: { provider: "constructor" } }), ["tts: This engine has no tts provider 'constructor'"])
+  t.strictSame(messages({ tts: { provider: "flite", voice: "anna" } }), [
+    "tts: voice: Input should be 'slt' or 'rms' or 'awb' or 'kal16' or 'kal'"
+  ])
+  t.strictSame(messages({ llm: { ...openai, model: "" }, stt: { model: "m" } }), ["llm: model: Field required", "stt: No provider is set"])
+  t.strictSame(messages({ tts: { provider: "constructor" } }), [
+    `tts: This engine has no tts provider 'constructor', only ${onlyOf("tts")}`
+  ])
   t.strictSame(messages({ tts: { provider: "x" }, realtime: { provider: "y" }, isRealtime: true }), [
-    "realtime: This engine has no realtime provider 'y'"
+    `realtime: This engine has no realtime provider 'y', only ${onlyOf("realtime")}`
   ])
   t.strictSame(messages({ realtime: { provider: "y" } }), [])
   t.strictSame(messages({ isRealtime: true }), ["realtime: No realtime model is configured"])

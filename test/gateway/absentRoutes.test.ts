@@ -1,6 +1,7 @@
 /** What clients of the existing product may ask for and this one does not have: each is refused as any unknown path is. */
 import t from "tap"
 import { openApi } from "./apiTest.ts"
+import { fliteVoices } from "#core/model/VoiceServices.ts"
 
 const { ask, makeAgent } = await openApi(t)
 const uuid = "00000000-0000-4000-8000-000000000001"
@@ -72,7 +73,10 @@ t.test("given what the existing product's pages ask for whenever they are opened
     ["/organizations/langfuse-credentials", { configured: false }],
     [`/workflow/${id}/embed-token`, null],
     ["/user/configurations/voices/elevenlabs", { provider: "elevenlabs", voices: [], facets: null }],
-    ["/user/configurations/voices/flite", { provider: "flite", voices: [{ voice_id: "slt", name: "slt" }], facets: null }]
+    [
+      "/user/configurations/voices/flite",
+      { provider: "flite", voices: fliteVoices.map((name) => ({ voice_id: name, name })), facets: null }
+    ]
   ]
   for (const [path, answer] of answers) {
     const { json, status } = await ask("GET", path)

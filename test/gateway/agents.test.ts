@@ -213,14 +213,14 @@ t.test("given keys of other services that come back masked beside another provid
     await put(agent, overrides("openai", "sk-llm-87654321"))
     const before = await stored(agent)
     t.match(
-      said(await put(agent, overrides("groq", "***********4321"))),
+      said(await put(agent, overrides("embedded", "***********4321"))),
       refusedAt("workflow_configurations", "model_overrides", "llm", "api_key")
     )
     t.strictSame(await stored(agent), before)
     t.equal((await put(agent, overrides("openai", "***********4321"))).status, 200)
     t.match(await stored(agent), { configurations: overrides("openai", "sk-llm-87654321").workflow_configurations })
-    t.equal((await put(agent, overrides("groq", "sk-groq-1"))).status, 200)
-    t.match(await stored(agent), { configurations: overrides("groq", "sk-groq-1").workflow_configurations })
+    t.equal((await put(agent, overrides("embedded", "sk-another-1"))).status, 200)
+    t.match(await stored(agent), { configurations: overrides("embedded", "sk-another-1").workflow_configurations })
   })
 
   t.test("when it is a node's, then 422 names the node, wherever it is now", async (t) => {
@@ -242,20 +242,20 @@ t.test("given keys of other services that come back masked beside another provid
 
   t.test("when the agent's models are begun from the organization's, then their masks stand for its keys", async (t) => {
     const models = "/organizations/model-configurations/v2"
-    const llm = { provider: "openai", api_key: "sk-org-12345678" }
+    const llm = { provider: "openai", model: "m", api_key: "sk-org-12345678" }
     const own = (given: object) => ({ version: 2, mode: "byok", byok: { mode: "realtime", realtime: { realtime: given, llm: given } } })
     const overridden = (given: object) => ({ workflow_configurations: { model_configuration_v2_override: own(given) } })
     await ask("PUT", models, own(llm))
     const agent = await make(finished)
     const shown = bodyOf(await ask("GET", models))["configuration"]
     const place = ["workflow_configurations", "model_configuration_v2_override", "byok", "realtime", "realtime", "api_key"]
-    t.match(said(await put(agent, overridden({ provider: "groq", api_key: "***********5678" }))), refusedAt(...place))
+    t.match(said(await put(agent, overridden({ provider: "embedded", api_key: "***********5678" }))), refusedAt(...place))
     t.equal((await put(agent, { workflow_configurations: { model_configuration_v2_override: shown } })).status, 200)
     t.match(await stored(agent), { configurations: overridden(llm).workflow_configurations })
     // Once the agent has models of its own, the organization's are nothing to it.
-    await ask("PUT", models, own({ provider: "openai", api_key: "sk-new-99998888" }))
-    t.match(said(await put(agent, overridden({ provider: "openai", api_key: "***********8888" }))), refusedAt(...place))
-    t.equal((await put(agent, overridden({ provider: "openai", api_key: "***********5678" }))).status, 200)
+    await ask("PUT", models, own({ ...llm, api_key: "sk-new-99998888" }))
+    t.match(said(await put(agent, overridden({ ...llm, api_key: "***********8888" }))), refusedAt(...place))
+    t.equal((await put(agent, overridden({ ...llm, api_key: "***********5678" }))).status, 200)
     t.match(await stored(agent), { configurations: overridden(llm).workflow_configurations })
   })
 })

@@ -57,6 +57,7 @@ import { Files } from "#runtime/storage/Files.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+import { servicesLayer } from "#test/support/services.ts"
 import { type Judge, judgeOf } from "./documented.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
 import "#test/support/documentedFetch.ts"
@@ -246,7 +247,18 @@ export const openApi = async (
       )
     ),
     Layer.provideMerge(
-      Layer.mergeAll(fileStore, readiness, tests, preparations, numbersThere, site, noCallbacks, noMedia, Registry.layerOf(adapters))
+      Layer.mergeAll(
+        fileStore,
+        readiness,
+        tests,
+        preparations,
+        numbersThere,
+        site,
+        noCallbacks,
+        noMedia,
+        Registry.layerOf(adapters),
+        servicesLayer
+      )
     ),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(

@@ -2,9 +2,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { find } from "#core/model/ModelConfigurationStore.ts"
+import { find, put as store } from "#core/model/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
+import { fliteVoices } from "#core/model/VoiceServices.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther } = api
@@ -85,7 +86,9 @@ t.test("given a configuration", async (t) => {
     await put(byok("pipeline", { llm: { ...shownLlm, model: "gpt-next" }, tts, stt: keyless }))
     t.match(await stored(), [{ configuration: byok("pipeline", { llm: { ...llm, model: "gpt-next" }, tts, stt }) }])
     const before = await stored()
-    const refused = await put(byok("pipeline", { llm: { ...shownLlm, provider: "groq" }, tts, stt: { ...keyless, provider: "gladia" } }))
+    const refused = await put(
+      byok("pipeline", { llm: { ...shownLlm, provider: "embedded" }, tts, stt: { ...keyless, provider: "gladia" } })
+    )
     t.match(said(refused), [
       422,
       {
@@ -140,8 +143,8 @@ t.test("given services that were set one by one", async (t) => {
   t.test("when they are all that a configuration needs, then there is one, and a mask of theirs may be sent in it", async (t) => {
     await putServices({ llm, tts })
     t.match(await read(), { configuration: null, effective_configuration: { llm: shownLlm }, source: "legacy_user_v1" })
-    t.match(await put(byok("realtime", { realtime: tts, llm: shownLlm })), { status: 200 })
-    t.match(await stored(), [{ configuration: byok("realtime", { realtime: tts, llm }) }])
+    t.match(await put(byok("realtime", { realtime: { provider: "live" }, llm: shownLlm })), { status: 200 })
+    t.match(await stored(), [{ configuration: byok("realtime", { realtime: { provider: "live" }, llm }) }])
     await putServices({ is_realtime: false, tts, stt })
     t.match(await read(), { configuration: shownPipeline, source: "organization_v2" })
   })
@@ -163,13 +166,22 @@ t.test("given services that were set one by one", async (t) => {
 })
 
 t.test("given models that the existing product hosts", async (t) => {
-  const hosted = { version: 2, mode: "dograh", dograh: { api_key: "sk-hosted-12345678", voice: "nova", speed: 1.2, language: "de" } }
-  const shown = { ...hosted, dograh: { ...hosted.dograh, api_key: "**************5678" } }
+  const hosted = { api_key: "sk-hosted-12345678", voice: "nova", speed: 1.2, language: "de" }
 
-  t.test("when they are set up, then that is kept, each service names them, and the engine says that it has them not", async (t) => {
-    t.match(said(await put(hosted)), [200, { configuration: shown, source: "organization_v2" }])
-    t.match(said(await put(shown)), [200, { configuration: shown }])
-    t.match(await stored(), [{ configuration: hosted }])
+  t.test("when they are sent, then they are refused, because no call could use them", async (t) => {
+    const before = await stored()
+    const answer = await put({ version: 2, mode: "dograh", dograh: hosted })
+    t.match(said(answer), [422, { detail: [{ loc: ["body", "mode"], msg: "This engine hosts no models: use the mode 'byok'" }] }])
+    t.notMatch(answer.text, /sk-/)
+    t.strictSame(await stored(), before)
+  })
+
+  t.test("when they were stored earlier, then each service names them, and the engine says that it has them not", async (t) => {
+    await api.database.run(
+      Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        store(sql, api.organizationId, { version: 2, mode: "dograh", dograh: hosted, byok: null })
+      )
+    )
     t.match(await services(), {
       llm: { provider: "dograh", api_key: "**************5678" },
       tts: { provider: "dograh", voice: "nova", speed: 1.2 },
@@ -177,23 +189,13 @@ t.test("given models that the existing product hosts", async (t) => {
     })
     t.match(await context(), { model_services: { config_source: "organization_v2", uses_managed_service_v2: false } })
     const checked = await ask("GET", `${servicesPath}/validate`)
-    t.match(said(checked), [422, { detail: [{ loc: ["llm"], msg: "llm: This engine has no llm provider 'dograh'" }] }])
-  })
-
-  t.test("when only preferences change, then they stay, and when a service does, then each stands for itself", async (t) => {
+    t.match(said(checked), [422, { detail: [{ loc: ["llm"], msg: /^llm: This engine has no llm provider 'dograh'/ }, {}, {}] }])
     await putServices({ timezone: "UTC" })
-    t.match(await stored(), [{ configuration: hosted }])
+    t.match(await stored(), [{ configuration: { mode: "dograh", dograh: hosted } }])
     await putServices({ llm })
     t.match(await stored(), [
-      { configuration: { mode: "byok", dograh: hosted.dograh, byok: { pipeline: { llm, tts: { provider: "dograh", voice: "nova" } } } } }
+      { configuration: { mode: "byok", dograh: hosted, byok: { pipeline: { llm, tts: { provider: "dograh", voice: "nova" } } } } }
     ])
-  })
-
-  t.test("when all but the key is left out, then the defaults are stored", async (t) => {
-    t.match(await put({ mode: "dograh", dograh: { api_key: "sk-hosted" } }), {
-      status: 200,
-      json: { configuration: { version: 2, dograh: { voice: "default", speed: 1, language: "multi" } } }
-    })
   })
 })
 
@@ -205,7 +207,7 @@ t.test("given a configuration that makes no sense, when it is sent, then 422 at 
     { loc: ["body", "mode"], type: "literal_error" },
     { loc: ["body", "byok"], type: "model_attributes_type" }
   ])
-  await check({ mode: "dograh" }, [{ loc: ["body", "dograh"], type: "missing" }])
+  await check({ mode: "dograh" }, [{ loc: ["body", "dograh"], type: "missing" }, { loc: ["body", "mode"] }])
   await check({ mode: "dograh", dograh: { api_key: 5, speed: 3 } }, [
     { loc: ["body", "dograh", "api_key"] },
     { loc: ["body", "dograh", "speed"] }
@@ -213,6 +215,15 @@ t.test("given a configuration that makes no sense, when it is sent, then 422 at 
   await check({ mode: "byok", byok: { mode: "pipeline", realtime: {} } }, [{ loc: ["body", "byok", "pipeline"], type: "missing" }])
   await check(byok("pipeline", { llm, tts: "flite" }), [{ loc: ["body", "byok", "pipeline", "tts"], type: "dict_type" }])
   await check(byok("pipeline", { llm, tts }), [{ loc: ["body", "byok", "pipeline", "stt"], type: "missing", msg: "Field required" }])
+  const elsewhere = { llm: { provider: "elevenlabs" }, tts: { provider: "flite", voice: "anna" }, stt: { provider: "none" } }
+  await check(
+    { ...byok("pipeline", elsewhere), byok: { mode: "pipeline", pipeline: elsewhere, realtime: { llm: { provider: "openai" } } } },
+    [
+      { loc: ["body", "byok", "pipeline", "llm", "provider"], msg: /no llm provider 'elevenlabs'/ },
+      { loc: ["body", "byok", "pipeline", "tts", "voice"] },
+      { loc: ["body", "byok", "realtime", "llm", "model"], type: "missing" }
+    ]
+  )
   await check(byok("pipeline", { llm: { text: "x".repeat(65_536) }, tts, stt }), [{ loc: ["body"], msg: /at most 65536 bytes/ }])
   t.strictSame(await stored(), before)
 })
@@ -221,7 +232,9 @@ t.test("given another organization, when it reads, or sends a mask of ours, then
   await put(pipeline)
   t.strictSame(await read(askAsOther), nothing)
   t.equal((await askAsOther("PUT", path, shownPipeline)).status, 422)
-  t.match(await askAsOther("PUT", path, byok("pipeline", { llm: tts, tts, stt: tts })), { status: 200 })
+  t.match(await askAsOther("PUT", path, byok("pipeline", { llm: { provider: "embedded" }, tts, stt: { provider: "none" } })), {
+    status: 200
+  })
   t.match(await context(askAsOther), { model_services: { config_source: "organization_v2" } })
   t.match(await read(), { configuration: shownPipeline })
 })
@@ -239,22 +252,23 @@ t.test(
   }
 )
 
-t.test("given the engine, when it is asked what there is to choose from, then its own voice, at no price", async (t) => {
+t.test("given the engine, when it is asked what there is to choose from, then its services, at no price", async (t) => {
   const { json } = await ask("GET", `${path}/defaults`)
-  const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: ["slt"] } } }
+  const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: [...fliteVoices] } } }
   t.match(json, {
     dograh: { voices: [], languages: [], speeds: [], defaults: { voice: "default", speed: 1, language: "multi" } },
     byok: { pipeline: { tts: { flite }, default_providers: { tts: "flite" } }, realtime: { default_providers: { tts: "flite" } } }
   })
   const { pipeline, realtime } = (json as { readonly byok: { readonly pipeline: object; readonly realtime: object } }).byok
   const none = { title: "None", properties: { provider: { const: "none" } }, required: ["provider"] }
-  const default_providers = { llm: "none", tts: "flite", stt: "none" }
+  const default_providers = { llm: "embedded", tts: "flite", stt: "none" }
+  const openai = { required: ["provider", "model"] }
   t.match(
     pipeline,
-    { llm: { none }, stt: { none }, embeddings: {}, default_providers },
-    "and what stands for no model, so that a form can be saved"
+    { llm: { none, openai }, stt: { none }, default_providers },
+    "and what stands for no recognizer, so that a form can be saved"
   )
-  t.match(realtime, { realtime: {}, llm: { none }, embeddings: {}, default_providers })
+  t.match(realtime, { llm: { none, openai }, default_providers })
   const chosen = { llm: { provider: "none" }, tts: { provider: "flite" }, stt: { provider: "none" } }
   const saved = await askAsOther("PUT", path, { version: 2, mode: "byok", byok: { mode: "pipeline", pipeline: chosen } })
   t.match(saved, { status: 200, json: { effective_configuration: chosen } })

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { OrganizationId } from "#core/Id.ts"
-import { find } from "#core/model/ModelConfigurationStore.ts"
+import { find, put as store } from "#core/model/ModelConfigurationStore.ts"
+import { fliteVoices } from "#core/model/VoiceServices.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
@@ -82,9 +83,9 @@ t.test("given services that are set up", async (t) => {
   })
 
   t.test("when some are left out or null, then they stay", async (t) => {
-    const answer = await put({ llm: null, stt: { provider: "whisper" }, is_realtime: true, test_phone_number: null })
-    t.match(answer.json, { llm: shownLlm, stt: { provider: "whisper" }, is_realtime: true, test_phone_number: "+15550100001" })
-    t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "whisper" } } })
+    const answer = await put({ llm: null, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: null })
+    t.match(answer.json, { llm: shownLlm, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: "+15550100001" })
+    t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "deepgram" } } })
   })
 
   t.test("when a mask is sent with another provider, then it is refused, and nothing is changed", async (t) => {
@@ -115,10 +116,11 @@ t.test("given services that are set up", async (t) => {
   })
 
   t.test("when several are set at once by several clients, then none is lost", async (t) => {
-    const kinds = ["llm", "tts", "stt", "embeddings", "realtime"]
-    await Promise.all(kinds.map((kind) => put({ [kind]: { provider: kind, api_key: `sk-${kind}-12345` } })))
+    const services = { llm: "embedded", tts: "flite", stt: "deepgram", embeddings: "one", realtime: "live" }
+    const kinds = Object.entries(services)
+    await Promise.all(kinds.map(([kind, provider]) => put({ [kind]: { provider, api_key: `sk-${kind}-12345` } })))
     const shown = await read()
-    for (const kind of kinds) t.match(shown, { [kind]: { provider: kind } })
+    for (const [kind, provider] of kinds) t.match(shown, { [kind]: { provider, api_key: /^\*+2345$/ } })
   })
 
   t.test("when they are taken away, then nothing is left of them", async (t) => {
@@ -173,43 +175,111 @@ t.test("given those who may do less than an admin", async (t) => {
   })
 })
 
-t.test(
-  "given services that the engine does not have, when they are validated, then each is named, and otherwise all is well",
-  async (t) => {
-    const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
-    await put({ llm, tts: { provider: "elevenlabs", api_key: "sk-voice" } })
+const addressRefused = "there is no address here that this engine may connect to"
+
+t.test("given services that make no sense, when they are sent, then 422 at their places, and nothing is changed", async (t) => {
+  const before = await stored()
+  const check = async (json: unknown, detail: ReadonlyArray<object>, asking: typeof askAsOther = ask) => {
+    const answer = await asking("PUT", path, json)
+    t.match(said(answer), [422, { detail }])
+    t.notMatch(answer.text, /sk-/)
+  }
+  const at = (...loc: ReadonlyArray<string>) => ["body", ...loc]
+  await check({ llm: { provider: "elevenlabs", api_key: "sk-secret" }, tts: { voice: "slt" } }, [
+    {
+      loc: at("llm", "provider"),
+      type: "value_error",
+      msg: "This engine has no llm provider 'elevenlabs', only embedded, none, openai"
+    },
+    { loc: at("tts", "provider"), type: "missing", msg: "Field required" }
+  ])
+  await check({ llm: { provider: "constructor" } }, [{ loc: at("llm", "provider") }])
+  await check({ llm: { provider: "openai" } }, [{ loc: at("llm", "model"), type: "missing" }])
+  await check({ llm: { provider: "openai", model: " ", api_key: "sk-secret" } }, [{ loc: at("llm", "model"), type: "missing" }])
+  await check(
+    { llm: { ...llm, model: { name: "gpt" }, temperature: "warm", whole_with_tools: "yes", base_url: ["x"] } },
+    ["model", "base_url", "temperature", "whole_with_tools"].map((field) => ({ loc: at("llm", field) }))
+  )
+  await check({ llm: { ...llm, base_url: "file:///etc/passwd", extra_body: "[]" } }, [
+    { loc: at("llm", "base_url"), msg: "Input should be an http:// or https:// address" },
+    { loc: at("llm", "extra_body"), msg: "Input should be a JSON object" }
+  ])
+  await check({ tts: { provider: "flite", voice: "anna" } }, [
+    { loc: at("tts", "voice"), msg: "Input should be 'slt' or 'rms' or 'awb' or 'kal16' or 'kal'" }
+  ])
+  await check({ tts: { provider: "flite", language: "de-DE" } }, [{ loc: at("tts", "language"), msg: "Flite has no 'de-DE', only en" }])
+  await check({ stt: { provider: "deepgram", language: "de" } }, [{ loc: at("stt", "language"), msg: /Flite has no 'de', only en/ }])
+  t.strictSame(await stored(), before)
+  const inside = { llm: { ...llm, base_url: "http://127.0.0.1:11434/v1" } }
+  await check(inside, [{ loc: at("llm", "base_url"), msg: addressRefused }], askAsOther)
+  t.equal((await put(inside)).status, 200, "the organization of the operator may have its model beside the engine")
+})
+
+t.test("given a language that all services have, or are told to find out, then it can be set", async (t) => {
+  const asked = { tts: { provider: "polyglot" }, llm: { provider: "openai", model: "m" } }
+  t.equal((await put({ ...asked, stt: { provider: "deepgram", language: "de" } })).status, 200)
+  t.equal((await put({ tts: { provider: "flite" }, stt: { provider: "deepgram", language: "en-GB" } })).status, 200)
+  t.equal((await put({ stt: { provider: "deepgram", language: "multi" } })).status, 200)
+})
+
+t.test("given stored services that the engine does not have any more", async (t) => {
+  const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
+  const gone = { provider: "elevenlabs", api_key: "sk-voice" }
+  const pipeline = { llm: gone, tts: gone, stt: { provider: "deepgram" }, embeddings: null }
+  await api.database.run(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      store(sql, api.organizationId, { version: 2, mode: "byok", dograh: null, byok: { mode: "pipeline", pipeline, realtime: null } })
+    )
+  )
+
+  t.test("when they are validated, then each is named, and otherwise all is well", async (t) => {
     const answer = await validate()
     t.match(said(answer), [
       422,
       {
         detail: [
-          { loc: ["llm"], msg: "llm: This engine has no llm provider 'openai'", ctx: { model: "llm" } },
-          { loc: ["tts"], msg: "tts: This engine has no tts provider 'elevenlabs'", ctx: { model: "tts" } }
+          { loc: ["llm"], msg: /^llm: This engine has no llm provider 'elevenlabs'/, ctx: { model: "llm" } },
+          { loc: ["tts"], msg: /^tts: This engine has no tts provider 'elevenlabs'/, ctx: { model: "tts" } }
         ]
       }
     ])
-    t.notMatch(answer.text, /sk-|2222/)
-    await put({ llm: {}, tts: { provider: "flite" } })
+    t.notMatch(answer.text, /sk-/)
+  })
+
+  t.test("when others are changed, then they do not stand in the way", async (t) => {
+    t.match(await put({ stt: {}, llm: { provider: "embedded" } }), { status: 200, json: { tts: { provider: "elevenlabs" } } })
+    await put({ tts: { provider: "flite" } })
     t.strictSame(said(await validate()), [200, { status: [{ model: "all", message: "ok" }] }])
     t.match(said(await ask("GET", `${path}/validate?validity_ttl_seconds=86401`)), [
       422,
       { detail: [{ loc: ["query", "validity_ttl_seconds"] }] }
     ])
-  }
-)
+  })
+})
 
-t.test("given nobody who has logged in, when the defaults are asked for, then they tell of the engine's own voice alone", async (t) => {
+t.test("given nobody who has logged in, when the defaults are asked for, then they describe the services of the engine", async (t) => {
   const answer = await ask("GET", "/user/configurations/defaults", undefined, { key: null })
+  const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: [...fliteVoices], default: "slt" } } }
+  const properties = { model: { type: "string" }, api_key: { format: "password" }, base_url: { default: "https://api.openai.com/v1" } }
+  const none = { title: "None", properties: { provider: { const: "none" } }, required: ["provider"] }
   t.match(said(answer), [
     200,
     {
-      tts: { flite: { type: "object", properties: { provider: { const: "flite" }, voice: { enum: ["slt"], default: "slt" } } } },
-      default_providers: { tts: "flite" },
+      llm: { embedded: { title: "Built in", required: ["provider"] }, none, openai: { properties, required: ["provider", "model"] } },
+      tts: { flite },
+      stt: { none },
+      default_providers: { llm: "embedded", tts: "flite", stt: "none" },
       workflow_configurations: { max_call_duration: 300, ambient_noise_configuration: { enabled: false, volume: 0.3 }, dictionary: "" }
     }
   ])
-  t.match(answer.json, { llm: {}, stt: {}, embeddings: {}, realtime: {} })
-  t.strictSame(Object.keys((answer.json as { readonly tts: object }).tts), ["flite"])
+  const { llm, tts } = answer.json as { readonly llm: object; readonly tts: object }
+  t.strictSame(
+    [Object.keys(llm), Object.keys(tts)],
+    [
+      ["embedded", "none", "openai"],
+      ["flite", "polyglot"]
+    ]
+  )
 })
 
 t.test("given the defaults, when an agent is given them as its settings, then it can be stored", async (t) => {

@@ -77,6 +77,8 @@ t.test("settings", async (t) => {
     ["JWT_SECRET", "hunter2", "hunter2 ".repeat(6)],
     ["COMPATIBILITY", "other"],
     ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
+    ["SERVICES", ",", "a,,b", "../model"],
+    ["POCKETSPHINX_DIR", "  "],
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["CALL_RATE", "0", "1.5", "1001"],

@@ -1,12 +1,14 @@
 /** Adapters are let in by name: built in, or from a package beside the engine, and only if they keep to the contract. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import t from "tap"
 import { builtIn } from "#adapters/builtIn.ts"
 import { OriginateRefused } from "#core/provider/Adapter.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { isSecret } from "#core/model/ModelSecrets.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Config } from "#runtime/config/config.ts"
 import { layer } from "#runtime/plugins.ts"
@@ -254,4 +256,113 @@ t.test("given packages that are no adapters, when they are named, then the start
   t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
   t.match(await refusalOf("bad-name"), "its provider name")
   t.match(await refusalOf("ari,same-name"), "two adapters for the provider ari")
+})
+
+const services = (settings: Readonly<Record<string, string>> = {}) =>
+  runLive(ServiceRegistry.use(Effect.succeed).pipe(Effect.provide(Layer.provide(layer, Config.layerOf({ ADAPTERS: "ari", ...settings })))))
+const serviceRefused = (name: string) =>
+  services({ SERVICES: name }).then(
+    () => "let in",
+    (error: Error) => error.message
+  )
+const modelManifest = `{ contract: 1, kind: "llm", provider: "parrot", title: "Parrot", description: "" }`
+const parrot = (fields: string, name = "parrot") => `
+  import { Effect, Stream } from "effect"
+  import { Credential, defineLanguageModel } from "trunkline/adapter"
+  export default defineLanguageModel({
+    manifest: { ...${modelManifest}, provider: "${name}" },
+    fields: ${fields},
+    open: () => Effect.succeed({ provider: "parrot", model: "m", answer: () => Stream.empty })
+  })`
+
+t.test("given no names, then the built-in services are there, and PocketSphinx only where it is said to be", async (t) => {
+  const { all, defaults } = await services()
+  const names = (["llm", "tts", "stt"] as const).map((kind) => all(kind).map(({ manifest }) => manifest.provider))
+  t.strictSame(names.slice(0, 2), [["embedded", "none", "openai"], ["flite"]])
+  t.match(defaults, { llm: "embedded", tts: "flite" })
+  for (const kind of ["llm", "tts", "stt"] as const) {
+    for (const { fields } of all(kind)) {
+      const unknown = Object.entries(fields).filter(([name, { sensitive }]) => sensitive && !isSecret(name))
+      t.strictSame(unknown, [], "the names of secrets say so")
+    }
+  }
+  const folder = await services({ POCKETSPHINX_DIR: "nowhere" }).then(
+    () => "let in",
+    (error: Error) => error.message
+  )
+  t.match(folder, /^POCKETSPHINX_DIR names .*nowhere, which PocketSphinx is not in$/)
+})
+
+t.test("given PocketSphinx in a folder, then it is the recognizer of agents that choose none", async (t) => {
+  // Only its files are looked for: no process starts before somebody is listened to.
+  const files = ["lib/x86_64-linux-gnu/libsphinxbase.so.3", "lib/x86_64-linux-gnu/libpocketsphinx.so.3"]
+  const model = "share/pocketsphinx/model/en-us"
+  for (const file of [...files, `${model}/en-us/mdef`, `${model}/cmudict-en-us.dict`]) {
+    const path = join(folder, "sphinx/usr", file)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, "")
+  }
+  const { defaults, find } = await services({ POCKETSPHINX_DIR: join(folder, "sphinx") })
+  t.equal(defaults.stt, "pocketsphinx")
+  t.equal((await services({ POCKETSPHINX_DIR: "off" })).defaults.stt, "none")
+  t.strictSame(find("stt", "pocketsphinx")?.manifest.languages, ["en"])
+})
+
+t.test("given a service in a package, when it is named, then it stands beside the built-in ones", async (t) => {
+  await install("language-model-parrot", parrot(`{ api_key: Credential.secret({ label: "Key" }) }`))
+  const { all, find } = await services({ SERVICES: "language-model-parrot" })
+  t.strictSame(
+    all("llm").map(({ manifest }) => manifest.provider),
+    ["embedded", "none", "openai", "parrot"]
+  )
+  t.match(find("llm", "parrot")?.faultsOf({}), [{ field: "api_key", message: "Field required" }])
+})
+
+t.test("given a package with an end of turn, then it is one of those that agents choose from", async (t) => {
+  await install(
+    "end-of-turn-patient",
+    `import { Effect } from "effect"
+     import { defineEndOfTurn } from "trunkline/adapter"
+     const model = { provider: "patient", model: "m", probability: () => Effect.succeed(0) }
+     const manifest = { ...${modelManifest}, kind: "end_of_turn", provider: "patient" }
+     export default defineEndOfTurn({ manifest, fields: {}, open: () => Effect.succeed(model) })`
+  )
+  const { all } = await services({ SERVICES: "end-of-turn-patient" })
+  t.strictSame(
+    all("end_of_turn").map(({ manifest }) => manifest.provider),
+    ["patient", "rules"]
+  )
+})
+
+t.test("given a package that is no service, when it is named, then the start is refused and says why", async (t) => {
+  const check = async (name: string, source: string, expected: RegExp) => {
+    await install(name, source)
+    t.match(await serviceRefused(name), expected, name)
+  }
+  const plain = (manifest: string, rest = "fields: {}, faultsOf: () => [], open: () => {}") =>
+    `export default { manifest: { ...${modelManifest}, ${manifest} }, ${rest} }`
+  t.match(await serviceRefused("no-such-service"), /^SERVICES names no-such-service, which is not a package installed in /)
+  await check("service-throws", "export default undefined.x", /^The package service-throws fails while it loads: TypeError/)
+  await check(
+    "no-service",
+    acme,
+    /^The package no-service is not a service for this engine: it follows version 2 of the contract of services/
+  )
+  await check("service-kind", plain(`kind: "tts"`), /its kind is "tts", not one of end_of_turn, llm, stt$/)
+  await check("service-inherited", plain(`kind: "constructor"`), /its kind is "constructor"/)
+  await check("service-name", plain(`provider: "A B"`), /its provider name/)
+  await check("service-none", plain(`provider: "none"`), /its provider name/)
+  await check("service-closed", plain("", "fields: {}, faultsOf: () => []"), /it has no open function/)
+  await check("service-deaf", plain(`kind: "stt"`), /it has no recognizer function/)
+  await check(
+    "service-shown",
+    parrot(`{ pin: Credential.secret({ label: "PIN" }) }`),
+    /its secret field pin needs a name that says so, such as api_key/
+  )
+  await check(
+    "service-place",
+    parrot(`{ place: Credential.address({ label: "Place" }) }`),
+    /its address field place needs a name that ends in _url/
+  )
+  await check("service-twice", parrot("{}", "openai"), /^SERVICES names a second llm provider openai$/)
 })

@@ -73,7 +73,7 @@ const hook = {
   }
 }
 const definition = { nodes: [start, hook], edges: [] }
-const configurations = { model_overrides: { llm: { provider: "openai", api_key: overrideKey } } }
+const configurations = { model_overrides: { llm: { provider: "openai", model: "m", api_key: overrideKey } } }
 const ari = { provider: "ari", ari_endpoint: world.emulator.url, app_name: world.emulator.user, app_password: appPassword }
 const credentialData = {
   api_key: { header_name: "X-Key", api_key: secret("api-key-") },
@@ -95,7 +95,7 @@ const services = { provider: "flite", voice: "slt" }
 const models = {
   version: 2,
   mode: "byok",
-  byok: { mode: "pipeline", pipeline: { llm, tts: services, stt: { ...services, api_key: secret("stt-key-") } } }
+  byok: { mode: "pipeline", pipeline: { llm, tts: services, stt: { provider: "none", api_key: secret("stt-key-") } } }
 }
 
 await ask("POST", "/organizations/telephony-configs", { name: "second", config: ari })

@@ -36,6 +36,8 @@ t.test("given a service, when it is sent with another address and without its ke
   const { api_key: _, ...rest } = stored
   t.match(withSecrets(rest, stored), stored)
   t.notOk("api_key" in withSecrets({ ...rest, base_url: "https://evil.example.com" }, stored))
+  const { api_key: base_token, ...others } = stored
+  t.notOk("base_token" in withSecrets({ ...rest, base_url: "https://evil.example.com" }, { ...others, base_token }), "whatever its name")
 })
 
 t.test(
@@ -44,7 +46,11 @@ t.test(
     const { ask, makeAgent } = await openApi(t)
     const evil = { ...shown, base_url: "https://evil.example.com/v1" }
     const local = { provider: "flite", voice: "slt" }
-    const models = (llm: object) => ({ version: 2, mode: "byok", byok: { mode: "pipeline", pipeline: { llm, tts: local, stt: local } } })
+    const models = (llm: object) => ({
+      version: 2,
+      mode: "byok",
+      byok: { mode: "pipeline", pipeline: { llm, tts: local, stt: { provider: "none" } } }
+    })
     const node = (data: object) => ({
       workflow_definition: { ...graph, nodes: graph.nodes.map((one) => ({ ...one, data: { ...one.data, ...data } })) }
     })

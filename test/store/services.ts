@@ -19,6 +19,7 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { Runs } from "#core/run/Runs.ts"
 import type { Sealer } from "#core/Sealer.ts"
 import { Signals } from "#core/Signals.ts"
@@ -32,6 +33,7 @@ import * as passwords from "#runtime/identity/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+import { servicesLayer } from "#test/support/services.ts"
 
 export const ours = OrganizationId.make(1)
 export const theirs = OrganizationId.make(2)
@@ -66,6 +68,7 @@ type Services =
   | Organizations
   | PhoneNumbers
   | Registry
+  | ServiceRegistry
   | Runs
   | Sealer
   | Signals
@@ -93,6 +96,7 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
   const write = (line: string) => Effect.sync(() => void heard.push(line))
   const ports = Layer.mergeAll(
     Registry.layerOf([fake, hosted]),
+    servicesLayer,
     Layer.succeed(Signals, {
       campaignRunning: (id, occasion) => write(`running ${id} ${occasion}`),
       campaignStopped: (id) => write(`stopped ${id}`),

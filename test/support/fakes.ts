@@ -28,7 +28,9 @@ import type {
   TrunkContext
 } from "#core/provider/Adapter.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import { deafServices } from "./services.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
@@ -369,6 +371,7 @@ export const layerOf = (
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
     noOutages,
     Registry.layerOf([adapterOf(world)]),
+    Layer.succeed(AgentServices, { chosenFor: () => Effect.succeed(deafServices) }),
     // An invalid value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice

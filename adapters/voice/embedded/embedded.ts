@@ -30,7 +30,8 @@ export const embedded = defineLanguageModel({
     kind: "llm",
     provider: "embedded",
     title: "Built in",
-    description: "Rules in place of a model: follows the agent's graph offline and without a key. English."
+    description: "Rules in place of a model: follows the agent's graph offline and without a key. English.",
+    languages: ["en"]
   },
   fields: {},
   open: () =>

@@ -5,7 +5,6 @@ import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { address, type ConfigOf, optionalBoolean, optionalText, text } from "#core/provider/Credential.ts"
 import { parse } from "#adapters/shared/Json.ts"
 import { openConnection } from "./ChatConnection.ts"
-import { misconfigured } from "./chatErrors.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
 import { type ChatPatience, chatStream } from "./ChatStream.ts"
 
@@ -54,16 +53,25 @@ const fields = {
   }
 } as const
 
-const settingsOf = (config: ConfigOf<typeof fields>): ChatSettings | undefined => {
-  const baseUrl = URL.parse(config.base_url)
-  const extraBody = config.extra_body.trim() === "" ? {} : parse(config.extra_body)
-  const isUsable = baseUrl !== null && ["http:", "https:"].includes(baseUrl.protocol) && baseUrl.username === "" && baseUrl.password === ""
-  if (!isUsable || !isObject(extraBody)) return undefined
+type Config = ConfigOf<typeof fields>
+
+const isUsable = (baseUrl: URL | null): baseUrl is URL =>
+  baseUrl !== null && ["http:", "https:"].includes(baseUrl.protocol) && baseUrl.username === "" && baseUrl.password === ""
+const extraBodyOf = ({ extra_body }: Config): unknown => (extra_body.trim() === "" ? {} : parse(extra_body))
+
+const check = (config: Config) => [
+  ...(isUsable(URL.parse(config.base_url)) ? [] : [{ field: "base_url", message: "Input should be an http:// or https:// address" }]),
+  ...(isObject(extraBodyOf(config)) ? [] : [{ field: "extra_body", message: "Input should be a JSON object" }])
+]
+
+/** Of a configuration that passed `check`. */
+const settingsOf = (config: Config): ChatSettings => {
+  const extraBody = extraBodyOf(config)
   const numberIn = (given: string) => (given.trim() === "" ? undefined : Number(given))
   const hasNewLimit = config.max_completion_tokens !== ""
   return {
-    baseUrl,
-    extraBody,
+    baseUrl: new URL(config.base_url),
+    extraBody: isObject(extraBody) ? extraBody : {},
     apiKey: config.api_key,
     model: config.model,
     temperature: numberIn(config.temperature),
@@ -88,11 +96,10 @@ export const openaiWith = (limits: ChatPatience) =>
       description: "Any server that speaks the chat-completions interface: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, Groq, OpenRouter."
     },
     fields,
+    check,
     open: (config, { egress }) =>
       Effect.gen(function* () {
         const settings = settingsOf(config)
-        if (settings === undefined)
-          return yield* misconfigured("base_url is not an http:// or https:// address, or extra_body is not an object")
         const connection = yield* openConnection(settings.baseUrl, egress, IDLE_MILLIS)
         return {
           provider: "openai",

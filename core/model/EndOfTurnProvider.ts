@@ -1,0 +1,29 @@
+/** A provider of end-of-turn models, as it is registered. */
+import { Effect, type Scope } from "effect"
+import type { JsonObject } from "#core/Json.ts"
+import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
+import type { EndOfTurn } from "./EndOfTurn.ts"
+import type { ModelError } from "./LanguageModel.ts"
+import { misconfigured } from "./ModelProvider.ts"
+import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+
+/** Opens the model for one call, within the call's scope. */
+export type OpenEndOfTurn = Effect.Effect<EndOfTurn, ModelError, Scope.Scope>
+
+export interface EndOfTurnProvider extends ServiceProvider<"end_of_turn"> {
+  /** The configuration as it is stored. */
+  readonly open: (config: JsonObject, host: ServiceHost) => OpenEndOfTurn
+}
+
+interface Definition<Fields extends CredentialFields> extends ServiceDefinition<"end_of_turn", Fields> {
+  readonly open: (config: ConfigOf<Fields>, host: ServiceHost) => OpenEndOfTurn
+}
+
+/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+export const defineEndOfTurn = <const Fields extends CredentialFields>(definition: Definition<Fields>): EndOfTurnProvider => ({
+  ...defineService(definition),
+  open: (given, host) => {
+    const { config, faults } = readConfig(definition, given)
+    return faults[0] === undefined ? definition.open(config, host) : Effect.fail(misconfigured(faults[0].field))
+  }
+})

@@ -1,0 +1,37 @@
+/** The services that organizations have configured, as calls use them: remembered until they change, so that a call costs no statement for them. */
+import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "#core/Id.ts"
+import { Sealer } from "#core/Sealer.ts"
+import type { ModelConfiguration } from "./ModelConfiguration.ts"
+import { find } from "./ModelConfigurationStore.ts"
+import { servicesOf } from "./ModelDocument.ts"
+
+const remembered = 1000
+
+export class OrganizationModels extends Context.Service<
+  OrganizationModels,
+  {
+    readonly get: (id: OrganizationId) => Effect.Effect<ModelConfiguration>
+    /** To be called after each change has been committed, or may have been. */
+    readonly changed: (id: OrganizationId) => Effect.Effect<void>
+  }
+>()("core/model/OrganizationModels") {
+  /** One instance in a process: who changes the services must tell it. */
+  static readonly layer = Layer.effect(
+    OrganizationModels,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealer = yield* Sealer
+      const lookUp = (id: OrganizationId) => find(sql, id).pipe(Effect.map(servicesOf), Effect.provideService(Sealer, sealer), Effect.orDie)
+      const configurations = yield* Cache.makeWith(lookUp, {
+        capacity: remembered,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
+      })
+      return OrganizationModels.of({
+        get: (id) => Cache.get(configurations, id),
+        changed: (id) => Cache.invalidate(configurations, id)
+      })
+    })
+  )
+}

@@ -1,0 +1,36 @@
+/** A provider of recognizers, as it is registered. */
+import { Effect } from "effect"
+import type { JsonObject } from "#core/Json.ts"
+import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
+import type { ModelError } from "./LanguageModel.ts"
+import { misconfigured } from "./ModelProvider.ts"
+import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+import type { SpeechToText } from "./SpeechToText.ts"
+
+export interface RecognizerProvider extends ServiceProvider<"stt"> {
+  /** The configuration as it is stored. A recognizer that cannot be used fails when it is opened. */
+  readonly recognizer: (config: JsonObject, host: ServiceHost) => SpeechToText
+}
+
+interface Definition<Fields extends CredentialFields> extends ServiceDefinition<"stt", Fields> {
+  readonly recognizer: (config: ConfigOf<Fields>, host: ServiceHost) => SpeechToText
+}
+
+/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+export const defineRecognizer = <const Fields extends CredentialFields>(definition: Definition<Fields>): RecognizerProvider => ({
+  ...defineService(definition),
+  recognizer: (given, host) => {
+    const { config, faults } = readConfig(definition, given)
+    return faults[0] === undefined
+      ? definition.recognizer(config, host)
+      : deaf(definition.manifest.provider, misconfigured(faults[0].field))
+  }
+})
+
+/** Cannot be opened, for this reason. */
+export const deaf = (provider: string, why: ModelError): SpeechToText => ({
+  provider,
+  model: "",
+  ownsTurns: false,
+  open: () => Effect.fail(why)
+})

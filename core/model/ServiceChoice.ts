@@ -1,0 +1,89 @@
+/** Which services an agent uses: those of its organization, overlaid by what its own version chooses. */
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { kindsInUse, type ModelConfiguration } from "./ModelConfiguration.ts"
+import { type ModelDocument, servicesOf } from "./ModelDocument.ts"
+import { isAnothers, isNamed } from "./ModelSecrets.ts"
+import type { ServiceRegistry } from "./ServiceRegistry.ts"
+import type { RegisteredKind, ServiceKind } from "./VoiceServices.ts"
+
+type Registry = ServiceRegistry["Service"]
+export const chosenKinds = ["llm", "tts", "stt", "end_of_turn"] as const
+type ChosenKind = (typeof chosenKinds)[number]
+
+export type ServiceChoice = { readonly [Kind in ChosenKind]: JsonObject } & {
+  /** BCP 47. */
+  readonly language: string
+}
+
+const defaultLanguage = "en-US"
+
+const partIn = (whole: unknown, name: string): JsonObject | undefined => {
+  const part = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
+  return isObject(part) ? part : undefined
+}
+const textIn = (whole: unknown, name: string): string | undefined => {
+  const text = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined
+  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
+}
+
+/** Agents' settings are stored as clients send them. */
+const sectionOf = <Kind extends ServiceKind>(section: JsonObject | undefined, kinds: ReadonlyArray<Kind>) =>
+  section === undefined
+    ? null
+    : // The cast holds because each of the kinds gets a member.
+      (Object.fromEntries(kinds.map((kind) => [kind, partIn(section, kind) ?? null])) as { readonly [One in Kind]: JsonObject | null })
+
+/** The whole configuration that an agent has in place of its organization's, and where it is in the agent's settings. */
+export const ownDocumentName = "model_configuration_v2_override"
+export const ownDocument = (configurations: JsonObject): ModelDocument | undefined => {
+  const given = partIn(configurations, ownDocumentName)
+  if (given === undefined) return undefined
+  const byok = partIn(given, "byok")
+  return {
+    version: 2,
+    mode: given["mode"] === "dograh" ? "dograh" : "byok",
+    dograh: partIn(given, "dograh") ?? null,
+    byok:
+      byok === undefined
+        ? null
+        : {
+            mode: byok["mode"] === "realtime" ? "realtime" : "pipeline",
+            pipeline: sectionOf(partIn(byok, "pipeline"), ["llm", "tts", "stt", "embeddings"]),
+            realtime: sectionOf(partIn(byok, "realtime"), ["realtime", "llm", "embeddings"])
+          }
+  }
+}
+
+/** Single services that an agent has in place of its organization's. */
+export const ownServicesName = "model_overrides"
+export const ownService = (configurations: JsonObject, kind: RegisteredKind): JsonObject | undefined =>
+  partIn(partIn(configurations, ownServicesName), kind)
+
+/**
+ * What it leaves out is taken from `base`, secrets included, but only if it is the same provider at the same address: who may edit an agent must
+ * not have its organization's secrets sent elsewhere.
+ */
+const overlaid = (base: JsonObject, own: JsonObject | undefined): JsonObject => {
+  if (own === undefined) return base
+  if (isAnothers(own, base)) return own
+  return { ...base, ...Object.fromEntries(Object.entries(own).filter(([, value]) => isNamed(value))) }
+}
+
+/** The language that the agent's own settings say. */
+export const ownLanguage = (configurations: JsonObject): string | undefined => textIn(partIn(configurations, "embedded"), "language")
+
+export const choiceOf = (registry: Registry, organization: ModelConfiguration, configurations: JsonObject): ServiceChoice => {
+  const document = ownDocument(configurations)
+  const general = document === undefined ? organization : servicesOf(document)
+  const inUse = kindsInUse(general)
+  const service = (kind: Exclude<ChosenKind, "end_of_turn">) =>
+    overlaid((inUse.includes(kind) ? general[kind] : null) ?? { provider: registry.defaults[kind] }, ownService(configurations, kind))
+  const stt = service("stt")
+  return {
+    llm: service("llm"),
+    tts: service("tts"),
+    stt,
+    end_of_turn: overlaid({ provider: "rules" }, ownService(configurations, "end_of_turn")),
+    language: ownLanguage(configurations) ?? textIn(stt, "language") ?? defaultLanguage
+  }
+}

@@ -1,0 +1,73 @@
+/** The services of speech and language: the built-in ones, PocketSphinx where it is on this machine, and those of npm packages. */
+import { Effect } from "effect"
+import { availableParallelism } from "node:os"
+import { builtInServices } from "#adapters/services.ts"
+import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
+import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
+import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
+import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
+
+// One core stays free for the calls themselves.
+const processes = Math.max(1, Math.min(4, availableParallelism() - 1))
+const recognitionTimeout = "10 seconds"
+const mostWaiting = 8 * processes
+
+/** `pocketsphinxDir`: undefined if it is to be used where it is installed. */
+export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, pocketsphinxDir: string | undefined) {
+  const services = [...builtInServices, ...(yield* pocketsphinxIn(pocketsphinxDir)), ...(yield* Effect.forEach(packages, load))]
+  const names = services.map(({ manifest }) => `${manifest.kind} provider ${manifest.provider}`)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) return yield* new BadAdapter({ message: `SERVICES names a second ${twice}` })
+  return ServiceRegistry.layerOf(services)
+})
+
+const pocketsphinxIn = Effect.fnUntraced(function* (folder: string | undefined) {
+  const files = folder === "off" ? undefined : findSphinx(folder ?? "/")
+  if (files !== undefined)
+    return [pocketsphinxProvider(yield* makeRecognition({ files, mostWaiting, processes, timeout: recognitionTimeout }))]
+  return folder === undefined || folder === "off"
+    ? []
+    : yield* new BadAdapter({ message: `POCKETSPHINX_DIR names ${folder}, which PocketSphinx is not in` })
+})
+
+const load = Effect.fnUntraced(function* (name: string) {
+  if (!isInstalled(name)) {
+    return yield* new BadAdapter({ message: `SERVICES names ${name}, which is not a package installed in ${process.cwd()}` })
+  }
+  const service = yield* loadPackage(name, {
+    what: "a service",
+    written: "defineLanguageModel({...}), defineRecognizer({...}) or defineEndOfTurn({...})",
+    faultOf
+  })
+  // Cast: `faultOf` has checked every part of the contract that can be checked before it is opened.
+  return service as unknown as AnyServiceProvider
+})
+
+/** What opens a service of each kind that packages may bring. */
+const openers: Readonly<Record<string, string>> = { end_of_turn: "open", llm: "open", stt: "recognizer" }
+
+const faultOf = (service: Readonly<Record<string, unknown>>): string | undefined => {
+  const { fields, manifest } = service
+  if (!isRecord(manifest)) return "it has no manifest"
+  const { contract, kind, provider } = manifest
+  if (contract !== 1) return `it follows version ${String(contract)} of the contract of services, not 1`
+  const opener = typeof kind === "string" && Object.hasOwn(openers, kind) ? openers[kind] : undefined
+  if (opener === undefined) return `its kind is ${JSON.stringify(kind)}, not one of ${Object.keys(openers).join(", ")}`
+  if (!isProviderName(provider) || provider === none) return `its provider name is not [a-z0-9_], or is ${none}`
+  if (!isRecord(fields)) return "it has no fields"
+  const unfit = Object.entries(fields).flatMap(([name, field]) => fieldFault(name, field) ?? [])
+  if (unfit[0] !== undefined) return unfit[0]
+  return typeof service[opener] === "function" && typeof service["faultsOf"] === "function" ? undefined : `it has no ${opener} function`
+}
+
+/** Configurations are masked, and secrets kept from other addresses, by the names of their members. */
+const fieldFault = (name: string, field: unknown): string | undefined => {
+  if (!isRecord(field)) return `its field ${name} is not made by Credential`
+  if (field["sensitive"] === true && !isSecret(name))
+    return `its secret field ${name} needs a name that says so, such as api_key, token, secret or password`
+  return field["isAddress"] === true && !isAddressName(name)
+    ? `its address field ${name} needs a name that ends in _url, _host or _endpoint`
+    : undefined
+}

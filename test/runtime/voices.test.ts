@@ -1,0 +1,24 @@
+/** The embedded voices: the same text by each of them, through one service and one cache. */
+import { Effect, Layer } from "effect"
+import t from "tap"
+import { fliteVoices } from "#core/model/VoiceServices.ts"
+import { layer } from "#runtime/voice/FliteTts.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+
+t.test(
+  "given a text that each voice has spoken, when it is spoken again, then each has its own speech, and the usual voice is one of them",
+  async (t) => {
+    const speak = Effect.gen(function* () {
+      const tts = yield* Tts
+      const byVoice = Effect.forEach(fliteVoices, (voice) => tts.speak("Good morning.", undefined, voice))
+      return { first: yield* byVoice, second: yield* byVoice, usual: yield* tts.speak("Good morning.") }
+    })
+    const { first, second, usual } = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(layer({ workers: 1 })))))
+    t.equal(new Set(first.map((speech) => Buffer.from(speech).toString("base64"))).size, fliteVoices.length)
+    for (const [index, speech] of first.entries()) {
+      t.ok(speech.length > 2000, `by ${fliteVoices[index]}`)
+      t.equal(second[index], speech, "from the cache")
+    }
+    t.equal(usual, first[fliteVoices.indexOf("slt")])
+  }
+)

@@ -1,0 +1,43 @@
+/** Speech and language services for tests: those that are built in, and some that take a key and exist nowhere. */
+import { Effect } from "effect"
+import { builtInServices } from "#adapters/services.ts"
+import { embedded } from "#adapters/voice/embedded/embedded.ts"
+import type { ChosenServices } from "#core/model/AgentServices.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
+import { deaf, defineRecognizer } from "#core/model/RecognizerProvider.ts"
+import { defineService } from "#core/model/ServiceProvider.ts"
+import { type AnyServiceProvider, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import type { ServiceKind } from "#core/model/VoiceServices.ts"
+import { optionalText } from "#core/provider/Credential.ts"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import { webhooksOf } from "./egress.ts"
+
+const manifestOf = <const Kind extends ServiceKind>(kind: Kind, provider: string) => ({
+  contract: 1 as const,
+  kind,
+  provider,
+  title: provider,
+  description: ""
+})
+const fields = { api_key: optionalText({ label: "Key", sensitive: true }), language: optionalText({ label: "Language" }) }
+const nowhere = new ModelError({ reason: "unreachable", isRetryable: false, message: "it exists nowhere" })
+
+const testServices: ReadonlyArray<AnyServiceProvider> = [
+  ...builtInServices,
+  ...["deepgram", "gladia"].map((provider) =>
+    defineRecognizer({ manifest: manifestOf("stt", provider), fields, recognizer: () => deaf(provider, nowhere) })
+  ),
+  defineService({ manifest: manifestOf("tts", "polyglot"), fields }),
+  ...["one", "openai"].map((provider) => defineService({ manifest: manifestOf("embeddings", provider), fields })),
+  ...["live", "openai", "two"].map((provider) => defineService({ manifest: manifestOf("realtime", provider), fields }))
+]
+export const servicesLayer = ServiceRegistry.layerOf(testServices)
+
+/** Of an agent that hears nothing. */
+export const deafServices: ChosenServices = {
+  model: embedded.open({}, { egress: webhooksOf({ privateWebhooks: false }) }),
+  hearing: undefined,
+  endOfTurn: Effect.succeed(endOfTurnRules),
+  voice: "slt",
+  language: "en-US"
+}
