@@ -23,7 +23,13 @@ export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) =
   let session: RecognizerSession | undefined
 
   const open = (first: RecognizerHints, emit: (event: RecognizerEvent) => void) =>
-    Effect.sync(() => {
+    Effect.gen(function* () {
+      let isOpen = true
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          isOpen = false
+        })
+      )
       let millis = 0
       let from: number | undefined
       hints.push(first)
@@ -39,7 +45,9 @@ export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) =
           const untilMillis = millis
           from = undefined
           const isAnswer = hints.at(-1)?.phrases.includes(text) ?? false
-          answer(() => emit({ _tag: "Final", text, fromMillis, untilMillis, isForced: true, isAnswer, confidence: undefined }))
+          answer(() => {
+            if (isOpen) emit({ _tag: "Final", text, fromMillis, untilMillis, isForced: true, isAnswer, confidence: undefined })
+          })
         },
         hint: (next) => void hints.push(next)
       }

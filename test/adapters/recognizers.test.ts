@@ -1,0 +1,120 @@
+/** The conformance suite of recognizers, passed by those that there are, and failed by those that break its rules. */
+import { Effect, Exit, Scope } from "effect"
+import t from "tap"
+import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
+import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
+import { makeRecognition, type Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import { NotRecognized } from "#adapters/voice/pocketsphinx/SphinxProcess.ts"
+import { sampleRate } from "#core/audio/Mulaw.ts"
+import { resample } from "#core/audio/Resampler.ts"
+import { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
+import type { RecognizerEvent, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
+import { loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
+import { webhooksOf } from "#test/support/egress.ts"
+import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
+import { tone } from "#test/support/wav.ts"
+
+const egress = webhooksOf()
+const patienceMillis = 600_000
+
+const flite = loadFlite()
+const spoken = (text: string): Int16Array => {
+  const { rate, samples } = synthesize(flite, "rms", text)
+  return resample(samples, rate, sampleRate)
+}
+
+t.test("PocketSphinx", { skip: (await pocketsphinxUnavailable()) ?? false }, async (t) => {
+  const scope = Scope.makeUnsafe()
+  t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  const whole = await Effect.runPromise(
+    Scope.provide(makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 100, timeout: "10 minutes" }), scope)
+  )
+  let isBroken = false
+  const recognition: Recognition = {
+    ...whole,
+    recognize: (request) => (isBroken ? Effect.fail(new NotRecognized({ reason: "Crashed" })) : whole.recognize(request))
+  }
+  const openWorld = async (): Promise<RecognizerWorld> => {
+    isBroken = false
+    const breakDown = () => {
+      isBroken = true
+    }
+    return { config: {}, egress, speech: spoken, breakDown, close: async () => {} }
+  }
+  for (const { name, run } of recognizerConformance(pocketsphinxProvider(recognition), openWorld, { patienceMillis })) {
+    await t.test(name, async (t) => t.strictSame(await run(), {}))
+  }
+})
+
+const manifest = { contract: 1, kind: "stt", provider: "scripted", title: "Scripted", description: "" } as const
+/** As `altered` makes it, with a world that tells it what is said. */
+const scripted = (altered: (recognizer: SpeechToText) => SpeechToText = (recognizer) => recognizer) => {
+  const recognizer = scriptedRecognizer()
+  const provider = defineRecognizer({ manifest, fields: {}, recognizer: () => altered(recognizer) })
+  const speech = (text: string) => {
+    recognizer.says(text)
+    return tone(0.5)
+  }
+  return { provider, openWorld: async (): Promise<RecognizerWorld> => ({ config: {}, egress, speech, close: async () => {} }) }
+}
+
+t.test("the recognizer that knows what was said", async (t) => {
+  const { openWorld, provider } = scripted()
+  for (const { name, run } of recognizerConformance(provider, openWorld, { patienceMillis })) {
+    const { notAsked } = await run()
+    t.equal(notAsked !== undefined, /^(open|failure):/.test(name), `${name}: ${notAsked ?? "it holds"}`)
+  }
+})
+
+t.test("a recognizer that breaks a rule fails", async (t) => {
+  const failuresOf = async (
+    change: (session: RecognizerSession, emit: (event: RecognizerEvent) => void) => Partial<RecognizerSession>,
+    tell: (emit: (event: RecognizerEvent) => void) => (event: RecognizerEvent) => void = (emit) => emit,
+    languages?: ReadonlyArray<string>
+  ) => {
+    const { openWorld, provider } = scripted((recognizer) => ({
+      ...recognizer,
+      open: (hints, emit) => Effect.map(recognizer.open(hints, tell(emit)), (session) => ({ ...session, ...change(session, emit) }))
+    }))
+    const named: RecognizerProvider = languages === undefined ? provider : { ...provider, manifest: { ...manifest, languages } }
+    const names: Array<string> = []
+    for (const { name, run } of recognizerConformance(named, openWorld, { patienceMillis: 100 }))
+      await run().catch(() => names.push(name.split(":")[0] ?? ""))
+    return names
+  }
+  const keptFrames = (session: RecognizerSession): Partial<RecognizerSession> => {
+    const kept: Array<Int16Array> = []
+    return {
+      write: (samples) => void kept.push(samples),
+      finalize: () => {
+        const isSpoilt = kept.some((samples) => samples[0] === 0x2aaa)
+        for (const samples of kept.splice(0)) session.write(isSpoilt ? new Int16Array(samples.length) : samples)
+        session.finalize()
+      }
+    }
+  }
+  t.match(await failuresOf(() => ({}), undefined, ["en"]), ["open"], "one that opens in any language")
+  t.match(await failuresOf(keptFrames), ["write", "finalize", "finalize", "hints"], "one that keeps the engine's buffer")
+  const never = await failuresOf(() => ({ finalize: () => {} }))
+  t.match(never, ["write", "finalize", "finalize", "hints", "close"], "one that does not answer")
+  const twice = await failuresOf((session) => ({
+    finalize: () => {
+      session.finalize()
+      session.finalize()
+    }
+  }))
+  t.match(twice, ["write", "finalize", "hints"], "one that answers twice")
+  const late = await failuresOf(
+    () => ({}),
+    (emit) => (event) => emit(event._tag === "Final" ? { ...event, fromMillis: 0, untilMillis: 1_000_000 } : event)
+  )
+  t.match(late, ["finalize"], "one whose times are made up")
+  const afterEnd = await failuresOf((session, emit) => ({
+    finalize: () => {
+      session.finalize()
+      queueMicrotask(() => emit({ _tag: "Partial", text: "" }))
+    }
+  }))
+  t.match(afterEnd, ["close"], "one that goes on after the call")
+})
