@@ -50,12 +50,27 @@ interface Packages {
   readonly author: string
   /** What its tests have said. */
   readonly conformance: string
+  /** What those of the language model have said, which was made from the other example in the package. */
+  readonly modelConformance: string
   /** Where the engine and the adapter are installed, and nothing else. */
   readonly operator: string
   /** How the engine is started there. */
   readonly start: string
   /** The paths in the engine's package. */
   readonly files: ReadonlyArray<string>
+}
+
+/** A language model of its own project, tested, packed, and installed beside the engine. It needs what the adapter's project has installed. */
+const modelFrom = async (folder: string, author: string, operator: string): Promise<string> => {
+  const model = join(folder, "language-model-acme")
+  await must(folder, "mkdir", model)
+  await must(model, "tar", "-xzf", join(folder, tarball), "--strip-components=4", "package/test/package/language-model-acme")
+  await must(model, "ln", "-s", join(author, "node_modules"), "node_modules")
+  await must(model, "npx", "tsc")
+  const said = await must(model, "npm", "test")
+  await must(model, "npm", "pack", "--offline", "--silent")
+  await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", join(model, "language-model-acme-1.0.0.tgz"))
+  return said
 }
 
 export const openPackages = async (t: Test): Promise<Packages> => {
@@ -70,5 +85,7 @@ export const openPackages = async (t: Test): Promise<Packages> => {
   const author = join(folder, "voice-adapter-acme")
   const conformance = await type(folder, project)
   await type(author, installation)
-  return { author, conformance, files, operator: join(folder, "engine"), start }
+  const operator = join(folder, "engine")
+  const modelConformance = await modelFrom(folder, author, operator)
+  return { author, conformance, files, modelConformance, operator, start }
 }

@@ -14,7 +14,7 @@ const packages = await openPackages(t)
 
 t.test("given the engine's package, then there is nothing in it that Node would have to strip of types", async (t) => {
   // The example is a project of its own, to be copied.
-  const own = packages.files.filter((file) => !file.startsWith("package/test/package/voice-adapter-acme/"))
+  const own = packages.files.filter((file) => !/^package\/test\/package\/[a-z-]+-acme\//.test(file))
   t.strictSame(
     own.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
     []
@@ -95,6 +95,12 @@ t.test(
   }
 )
 
+t.test("given the example of a language model, when its author types the same commands, then its conformance suite passes", async (t) => {
+  t.match(packages.modelConformance, /\bpass 8\b/)
+  t.match(packages.modelConformance, /\bfail 0\b/)
+  t.notMatch(packages.modelConformance, "not asked")
+})
+
 t.test("given the engine's command, then it also brings the schema up to date, and says how it is used", async (t) => {
   const command = join(packages.operator, "node_modules/.bin/trunkline")
   const migrated = await run(packages.operator, command, "migrate")
@@ -113,7 +119,10 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const port = String(await freePort())
   t.equal(packages.start, "ADAPTERS=ari,voice-adapter-acme npx trunkline", "as adapters/README.md says")
   // As a supervisor would: npx does not pass signals on.
-  const command = { words: ["ADAPTERS=ari,voice-adapter-acme", "node_modules/.bin/trunkline"], cwd: packages.operator }
+  const command = {
+    words: ["ADAPTERS=ari,voice-adapter-acme", "SERVICES=language-model-acme", "node_modules/.bin/trunkline"],
+    cwd: packages.operator
+  }
   const environment = { API_KEY: apiKey, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
   const { isLeft, terminate, url } = await startService(t, command, environment)
   const ask = asking(url)
@@ -121,6 +130,13 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const { providers } = await ask("GET", "/organizations/telephony-providers/metadata")
   const fields = [{ name: "endpoint" }, { name: "token", sensitive: true }]
   t.match(providers, [{ provider: "acme", display_name: "Acme", fields }, { provider: "ari" }], "then the API has the adapter's fields")
+
+  const { llm } = await ask("GET", "/user/configurations/defaults")
+  t.match(llm, { acme: { title: "Acme Minds", required: ["provider", "api_key", "base_url"] }, embedded: {}, openai: {} })
+  const minds = { provider: "acme", api_key: "key-of-acme-minds", base_url: "http://minds.example.com" }
+  await t.rejects(ask("PUT", "/user/configurations/user", { llm: { ...minds, base_url: "gopher://minds.example.com" } }), /base_url/)
+  const saved = await ask("PUT", "/user/configurations/user", { llm: minds })
+  t.match(saved["llm"], { ...minds, api_key: /^\*+inds$/ }, "then agents can have the language model")
 
   const { id } = await configure(ask, { provider: "acme", endpoint: acme.url, token: acme.token })
   await ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: "+15550100000" })
