@@ -3,8 +3,8 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
@@ -52,7 +52,6 @@ import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./metrics/telemetry.ts"
 import * as AgentTester from "./conversation/AgentTester.ts"
-import * as builtInServices from "./conversation/builtInServices.ts"
 import { HttpTools } from "./conversation/HttpTools.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
@@ -72,7 +71,7 @@ const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succee
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
-const agentTests = AgentTester.layer.pipe(Layer.provide([tools, builtInServices.layer(embedded)]))
+const agentTests = AgentTester.layer.pipe(Layer.provide([tools, AgentServices.layer]))
 const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
@@ -45,7 +45,6 @@ import { FileStore } from "#gateway/ports/FileStore.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import * as AgentTester from "#runtime/conversation/AgentTester.ts"
-import * as builtInServices from "#runtime/conversation/builtInServices.ts"
 import { HttpTools } from "#runtime/conversation/HttpTools.ts"
 import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
@@ -223,7 +222,7 @@ export const openApi = async (
     }))
   )
   const agentTests = AgentTester.layer.pipe(
-    Layer.provide([HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer])), builtInServices.layer(embedded)])
+    Layer.provide([HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer])), AgentServices.layer])
   )
   const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
     Layer.provide(CsvSource.layer),

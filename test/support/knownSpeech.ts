@@ -8,7 +8,7 @@ import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
 import { heardOf, type SpokenUtterance } from "./utterances.ts"
 
 /** By the hash of three frames in a row: the part of an utterance that they are in, and where. Plain JSON, for an engine of another process. */
-export type KnownSpeech = Readonly<Record<string, readonly [text: string, at: number]>>
+type KnownSpeech = Readonly<Record<string, readonly [text: string, at: number]>>
 
 const inRow = 3
 const frameMillis = 20
