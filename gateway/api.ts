@@ -8,6 +8,7 @@ import type { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { Folders } from "#core/folder/Folders.ts"
 import type { Events } from "#core/event/Events.ts"
 import type { LiveEvents } from "#core/event/LiveEvents.ts"
+import type { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import type { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import type { OptOuts } from "#core/contact/OptOuts.ts"
@@ -104,6 +105,7 @@ type ApiNeeds =
   | Folders
   | Idempotency
   | LiveEvents
+  | LiveFeedback
   | NodeWebhooks
   | NumberImports
   | OptOuts

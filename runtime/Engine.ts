@@ -29,6 +29,8 @@ import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
+import { CallKeeping } from "#core/file/CallKeeping.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { CarrierNumbers } from "#core/telephony/CarrierNumbers.ts"
 import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
@@ -55,6 +57,7 @@ import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
 import * as CarrierInbox from "./call/CarrierInbox.ts"
 import * as CarrierSockets from "./call/CarrierSockets.ts"
 import { MediaSockets } from "./call/MediaSockets.ts"
+import { ConversationRecords } from "./conversation/ConversationRecords.ts"
 import { Deadlines } from "./dispatch/Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./events.ts"
@@ -66,6 +69,8 @@ import { Slots } from "./dispatch/Slots.ts"
 import * as RecordingCompression from "./voice/RecordingCompression.ts"
 import * as TelephonyPreparer from "./trunk/TelephonyPreparer.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
+import { CallFiles } from "./storage/CallFiles.ts"
+import * as StorageRoom from "./storage/StorageRoom.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { asEngine } from "./postgres/asEngine.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
@@ -95,7 +100,9 @@ const coordination = Layer.mergeAll(
   MediaRoom.layer,
   CallRate.layerMemory,
   CampaignInboxes.layer,
+  CallKeeping.layer,
   Deadlines.layer,
+  LiveFeedback.layer,
   RecentOptOuts.layer
 )
 
@@ -111,9 +118,12 @@ const cluster = SingleRunner.layer({
 
 const fetcher = ContextFetcher.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 
+const conversations = ConversationRecords.layer.pipe(Layer.provide([CallFiles.layer, StorageRoom.layer]))
+
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(conversations),
   Layer.provideMerge(CallNames.layer),
   Layer.provideMerge(MediaSockets.layer),
   Layer.provideMerge(LocalJournal.layer),
@@ -127,8 +137,8 @@ const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.laye
 const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
 
 /**
- * Needs a database, the adapters, the agent's voice, the URLs of files and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
- * `TelephonyPreparations`, `TelephonyTests`, `CarrierNumbers` and events.
+ * Needs a database, the adapters, the agent's voice, files and their URLs, and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
+ * `TelephonyPreparations`, `TelephonyTests`, `CarrierNumbers`, `CallKeeping`, events and `LiveFeedback`.
  */
 export const layer = Layer.mergeAll(
   campaigns,

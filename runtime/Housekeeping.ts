@@ -9,6 +9,7 @@ import { SqlClient } from "effect/sql"
 import { condemn, condemnedAtOnce, forget } from "#core/file/AbandonedUploads.ts"
 import * as Idempotency from "#core/Idempotency.ts"
 import * as carrierDeliveries from "#core/provider/CarrierDeliveries.ts"
+import * as conversations from "#core/conversation/ConversationStore.ts"
 import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
 import { filesOfRecording } from "#core/file/RecordingFormat.ts"
@@ -117,6 +118,7 @@ export const keepHouse = Effect.gen(function* () {
     auditEntries: auditDays === 0 ? 0 : yield* ofItself(inBatches(auditLog.prune(sql, auditDays), auditLog.prunedAtOnce))
   }
   yield* ofItself(inBatches(carrierDeliveries.prune(sql), carrierDeliveries.prunedAtOnce))
+  yield* ofItself(inBatches(conversations.forget(sql), conversations.forgottenAtOnce))
   if (Object.values(gone).some((count) => count > 0)) {
     yield* Effect.logInfo("expired data was deleted").pipe(Effect.annotateLogs(gone))
   }

@@ -14,7 +14,7 @@ import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import type { GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
+import type { Annotations, GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
 
 /** What an attempt carries about its contact and campaign until it ends. */
 export interface CampaignPart {
@@ -67,6 +67,7 @@ interface EndedRun {
   readonly gatheredContext: GatheredContext & Readonly<Record<string, unknown>>
   readonly usageInfo: UsageInfo
   readonly logs: RunLogs
+  readonly annotations?: Annotations | undefined
   readonly transcriptKey: string | undefined
   readonly recordingKey: string | undefined
 }

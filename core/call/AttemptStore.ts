@@ -213,12 +213,16 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
         gathered_context = ${storableJson(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
           coalesce(runs.gathered_context -> 'call_tags', '[]') || ${storableJson(record.gatheredContext.call_tags ?? [])}::text::jsonb),
         usage_info = ${storableJson(record.usageInfo)}::text::jsonb, logs = ${storableJson(record.logs)}::text::jsonb,
+        annotations = nullif(coalesce(annotations, '{}') || ${storableJson(record.annotations ?? {})}::text::jsonb, '{}'),
         transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text,
         initial_context = CASE WHEN ${end.callerNumber ?? null}::text IS NULL AND ${fetched}::text IS NULL THEN runs.initial_context
           ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', ${end.callerNumber ?? null}::text)) || runs.initial_context
             || coalesce(${fetched}::text::jsonb, '{}') END
       FROM ended WHERE runs.attempt_id = ended.id
       RETURNING runs.id
+    ), told AS (
+      -- The record has what its conversation left behind.
+      DELETE FROM conversation_entries USING ended WHERE conversation_entries.call_id = ended.id
     ), settled AS (
       UPDATE contacts SET state = ${fate?.state ?? "failed"}, last_outcome = ${end.outcome},
         retries_used = retries_used + ${waits === undefined ? 0 : 1}::int, retry_reason = ${waits?.reason ?? null}::text,

@@ -26,6 +26,8 @@ export const eventTypes = [
   "run.completed",
   /** The organization does not call a number any more, because the callee has said so in a call, or a client through the API. */
   "contact.opted_out",
+  /** The callee and the agent have agreed on a time for another call. */
+  "contact.callback_agreed",
   /** Calls of the organization are not recorded until it stores less, or is allowed to store more. */
   "storage.full",
   /** Requested to test a webhook endpoint. No other endpoint gets it. */

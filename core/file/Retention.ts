@@ -1,4 +1,4 @@
-/** How long, and in which format, an organization keeps the recordings and transcripts of its calls. */
+/** Whether, how long, and in which format, an organization keeps the recordings and transcripts of its calls. */
 import { Schema } from "effect"
 import type { RecordingFormat } from "./RecordingFormat.ts"
 
@@ -6,6 +6,9 @@ export interface Retention {
   /** Null: forever. */
   readonly recordingsDays: number | null
   readonly transcriptsDays: number | null
+  /** Whether calls that begin from now on are recorded, and whether what is said in them is written down. */
+  readonly keepsRecordings: boolean
+  readonly keepsTranscripts: boolean
   /** Applies to calls that have not ended yet. Null: the operator's default. */
   readonly recordingFormat: RecordingFormat | null
 }

@@ -14,19 +14,33 @@ export type ArtifactKind = (typeof artifactKinds)[number]
 export const atOnce = 200
 const organizationsAtOnce = 10_000
 
+const unlimited: Retention = {
+  recordingsDays: null,
+  transcriptsDays: null,
+  keepsRecordings: true,
+  keepsTranscripts: true,
+  recordingFormat: null
+}
+
 export const find = (sql: Sql, id: OrganizationId) =>
-  sql<Retention>`SELECT recordings_days, transcripts_days, recording_format FROM retention WHERE organization_id = ${id}`.pipe(
-    Effect.map(([row]): Retention => row ?? { recordingsDays: null, transcriptsDays: null, recordingFormat: null })
-  )
+  sql<Retention>`
+    SELECT recordings_days, transcripts_days, keeps_recordings, keeps_transcripts, recording_format FROM retention
+    WHERE organization_id = ${id}`.pipe(Effect.map(([row]): Retention => row ?? unlimited))
 
 /** Undefined fields stay unchanged. */
-export const put = (sql: Sql, id: OrganizationId, { recordingFormat, recordingsDays, transcriptsDays }: Partial<Retention>) => sql`
-  INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days, recording_format)
-  VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int, ${recordingFormat ?? null}::text)
+export const put = (sql: Sql, id: OrganizationId, changes: Partial<Retention>) => {
+  const { keepsRecordings, keepsTranscripts, recordingFormat, recordingsDays, transcriptsDays } = changes
+  return sql`
+  INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days, keeps_recordings, keeps_transcripts, recording_format)
+  VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int, ${keepsRecordings ?? true}::bool,
+    ${keepsTranscripts ?? true}::bool, ${recordingFormat ?? null}::text)
   ON CONFLICT (organization_id) DO UPDATE SET
     recordings_days = CASE WHEN ${recordingsDays === undefined} THEN r.recordings_days ELSE excluded.recordings_days END,
     transcripts_days = CASE WHEN ${transcriptsDays === undefined} THEN r.transcripts_days ELSE excluded.transcripts_days END,
+    keeps_recordings = coalesce(${keepsRecordings ?? null}::bool, r.keeps_recordings),
+    keeps_transcripts = coalesce(${keepsTranscripts ?? null}::bool, r.keeps_transcripts),
     recording_format = CASE WHEN ${recordingFormat === undefined} THEN r.recording_format ELSE excluded.recording_format END`
+}
 
 /** All organizations with a limit for this kind. */
 export const limited = (sql: Sql, kind: ArtifactKind) =>

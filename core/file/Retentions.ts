@@ -1,7 +1,8 @@
-/** How long and in which format an organization keeps recordings and transcripts, and their deletion on request. The run itself stays. */
+/** Whether, how long and in which format an organization keeps recordings and transcripts, and their deletion on request. The run itself stays. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
+import { CallKeeping } from "./CallKeeping.ts"
 import { filesOfRecording } from "./RecordingFormat.ts"
 import { RunNotFound } from "#core/run/Run.ts"
 import { type Retention, RunNotCompleted } from "./Retention.ts"
@@ -23,10 +24,17 @@ export class Retentions extends Context.Service<
 >()("core/file/Retentions") {
   static readonly layer = Layer.effect(
     Retentions,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Retentions.of({
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keeping = yield* CallKeeping
+      return Retentions.of({
         get: Effect.fn("Retentions.get")((id) => Effect.orDie(store.find(sql, id))),
-        set: Effect.fn("Retentions.set")((id, changes) => Effect.orDie(Effect.andThen(store.put(sql, id, changes), store.find(sql, id)))),
+        // Calls hear of it even if whoever has changed it is gone.
+        set: Effect.fn("Retentions.set")((id, changes) =>
+          Effect.uninterruptible(Effect.andThen(Effect.orDie(store.put(sql, id, changes)), keeping.changed)).pipe(
+            Effect.andThen(Effect.orDie(store.find(sql, id)))
+          )
+        ),
         removeArtifacts: Effect.fn("Retentions.removeArtifacts")(function* ({ agentId, id, organizationId }, remove) {
           const run = yield* Effect.orDie(runs.find(sql, organizationId, agentId, id))
           if (run === undefined) return yield* new RunNotFound({ id })
@@ -37,6 +45,6 @@ export class Retentions extends Context.Service<
           for (const kind of store.artifactKinds) yield* Effect.orDie(store.forget(sql, organizationId, kind, [id]))
         })
       })
-    )
+    })
   )
 }

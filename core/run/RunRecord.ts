@@ -47,8 +47,8 @@ export const reservedNames: ReadonlyArray<string> = [
 ] satisfies ReadonlyArray<keyof InitialContext | "runtime_configuration" | "mps_correlation_id">
 
 /**
- * What the call has shown. A retry begins with its tags (`AttemptBeginning.ts`); the rest comes from `RunReport.ts` at the end of the call. Values that
- * the provider gathered stand beside these keys.
+ * What the call has shown. A retry begins with its tags (`AttemptBeginning.ts`); the rest comes from `RunReport.ts` at the end of the call, and from
+ * its conversation (`ConversationRecord.ts`). Values that the provider gathered stand beside these keys.
  */
 export interface GatheredContext {
   /** How the call ended, in the API's words. */
@@ -66,16 +66,29 @@ export interface GatheredContext {
   readonly dtmf_digits?: string
   readonly answered_by?: "human" | "machine" | "fax" | "silence" | "unknown"
   readonly voicemail_message?: "left" | "cut" | "not_left"
-  /** What the conversation found out, by name. Reports read it; nothing in this engine writes it yet. */
+  /** The rest comes from the conversation. What it found out, by name; each value also stands beside these keys. */
   readonly extracted_variables?: Readonly<Record<string, unknown>>
+  /** The names of the nodes, in the order in which they were entered. */
+  readonly nodes_visited?: ReadonlyArray<string>
+  /** When the callee is to be called back: ISO 8601 in the callee's zone, with its offset. */
+  readonly callback_at?: string
+  /** That zone, by its IANA name. */
+  readonly callback_time_zone?: string
 }
 
-/** Written by `RunReport.ts` at the end of the call. */
+interface TokenUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly cache_read_input_tokens: number
+}
+
+/** Written by `RunReport.ts` at the end of the call, and by its conversation. */
 export interface UsageInfo {
   /** From the answer to the end; 0 for a call that was not answered. */
   readonly call_duration_seconds?: number
-  /** The next three are from the voice session, by service and model: tokens, characters, seconds. */
-  readonly llm?: Readonly<Record<string, number>>
+  /** The next three by service and model, as `{service}#{n}|||{model}`: tokens, characters, seconds. */
+  readonly llm?: Readonly<Record<string, TokenUsage>>
   readonly tts?: Readonly<Record<string, number>>
   readonly stt?: Readonly<Record<string, number>>
 }
@@ -89,11 +102,22 @@ export interface CostInfo {
 
 /** An event of the conversation, as the API shows it. */
 export interface FeedbackEvent {
-  readonly type: "rtf-user-transcription" | "rtf-bot-text" | "rtf-ttfb-metric" | "rtf-pipeline-error"
+  readonly type:
+    | "rtf-user-transcription"
+    | "rtf-bot-text"
+    | "rtf-node-transition"
+    | "rtf-function-call-start"
+    | "rtf-function-call-end"
+    | "rtf-ttfb-metric"
+    | "rtf-latency-measured"
+    | "rtf-pipeline-error"
   readonly payload: Readonly<Record<string, unknown>>
   readonly timestamp: string
   /** How many times the callee had spoken by then. */
   readonly turn: number
+  /** The node that the conversation was in. */
+  readonly node_id?: string
+  readonly node_name?: string
 }
 
 interface StatusCallback {
@@ -116,7 +140,17 @@ export interface RunLogs {
 /** What happened to a call after its attempt was over; times in ISO 8601. The first time of each is kept. */
 export type LateLife = Readonly<Partial<Record<"appeared_at" | "rang_at" | "answered_at" | "ended_at" | "hangup_cause", string>>>
 
+/** How long callees waited in a conversation, in seconds. */
+export interface LatencySummary {
+  readonly count: number
+  readonly p50: number
+  readonly p95: number
+  readonly max: number
+}
+
 export interface Annotations {
+  /** Written at the end of a conversation. The latencies are by stage, as in `ConversationRecord.ts`. */
+  readonly conversation?: { readonly turns: number; readonly latency_seconds: Readonly<Record<string, LatencySummary>> }
   /** Written by `LateCallStore.ts`. */
   readonly late_call?: LateLife
 }

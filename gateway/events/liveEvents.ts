@@ -7,10 +7,12 @@ import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
+import type { OrganizationId, RunId } from "#core/Id.ts"
 import { weightOf } from "#core/load/LoadShedding.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { followersOf } from "#core/organization/Quota.ts"
 import type { RequestRates } from "#core/organization/RequestRates.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { hasScope } from "#core/organization/Scope.ts"
 import { AllowedHosts, refusedByHead } from "#gateway/http/admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "#gateway/request/authenticate.ts"
@@ -21,15 +23,17 @@ import { credentialLost, FollowingTimes, longestFollowing } from "./followerLimi
 import { overloadOf } from "#gateway/request/overloaded.ts"
 import type { NotAuthenticated } from "#gateway/request/Refusal.ts"
 import { shed, type Shedding } from "#gateway/request/shedding.ts"
+import { orUndefined } from "#gateway/request/Field.ts"
 import { read } from "#gateway/request/validation.ts"
 import type { Violation } from "#gateway/request/Violation.ts"
-import { EventSocketQuery, eventWire, positionOf, selectionOf } from "#gateway/wire/Event.ts"
+import { EventSocketQuery, eventWire, feedbackWire, positionOf, selectionOf } from "#gateway/wire/Event.ts"
 
 export const socketPath = "/api/v1/events/ws"
 
 const maxMessageBytes = 1024
 const maxBufferedBytes = 1_048_576
 
+type Following = Closing | Identities | LiveEvents | LiveFeedback
 type Socket = uws.WebSocket<Connection>
 
 interface Connection {
@@ -50,9 +54,9 @@ export const mountLiveEvents = (
   trusted: Proxies,
   rates: RequestRates,
   shedding: Shedding
-): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+): Effect.Effect<void, never, Following> =>
   Effect.gen(function* () {
-    const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
+    const runFork = Effect.runForkWith(yield* Effect.context<Following>())
     const { idleSeconds } = yield* FollowingTimes
     const hosts = yield* AllowedHosts
     app.ws<Connection>(socketPath, {
@@ -100,7 +104,7 @@ const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
   return { address, headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
 }
 
-const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Following> =>
   Effect.matchCauseEffect(Effect.provideService(followed(ws, connection, rates), CurrentAddress, connection.address), {
     onSuccess: () => Effect.sync(() => end(ws, connection, new Ended({ code: 1001, reason: "The service is shutting down" }))),
     onFailure: (cause) => {
@@ -135,13 +139,19 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
   const events = yield* LiveEvents.use((_) =>
     _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id), followersOf(caller))
   ).pipe(Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" })))
-  const told = events.pipe(
+  const watched = orUndefined(query.run_id)
+  const feedback = watched === undefined ? Stream.empty : yield* feedbackOf(organizationId, watched)
+  const told = Stream.map(events, (event): object => eventWire(event, compatibility)).pipe(
+    Stream.merge(feedback),
     Stream.interruptWhen(begun),
-    Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event, compatibility)))),
+    Stream.runForEach((message) => send(ws, connection, JSON.stringify(message))),
     Effect.provideService(CurrentTenant, organizationId)
   )
   yield* Effect.raceFirst(told, Effect.mapError(credentialLost(credential, caller), unwelcome))
 })
+
+const feedbackOf = (organizationId: OrganizationId, runId: RunId) =>
+  LiveFeedback.useSync(({ watch }) => Stream.map(watch(organizationId, runId), (event): object => feedbackWire(event, runId)))
 
 const unwelcome = ({ detail }: NotAuthenticated): Ended => new Ended({ code: 4401, reason: detail })
 

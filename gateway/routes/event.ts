@@ -1,4 +1,5 @@
 /** /api/v1/events */
+import Type from "typebox"
 import { type Duration, Effect, Schedule, Stream } from "effect"
 import { Compatibility } from "#core/Compatibility.ts"
 import { type Event, beginning } from "#core/event/Event.ts"
@@ -19,6 +20,7 @@ import {
   EventStreamHeaders,
   EventStreamQuery,
   EventWire,
+  FeedbackWire,
   eventPageWire,
   eventWire,
   positionOf,
@@ -103,9 +105,9 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
     name: "followEventsBySocket",
     summary: "Follow events as they happen (websocket)",
     description:
-      "After the upgrade, each text message is one event. The connection is closed with 4401 for an invalid credential, including one that becomes invalid later, 4403 for an API key without the scope `read`, 4400 for an invalid query, 4429 for too many connections, 4408 when the client reads nothing for half a minute, and 1001 when the service stops; a client then continues from the last id it received.",
+      "After the upgrade, each text message is one event. With `run_id`, what happens in that run's conversation comes between them. The connection is closed with 4401 for an invalid credential, including one that becomes invalid later, 4403 for an API key without the scope `read`, 4400 for an invalid query, 4429 for too many connections, 4408 when the client reads nothing for half a minute, and 1001 when the service stops; a client then continues from the last id it received.",
     query: EventSocketQuery,
-    success: EventWire,
+    success: Type.Union([EventWire, FeedbackWire]),
     errors: ["UpgradeRequired"],
     handle: () => Effect.fail(new UpgradeRequired())
   })

@@ -102,7 +102,7 @@ const settingsRoutes = tagged(organizationTag, [
     method: "get",
     path: "/api/v1/organizations/settings",
     name: "getOrganizationSettings",
-    summary: "Read the organization's call limit and retention",
+    summary: "Read the organization's call limit, and what is kept of its calls",
     success: SettingsWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {
@@ -114,7 +114,7 @@ const settingsRoutes = tagged(organizationTag, [
     method: "put",
     path: "/api/v1/organizations/settings",
     name: "setOrganizationSettings",
-    summary: "Set the organization's call limit and retention",
+    summary: "Set the organization's call limit, and what is kept of its calls",
     description:
       "Running campaigns follow the limit at once, and calls in progress continue. The limit cannot exceed what the operator allows (`/organizations/quotas`). Days that are left out stay as they are; older files are deleted within the hour.",
     needs: "admin",

@@ -4,8 +4,9 @@ import type { Compatibility } from "#core/Compatibility.ts"
 import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
 import { type Event, EventId, type EventSelection, type EventType, eventTypes, gapType } from "#core/event/Event.ts"
 import type { EventPage } from "#core/event/Events.ts"
-import type { OrganizationId } from "#core/Id.ts"
-import { instant, object, optional, orUndefined } from "#gateway/request/Field.ts"
+import type { OrganizationId, RunId } from "#core/Id.ts"
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
+import { id, instant, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const EventWire = Type.Object(
   {
@@ -28,6 +29,21 @@ export const EventWire = Type.Object(
 )
 
 export const eventWire = (event: Event, compatibility: Compatibility): Static<typeof EventWire> => cloudEventOf(event, compatibility)
+
+export const FeedbackWire = Type.Object(
+  {
+    type: Type.String({ pattern: "^rtf-" }),
+    payload: object("As in `logs.realtime_feedback_events` of the run."),
+    timestamp: Type.String({ format: "date-time" }),
+    turn: Type.Integer({ description: "How many times the callee had spoken by then." }),
+    node_id: Type.Optional(Type.String()),
+    node_name: Type.Optional(Type.String()),
+    workflow_run_id: id<RunId>()
+  },
+  { title: "FeedbackEvent", description: "Not stored until the call is over. It has no id, and cannot be resumed from." }
+)
+
+export const feedbackWire = (event: FeedbackEvent, runId: RunId): Static<typeof FeedbackWire> => ({ ...event, workflow_run_id: runId })
 
 const position = (description: string) => optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }))
 const oneType = `(${eventTypes.join("|").replaceAll(".", "\\.")})`
@@ -67,6 +83,9 @@ export const EventStreamHeaders = Type.Object({ "Last-Event-ID": lastEventId })
 export const EventSocketQuery = Type.Object({
   last_event_id: lastEventId,
   types,
+  run_id: optional(
+    id<RunId>("Also send what happens in the conversation of this run, from now on: its `rtf-*` events, as they will be in the run's logs.")
+  ),
   api_key: optional(Type.String({ description: "For clients that cannot send headers." }))
 })
 

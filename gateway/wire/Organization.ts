@@ -107,12 +107,18 @@ const format = Type.Enum([...recordingFormats], {
 })
 const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostCalls, description })
 
+const kept = (what: string) => Type.Boolean({ description: `Whether calls that begin from now on are ${what}.` })
+
 export const SettingsWire = Type.Object(
   {
     concurrency_limit: calls("Calls that may be up at once. `0`: none."),
     concurrency_reserve: calls("How many of these are reserved for calls outside campaigns."),
     recordings_days: nullable(days("recordings")),
     transcripts_days: nullable(days("transcripts")),
+    recordings_enabled: kept("recorded"),
+    transcripts_enabled: kept(
+      "transcribed; if not, nothing that is said or handed to a tool is stored or shown, but variables and keys are"
+    ),
     recording_format: nullable(format)
   },
   { title: "OrganizationSettings" }
@@ -124,6 +130,8 @@ export const SetSettings = Type.Refine(
       ...SettingsWire.properties,
       recordings_days: clearable(days("recordings")),
       transcripts_days: clearable(days("transcripts")),
+      recordings_enabled: optional(kept("recorded. Left out: as before")),
+      transcripts_enabled: optional(kept("transcribed. Left out: as before")),
       recording_format: clearable(format)
     },
     { title: "SetOrganizationSettings" }
@@ -132,11 +140,16 @@ export const SetSettings = Type.Refine(
   () => "concurrency_reserve must not be above concurrency_limit"
 )
 
-export const retentionOf = ({ recording_format, recordings_days, transcripts_days }: Static<typeof SetSettings>): Partial<Retention> => ({
-  ...(recording_format === undefined ? {} : { recordingFormat: recording_format }),
-  ...(recordings_days === undefined ? {} : { recordingsDays: recordings_days }),
-  ...(transcripts_days === undefined ? {} : { transcriptsDays: transcripts_days })
-})
+export const retentionOf = (given: Static<typeof SetSettings>): Partial<Retention> => {
+  const { recording_format, recordings_days, recordings_enabled, transcripts_days, transcripts_enabled } = given
+  return {
+    ...(recordings_enabled === undefined || recordings_enabled === null ? {} : { keepsRecordings: recordings_enabled }),
+    ...(transcripts_enabled === undefined || transcripts_enabled === null ? {} : { keepsTranscripts: transcripts_enabled }),
+    ...(recording_format === undefined ? {} : { recordingFormat: recording_format }),
+    ...(recordings_days === undefined ? {} : { recordingsDays: recordings_days }),
+    ...(transcripts_days === undefined ? {} : { transcriptsDays: transcripts_days })
+  }
+}
 
 export const concurrencyOf = (body: Static<typeof SetSettings>): Concurrency => ({
   limit: body.concurrency_limit,
@@ -148,6 +161,8 @@ export const settingsWire = ({ limit, reserve }: Concurrency, kept: Retention): 
   concurrency_reserve: reserve,
   recordings_days: kept.recordingsDays,
   transcripts_days: kept.transcriptsDays,
+  recordings_enabled: kept.keepsRecordings,
+  transcripts_enabled: kept.keepsTranscripts,
   recording_format: kept.recordingFormat
 })
 

@@ -14,12 +14,13 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId } from "#core/Id.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
+import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
-import { persist } from "./persist.ts"
+import { persist } from "#runtime/postgres/persist.ts"
 import type { Recorded } from "./Recorded.ts"
 import { type OutcomeRecorder, recordEnd, recordUndone } from "./recordOutcome.ts"
 import { bareEnd, endOf } from "./RunReport.ts"
@@ -66,6 +67,7 @@ export class CallJournal extends Context.Service<
       const claims = yield* makeGuardedClaims
       const names = yield* CallNames
       const recorder: OutcomeRecorder = {
+        conversations: yield* ConversationRecords,
         local,
         ownership: yield* CampaignOwnership,
         store,

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
-import { persist } from "./persist.ts"
+import { persist } from "#runtime/postgres/persist.ts"
 
 /** A provider's account, which several configurations may share, also of several organizations. */
 interface Account {

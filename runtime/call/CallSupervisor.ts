@@ -9,6 +9,7 @@ import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
+import { CallKeeping } from "#core/file/CallKeeping.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import { costIn } from "#core/provider/CallCost.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
@@ -77,7 +78,7 @@ export class CallSupervisor extends Context.Service<
     CallSupervisor,
     Effect.gen(function* () {
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
-      const planner = { recordings, ringTimeoutSeconds, services: yield* AgentServices, versions: yield* AgentVersions }
+      const planner = { keeping: yield* CallKeeping, recordings, ringTimeoutSeconds, services: yield* AgentServices, versions: yield* AgentVersions }
       const node = yield* makeNode(drainSeconds)
       const { calls, clock, doubts, late } = node
       const listener = endListener(node, yield* CurrentCallMetrics)

@@ -7,7 +7,7 @@ import { Cause, Clock, Effect, Fiber, FiberSet } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { CallId } from "#core/Id.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { persist } from "./persist.ts"
+import { persist } from "#runtime/postgres/persist.ts"
 
 /** How long a claim whose reply was lost may still be running in the database; after that, the sweep takes care of it. */
 const LATE_CLAIM = "10 seconds"

@@ -19,7 +19,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { EventSource } from "#runtime/trunk/CallsOfNode.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
-import { persist } from "./persist.ts"
+import { persist } from "#runtime/postgres/persist.ts"
 import { RecentIds } from "./RecentIds.ts"
 
 /** The most calls that can wait for a decision or be in the middle of being hung up; others turn up again in the next list. */

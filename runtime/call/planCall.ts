@@ -7,6 +7,7 @@ import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
+import type { CallKeeping } from "#core/file/CallKeeping.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentServices } from "#core/model/AgentServices.ts"
 import type { Manifest } from "#core/provider/Adapter.ts"
@@ -21,16 +22,17 @@ import { plannedOpening } from "./plannedOpening.ts"
 const MAILBOX_CAPACITY = 64
 
 interface Planner {
+  readonly keeping: CallKeeping["Service"]
   readonly versions: AgentVersions["Service"]
   readonly services: AgentServices["Service"]
-  /** Calls are recorded. */
+  /** Calls are recorded, unless their organization does not want that. */
   readonly recordings: boolean
   readonly ringTimeoutSeconds: number
 }
 
 /** `dialing` is undefined for a call that another process has left behind. */
 export const planCall = Effect.fnUntraced(function* (
-  { recordings, ringTimeoutSeconds, services, versions }: Planner,
+  { keeping, recordings, ringTimeoutSeconds, services, versions }: Planner,
   attempt: Attempt & AgentPart,
   ref: CallRef,
   trunk: LiveTrunk,
@@ -38,6 +40,7 @@ export const planCall = Effect.fnUntraced(function* (
   watcher: CallWatcher
 ) {
   const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
+  const kept = yield* keeping.of(organizationId)
   const version = yield* versions.get(attempt.agentDefinitionId)
   const { configurations, definition } = version
   const chosen = yield* services.chosenFor(organizationId, configurations)
@@ -56,7 +59,8 @@ export const planCall = Effect.fnUntraced(function* (
     later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
     onMachine: action,
     organizationId,
-    record: recordings,
+    keepsTranscript: kept.transcripts,
+    record: recordings && kept.recordings,
     runId,
     voice: chosen.voice
   }

@@ -1,24 +1,27 @@
 /**
- * How the outcome of an attempt gets into the database: its end with the fate of its contact, or that it was certainly never placed. Before
- * that it is in the local journal, from which a later process can catch up.
+ * How the outcome of an attempt gets into the database: its end with the fate of its contact and what its conversation has left behind, or that it
+ * was certainly never placed. Before that it is in the local journal, from which a later process can catch up.
  */
-import { type Cause, Effect, type Semaphore } from "effect"
+import { Effect, type Semaphore } from "effect"
 import type { Attempt, AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
 import type { AttemptStore, Decided, Finished } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
 import type { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId } from "#core/Id.ts"
+import type { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
-import { sqlFailuresOf } from "#runtime/postgres/sqlState.ts"
-import { persist } from "./persist.ts"
+import { isRefusedForContent } from "#runtime/postgres/sqlState.ts"
+import { persist } from "#runtime/postgres/persist.ts"
 import type { Recorded } from "./Recorded.ts"
 import { bareEnd } from "./RunReport.ts"
+import { withConversation, withoutContent } from "./withConversation.ts"
 
 const { Ended } = CallState.cases
 
 export interface OutcomeRecorder {
+  readonly conversations: ConversationRecords["Service"]
   readonly local: LocalJournal["Service"]
   readonly ownership: CampaignOwnership["Service"]
   readonly store: AttemptStore["Service"]
@@ -28,8 +31,11 @@ export interface OutcomeRecorder {
 
 export const recordEnd = (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptEnd): Effect.Effect<Recorded> =>
   Effect.suspend(() => {
-    recorder.local.ended(attempt.callId, end)
-    return settledBy(recorder, attempt.callId, finishAnyhow(recorder, attempt, end))
+    recorder.local.ended(attempt.callId, withoutContent(end))
+    const record = Effect.flatMap(recorder.conversations.collect(attempt), (conversation) =>
+      finishAnyhow(recorder, attempt, conversation === undefined ? end : withConversation(end, conversation))
+    )
+    return settledBy(recorder, attempt.callId, record)
   })
 
 /** The attempt was certainly never placed: its contact is as it was. */
@@ -43,8 +49,13 @@ export const recordUndone = (recorder: OutcomeRecorder, attempt: Attempt, how: U
     )
   })
 
-const settledBy = <A>({ local }: OutcomeRecorder, callId: CallId, record: Effect.Effect<A>) =>
-  Effect.tap(persist(record), () => Effect.sync(() => local.settled(callId)))
+const settledBy = <A>({ conversations, local }: OutcomeRecorder, callId: CallId, record: Effect.Effect<A>) =>
+  Effect.tap(persist(record), () =>
+    Effect.sync(() => {
+      conversations.settled(callId)
+      local.settled(callId)
+    })
+  )
 
 /** If the database refuses the content of the record, at least the end itself is recorded. */
 const finishAnyhow = (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptEnd) => {
@@ -64,11 +75,6 @@ const finishAnyhow = (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptE
     isRefusedForContent(cause) ? Effect.andThen(log, finish(recorder, attempt, bare)) : Effect.failCause(cause)
   )
 }
-
-/** SQLSTATE classes: data exceptions, violated constraints, and limits of the server. */
-const contentState = /^(22|23|54)/
-
-const isRefusedForContent = (cause: Cause.Cause<unknown>): boolean => sqlFailuresOf(cause).some(({ state }) => contentState.test(state))
 
 const finish = Effect.fnUntraced(function* (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptEnd) {
   let settings: RetrySettings | undefined = attempt.campaign

@@ -24,6 +24,7 @@ import { bareEnd } from "#runtime/call/RunReport.ts"
 import { callerKey, Slots } from "#runtime/dispatch/Slots.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
+import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { KnownCall } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
@@ -147,6 +148,7 @@ const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyA
 
 /** Returns the news for the campaign if settling ended the attempt. */
 const settler = Effect.gen(function* () {
+  const conversations = yield* ConversationRecords
   const journal = yield* CallJournal
   const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
@@ -173,6 +175,8 @@ const settler = Effect.gen(function* () {
     const { callId, campaign, state, telephonyConfigurationId } = attempt
     const now = yield* Clock.currentTimeMillis
     const known = local.known(callId, attempt.journal)
+    // First of all: nothing is dialed before this is known.
+    if (known.hasOptedOut && attempt.call.to !== undefined) yield* conversations.optedOut({ ...attempt, phoneNumber: attempt.call.to })
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
     const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
     // The reply to its claim may still arrive in this process; once withheld, the call cannot leave.

@@ -4,11 +4,11 @@
  */
 import { Cause, Clock, Deferred, Effect, FiberMap, Latch, Option, Queue, type Scope, Stream } from "effect"
 import { step } from "#core/agent/conversation/Conversation.ts"
+import type { ConversationFact } from "#core/agent/conversation/ConversationFact.ts"
 import {
   type Conclusion,
   type ConversationAction,
   type ConversationEvent,
-  type ConversationNote,
   type ConversationPlan,
   type EndReason,
   type ConversationState,
@@ -17,8 +17,9 @@ import {
 } from "#core/agent/conversation/ConversationState.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
-import type { JsonObject } from "#core/Json.ts"
 import { type LanguageModel, ModelError, type ModelRequest, type ModelUsage } from "#core/model/LanguageModel.ts"
+
+export type { ConversationFact }
 
 /** Speaks the lines, one after the other, and tells the conversation of each how it went. None of its functions waits. */
 export interface Speaker {
@@ -28,13 +29,6 @@ export interface Speaker {
   /** Drops all lines so far. */
   readonly stop: () => void
 }
-
-/** What is to be kept of a conversation as it goes on. A kill loses only what has not been written yet. */
-export type ConversationFact =
-  | { readonly _tag: "Noted"; readonly note: ConversationNote; readonly at: number }
-  | { readonly _tag: "Remembered"; readonly gathered: JsonObject }
-  | { readonly _tag: "OptedOut" }
-  | { readonly _tag: "CallbackAgreed"; readonly at: number; readonly local: string }
 
 export interface ConversationPorts {
   readonly model: LanguageModel

@@ -34,6 +34,8 @@ export interface KnownCall {
   aliveAt: number | undefined
   /** When its audio ended, if it has not come back; epoch milliseconds. */
   mutedAt: number | undefined
+  /** Its callee had said that they must not be called again. */
+  hasOptedOut: boolean
   /** How many transfers of it have been asked for. */
   transfers: number | undefined
   /** How the call ended. The database may not have it yet. */
@@ -66,6 +68,7 @@ export const nothingKnown = (): KnownCall => ({
   answeredAt: undefined,
   end: undefined,
   endpoint: undefined,
+  hasOptedOut: false,
   leftAtUptime: undefined,
   left: "unsure",
   mutedAt: undefined,
@@ -103,6 +106,7 @@ export class FormerJournals {
       if (told === undefined) continue
       if (told.left === "left") known.left = "left"
       known.placed ||= told.placed
+      known.hasOptedOut ||= told.hasOptedOut
       known.endpoint ??= told.endpoint
       known.providerCallId ??= told.providerCallId
       known.leftAtUptime ??= told.leftAtUptime
@@ -194,6 +198,9 @@ const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boo
       return
     case "muted":
       known.mutedAt = first === NOT_MUTED ? undefined : Number(first)
+      return
+    case "opted_out":
+      known.hasOptedOut = true
       return
     case "handed":
       known.transfers = Number(first)

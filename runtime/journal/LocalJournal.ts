@@ -4,8 +4,8 @@
  * but missing from the journal of the process that was to send it certainly never left.
  *
  * Journals are kept in `DATA_DIR/journal`, by database, in one folder for each process. They hold call ids and, for calls whose end the
- * database does not have yet, what their runs will show. Only their owner can read them; they are never logged, and are removed once the
- * database has everything.
+ * database does not have yet, what their runs will show, without anything that was said or keyed. Only their owner can read them; they are never
+ * logged, and are removed once the database has everything.
  */
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -49,6 +49,8 @@ export class LocalJournal extends Context.Service<
     readonly answered: (callId: CallId, at: number) => void
     /** The audio of an answered call has ended. Undefined: it is back. */
     readonly muted: (callId: CallId, at: number | undefined) => void
+    /** The callee must not be called again. */
+    readonly optedOut: (callId: CallId) => void
     /** The request to hand its callee to somebody else leaves. */
     readonly handed: (callId: CallId, transfer: number) => void
     readonly undone: (callId: CallId, undone: Undone) => void
@@ -105,6 +107,7 @@ export class LocalJournal extends Context.Service<
         named: (callId, providerCallId) => own.note(callId, `named ${callId} ${providerCallId}`),
         answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
         muted: (callId, at) => own.note(callId, `muted ${callId} ${at ?? NOT_MUTED}`),
+        optedOut: (callId) => own.note(callId, `opted_out ${callId}`),
         handed: (callId, transfer) => own.note(callId, `handed ${callId} ${transfer}`),
         undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
         ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),

@@ -9,6 +9,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Histogram } from "#core/Histogram.ts"
 import { type CallMetrics, CurrentCallMetrics } from "./CallMetrics.ts"
+import { type ConversationMetrics, CurrentConversationMetrics } from "./ConversationMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
 import type { MediaMetrics } from "./MediaMetrics.ts"
@@ -117,6 +118,19 @@ const webhookFamilies = ({ endpoints, nodes }: WebhookMetrics): ReadonlyArray<Fa
   ]
 }
 
+const conversationFamilies = (counts: ConversationMetrics): ReadonlyArray<Family> => [
+  gauge("conversations_live", "Calls in which an agent converses", counts.live),
+  counter("conversation_turns_total", "Turns of callees", counts.turns),
+  counter("conversation_opt_outs_total", "Callees who said that they must not be called again", counts.optOuts),
+  counter("conversation_callbacks_total", "Callbacks that were agreed on", counts.callbacks),
+  gauge("conversation_entries_waiting", "Entries of conversations that the database does not have yet", counts.entriesWaiting),
+  histogram(
+    "conversation_latency_seconds",
+    "What callees waited for, by stage: recognition, first_token and first_audio from the end of their turn, synthesis from the text",
+    [...counts.latencySeconds].map(([stage, seconds]) => [{ stage }, seconds])
+  )
+]
+
 const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
   const [all, single] = [trunks(), endpoints()]
   const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
@@ -179,6 +193,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   const pools = yield* PoolUses
   const calls = yield* CurrentCallMetrics
   const webhooks = yield* CurrentWebhookMetrics
+  const conversations = yield* CurrentConversationMetrics
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -210,6 +225,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   const families = () => [
     ...callFamilies(calls),
     ...socketFamilies(calls),
+    ...conversationFamilies(conversations),
     ...webhookFamilies(webhooks),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),

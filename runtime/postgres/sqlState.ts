@@ -8,6 +8,13 @@ interface SqlFailure {
   readonly state: string
 }
 
+/** SQLSTATE classes: data exceptions, violated constraints, and limits of the server. */
+const contentState = /^(22|23|54)/
+
+/** Whether the database refuses the content of a statement: it will do so again. */
+export const isRefusedForContent = (cause: Cause.Cause<unknown>): boolean =>
+  sqlFailuresOf(cause).some(({ state }) => contentState.test(state))
+
 export const sqlFailuresOf = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlFailure> =>
   cause.reasons.flatMap((reason) => {
     if (!Cause.isDieReason(reason) || !SqlError.isSqlError(reason.defect)) return []

@@ -48,12 +48,13 @@ const noteOfProblem = ({ at, error, processor }: Problem): Noted => ({
   payload: { error, fatal: false, processor }
 })
 
-export const makeTranscript = (): Transcript => {
+/** `keepsText`: without it, nothing that is said is noted. */
+export const makeTranscript = (keepsText: boolean): Transcript => {
   const utterances: Array<Utterance> = []
   const notes: Array<Noted> = []
   return {
     said: (utterance) => {
-      utterances.push({ ...utterance, text: oneLine(utterance.text) })
+      if (keepsText) utterances.push({ ...utterance, text: oneLine(utterance.text) })
     },
     firstAudio: ({ at, engine, millis, voice }) => {
       notes.push({ type: "rtf-ttfb-metric", at, payload: { ttfb_seconds: millis / 1000, processor: engine, model: voice } })

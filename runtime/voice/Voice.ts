@@ -99,7 +99,7 @@ export const openVoice = Effect.fnUntraced(function* (
     { recording, detectMachine: plan.detectMachine }
   )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
-  const transcript = makeTranscript()
+  const transcript = makeTranscript(plan.keepsTranscript)
   if (isFull)
     transcript.problem({ at: epoch, error: "The call is not recorded: the organization's storage is full", processor: "recording" })
   return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits(), machine, hearMachine }

@@ -32,6 +32,8 @@ export interface VoicePlan extends PlannedOpening {
   /** An opening that is still being fetched, and replaces this one. Until then the callee hears noise. Never fails; takes at most ten seconds. */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean
+  /** False: what is said is kept nowhere. */
+  readonly keepsTranscript: boolean
   readonly detectMachine: boolean
   /** What to do when a machine is detected. */
   readonly onMachine: MachineAction

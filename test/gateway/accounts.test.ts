@@ -7,7 +7,13 @@ const api = await openApi(t)
 const { ask, askAsOther, makeAgent } = api
 
 const said = ({ json, status }: Answer): unknown => [status, json]
-const keepsAll = { recordings_days: null, transcripts_days: null, recording_format: null }
+const keepsAll = {
+  recordings_days: null,
+  transcripts_days: null,
+  recordings_enabled: true,
+  transcripts_enabled: true,
+  recording_format: null
+}
 const refusal = (status: number, detail: string): unknown => [status, { detail }]
 
 /** As whoever this token or key is of. */
@@ -226,6 +232,16 @@ t.test("given the settings of an organization", async (t) => {
       (await ask("PUT", "/organizations/settings", { concurrency_limit, concurrency_reserve })).status
     t.strictSame([await put(1, 2), await put(-1, 0), await put(1e9, 0), await put(3, null), await put(0, 0)], [422, 422, 422, 422, 200])
     t.strictSame((await ask("GET", "/organizations/settings")).json, { concurrency_limit: 0, concurrency_reserve: 0, ...keepsAll })
+  })
+
+  t.test("when it wants nothing of its calls to be kept, then that stays so until it is changed", async (t) => {
+    const none = { recordings_enabled: false, transcripts_enabled: false }
+    const limits = { concurrency_limit: 1, concurrency_reserve: 0 }
+    const put = async (changes: object) => (await ask("PUT", "/organizations/settings", { ...limits, ...changes })).json
+    t.match(await put(none), none)
+    t.match(await put({ recordings_days: 3 }), { ...none, recordings_days: 3 })
+    t.match(await put({ ...keepsAll, recordings_enabled: null }), { ...none, transcripts_enabled: true })
+    t.match(await put(keepsAll), keepsAll)
   })
 })
 

@@ -13,6 +13,8 @@ import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#c
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { OptOuts } from "#core/contact/OptOuts.ts"
+import { CallKeeping } from "#core/file/CallKeeping.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Folders } from "#core/folder/Folders.ts"
@@ -231,7 +233,7 @@ export const openApi = async (
         Agents.layer,
         Folders.layer,
         Reports.layer,
-        Retentions.layer,
+        Retentions.layer.pipe(Layer.provide(CallKeeping.layer)),
         Runs.layer,
         Uploads.layer,
         accountsLayer,
@@ -242,6 +244,7 @@ export const openApi = async (
         OptOuts.layer.pipe(Layer.provide(RecentOptOuts.layer)),
         runOwners,
         resources.layer,
+        LiveFeedback.layer,
         events.followed
       )
     ),

@@ -4,7 +4,8 @@ import t, { type Test } from "tap"
 import { type Event, EventId } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
-import { OrganizationId } from "#core/Id.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import { OrganizationId, RunId } from "#core/Id.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { ApiKeyId, type Caller } from "#core/organization/Caller.ts"
@@ -75,14 +76,41 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
     Logger.layer([]),
     site
   )
+  const feedback = await Effect.runPromise(Effect.provide(LiveFeedback, LiveFeedback.layer))
   const gateway = await started(
     t,
     serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app, rates, shedding) =>
-      mountLiveEvents(app, proxiesOf([]), rates, shedding)
+      Effect.provideService(mountLiveEvents(app, proxiesOf([]), rates, shedding), LiveFeedback, feedback)
     ).pipe(Layer.provide(ports))
   )
-  return { ...followersOf(gateway, key), state }
+  return { ...followersOf(gateway, key), feedback, state }
 }
+
+t.test(
+  "given somebody who watches a call by websocket, when it goes on, then they see it between the events, and others do not",
+  async (t) => {
+    const { feedback, socket } = await scene(t, {})
+    const [watching, other, following] = [socket(t, "?run_id=9"), socket(t, "?run_id=8"), socket(t)]
+    await Promise.all([watching, other, following].map((one) => told(one, 1)))
+    const event = {
+      type: "rtf-bot-text",
+      payload: { text: "Hello." },
+      timestamp: "2026-03-05T15:00:00.100Z",
+      turn: 0,
+      node_id: "start",
+      node_name: "Start"
+    } as const
+    await untilTrue("what is said", () => {
+      feedback.publish(OrganizationId.make(8), RunId.make(9), { ...event, turn: 7 })
+      feedback.publish(organizationId, RunId.make(9), event)
+      return watching.messages.length >= 2
+    })
+    t.strictSame(watching.messages[1], { ...event, workflow_run_id: 9 })
+    t.strictSame([other.messages.length, following.messages.length], [1, 1])
+    const bad = socket(t, "?run_id=nine")
+    t.match(await bad.closed, { code: 4400 })
+  }
+)
 
 t.test("given somebody who follows by websocket, when nothing happens, then pings keep the line, if they are answered", async (t) => {
   const { socket } = await scene(t, { idleSeconds: 8 })

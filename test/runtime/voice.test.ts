@@ -349,7 +349,7 @@ t.test("the speech cache forgets what was not asked for the longest", async (t) 
 })
 
 t.test("the transcript", async (t) => {
-  const transcript = makeTranscript()
+  const transcript = makeTranscript(true)
   transcript.said({ speaker: "user", text: "pressed 1", at: 2000, until: 2000 })
   transcript.said({ speaker: "assistant", text: "Hello\nthere", at: 500, until: 1500 })
   transcript.firstAudio({ at: 500, millis: 40, engine: "flite", voice: "slt" })

@@ -19,7 +19,7 @@ export const numbersOf = (count: number, prefix = "+1415") => Array.from({ lengt
 export const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
 
 export const installClaims = async (t: Test) => {
-  const { run } = await install(t)
+  const { database, run } = await install(t)
   const config = await run(makeConfig("main", true))
   const agent = await run(makeAgent())
   const journal = "00000000-0000-4000-8000-00000000000a"
@@ -108,5 +108,5 @@ export const installClaims = async (t: Test) => {
         Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
       )
     )
-  return { begin, claim, claimBehind, config, ended, ids, newId, run, running, undone, waiting, withStore, woken }
+  return { begin, claim, claimBehind, config, database, ended, ids, newId, run, running, undone, waiting, withStore, woken }
 }

@@ -67,6 +67,7 @@ const voice = {
   detectMachine: true,
   greeting: "Hello.",
   onMachine: "hangup",
+  keepsTranscript: true,
   organizationId: OrganizationId.make(1),
   record: false,
   recording: undefined,

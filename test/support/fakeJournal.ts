@@ -23,6 +23,7 @@ export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJo
       return true
     },
     named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),
+    optedOut: () => void world.journal.push("opted out"),
     placed: () => void world.journal.push("placed"),
     refused: () => true,
     settled: () => {},

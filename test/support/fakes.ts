@@ -14,6 +14,7 @@ import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
+import { CallKeeping } from "#core/file/CallKeeping.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -53,6 +54,7 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { journalOf } from "./fakeJournal.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import { noConversations } from "./noConversations.ts"
 import { noDeliveries } from "./noDeliveries.ts"
 import { noOutages } from "./noOutages.ts"
 import { refTo } from "./refTo.ts"
@@ -351,6 +353,8 @@ export const layerOf = (
     Layer.succeed(CarrierDeliveries, noDeliveries),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
+    noConversations,
+    Layer.succeed(CallKeeping, { of: () => Effect.succeed({ recordings: true, transcripts: true }), changed: Effect.void }),
     // The journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     Layer.succeed(AgentVersions, {

@@ -110,7 +110,8 @@ export const plan: VoicePlan = {
   greeting: "Hello and good morning to you",
   record: true,
   detectMachine: true,
-  onMachine: "hangup"
+  onMachine: "hangup",
+  keepsTranscript: true
 }
 
 /** Predictable names for the tests. */

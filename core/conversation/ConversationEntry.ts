@@ -1,0 +1,52 @@
+/** What is told of a conversation for its run while it lasts, and the entries that are kept of it: appended, in order, and never changed. */
+import type { ConversationFact } from "#core/agent/conversation/ConversationFact.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { ModelUsage } from "#core/model/LanguageModel.ts"
+import type { FeedbackEvent, UsageInfo } from "#core/run/RunRecord.ts"
+
+/**
+ * What callees wait for. `recognition`: from the end of the callee's turn to its text. `first_token`: from there to the first piece of the language
+ * model's answer. `synthesis`: from a text to the first of its speech. `first_audio`: from the end of the callee's turn to the first sound of the
+ * agent, which is all that the callee notices.
+ */
+export const latencyStages = ["recognition", "first_token", "synthesis", "first_audio"] as const
+export type LatencyStage = (typeof latencyStages)[number]
+
+/** A service and its model or voice, as they stand in the usage of a run. */
+interface Service {
+  readonly processor: string
+  readonly model: string
+}
+
+/** Times are epoch milliseconds. */
+export type CallFact =
+  | ConversationFact
+  /** A whole turn of the callee, or as much of a line of the agent as the callee has heard. */
+  | {
+      readonly _tag: "Said"
+      readonly speaker: "assistant" | "user"
+      readonly text: string
+      readonly at: number
+      readonly until: number
+    }
+  /** The callee has pressed one key. */
+  | { readonly _tag: "Pressed"; readonly digit: string; readonly at: number }
+  | ({ readonly _tag: "Waited"; readonly stage: LatencyStage; readonly millis: number; readonly at: number } & Service)
+  /** All that the service has been used for by now in this call: later ones replace earlier ones. */
+  | ({ readonly _tag: "Used" } & Service &
+      (
+        | { readonly kind: "llm"; readonly tokens: ModelUsage }
+        | { readonly kind: "tts"; readonly characters: number }
+        | { readonly kind: "stt"; readonly seconds: number }
+      ))
+
+export type ConversationUsage = Required<Pick<UsageInfo, "llm" | "tts" | "stt">>
+
+export type ConversationEntry =
+  | { readonly kind: "event"; readonly content: FeedbackEvent }
+  /** All that has been gathered by then. */
+  | { readonly kind: "gathered"; readonly content: JsonObject }
+  /** All that has been used by then. */
+  | { readonly kind: "usage"; readonly content: ConversationUsage }
+  /** Becomes an event of the organization as it is written. */
+  | { readonly kind: "callback"; readonly content: { readonly callback_at: string; readonly time_zone: string } }

@@ -1,0 +1,171 @@
+/**
+ * The record of one conversation: turns what is told of it into entries for its run. Pure but for its own memory, which does not grow with the
+ * call. Without a transcript nothing that was said is in any entry, and neither is what tools were given or have answered; what was gathered is.
+ */
+import type { ConversationNote } from "#core/agent/conversation/ConversationState.ts"
+import { withKey } from "#core/call/Dtmf.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { jsonSize } from "#core/jsonSize.ts"
+import type { CallFact, ConversationEntry, ConversationUsage } from "./ConversationEntry.ts"
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
+
+/** A conversation that turns in circles must not fill the database. */
+const mostEvents = 4000
+const longestText = 8000
+const longestValue = 16_384
+
+interface RecordOptions {
+  readonly keepsTranscript: boolean
+  /** The callee's. */
+  readonly timeZone: string
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+const oneLine = (text: string): string => text.slice(0, longestText).replace(/\s+/g, " ").trim()
+
+const troubles = {
+  failed: "The language model failed",
+  silent: "The language model did not answer in time",
+  empty: "The language model had nothing to say",
+  loop: "The language model was asked too often in one turn"
+} as const
+
+const tagsIn = ({ call_tags: tags }: JsonObject): ReadonlyArray<unknown> => (Array.isArray(tags) ? tags : [])
+
+/** What is known as soon as an opt-out is heard. The conversation says the same when it next says what it has gathered. */
+const withOptOut = (gathered: JsonObject): JsonObject => ({
+  ...gathered,
+  call_disposition: "user_disqualified",
+  mapped_call_disposition: "user_disqualified",
+  call_tags: [...new Set([...tagsIn(gathered), "user_disqualified", "opted_out"])]
+})
+
+type Entries = ReadonlyArray<ConversationEntry>
+
+export class ConversationRecord {
+  readonly #options: RecordOptions
+  #events = 0
+  #turn = 0
+  #node: Pick<FeedbackEvent, "node_id" | "node_name"> = {}
+  #digits = ""
+  #isCallbackAgreed = false
+  #gathered: JsonObject = {}
+  #usage: ConversationUsage = { llm: {}, tts: {}, stt: {} }
+
+  constructor(options: RecordOptions) {
+    this.#options = options
+  }
+
+  /** In order. Returns what is to be kept of it. */
+  take(fact: CallFact): Entries {
+    switch (fact._tag) {
+      case "Noted":
+        return this.#note(fact.note, fact.at)
+      case "Remembered":
+        return this.#gather(fact.gathered)
+      case "OptedOut":
+        return this.#gather(withOptOut(this.#gathered))
+      case "CallbackAgreed": {
+        this.#isCallbackAgreed = true
+        const callback = { callback_at: fact.local, time_zone: this.#options.timeZone }
+        return [...this.#gather({ ...this.#gathered, callback_at: fact.local }), { kind: "callback", content: callback }]
+      }
+      case "Said":
+        return this.#say(fact)
+      case "Pressed": {
+        this.#digits = withKey(this.#digits, fact.digit)
+        const said = this.#say({ _tag: "Said", speaker: "user", text: `pressed ${fact.digit}`, at: fact.at, until: fact.at })
+        return [...said, ...this.#gather(this.#gathered)]
+      }
+      case "Waited":
+        return this.#event(fact.stage === "first_audio" ? "rtf-latency-measured" : "rtf-ttfb-metric", latencyOf(fact), fact.at)
+      case "Used":
+        this.#usage = withUse(this.#usage, fact)
+        return [{ kind: "usage", content: this.#usage }]
+    }
+  }
+
+  #event(type: FeedbackEvent["type"], payload: JsonObject, at: number): Entries {
+    if (++this.#events > mostEvents) return []
+    return [{ kind: "event", content: { type, payload, timestamp: iso(at), turn: this.#turn, ...this.#node } }]
+  }
+
+  #gather(gathered: JsonObject): Entries {
+    this.#gathered = {
+      ...gathered,
+      ...(this.#digits === "" ? {} : { dtmf_digits: this.#digits }),
+      ...(this.#isCallbackAgreed ? { callback_time_zone: this.#options.timeZone } : {})
+    }
+    return [{ kind: "gathered", content: this.#gathered }]
+  }
+
+  #say({ at, speaker, text, until }: Extract<CallFact, { readonly _tag: "Said" }>): Entries {
+    const line = oneLine(text)
+    if (line === "") return []
+    if (speaker === "user") this.#turn++
+    if (!this.#options.keepsTranscript) return []
+    const payload = { text: line, timestamp: iso(at), end_timestamp: iso(until) }
+    if (speaker === "user") return this.#event("rtf-user-transcription", { ...payload, final: true }, at)
+    return this.#event("rtf-bot-text", payload, at)
+  }
+
+  #note(noted: ConversationNote, at: number): Entries {
+    const { keepsTranscript } = this.#options
+    switch (noted._tag) {
+      case "NodeEntered":
+        this.#node = { node_id: noted.node.id, node_name: noted.node.name }
+        return this.#event("rtf-node-transition", transitionOf(noted), at)
+      case "ToolStarted": {
+        const { arguments: given, id, name } = noted.call
+        const isShown = keepsTranscript && jsonSize(given, longestValue) <= longestValue
+        return this.#event(
+          "rtf-function-call-start",
+          { function_name: name, tool_call_id: id, ...(isShown ? { arguments: given } : {}) },
+          at
+        )
+      }
+      case "ToolEnded": {
+        const { id, name } = noted.call
+        const result = keepsTranscript ? { result: JSON.stringify(noted.result).slice(0, longestValue) } : {}
+        return this.#event("rtf-function-call-end", { function_name: name, tool_call_id: id, ...result }, at)
+      }
+      case "ModelTrouble":
+        return this.#event("rtf-pipeline-error", { error: troubles[noted.trouble], fatal: false, processor: "llm" }, at)
+      case "VariableRefused": {
+        const error = `A value for ${noted.name} is not of the variable's type`
+        return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "extraction" }, at)
+      }
+    }
+  }
+}
+
+const transitionOf = ({ node, previous }: Extract<ConversationNote, { readonly _tag: "NodeEntered" }>): JsonObject => ({
+  node_id: node.id,
+  node_name: node.name,
+  previous_node_id: previous?.id ?? null,
+  previous_node_name: previous?.name ?? null,
+  allow_interrupt: node.allowsInterruption
+})
+
+const latencyOf = ({ millis, model, processor, stage }: Extract<CallFact, { readonly _tag: "Waited" }>): JsonObject =>
+  stage === "first_audio" ? { latency_seconds: millis / 1000 } : { ttfb_seconds: millis / 1000, processor, model, stage }
+
+const withUse = (usage: ConversationUsage, used: Extract<CallFact, { readonly _tag: "Used" }>): ConversationUsage => {
+  const key = `${used.processor}#0|||${used.model}`
+  switch (used.kind) {
+    case "llm": {
+      const { cachedTokens, completionTokens, promptTokens } = used.tokens
+      const tokens = {
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+        total_tokens: promptTokens + completionTokens,
+        cache_read_input_tokens: cachedTokens
+      }
+      return { ...usage, llm: { ...usage.llm, [key]: tokens } }
+    }
+    case "tts":
+      return { ...usage, tts: { ...usage.tts, [key]: used.characters } }
+    case "stt":
+      return { ...usage, stt: { ...usage.stt, [key]: used.seconds } }
+  }
+}

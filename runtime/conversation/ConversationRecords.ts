@@ -1,0 +1,142 @@
+/**
+ * What conversations leave behind. Opened with a call that converses, the record of it takes what is told and has it written at once: variables,
+ * transcript, visited nodes, tool calls, tags and disposition so far. When the call's end is recorded, whoever records it, `collect` returns all of
+ * that for the run; a process that died leaves it to the next one. Nothing here ever waits for the database but `collect`.
+ */
+import { Context, Effect, Fiber, FiberMap, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { OptOuts } from "#core/contact/OptOuts.ts"
+import type { CallId, OrganizationId, RunId } from "#core/Id.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
+import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
+import * as store from "#core/conversation/ConversationStore.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import { storableJson } from "#core/storable.ts"
+import { persist } from "#runtime/postgres/persist.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { type ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
+import { makeKeptFiles } from "#runtime/storage/keptFiles.ts"
+import { type EntryWriter, makeEntryWriter } from "./EntryWriter.ts"
+
+interface RecordedCall {
+  readonly callId: CallId
+  readonly organizationId: OrganizationId
+  readonly runId: RunId
+  /** As dialed: the number that opts out when the callee says so. */
+  readonly phoneNumber: string
+  /** The callee's. */
+  readonly timeZone: string
+  /** False: nothing of what is said is kept anywhere (`CallKeeping`). */
+  readonly keepsTranscript: boolean
+}
+
+interface OpenRecord {
+  /** In the order in which things happened. Returns at once; serves as `ConversationPorts.write`. */
+  readonly write: (fact: CallFact) => Effect.Effect<void>
+}
+
+/** What goes into the run beside what the call's actor knows. */
+export interface CollectedConversation extends ConversationReport {
+  readonly transcriptKey: string | undefined
+}
+
+type CallOfRun = Pick<RecordedCall, "callId" | "organizationId" | "runId">
+
+export class ConversationRecords extends Context.Service<
+  ConversationRecords,
+  {
+    /** Once for each call. Everything must have been written before the call's end is recorded. */
+    readonly open: (call: RecordedCall) => OpenRecord
+    /** Everything of the call, once the database has it; undefined if it had no conversation. May be repeated until `settled`. */
+    readonly collect: (call: CallOfRun) => Effect.Effect<CollectedConversation | undefined>
+    /** The run has it: it is forgotten here. */
+    readonly settled: (callId: CallId) => void
+    /** The callee of a call that a former process has left behind had opted out, as its journal says. */
+    readonly optedOut: (call: Pick<RecordedCall, "organizationId" | "runId" | "phoneNumber">) => Effect.Effect<void>
+  }
+>()("runtime/conversation/ConversationRecords") {
+  static readonly layer = Layer.effect(
+    ConversationRecords,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const optOuts = yield* OptOuts
+      const metrics = yield* CurrentConversationMetrics
+      const services: Services = {
+        feedback: yield* LiveFeedback,
+        local: yield* LocalJournal,
+        metrics,
+        writer: yield* makeEntryWriter(metrics)
+      }
+      const { keepTranscript } = yield* makeKeptFiles
+      /** Calls that may have entries: those that are open here, and those of former processes. */
+      const known = new Set(yield* Effect.orDie(store.calls(sql)))
+      const open = new Set<CallId>()
+      const running = yield* FiberMap.make<CallId>()
+      const fork = yield* FiberMap.runtime(running)()
+      const optOut = ({ organizationId, phoneNumber, runId }: Pick<RecordedCall, "organizationId" | "runId" | "phoneNumber">) =>
+        persist(Effect.asVoid(optOuts.add(organizationId, [phoneNumber], { source: "call", runId })))
+      const collect = Effect.fnUntraced(function* (call: CallOfRun) {
+        const fiber = FiberMap.getUnsafe(running, call.callId)
+        if (fiber._tag === "Some") yield* Fiber.await(fiber.value)
+        yield* services.writer.written
+        const entries = yield* Effect.orDie(store.read(sql, call.callId))
+        if (entries.length === 0) return undefined
+        const report = conversationReport(entries)
+        const transcriptKey = report.transcript === "" ? undefined : yield* keepTranscript(call, report.transcript)
+        return { ...report, transcriptKey }
+      })
+      return ConversationRecords.of({
+        open: (call) => {
+          known.add(call.callId)
+          open.add(call.callId)
+          metrics.live++
+          return openRecord(services, call, { isOpen: () => open.has(call.callId), optOut: () => void fork(call.callId, optOut(call)) })
+        },
+        collect: (call) => (known.has(call.callId) ? collect(call) : Effect.undefined),
+        settled: (callId) => {
+          known.delete(callId)
+          if (open.delete(callId)) metrics.live--
+        },
+        optedOut: optOut
+      })
+    })
+  ).pipe(Layer.provide(OptOuts.layer))
+}
+
+interface Services {
+  readonly feedback: LiveFeedback["Service"]
+  readonly local: LocalJournal["Service"]
+  readonly metrics: ConversationMetrics
+  readonly writer: EntryWriter
+}
+
+const openRecord = (
+  { feedback, local, metrics, writer }: Services,
+  call: RecordedCall,
+  { isOpen, optOut }: { readonly isOpen: () => boolean; readonly optOut: () => void }
+): OpenRecord => {
+  const { callId, organizationId, runId } = call
+  const record = new ConversationRecord(call)
+  let ordinal = 0
+  const take = (fact: CallFact): void => {
+    count(metrics, fact)
+    const entries = record.take(fact)
+    for (const entry of entries) if (entry.kind === "event") feedback.publish(organizationId, runId, entry.content)
+    const rows = entries.map(({ content, kind }) => ({ callId, ordinal: ordinal++, organizationId, kind, content: storableJson(content) }))
+    // What comes after the end has been recorded would stay behind.
+    if (isOpen()) writer.add(rows)
+    if (fact._tag !== "OptedOut") return
+    // On this disk first: the next process dials nobody before it has read it. A call that is recorded has no place there any more.
+    if (isOpen()) local.optedOut(callId)
+    optOut()
+  }
+  return { write: (fact) => Effect.sync(() => take(fact)) }
+}
+
+const count = (metrics: ConversationMetrics, fact: CallFact): void => {
+  if (fact._tag === "Said" && fact.speaker === "user") metrics.turns++
+  else if (fact._tag === "OptedOut") metrics.optOuts++
+  else if (fact._tag === "CallbackAgreed") metrics.callbacks++
+  else if (fact._tag === "Waited") metrics.latencySeconds.get(fact.stage)?.observe(fact.millis / 1000)
+}

@@ -1,0 +1,24 @@
+/** Counts what happens in the conversations of this process, without anything of their content. */
+import { Context } from "effect"
+import { Histogram } from "#core/Histogram.ts"
+import { type LatencyStage, latencyStages } from "#core/conversation/ConversationEntry.ts"
+
+const latencyBounds = [0.05, 0.1, 0.15, 0.2, 0.26, 0.32, 0.4, 0.5, 0.6, 0.75, 0.9, 1.2, 1.7, 2.5, 4, 8]
+
+export class ConversationMetrics {
+  live = 0
+  /** Turns of callees. */
+  turns = 0
+  optOuts = 0
+  callbacks = 0
+  /** Entries that wait to be written. */
+  entriesWaiting = 0
+  readonly latencySeconds: ReadonlyMap<LatencyStage, Histogram> = new Map(
+    latencyStages.map((stage) => [stage, new Histogram(latencyBounds)])
+  )
+}
+
+/** The numbers of this process. */
+export const CurrentConversationMetrics = Context.Reference<ConversationMetrics>("runtime/metrics/CurrentConversationMetrics", {
+  defaultValue: () => new ConversationMetrics()
+})

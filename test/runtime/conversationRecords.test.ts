@@ -1,0 +1,387 @@
+/** What conversations leave behind in Postgres while they go on: read back after a kill, once, and without a word where none may be kept. */
+import { Effect, Fiber, Layer, Logger, Result, type Scope, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import t, { type Test } from "tap"
+import type { NewAttempt } from "#core/call/Attempt.ts"
+import { CallState } from "#core/call/Call.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { append, forget } from "#core/conversation/ConversationStore.ts"
+import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { bareEnd } from "#runtime/call/RunReport.ts"
+import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
+import { makeEntryWriter } from "#runtime/conversation/EntryWriter.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { json } from "#runtime/metrics/telemetry.ts"
+import { ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
+import { installClaims } from "#test/store/claims.ts"
+import { ours, theirs } from "#test/store/services.ts"
+import { canaries, conversationSoFar, recordsLayer } from "#test/support/conversationScene.ts"
+import { witness } from "#test/support/postgres.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+
+const { begin, claimBehind, database, ids, run, running } = await installClaims(t)
+const sql = witness(database.url)
+t.teardown(() => sql.end())
+const child = fileURLToPath(new URL("../support/conversationMain.ts", import.meta.url))
+
+const folder = (t: Test): string => {
+  const made = mkdtempSync(join(tmpdir(), "trunkline-conversations-"))
+  t.teardown(() => rmSync(made, { force: true, recursive: true }))
+  return made
+}
+
+const logged: Array<string> = []
+const metrics = new ConversationMetrics()
+const engine = (dataDir: string) =>
+  recordsLayer(dataDir).pipe(
+    Layer.provideMerge(
+      Layer.merge(Logger.layer([Logger.map(json, (line) => void logged.push(line))]), Layer.succeed(CurrentConversationMetrics, metrics))
+    )
+  )
+type Engine = Layer.Success<ReturnType<typeof engine>>
+const inEngine = <A, E>(dataDir: string, work: Effect.Effect<A, E, Engine | SqlClient.SqlClient | Scope.Scope>) =>
+  run(Effect.provide(work, engine(dataDir)))
+
+const callOf = ({ callId, organizationId, phoneNumber, runId }: NewAttempt, keepsTranscript = true) => ({
+  callId,
+  organizationId,
+  phoneNumber,
+  runId,
+  keepsTranscript,
+  timeZone: "America/New_York"
+})
+
+/** The end of an answered call, as `how` it ended. */
+const ended = (attempt: NewAttempt, cause: "node_lost" | "normal_clearing") =>
+  CallJournal.use((_) => _.ended(attempt, bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause, endedAt: 9000 }))))
+
+const converse = (attempt: NewAttempt, facts: ReadonlyArray<CallFact>, keepsTranscript = true) =>
+  ConversationRecords.use((_) => Effect.forEach(facts, _.open(callOf(attempt, keepsTranscript)).write, { discard: true }))
+
+const begun = (phoneNumber: string): Promise<NewAttempt> => run(begin(phoneNumber))
+
+const runOf = async ({ runId }: NewAttempt) => {
+  const [row] =
+    await sql`SELECT gathered_context, logs, usage_info, annotations, transcript_key, is_completed FROM runs WHERE id = ${runId}`
+  return row ?? {}
+}
+const eventsIn = (row: Awaited<ReturnType<typeof runOf>>): ReadonlyArray<{ readonly type: string; readonly payload: object }> =>
+  row["logs"]?.realtime_feedback_events ?? []
+const entriesLeft = async ({ callId }: NewAttempt) => (await sql`SELECT FROM conversation_entries WHERE call_id = ${callId}`).length
+const outbox = ({ runId }: NewAttempt, type: string) =>
+  sql`SELECT data FROM (SELECT type, data FROM event_outbox UNION ALL SELECT type, data FROM events) e
+    WHERE type = ${type} AND (data ->> 'run_id')::int = ${runId}`
+
+const allText = (dir: string): string =>
+  readdirSync(dir, { recursive: true, encoding: "utf8" })
+    .map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, "latin1"))
+    .join("\n")
+
+/** The columns of the whole database in which a word stands. */
+const columnsWith = async (word: string): Promise<ReadonlyArray<string>> => {
+  const columns = await sql<{ table_name: string; column_name: string }[]>`
+    SELECT table_name, column_name FROM information_schema.columns JOIN pg_tables ON tablename = table_name
+    WHERE table_schema = 'public' AND schemaname = 'public' AND data_type IN ('text', 'jsonb', 'json', 'ARRAY', 'character varying')`
+  const found: Array<string> = []
+  for (const { column_name, table_name } of columns) {
+    const rows = await sql`SELECT FROM ${sql(table_name)} WHERE ${sql(column_name)}::text LIKE ${`%${word}%`} LIMIT 1`
+    if (rows.length > 0) found.push(`${table_name}.${column_name}`)
+  }
+  return found
+}
+
+/** A process that holds a conversation with the callee of this call, until it is killed. */
+const conversing = (t: Test, { callId, organizationId, phoneNumber, runId }: NewAttempt, dataDir: string) => {
+  const started = spawn(process.execPath, [child, database.url, dataDir, callId, String(organizationId), String(runId), phoneNumber], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  t.teardown(() => started.kill("SIGKILL"))
+  let output = ""
+  started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()))
+  const killed = () => {
+    const gone = new Promise((resolve) => started.once("exit", resolve))
+    started.kill("SIGKILL")
+    return gone
+  }
+  return {
+    killed,
+    written: () =>
+      untilTrue("a conversation in the database", () => {
+        if (started.exitCode !== null) throw new Error("the conversation has failed")
+        return output.includes("written")
+      })
+  }
+}
+
+t.test("given a process that is killed in the middle of a conversation", async (t) => {
+  const dataDir = folder(t)
+  const attempt = await begun("+13035550101")
+  const process = conversing(t, attempt, dataDir)
+  await process.written()
+  await process.killed()
+
+  await t.test("when the next one records the end of the call, then the run has all that was written, once", async (t) => {
+    await inEngine(dataDir, Effect.andThen(ended(attempt, "node_lost"), ended(attempt, "node_lost")))
+    const row = await runOf(attempt)
+    t.match(row, {
+      is_completed: true,
+      gathered_context: {
+        mood: "merry",
+        extracted_variables: { mood: "merry" },
+        nodes_visited: ["start"],
+        call_disposition: "user_disqualified",
+        mapped_call_disposition: "user_disqualified",
+        call_tags: ["user_disqualified", "user_speech", "opted_out"],
+        dtmf_digits: "7",
+        callback_at: "2026-03-06T10:00:00-05:00",
+        callback_time_zone: "America/New_York",
+        hangup_cause: "node_lost"
+      },
+      usage_info: { llm: { "embedded#0|||rules": { total_tokens: 12 } }, tts: { "flite#0|||slt": 30 }, stt: { "scripted#0|||words": 1.5 } },
+      annotations: { conversation: { turns: 2, latency_seconds: { first_audio: { p50: 0.24 } } } }
+    })
+    t.strictSame(
+      eventsIn(row).map(({ type }) => type.slice("rtf-".length)),
+      [
+        ...["node-transition", "bot-text", "user-transcription", "ttfb-metric", "function-call-start", "function-call-end"],
+        ...["latency-measured", "node-transition", "user-transcription"]
+      ]
+    )
+    t.match(
+      readFileSync(join(dataDir, "files", String(row["transcript_key"])), "utf8"),
+      /assistant: Hello zebrawood\.\n.*user: I like quicksilver\n/
+    )
+    t.equal(await entriesLeft(attempt), 0, "then nothing is left behind")
+    t.equal((await sql`SELECT FROM agent_dispositions WHERE code = 'user_disqualified'`).length, 1, "then the disposition is learned")
+  })
+
+  await t.test("then the callee is not called again, and both promises are told once", async (t) => {
+    const again = await run(Effect.result(begin(attempt.phoneNumber)))
+    t.ok(Result.isFailure(again) && again.failure._tag === "NumberOptedOut")
+    const campaign = await run(running([attempt.phoneNumber]))
+    t.strictSame((await run(claimBehind(campaign, ids(1)))).attempts, [])
+    t.match(await outbox(attempt, "contact.opted_out"), [{ data: { phone_number: attempt.phoneNumber, source: "call" } }])
+    const agreed = await outbox(attempt, "contact.callback_agreed")
+    t.match(agreed, [
+      { data: { callback_at: "2026-03-06T10:00:00-05:00", time_zone: "America/New_York", phone_number: attempt.phoneNumber } }
+    ])
+    t.equal(agreed.length, 1)
+  })
+})
+
+t.test("given an opt-out that the database had no time to take, when the process is killed, then its journal has it", async (t) => {
+  const dataDir = folder(t)
+  const attempt = await begun("+13035550102")
+  const lock = await sql.reserve()
+  await lock`BEGIN`
+  await lock`LOCK TABLE opt_outs IN ACCESS EXCLUSIVE MODE`
+  const process = conversing(t, attempt, dataDir)
+  await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
+  await process.killed()
+  await lock`ROLLBACK`
+  lock.release()
+  const known = await inEngine(
+    dataDir,
+    Effect.gen(function* () {
+      const { hasOptedOut } = (yield* LocalJournal).known(attempt.callId, undefined)
+      yield* ConversationRecords.use((_) => _.optedOut(attempt))
+      return hasOptedOut
+    })
+  )
+  t.equal(known, true)
+  t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 1)
+  t.notMatch(allText(dataDir), new RegExp(canaries.join("|")), "then it has nothing else of the conversation")
+})
+
+t.test("given a conversation that is over, when the call is recorded", async (t) => {
+  const dataDir = folder(t)
+  const attempt = await begun("+13035550103")
+  const before = { live: metrics.live, turns: metrics.turns, callbacks: metrics.callbacks }
+  const concluded: CallFact = {
+    _tag: "Remembered",
+    gathered: { mood: "\u0000\ud800", call_disposition: "interested", call_tags: ["interested", "user_speech"] }
+  }
+  const live = await inEngine(
+    dataDir,
+    Effect.gen(function* () {
+      yield* converse(attempt, [...conversationSoFar(false), concluded])
+      const live = metrics.live
+      yield* ended(attempt, "normal_clearing")
+      return live
+    })
+  )
+  const row = await runOf(attempt)
+  t.match(row["gathered_context"], {
+    call_disposition: "interested",
+    mapped_call_disposition: "interested",
+    call_tags: ["interested", "user_speech"]
+  })
+  t.equal(row["gathered_context"].mood, "\ufffd\ufffd", "then what Postgres cannot store is replaced")
+  t.equal(eventsIn(row).length, 9)
+  t.strictSame([live, metrics.live], [before.live + 1, before.live])
+  t.strictSame([metrics.turns, metrics.callbacks], [before.turns + 1, before.callbacks + 1])
+  t.equal(metrics.latencySeconds.get("first_audio")?.sum.toFixed(2), "0.24")
+  t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 0)
+  const quiet = JSON.stringify(logged) + JSON.stringify([...metrics.latencySeconds]) + JSON.stringify(metrics)
+  t.notMatch(quiet, new RegExp([...canaries, "interested", "303555"].join("|")), "then logs and metrics say nothing of what was said")
+})
+
+t.test("given an organization without transcripts, when its calls have been recorded, then no word of them is anywhere", async (t) => {
+  const dataDir = folder(t)
+  await sql`TRUNCATE event_outbox, events CASCADE`
+  await sql`UPDATE runs SET logs = NULL, gathered_context = NULL`
+  const attempt = await begun("+13035550104")
+  const heard: Array<string> = []
+  await inEngine(
+    dataDir,
+    Effect.gen(function* () {
+      const { watch } = yield* LiveFeedback
+      yield* Effect.forkScoped(
+        Stream.runForEach(watch(ours, attempt.runId), (event) => Effect.sync(() => void heard.push(JSON.stringify(event)))),
+        { startImmediately: true }
+      )
+      yield* converse(attempt, conversationSoFar(false), false)
+      yield* ConversationRecords.use((_) => _.collect(attempt))
+      t.equal((yield* Effect.promise(() => Promise.all(canaries.map(columnsWith)))).flat().length, 0, "then none while the call lasts")
+      yield* ended(attempt, "normal_clearing")
+    })
+  )
+  t.strictSame((await Promise.all(canaries.map(columnsWith))).flat(), [])
+  t.notMatch(allText(dataDir) + JSON.stringify(logged) + heard.join(""), new RegExp(canaries.join("|")))
+  const row = await runOf(attempt)
+  t.match(row, { transcript_key: null, gathered_context: { mood: "merry", dtmf_digits: "7" } })
+  t.ok(heard.length > 0 && eventsIn(row).length > 0, "then the visited nodes are known all the same")
+  // The scan does find what is there.
+  t.strictSame(await columnsWith("merry"), ["runs.gathered_context"])
+})
+
+t.test(
+  "given a database that stands still, when a conversation goes on, then it waits for nothing, and its end for all of it",
+  async (t) => {
+    const attempt = await begun("+13035550109")
+    const lock = await sql.reserve()
+    const [waiting, isOver] = await inEngine(
+      folder(t),
+      Effect.gen(function* () {
+        yield* Effect.promise(() => lock`BEGIN`)
+        yield* Effect.promise(() => lock`LOCK TABLE conversation_entries IN ACCESS EXCLUSIVE MODE`)
+        yield* converse(attempt, conversationSoFar(true))
+        const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
+        yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
+        const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
+        yield* Effect.promise(() => lock`ROLLBACK`)
+        yield* Fiber.join(fiber)
+        return early
+      })
+    )
+    lock.release()
+    t.ok(waiting > 0)
+    t.equal(isOver, false)
+    t.equal(eventsIn(await runOf(attempt)).length, 9)
+    t.equal(metrics.entriesWaiting, 0)
+  }
+)
+
+t.test(
+  "given an end that the database cannot take yet, when it waits in the journal, then nothing that was said or keyed is with it",
+  async (t) => {
+    const dataDir = folder(t)
+    const attempt = await begun("+13035550108")
+    const bare = bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause: "normal_clearing", endedAt: 9000 }))
+    const said = { type: "rtf-bot-text", payload: { text: canaries[0] }, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 } as const
+    const end = {
+      ...bare,
+      record: {
+        ...bare.record,
+        gatheredContext: { ...bare.record.gatheredContext, dtmf_digits: "90125" },
+        logs: { realtime_feedback_events: [said] }
+      }
+    }
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`LOCK TABLE runs IN ACCESS EXCLUSIVE MODE`
+    const waiting = await inEngine(
+      dataDir,
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkScoped(CallJournal.use((_) => _.ended(attempt, end)))
+        const kept = () => allText(join(dataDir, "journal"))
+        yield* Effect.promise(() => untilTrue("an end in the journal", () => kept().includes(`ended ${attempt.callId}`)))
+        const waiting = kept()
+        yield* Effect.promise(() => lock`ROLLBACK`)
+        yield* Fiber.join(fiber)
+        return waiting
+      })
+    )
+    lock.release()
+    t.notMatch(waiting, /zebrawood|90125/)
+    t.match(await runOf(attempt), {
+      gathered_context: { dtmf_digits: "90125" },
+      logs: { realtime_feedback_events: [{ payload: { text: "zebrawood" } }] }
+    })
+  }
+)
+
+t.test("given somebody who watches a call, when it goes on, then they see it, and nobody of another organization does", async (t) => {
+  const attempt = await begun("+13035550105")
+  const seen: Array<string> = []
+  await inEngine(
+    folder(t),
+    Effect.gen(function* () {
+      const { watch } = yield* LiveFeedback
+      for (const [who, organizationId] of [["we", ours] as const, ["they", theirs] as const])
+        yield* Effect.forkScoped(
+          Stream.runForEach(watch(organizationId, attempt.runId), ({ type }) => Effect.sync(() => void seen.push(`${who} ${type}`))),
+          { startImmediately: true }
+        )
+      yield* converse(attempt, conversationSoFar(false))
+      yield* ended(attempt, "normal_clearing")
+    })
+  )
+  t.equal(seen.length, 9)
+  t.strictSame(seen.slice(0, 3), ["we rtf-node-transition", "we rtf-bot-text", "we rtf-ttfb-metric"])
+})
+
+t.test("given entries that are written twice, and one that cannot be stored, then the others are there once, and in order", async (t) => {
+  const attempt = await begun("+13035550106")
+  const { callId, organizationId } = attempt
+  const row = (ordinal: number, content: object) => ({
+    callId,
+    content: JSON.stringify(content),
+    kind: "event" as const,
+    ordinal,
+    organizationId
+  })
+  const rows = [row(2, { n: 2 }), row(0, { n: 0 }), row(1, { n: 1 })]
+  const broken = { ...row(4, {}), content: "no JSON" }
+  await run(
+    Effect.gen(function* () {
+      const { add, written } = yield* makeEntryWriter(new ConversationMetrics())
+      add(rows)
+      yield* written
+      add([...rows, broken, row(0, { n: 9 }), row(3, { n: 3 })])
+      yield* written
+    })
+  )
+  const kept = await sql`SELECT content FROM conversation_entries WHERE call_id = ${callId} ORDER BY ordinal`
+  t.strictSame(
+    kept.map(({ content }) => content.n),
+    [0, 1, 2, 3]
+  )
+
+  await t.test("when their call has long been over, then they are deleted, and those of live calls are not", async (t) => {
+    const live = await begun("+13035550107")
+    await run(Effect.flatMap(SqlClient.SqlClient, (sql) => append(sql, [{ ...row(0, {}), callId: live.callId }])))
+    await sql`UPDATE conversation_entries SET created_at = now() - interval '1 day'`
+    await sql`UPDATE attempts SET state = 'ended' WHERE id = ${callId}`
+    t.equal(await run(Effect.flatMap(SqlClient.SqlClient, forget)), 4)
+    t.strictSame([await entriesLeft(attempt), await entriesLeft(live)], [0, 1])
+  })
+})
