@@ -36,12 +36,18 @@ export class Scene extends Stage {
     return this.#given(part, (await this.world.phone(number))[part])
   }
 
-  /** Waits until the phone stands so. Where nobody can see that, the case is not asked. */
-  async untilPhone(number: string, state: NonNullable<Phone["state"]>, why: string): Promise<void> {
+  /** Waits until the phone stands so. Where nobody can see that, the case is not asked. `meanwhile` gets every state in which it is seen. */
+  async untilPhone(
+    number: string,
+    state: NonNullable<Phone["state"]>,
+    why: string,
+    meanwhile: (seen: Phone["state"]) => void = () => {}
+  ): Promise<void> {
     this.#excuse("state")
     let seen: Phone["state"]
     const isThere = async () => {
       seen = (await this.world.phone(number)).state
+      meanwhile(seen)
       return seen === state || undefined
     }
     await this.until(`the callee's phone is ${state}`, isThere, () => `a phone that is ${seen ?? "not called"}`, why)

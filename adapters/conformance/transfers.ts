@@ -84,14 +84,13 @@ class Handed {
     }
     await this.#scene.untilPhone(this.#to, "up", "it has answered")
     await isSeen(this.#scene, this.engine, this.call, "up")
-    const whyNot = "what is relied upon is in the manifest: add `joined` to `tells`"
-    demand(this.#told().length === 0, "nothing of an answer to be told before they have talked", () => inWords(this.#told()), whyNot)
+    this.#isUntold()
   }
 
   /** The destination has answered, and has hung up or is about to. Where the answer is told late, it is told now, if at all. */
   async wasAnswered(): Promise<void> {
     if (this.#scene.adapter.manifest.tells?.includes("joined") === true) return await this.answered()
-    await this.#scene.untilPhone(this.#to, "ended", "it has hung up")
+    await this.#scene.untilPhone(this.#to, "ended", "it has hung up", (seen) => seen === "up" && this.#isUntold())
   }
 
   /** The callee is back with the agent. `causes`: why, where the carrier tells it. */
@@ -121,6 +120,11 @@ class Handed {
   async over(): Promise<void> {
     await this.engine.ended(this.call)
     await this.#scene.untilPhone(this.call.to, "ended", "it talks to nobody")
+  }
+
+  #isUntold(): void {
+    const whyNot = "what is relied upon is in the manifest: add `joined` to `tells`"
+    demand(this.#told().length === 0, "nothing of an answer to be told before they have talked", () => inWords(this.#told()), whyNot)
   }
 
   /** Of the latest transfer. */

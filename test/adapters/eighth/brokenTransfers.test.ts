@@ -38,7 +38,7 @@ fail([
   [
     "does not say that it tells who answers",
     withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "joined") }),
-    "transfer: a destination that answers",
+    "transfer: a destination that hangs up",
     /add `joined`/
   ],
   [
@@ -123,7 +123,7 @@ fail(
             Effect.sync(() => onEvent(call.callId, { _tag: "Transferred", transfer: request.transfer, answered: true }))
           )
       })),
-      "transfer: a destination that answers",
+      "transfer: a destination that hangs up",
       /before they have talked/
     ],
     [
