@@ -15,6 +15,8 @@ import {
   fresh,
   type ToolAnswer
 } from "#core/agent/conversation/ConversationState.ts"
+import { gatheredOf } from "#core/agent/conversation/Gathered.ts"
+import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import { type LanguageModel, ModelError, type ModelRequest, type ModelUsage } from "#core/model/LanguageModel.ts"
@@ -41,6 +43,10 @@ export interface ConversationPorts {
   readonly write: (fact: ConversationFact) => Effect.Effect<void>
   /** Ends the call; the conversation goes on until it has concluded. */
   readonly hangUp: (reason: EndReason) => void
+  /** The conversation is at this node from now on, and something else may be said in it. */
+  readonly entered?: (node: ConversationNode) => void
+  /** See `AwaitMoment`. */
+  readonly awaitMoment?: () => void
 }
 
 export interface ConversationActor {
@@ -160,7 +166,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     case "Play":
       return Effect.sync(() => ports.speaker.play(action.line, action.recording, action))
     case "StopSpeaking":
-      return Effect.sync(ports.speaker.stop)
+      return Effect.sync(() => ports.speaker.stop())
     case "AskModel":
       return begin(workshop, `model ${action.generation}`, answer(ports.model, action, tell, spend))
     case "DropModel":
@@ -177,7 +183,10 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     }
     case "ClearTimer":
       return drop(workshop, `timer ${action.timer}`)
+    case "AwaitMoment":
+      return Effect.sync(() => ports.awaitMoment?.())
     case "Note":
+      if (action.note._tag === "NodeEntered") ports.entered?.(action.note.node)
       return writer.note({ _tag: "Noted", note: action.note, at: now })
     case "Remember":
       return writer.note({ _tag: "Remembered", gathered: action.gathered })
@@ -236,7 +245,16 @@ export const makeConversation = Effect.fnUntraced(function* (
     yield* FiberMap.clear(background)
     yield* Queue.shutdown(mailbox)
   })
-  yield* Effect.forkScoped(converse, { startImmediately: true })
+  // Nobody would ever speak again, nor hang up. Logged without the cause, which may quote the conversation.
+  const failed = Effect.gen(function* () {
+    yield* Effect.logError("a conversation failed")
+    const reason = "pipeline_error"
+    ports.hangUp(reason)
+    const gathered = gatheredOf(state)
+    yield* workshop.writer.then(Deferred.succeed(conclusion, { disposition: reason, tags: [reason], gathered, isVoicemail: false }))
+  })
+  const unlessStopped = Effect.catchCause(converse, (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : failed))
+  yield* Effect.forkScoped(unlessStopped, { startImmediately: true })
   return {
     tell,
     calleesTurn: calleesTurn.await,

@@ -53,7 +53,8 @@ export const textTalk = Effect.fnUntraced(function* ({
         Effect.sync(() => {
           for (const line of describe(fact)) write(`  ${line}`)
         }),
-      hangUp: () => {}
+      hangUp: () => {},
+      awaitMoment: () => actor.tell({ _tag: "MessageMoment", canSpeak: true })
     }
   )
   actor.tell({ _tag: "Started", context })

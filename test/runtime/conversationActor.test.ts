@@ -160,6 +160,19 @@ t.test("given a model that", async (t) => {
   t.match(await troubled(() => Stream.never), polite, "never answers, too")
 })
 
+t.test("given a fault of its own, then the call is hung up, and concluded", (t) =>
+  run(
+    Effect.gen(function* () {
+      const broken = () => {
+        throw new Error("a fault")
+      }
+      const { actor, ends } = yield* opened({ speaker: { say: broken, play: broken, stop: broken } })
+      t.strictSame(ends, ["pipeline_error"])
+      t.match(yield* actor.conclusion, { disposition: "pipeline_error", gathered: { nodes_visited: ["start"] } })
+    })
+  )
+)
+
 t.test("given a completion that is not wanted any more", (t) =>
   run(
     Effect.gen(function* () {

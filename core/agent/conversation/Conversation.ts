@@ -69,6 +69,8 @@ const happened = (step: Step, scene: Scene, event: ConversationEvent): Step => {
       return endNow(step, scene, endFor(event.reason))
     case "CalleeHungUp":
       return hungUp(step, scene)
+    case "CalleeTransferred":
+      return endNow(step, scene, endFor("transfer_call"), false)
   }
 }
 

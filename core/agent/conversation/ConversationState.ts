@@ -26,6 +26,7 @@ export type EndReason =
   | "end_call_tool"
   | "pipeline_error"
   | "system_cancelled"
+  | "transfer_call"
   | "user_disqualified"
   | "user_hangup"
   | "user_idle_max_duration_exceeded"
@@ -63,6 +64,8 @@ export type ConversationEvent =
   /** A machine records from now on, or it never will. */
   | { readonly _tag: "MessageMoment"; readonly canSpeak: boolean }
   | { readonly _tag: "EndRequested"; readonly reason: EndReason }
+  /** The callee talks to somebody else from now on, on the same call. */
+  | { readonly _tag: "CalleeTransferred" }
   | { readonly _tag: "CalleeHungUp" }
 
 export type TimerName =
@@ -99,11 +102,13 @@ export type ConversationAction =
   | { readonly _tag: "DropModel"; readonly generation: number }
   | { readonly _tag: "RunTool"; readonly callId: string; readonly tool: string; readonly request: HttpToolRequest }
   | { readonly _tag: "SendDigits"; readonly callId: string; readonly digits: string }
-  /** Answered like a tool if it fails. */
+  /** Answered like a tool if it fails; otherwise `CalleeTransferred` follows. What was said before it is to be heard first. */
   | { readonly _tag: "Transfer"; readonly callId: string; readonly destination: string; readonly timeoutSeconds: number }
   /** Takes the place of a timer of the same name. */
   | { readonly _tag: "SetTimer"; readonly timer: TimerName; readonly id: number; readonly afterMillis: number }
   | { readonly _tag: "ClearTimer"; readonly timer: TimerName }
+  /** A message is to be left on a machine: find out when. `MessageMoment` is the answer. */
+  | { readonly _tag: "AwaitMoment" }
   | { readonly _tag: "Note"; readonly note: ConversationNote }
   /** Write it now: it is what a kill must not lose. */
   | { readonly _tag: "Remember"; readonly gathered: JsonObject }

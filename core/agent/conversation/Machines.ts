@@ -1,7 +1,7 @@
 /** What an agent does when no person answers: a mailbox, a menu, or a service that asks who calls before it puts a call through. */
 import { render } from "#core/agent/Template.ts"
 import { ask } from "./Asking.ts"
-import { type MachineVerdict, put, type Scene, type Step } from "./ConversationState.ts"
+import { act, type MachineVerdict, put, type Scene, type Step } from "./ConversationState.ts"
 import { abandonCalls, dropAnswer, endFor, endNow } from "./Ending.ts"
 import { begin } from "./Nodes.ts"
 import { say, stopSpeaking } from "./Speech.ts"
@@ -34,7 +34,7 @@ const machine = (step: Step, scene: Scene): Step => {
     case "hangup":
       return endNow(quiet(step), scene, endFor("voicemail_detected"))
     case "leave_message":
-      return put(quiet(step), { phase: "message", messageFate: "not_left" })
+      return act(put(quiet(step), { phase: "message", messageFate: "not_left" }), { _tag: "AwaitMoment" })
   }
 }
 

@@ -28,15 +28,21 @@ export const renderedPrompts = ({ now, plan: { graph } }: Scene, node: Conversat
 export const toolsFor = (scene: Scene, state: ConversationState): ReadonlyArray<ConversationTool> =>
   toolsAt(nodeOf(scene, state), scene.plan.tools, scene.plan.settings)
 
-const modelNodeOf = ({ plan: { settings } }: Scene, state: ConversationState, node: ConversationNode): ModelNode => ({
+interface Stand {
+  /** Rendered. */
+  readonly prompt: string
+  readonly misunderstood: number
+}
+
+export const modelNodeOf = (embedded: JsonObject, { misunderstood, prompt }: Stand, node: ConversationNode): ModelNode => ({
   id: node.id,
   type: node.type,
   name: node.name,
-  prompt: state.prompt,
+  prompt,
   edges: node.edges.map(({ condition, id, label, leadsTo, tool }) => ({ id, tool, label, condition, leadsTo })),
   variables: node.extraction?.variables ?? [],
-  misunderstood: state.misunderstood,
-  embedded: settings.embedded
+  misunderstood,
+  embedded
 })
 
 export const requestFor = (scene: Scene, state: ConversationState, purpose: ModelPurpose): ModelRequest => ({
@@ -44,7 +50,7 @@ export const requestFor = (scene: Scene, state: ConversationState, purpose: Mode
   messages: messagesOf(state.history),
   tools: purpose === "turn" ? toolsFor(scene, state).map(({ offered }) => offered) : [],
   purpose,
-  node: modelNodeOf(scene, state, nodeOf(scene, state))
+  node: modelNodeOf(scene.plan.settings.embedded, state, nodeOf(scene, state))
 })
 
 export const extractionRequestFor = (scene: Scene, state: ConversationState, extraction: Extraction): ModelRequest => ({
@@ -52,5 +58,5 @@ export const extractionRequestFor = (scene: Scene, state: ConversationState, ext
   messages: factsOf(state.history),
   tools: [extractionTool(extraction)],
   purpose: "extract",
-  node: modelNodeOf(scene, state, nodeOf(scene, state))
+  node: modelNodeOf(scene.plan.settings.embedded, state, nodeOf(scene, state))
 })

@@ -53,13 +53,16 @@ const wantedIn = (step: Step, scene: Scene): Timers => {
 const waits = (step: Step, idleMillis: number): Timers => {
   const { answer, batch, isCalleeSpeaking, keys, lines, screening } = step.state
   const isBusy = answer !== undefined || batch !== undefined
+  // The callee hears the destination ring, or music.
+  const isTransferring =
+    batch !== undefined && batch.held === undefined && batch.calls.some(({ isControl, result }) => isControl && result === undefined)
   const isSilent = lines.length === 0 && !isCalleeSpeaking
   const isWaitingForTools = batch !== undefined && batch.timeoutMillis > 0
   const isIdle = isSilent && !isBusy && keys === "" && screening !== "waiting"
   return {
     ...(answer === undefined ? {} : { answer: { key: `${answer.generation} ${answer.seen}`, afterMillis: answerMillis } }),
     ...(isWaitingForTools ? { tools: { key: String(batch.id), afterMillis: batch.timeoutMillis + toolSlackMillis } } : {}),
-    ...(isSilent && isBusy ? { filler: { key: `${answer?.generation} ${batch?.id}`, afterMillis: fillerMillis } } : {}),
+    ...(isSilent && isBusy && !isTransferring ? { filler: { key: `${answer?.generation} ${batch?.id}`, afterMillis: fillerMillis } } : {}),
     ...(isIdle ? { idle: { key: "", afterMillis: idleMillis } } : {}),
     ...(isCalleeSpeaking ? { turn: { key: "", afterMillis: longestTurnMillis } } : {}),
     ...(keys !== "" && !isDeaf(step) ? { keys: { key: keys, afterMillis: betweenKeysMillis } } : {}),

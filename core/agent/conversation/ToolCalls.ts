@@ -171,6 +171,8 @@ const follow = (step: Step, scene: Scene, { speech, target }: ConversationEdge):
 }
 
 const transferSeconds = 30
+/** What is said before it, the account's rate, and events that are late: longer than the call waits for the outcome. */
+const transferSlackMillis = 90_000
 
 const transfer = (step: Step, scene: Scene, call: ModelToolCall, config: JsonObject): Step => {
   const { context, variables } = step.state
@@ -181,7 +183,7 @@ const transfer = (step: Step, scene: Scene, call: ModelToolCall, config: JsonObj
   const seconds = config["timeout"]
   const timeoutSeconds = typeof seconds === "number" ? Math.min(120, Math.max(5, seconds)) : transferSeconds
   const said = sayMessage(step, scene, messageIn(config, "messageType", "audioRecordingId"))
-  return act(atLeast(said, timeoutSeconds * 1000), { _tag: "Transfer", callId: call.id, destination, timeoutSeconds })
+  return act(atLeast(said, timeoutSeconds * 1000 + transferSlackMillis), { _tag: "Transfer", callId: call.id, destination, timeoutSeconds })
 }
 
 /** Written once, as soon as it is heard. */
