@@ -21,6 +21,7 @@ import { SingleRunner } from "effect/cluster"
 import { Digest } from "effect/crypto"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
@@ -57,6 +58,8 @@ import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
 import * as CarrierInbox from "./call/CarrierInbox.ts"
 import * as CarrierSockets from "./call/CarrierSockets.ts"
 import { MediaSockets } from "./call/MediaSockets.ts"
+import * as CallConversations from "./call/CallConversations.ts"
+import { HttpTools } from "./conversation/HttpTools.ts"
 import { ConversationRecords } from "./conversation/ConversationRecords.ts"
 import { Deadlines } from "./dispatch/Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
@@ -89,6 +92,7 @@ const stores = Layer.mergeAll(
   FaultPauses.layer,
   AgentServices.layer,
   AgentVersions.layer,
+  ConversationPlans.layer,
   PreparedSettings.layer,
   TrunkOutages.layer,
   TrunkSettings.layer
@@ -120,8 +124,10 @@ const fetcher = ContextFetcher.layer.pipe(Layer.provide([CredentialSecrets.layer
 
 const conversations = ConversationRecords.layer.pipe(Layer.provide([CallFiles.layer, StorageRoom.layer]))
 
+const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
+
 const calls = CallSupervisor.layer.pipe(
-  Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
+  Layer.provideMerge(CallActor.layer.pipe(Layer.provide([fetcher, CallConversations.layer.pipe(Layer.provide(tools))]))),
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(conversations),
   Layer.provideMerge(CallNames.layer),
@@ -137,7 +143,7 @@ const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.laye
 const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
 
 /**
- * Needs a database, the adapters, the agent's voice, files and their URLs, and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
+ * Needs a database, the adapters, the agent's voice and services, files and their URLs, and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
  * `TelephonyPreparations`, `TelephonyTests`, `CarrierNumbers`, `CallKeeping`, events and `LiveFeedback`.
  */
 export const layer = Layer.mergeAll(

@@ -5,7 +5,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { complete } from "#core/provider/Credential.ts"
 import type { OpenEndOfTurn } from "./EndOfTurnProvider.ts"
-import { ModelError, type OpenLanguageModel } from "./LanguageModel.ts"
+import { ModelError, type ModelNode, type OpenLanguageModel } from "./LanguageModel.ts"
 import { OrganizationModels } from "./OrganizationModels.ts"
 import { deaf } from "./RecognizerProvider.ts"
 import { choiceOf } from "./ServiceChoice.ts"
@@ -18,6 +18,8 @@ export interface ChosenServices {
   readonly model: OpenLanguageModel
   /** Undefined: the agent cannot hear, so it says its greeting and collects the keys. */
   readonly hearing: SpeechToText | undefined
+  /** What callees may be expected to say in a node, as a grammar for recognizers that need one; see `RecognizerHints`. */
+  readonly expected?: ((node: ModelNode) => string) | undefined
   readonly endOfTurn: OpenEndOfTurn
   readonly voice: FliteVoice
   /** The language of the conversation: BCP 47. */
@@ -45,6 +47,7 @@ export class AgentServices extends Context.Service<
             model: modelOf(registry, choice.llm, host),
             // Without a model, there is nobody who would answer.
             hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
+            expected: registry.find("llm", nameOf(choice.llm))?.expected,
             endOfTurn: endOfTurnOf(registry, choice.end_of_turn, host),
             voice: voiceOf(registry, choice.tts),
             language: choice.language

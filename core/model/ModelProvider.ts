@@ -2,21 +2,25 @@
 import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
-import { ModelError, type OpenLanguageModel } from "./LanguageModel.ts"
+import { ModelError, type ModelNode, type OpenLanguageModel } from "./LanguageModel.ts"
 import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
 
 export interface LanguageModelProvider extends ServiceProvider<"llm"> {
   /** The configuration as it is stored: with missing fields, and with members that are no fields. */
   readonly open: (config: JsonObject, host: ServiceHost) => OpenLanguageModel
+  /** See `ChosenServices`. Undefined where the model takes any words. */
+  readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
 interface Definition<Fields extends CredentialFields> extends ServiceDefinition<"llm", Fields> {
   readonly open: (config: ConfigOf<Fields>, host: ServiceHost) => OpenLanguageModel
+  readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
 /** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
 export const defineLanguageModel = <const Fields extends CredentialFields>(definition: Definition<Fields>): LanguageModelProvider => ({
   ...defineService(definition),
+  expected: definition.expected,
   open: (given, host) => {
     const { config, faults } = readConfig(definition, given)
     return faults[0] === undefined ? definition.open(config, host) : Effect.fail(misconfigured(faults[0].field))

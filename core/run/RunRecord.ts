@@ -76,7 +76,8 @@ export interface GatheredContext {
   readonly callback_time_zone?: string
 }
 
-interface TokenUsage {
+/** Tokens of a language model, in the API's words. */
+export interface TokenUsage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number

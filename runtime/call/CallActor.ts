@@ -3,7 +3,7 @@
  * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
 import { Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
-import { CallCommand, CallEvent, isOver, type Over, type Step } from "#core/call/Call.ts"
+import { CallCommand, CallEvent, type CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -106,6 +106,8 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
       pass("answered")
       answerRecord = yield* recordAnswer(services, call, step.state.answeredAt)
     }
+    if (event._tag === "TransferAsked" || state._tag === "Transferring") tellOfTransfer(call, step.state)
+    if (state._tag === "Transferred" && step.state._tag === "Up") backFromOther(services, call)
     if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) {
       started = [...started, yield* fork(prepareVoice(services, call))]
     }
@@ -116,6 +118,18 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   call.fetching?.stop()
   return { answerRecord, started, state }
 })
+
+const tellOfTransfer = (call: LiveCall, { _tag }: CallState): void => {
+  if (_tag === "Transferring") return
+  call.handedOver?.(_tag === "Transferred")
+  call.handedOver = undefined
+}
+
+/** The conversation was over when the callee was handed over, so nobody would talk to them. */
+const backFromOther = ({ clock }: CallServices, call: LiveCall): void => {
+  if (call.voice.conversation !== undefined)
+    call.tell(CallEvent.cases.EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "agent_hangup" }))
+}
 
 const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: CallCommand) {
   return yield* CallCommand.match(command, {

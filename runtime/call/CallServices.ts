@@ -7,6 +7,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { CallConversations } from "./CallConversations.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { ContextFetcher } from "./ContextFetcher.ts"
 import { type DialPoint, PassDialPoint } from "./DialPoint.ts"
@@ -16,6 +17,7 @@ import { RecordPause } from "./RecordPause.ts"
 export interface CallServices {
   readonly agent: VoiceAgent["Service"]
   readonly clock: Clock.Clock
+  readonly conversations: (typeof CallConversations)["Service"]
   readonly deadlines: Deadlines["Service"]
   readonly fetcher: ContextFetcher["Service"]
   /** Records in the database. */
@@ -35,6 +37,7 @@ export const callServices = Effect.gen(function* () {
   const services: CallServices = {
     agent: yield* VoiceAgent,
     clock: yield* Clock.Clock,
+    conversations: yield* CallConversations,
     deadlines: yield* Deadlines,
     fetcher: yield* ContextFetcher,
     journal: yield* CallJournal,

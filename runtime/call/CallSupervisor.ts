@@ -5,6 +5,7 @@
 import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
+import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
 import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
@@ -78,7 +79,14 @@ export class CallSupervisor extends Context.Service<
     CallSupervisor,
     Effect.gen(function* () {
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
-      const planner = { keeping: yield* CallKeeping, recordings, ringTimeoutSeconds, services: yield* AgentServices, versions: yield* AgentVersions }
+      const planner = {
+        keeping: yield* CallKeeping,
+        plans: yield* ConversationPlans,
+        recordings,
+        ringTimeoutSeconds,
+        services: yield* AgentServices,
+        versions: yield* AgentVersions
+      }
       const node = yield* makeNode(drainSeconds)
       const { calls, clock, doubts, late } = node
       const listener = endListener(node, yield* CurrentCallMetrics)

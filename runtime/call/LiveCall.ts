@@ -79,6 +79,8 @@ export class LiveCall {
   handedOverAt: SteadyMillis | undefined
   /** What the provider has found out about the call. */
   gathered: Readonly<Record<string, string>> | undefined
+  /** Told once it is known whether the callee who is being transferred is with somebody else. */
+  handedOver: ((isWithOther: boolean) => void) | undefined
   /** The transfer whose request may still leave. */
   transfer: number | undefined
   /** DTMF digits of the callee. */

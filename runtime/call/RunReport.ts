@@ -35,6 +35,11 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
   }
 }
 
+const tagsOf = ({ keys }: LiveCall, answeredAt: number | undefined, disposition: string): Array<string> => {
+  const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
+  return keys === "" ? tags : [...tags, "user_speech"]
+}
+
 const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
   fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
 
@@ -45,14 +50,14 @@ const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gat
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
-  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
+  voice: Partial<Pick<VoiceReport, "conclusion" | "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
   isGreetingMissed = false
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
-  const outcome = outcomeOfEnd(ended, call.isMachine)
-  const disposition = dispositionOf(ended, outcome)
-  const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
-  if (call.keys !== "") tags.push("user_speech")
+  const { conclusion } = voice ?? {}
+  const outcome = outcomeOfEnd(ended, call.isMachine || conclusion?.isVoicemail === true)
+  const disposition = conclusion?.disposition ?? dispositionOf(ended, outcome)
+  const tags = conclusion === undefined ? tagsOf(call, answeredAt, disposition) : [...conclusion.tags]
   if (isGreetingMissed) tags.push("greeting_missed")
   const problem = isGreetingMissed && answeredAt !== undefined ? missedGreeting(answeredAt) : undefined
   const events = eventsOf(call, voice?.events ?? [])

@@ -2,6 +2,7 @@
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { AgentServices } from "#core/model/AgentServices.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted, type SingleCall } from "#core/call/Dialer.ts"
 import { NumberOptedOut } from "#core/contact/OptOut.ts"
@@ -54,6 +55,7 @@ const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): Cal
 }
 
 interface SingleCallServices {
+  readonly chosen: AgentServices["Service"]
   readonly clock: Clock.Clock
   readonly journal: CallJournal["Service"]
   readonly local: LocalJournal["Service"]
@@ -76,6 +78,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { nodeName, recordings } = yield* Config
     const services: SingleCallServices = {
+      chosen: yield* AgentServices,
       clock: yield* Clock.Clock,
       journal: yield* CallJournal,
       local: yield* LocalJournal,
@@ -131,7 +134,7 @@ interface CallScopes {
 }
 
 const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call: SingleCall, trunk: LiveTrunk, from: string | undefined) {
-  const { media, recordings, versions } = services
+  const { chosen, media, recordings, versions } = services
   const own = [
     {
       key: callerKey(call.telephonyConfigurationId, from),
@@ -140,7 +143,9 @@ const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call
     { key: `organization:${call.organizationId}`, limit: yield* limitOf(services, call.organizationId) },
     { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
   ]
-  const needsAudio = recordings || willNeedAudio(yield* versions.get(call.definitionId), call.initialContext)
+  const version = yield* versions.get(call.definitionId)
+  const { hearing } = yield* chosen.chosenFor(call.organizationId, version.configurations)
+  const needsAudio = recordings || hearing !== undefined || willNeedAudio(version, call.initialContext)
   const scopes: CallScopes = { own, audio: media.scope(needsAudio) }
   return scopes
 })

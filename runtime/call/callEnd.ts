@@ -31,7 +31,8 @@ export const endedInWallTime = (clock: Clock.Clock, end: Ended): Ended => {
 
 export const voidInWallTime = (clock: Clock.Clock, state: Void): Void => Void.make({ ...state, at: SteadyTime.wallOf(clock, state.at) })
 
-export const voiceReport = ({ agent }: CallServices, { session, voice }: LiveCall, { answeredAt }: Ended) => {
+export const voiceReport = ({ agent }: CallServices, { session, voice }: LiveCall, { answeredAt, cause }: Ended) => {
+  session?.hungUp?.(cause)
   if (session !== undefined) return session.finish
   // An answered call without a session was answered under a process that has died since.
   return answeredAt === undefined ? Effect.undefined : Effect.map(agent.salvage(voice), (recordingKey) => ({ recordingKey }))

@@ -1,16 +1,19 @@
 /** The audio of a call: prepared while the phone rings, attached once the callee has answered. */
 import { Deferred, Effect, type Scope } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import { ProviderError } from "#core/provider/Adapter.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { VoiceEvent, VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import { callVerbs } from "./callVerbs.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
 const { EndAsked, MediaBack, MediaLost } = CallEvent.cases
 
 const MEDIA_TIMEOUT = "10 seconds"
+const CROWDED_MILLIS = 1000
 
 /** Speech is prepared only once the phone rings, because nothing is said to numbers that are busy or invalid. */
 export const prepareVoice = ({ agent }: CallServices, { fetching, voice }: LiveCall) =>
@@ -26,10 +29,12 @@ export const converse = Effect.fnUntraced(
     const media = yield* openMedia(services, call).pipe(
       Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call, "no audio in time")) })
     )
-    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event))
+    const { conversation } = call.voice
+    const verbs = conversation === undefined ? undefined : callVerbs(services, call, conversation)
+    const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event), verbs)
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
-    if (call.isMachine) session.machineDetected()
+    if (call.isMachine || (verbs !== undefined && call.answeredBy === "machine")) session.machineDetected()
     if (call.isGreetingOver) session.greetingEnded()
     if (call.trunk.media !== undefined) followMedia(services, call, media, session)
     yield* Effect.never
@@ -61,8 +66,10 @@ const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: Me
   })
 }
 
-const onVoiceEvent = ({ clock, local }: CallServices, call: LiveCall, event: VoiceEvent): void => {
+const onVoiceEvent = (services: CallServices, call: LiveCall, event: VoiceEvent): void => {
+  const { clock, local } = services
   const at = SteadyTime.nowOf(clock)
+  if (event._tag === "EndWanted") return askForEnd(services, call, event.cause)
   if (event._tag === "MachineDetected") call.isMachine = true
   if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
@@ -72,6 +79,13 @@ const onVoiceEvent = ({ clock, local }: CallServices, call: LiveCall, event: Voi
   // Not if only the connection broke: an Asterisk that crashes breaks it too, and its callees have not hung up.
   if (event.how === "ended") local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())
   call.tell(MediaLost.make({ at, failed }))
+}
+
+/** Again, if the mailbox is full: nothing else would end the call for minutes. */
+const askForEnd = (services: CallServices, call: LiveCall, cause: HangupCause): void => {
+  const { clock, deadlines } = services
+  if (call.isOver || call.tell(EndAsked.make({ at: SteadyTime.nowOf(clock), cause }))) return
+  deadlines.set(CROWDED_MILLIS, () => askForEnd(services, call, cause))
 }
 
 const noMedia = ({ trunk }: LiveCall, detail: string) =>

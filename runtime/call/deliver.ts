@@ -71,6 +71,8 @@ const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: Steady
   const { onMachine } = call.voice
   if (call.answeredBy === undefined || who !== "unknown") call.answeredBy = who
   if (who !== "machine" && who !== "fax") return
+  // The conversation decides what follows.
+  if (who === "machine" && call.voice.conversation !== undefined && call.session !== undefined) return call.session.machineDetected()
   if (onMachine === "hangup" || (who === "fax" && onMachine === "leave_message")) {
     // Whoever ends the call.
     call.isMachine = true

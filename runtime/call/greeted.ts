@@ -15,7 +15,8 @@ const PATIENCE_MILLIS = 2000
 const isToBeGreeted = ({ voice }: LiveCall): boolean =>
   voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined
 
-export const needsAudio = (call: LiveCall): boolean => isToBeGreeted(call) || call.voice.record || call.voice.detectMachine
+export const needsAudio = (call: LiveCall): boolean =>
+  isToBeGreeted(call) || call.voice.record || call.voice.detectMachine || call.voice.conversation !== undefined
 
 /** Whether calls of this version will need audio; asked before they are planned. */
 export const willNeedAudio = ({ configurations, definition }: AgentVersion, context: JsonObject): boolean => {

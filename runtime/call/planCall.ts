@@ -17,11 +17,14 @@ import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { Fetching } from "./Fetching.ts"
 import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
 import { plannedOpening } from "./plannedOpening.ts"
+import { plannedTalk, type TalkPlanner } from "./plannedTalk.ts"
 
 /** More events than a provider has for one call. If it sends more all the same, the newest are dropped. */
 const MAILBOX_CAPACITY = 64
+/** A conversation ends by itself when its time is over; a call that goes on all the same is ended so much later. */
+const GOODBYE_SECONDS = 30
 
-interface Planner {
+interface Planner extends TalkPlanner {
   readonly keeping: CallKeeping["Service"]
   readonly versions: AgentVersions["Service"]
   readonly services: AgentServices["Service"]
@@ -32,7 +35,7 @@ interface Planner {
 
 /** `dialing` is undefined for a call that another process has left behind. */
 export const planCall = Effect.fnUntraced(function* (
-  { keeping, recordings, ringTimeoutSeconds, services, versions }: Planner,
+  planner: Planner,
   attempt: Attempt & AgentPart,
   ref: CallRef,
   trunk: LiveTrunk,
@@ -40,6 +43,7 @@ export const planCall = Effect.fnUntraced(function* (
   watcher: CallWatcher
 ) {
   const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
+  const { keeping, recordings, ringTimeoutSeconds, services, versions } = planner
   const kept = yield* keeping.of(organizationId)
   const version = yield* versions.get(attempt.agentDefinitionId)
   const { configurations, definition } = version
@@ -52,9 +56,16 @@ export const planCall = Effect.fnUntraced(function* (
     fetching === undefined
       ? yield* Effect.annotateLogs(plannedOpening(definition, context, message), { callId })
       : { greeting: undefined, recording: undefined }
+  const { longestCallSeconds } = trunk.adapter.manifest
+  const known =
+    fetching === undefined ? Effect.succeed(context) : Effect.map(Deferred.await(fetching.opening), () => withFetched(context, fetching))
+  const wanted = { chosen, version, organizationId, known: context, context: known, longestCallSeconds }
+  // Nobody knows how far the conversation of a call was that another process has left behind.
+  const conversation = dialing === undefined ? undefined : yield* plannedTalk(planner, wanted)
   const voice: VoicePlan = {
     ...opening,
     campaignId: campaign?.campaignId,
+    ...(conversation === undefined ? {} : { conversation }),
     detectMachine: isOn,
     later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
     onMachine: action,
@@ -70,7 +81,7 @@ export const planCall = Effect.fnUntraced(function* (
     trunk,
     limitsAt(trunk.adapter.manifest, {
       detects: isOn && trunk.trunk.detects === true,
-      maxDurationSeconds: maxCallDurationSeconds(configurations),
+      maxDurationSeconds: maxCallDurationSeconds(configurations) + (conversation === undefined ? 0 : GOODBYE_SECONDS),
       queues: campaign !== undefined && trunk.adapter.manifest.tells?.includes("queue") === true,
       ringTimeoutSeconds
     }),
@@ -81,6 +92,8 @@ export const planCall = Effect.fnUntraced(function* (
     watcher
   )
 })
+
+const withFetched = (context: JsonObject, { fetched }: Fetching): JsonObject => ({ ...context, ...fetched })
 
 /** Within what the provider takes: it would refuse the call, or end it before the engine expects that. */
 const limitsAt = ({ longestCallSeconds, longestRingSeconds }: Manifest, wanted: CallLimits): CallLimits => ({

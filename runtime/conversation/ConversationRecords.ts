@@ -32,8 +32,8 @@ interface RecordedCall {
 }
 
 interface OpenRecord {
-  /** In the order in which things happened. Returns at once; serves as `ConversationPorts.write`. */
-  readonly write: (fact: CallFact) => Effect.Effect<void>
+  /** In the order in which things happened. */
+  readonly note: (fact: CallFact) => void
 }
 
 /** What goes into the run beside what the call's actor knows. */
@@ -131,7 +131,7 @@ const openRecord = (
     if (isOpen()) local.optedOut(callId)
     optOut()
   }
-  return { write: (fact) => Effect.sync(() => take(fact)) }
+  return { note: take }
 }
 
 const count = (metrics: ConversationMetrics, fact: CallFact): void => {

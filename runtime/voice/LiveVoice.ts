@@ -2,7 +2,8 @@
  * The control plane of a call's voice: has the greeting spoken or played, notes what is said and which keys are pressed, and makes the report.
  * It starts the media plane and hears only rare events from it.
  */
-import { Cause, Clock, Deferred, Effect, Fiber, Option } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
@@ -12,9 +13,11 @@ import { makeOpenings, type OpeningPiece, type Openings } from "./Openings.ts"
 import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
-import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, openVoice, type Voice } from "./Voice.ts"
+import { makeTalk, type Talk } from "./Talk.ts"
+import { usageOf } from "./TalkUsage.ts"
+import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, noteTrouble, openVoice, type Trouble, type Voice } from "./Voice.ts"
 import { makeVoiceFiles, type VoiceFiles } from "./VoiceFiles.ts"
-import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
+import { type CallVerbs, noVerbs, type VoiceEvent, type VoicePlan, type VoiceReport, type VoiceSession } from "./VoiceSession.ts"
 
 /** How soon a phone that has begun to ring is expected to be answered. */
 const USUAL_RING_MILLIS = 2000
@@ -29,19 +32,11 @@ interface VoiceResources {
   readonly metrics: CallMetrics
 }
 
-/** Undefined on failure: the run and the log state the reason, without the text, and the call goes on. */
+/** Undefined on failure: the run and the log state the reason, and the call goes on. */
 const unless =
-  (voice: Voice, texts: { readonly error: string; readonly processor: string; readonly logged: string }) =>
+  (voice: Voice, trouble: Trouble) =>
   <A>(opened: Effect.Effect<A, TtsError | RecordingUnplayable>): Effect.Effect<A | undefined> =>
-    Effect.catchCause(
-      opened,
-      Effect.fnUntraced(function* (cause) {
-        const why = Option.match(Cause.findErrorOption(cause), { onNone: () => "", onSome: ({ message }) => `: ${message}` })
-        voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: texts.error + why, processor: texts.processor })
-        yield* Effect.logWarning(texts.logged, cause)
-        return undefined
-      })
-    )
+    Effect.catchCause(opened, (cause) => Effect.as(noteTrouble(voice, trouble, cause), undefined))
 
 const say = ({ line, noted }: Voice, epoch: number, { speech, text }: OpeningPiece) => {
   if (line.playout.append(epoch, speech)) noted.sayings.at(-1)?.pieces.push({ bytes: speech.length, text })
@@ -111,12 +106,17 @@ const leaveMessage = Effect.fnUntraced(function* (
   })
 })
 
-const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: VoiceResources, voice: Voice): Effect.fn.Return<VoiceReport> {
+const close = Effect.fnUntraced(function* (
+  { files, metrics, pacer }: VoiceResources,
+  voice: Voice,
+  talk: Talk | undefined
+): Effect.fn.Return<VoiceReport> {
   const { digits, line, noted, openedAt, plan, recording, steadyAt, transcript } = voice
   line.hangUp()
   metrics.framesSent += line.sent()
   const seconds = (pacer.now() - openedAt) / 1000
-  noteSaid(voice, line.playout.played())
+  if (talk === undefined) noteSaid(voice, line.playout.played())
+  const talked = yield* talk?.finish ?? Effect.undefined
   const { firstAudioMillis } = noted
   const text = transcript.text()
   const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
@@ -133,37 +133,69 @@ const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: VoiceResou
     digits: digits.pressed(),
     recordingKey,
     transcriptKey,
-    usage: { llm: {}, tts: charactersOf(noted), stt: {}, call_duration_seconds: seconds },
-    gathered: gatheredOf(digits.pressed(), answeredBy, fateOf(voice)),
+    usage: { ...usageOf(talked), tts: charactersOf(noted), call_duration_seconds: seconds },
+    gathered: { ...gatheredOf(digits.pressed(), answeredBy, fateOf(voice)), ...talked?.conclusion.gathered },
+    conclusion: talked?.conclusion,
     firstAudioMillis,
     firstAudioAt: firstAudioMillis === undefined ? undefined : steadyAt + firstAudioMillis,
     wasToSpeak: noted.wasToSpeak
   }
 })
 
+const openWith = Effect.fnUntraced(function* (
+  { files, metrics, openings, pacer }: VoiceResources,
+  plan: VoicePlan,
+  media: MediaStream,
+  emit: (event: VoiceEvent) => void,
+  verbs: CallVerbs
+) {
+  const path = yield* files.recordingPath(plan)
+  const { conversation } = plan
+  const ports = { now: () => pacer.now(), openings, verbs, emit }
+  const talk = conversation === undefined ? undefined : yield* makeTalk(conversation, plan, ports)
+  const voice = yield* openVoice(plan, media, emit, pacer, path, { metrics, room: files.room, listening: talk })
+  return { talk, voice }
+})
+
+/** Says the greeting, and leaves a message if a machine answers. */
+const openUp = Effect.fnUntraced(function* (resources: VoiceResources, voice: Voice, emit: (event: VoiceEvent) => void) {
+  const greeting = yield* Effect.forkScoped(greet(resources, voice, emit), { startImmediately: true })
+  const { machine } = voice
+  if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(resources, voice, machine, greeting, emit), { startImmediately: true })
+})
+
 const attach = Effect.fnUntraced(
-  function* (resources: VoiceResources, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) {
-    const { files, metrics, pacer } = resources
+  function* (resources: VoiceResources, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, verbs: CallVerbs) {
     const run = Effect.runForkWith(yield* Effect.context())
     // In a fiber of its own, so that a caller that is interrupted while it waits does not leave half a recording.
-    const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(resources, voice)))))
-    const path = yield* files.recordingPath(plan)
-    const voice = yield* Effect.acquireRelease(openVoice(plan, media, emit, pacer, path, { metrics, room: files.room }), finish)
-    const greeting = yield* Effect.forkScoped(greet(resources, voice, emit), { startImmediately: true })
-    const { machine } = voice
-    if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(resources, voice, machine, greeting, emit), { startImmediately: true })
+    const finish = ({ talk, voice }: { readonly talk: Talk | undefined; readonly voice: Voice }) =>
+      Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(resources, voice, talk)))))
+    const open = yield* Effect.acquireRelease(openWith(resources, plan, media, emit, verbs), (opened) =>
+      Effect.suspend(() => {
+        opened.talk?.hurry()
+        return finish(opened)
+      })
+    )
+    const { talk, voice } = open
+    yield* talk === undefined ? openUp(resources, voice, emit) : talk.begin(voice)
+    const { machine, noted } = voice
+    const isOver = () => noted.closing !== undefined
     const dtmf: VoiceSession["dtmf"] = (digit, at) => {
-      if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
-      voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
+      if (isOver()) return
+      if (talk !== undefined) return talk.keyReported(digit, at)
+      if (voice.digits.press(digit)) voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
     }
     const machineDetected = () => {
-      if (voice.noted.closing === undefined && voice.noted.answeredBy !== "machine") voice.hearMachine(false)
+      if (talk !== undefined) return talk.machineDetected()
+      if (!isOver() && noted.answeredBy !== "machine") voice.hearMachine(false)
     }
     const greetingEnded = () => {
+      talk?.moment("speak")
       if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed("speak"))
     }
     const resume: VoiceSession["resume"] = (media) => voice.line.resume(media)
-    return { dtmf, greetingEnded, machineDetected, resume, finish: finish(voice) }
+    const hungUp = (cause: HangupCause) => talk?.hungUp(cause)
+    return { dtmf, greetingEnded, machineDetected, hungUp, resume, finish: finish(open) }
   },
   (attached, _resources, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
 )
@@ -183,7 +215,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     isCrowdedBy: openings.isCrowdedBy,
     warm: openings.warm,
     prepare: (plan: VoicePlan) => prepare(resources, plan),
-    attach: (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) => attach(resources, plan, media, emit),
+    attach: (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, verbs = noVerbs) =>
+      attach(resources, plan, media, emit, verbs),
     salvage: files.salvage
   }
 })

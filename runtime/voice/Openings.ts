@@ -43,7 +43,7 @@ export const makeOpenings = Effect.gen(function* () {
   }
 
   /** Undefined when nothing in the text can be said: a number in a list, a word in a script that the voice does not know. */
-  const piece = (text: string, wanted: Wanted, voice: VoicePlan["voice"]): Effect.Effect<OpeningPiece | undefined, TtsError> =>
+  const sentence = (text: string, wanted: Wanted, voice: VoicePlan["voice"]): Effect.Effect<OpeningPiece | undefined, TtsError> =>
     tts.speak(text, wanted, voice).pipe(
       Effect.map((speech) => ({ speech, text })),
       Effect.catchIf(
@@ -52,9 +52,11 @@ export const makeOpenings = Effect.gen(function* () {
       )
     )
 
-  const warm = ({ greeting = "", later, voice }: VoicePlan) =>
+  const warm = ({ conversation, greeting = "", later, voice }: VoicePlan) =>
     Effect.suspend(() =>
-      greeting === "" && later === undefined ? Effect.void : tts.warm(greeting === "" ? [""] : sentencesOf(greeting), voice)
+      greeting === "" && later === undefined && conversation === undefined
+        ? Effect.void
+        : tts.warm(greeting === "" ? [""] : sentencesOf(greeting), voice)
     )
 
   /**
@@ -62,13 +64,13 @@ export const makeOpenings = Effect.gen(function* () {
    * made: earlier pieces stay said, and nothing is left out in the middle.
    */
   const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: Wanted, say: (piece: OpeningPiece) => void) {
-    const text = greeting?.trim() ?? ""
-    if (text === "") return
-    if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
+    const whole = greeting?.trim() ?? ""
+    if (whole === "") return
+    if (whole.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
     let { neededAt } = wanted
-    const pieces = yield* Effect.forEach(sentencesOf(text), (sentence) => {
-      const begun = Effect.forkChild(piece(sentence, { ...wanted, neededAt }, voice), { startImmediately: true })
-      neededAt += sentence.length * characterMillis
+    const pieces = yield* Effect.forEach(sentencesOf(whole), (text) => {
+      const begun = Effect.forkChild(sentence(text, { ...wanted, neededAt }, voice), { startImmediately: true })
+      neededAt += text.length * characterMillis
       return begun
     })
     let isAnySaid = false
@@ -83,6 +85,6 @@ export const makeOpenings = Effect.gen(function* () {
 
   const voiceOf = ({ voice }: VoicePlan): string => voice ?? tts.voice
 
-  return { engine: tts.engine, voiceOf, recorded, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
+  return { engine: tts.engine, voiceOf, recorded, sentence, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })
 export type Openings = Effect.Success<typeof makeOpenings>

@@ -15,12 +15,20 @@ export interface Played {
   readonly bytes: number
 }
 
+/** Each is called at most once, with the time at which the first or the last frame of the piece was sent. */
+interface PieceHooks {
+  readonly begun?: (at: number) => void
+  /** The callee has heard all of it. */
+  readonly played?: (sentAt: number) => void
+}
+
 interface Piece {
   readonly name: string
   readonly speech: Uint8Array
-  readonly played: (() => void) | undefined
+  readonly hooks: PieceHooks
   /** Where it ends in its utterance, in bytes. */
   readonly end: number
+  hasBegun: boolean
   /** When its first sample was sent, or would have been if a pause had not come between. */
   startedAt: number | undefined
   /** When its last frame was sent, and the carrier was asked to tell of it. */
@@ -90,18 +98,16 @@ export class Playout {
     return this.#epoch
   }
 
-  /**
-   * Adds speech to the utterance: whole frames, which must not change any more. `played` is called once the callee has heard all of the piece. False:
-   * the utterance was stopped, and the piece is dropped.
-   */
-  append(epoch: number, speech: Uint8Array, played?: () => void): boolean {
+  /** Adds speech to the utterance: whole frames, which must not change any more. False: the utterance was stopped, and the piece is dropped. */
+  append(epoch: number, speech: Uint8Array, hooks: PieceHooks = {}): boolean {
     if (epoch !== this.#epoch) return false
     this.#end += speech.length
     this.#pieces.push({
       name: String(++this.#names),
       speech,
-      played,
+      hooks,
       end: this.#end,
+      hasBegun: false,
       startedAt: undefined,
       sentAt: undefined,
       dueTick: undefined
@@ -230,6 +236,10 @@ export class Playout {
     if (piece === undefined) return frameSize
     const { speech } = piece
     piece.startedAt ??= now + (from - this.#at) / bytesPerMillis
+    if (!piece.hasBegun) {
+      piece.hasBegun = true
+      piece.hooks.begun?.(now)
+    }
     const frame = this.#frame
     const at = this.#at
     const length = Math.min(frameSize - from, speech.length - at)
@@ -289,7 +299,7 @@ export class Playout {
     if (piece === undefined) return
     this.#reading = Math.max(0, this.#reading - 1)
     this.#heard = Math.max(this.#heard, piece.end)
-    piece.played?.()
+    piece.hooks.played?.(piece.sentAt ?? this.#now())
   }
 
   #tellFinished(): void {

@@ -16,10 +16,16 @@ import type { Played, Playout } from "./Playout.ts"
 
 /** People answer a question before its last word is over. */
 const endingMillis = 800
+/** After a key is noticed, its tones go on for about as long. */
+const keyMillis = 300
 
 type Commit = Extract<TurnCommand, { readonly _tag: "Commit" }>
 
 interface TurnTakingEvents {
+  /** The callee has begun to speak, while the agent is silent or because it was interrupted. `committed` or `abandoned` follows. */
+  readonly started: () => void
+  /** It was no speech, or it did not interrupt the agent, which has begun to speak meanwhile. */
+  readonly abandoned: () => void
   /** The end-of-turn model is asked; `judged` takes its answer, and may be called at once. */
   readonly judge: (text: string, judged: (probability: number) => void) => void
   /** An answer may be generated, but nothing of it spoken or done before the commit. */
@@ -43,6 +49,8 @@ interface TurnTakingOptions {
 export interface TurnTaking extends FrameListener {
   /** What the recognizer tells. */
   readonly understood: (event: RecognizerEvent) => void
+  /** The callee presses a key: neither its tones nor what was being said is a turn. */
+  readonly keyed: () => void
 }
 
 export const makeTurnTaking = (options: TurnTakingOptions, events: TurnTakingEvents): TurnTaking => new Turns(options, events)
@@ -66,6 +74,10 @@ class Turns implements TurnTaking {
   #isProtected = false
   /** What was understood while the agent spoke. */
   #saidOver = ""
+  /** `started` has been told, and neither `committed` nor `abandoned` since. */
+  #isStarted = false
+  /** Until then a key is heard. */
+  #keyedUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: TurnTakingOptions, events: TurnTakingEvents) {
     this.#options = options
@@ -74,11 +86,12 @@ class Turns implements TurnTaking {
 
   hear(frame: PcmFrame): void {
     const change = this.#activity.push(frame)
-    if (!this.#isProtected) this.#options.recognizer.write(frame.samples)
+    const now = this.#options.now()
+    const isDeaf = this.#isProtected || now < this.#keyedUntil
+    if (!isDeaf) this.#options.recognizer.write(frame.samples)
     if (change === undefined || change === "ended") return
     this.#isVoiced = change !== "paused"
-    if (this.#isProtected) return
-    const now = this.#options.now()
+    if (isDeaf) return
     const since = now - this.#activity.changedMillisAgo()
     if (change === "paused") {
       this.#tellBargeIn({ _tag: "VoicePaused", at: now })
@@ -115,6 +128,12 @@ class Turns implements TurnTaking {
       case "Failed":
         return this.#forget(at)
     }
+  }
+
+  keyed(): void {
+    const now = this.#options.now()
+    this.#keyedUntil = now + keyMillis
+    this.#forget(now)
   }
 
   #voice(at: number, since: number): void {
@@ -162,6 +181,7 @@ class Turns implements TurnTaking {
     const isNone = commands.includes("Resume") || commands.includes("Disregard")
     if (isNone) this.#saidOver = ""
     if (isNone && event._tag === "Passed") this.#forget(event.at)
+    this.#tellStart()
     return isNone
   }
 
@@ -173,15 +193,31 @@ class Turns implements TurnTaking {
   }
 
   #forget(at: number): void {
-    const { commands, state } = forgetTurn(this.#turn, at)
-    this.#turn = state
-    for (const command of commands) this.#perform(command)
+    this.#take(forgetTurn(this.#turn, at))
   }
 
   #tellTurn(event: TurnEvent): void {
-    const { commands, state } = nextTurn(this.#turn, event, this.#options)
+    this.#take(nextTurn(this.#turn, event, this.#options))
+  }
+
+  #take({ commands, state }: ReturnType<typeof nextTurn>): void {
     this.#turn = state
     for (const command of commands) this.#perform(command)
+    if (this.#turn._tag !== "Idle") return this.#tellStart()
+    if (!this.#isStarted) return
+    this.#isStarted = false
+    this.#events.abandoned()
+  }
+
+  #tellStart(): void {
+    if (this.#isStarted || this.#turn._tag === "Idle" || this.#bargeIn._tag !== "Silent") return
+    this.#isStarted = true
+    this.#events.started()
+  }
+
+  #commit(turn: Commit): void {
+    this.#isStarted = false
+    this.#events.committed(turn)
   }
 
   #perform(command: TurnCommand): void {
@@ -191,7 +227,7 @@ class Turns implements TurnTaking {
     if (this.#bargeIn._tag !== "Silent") return
     if (command._tag === "Judge") return this.#judge(command.text, command.revision)
     if (command._tag === "Speculate") return this.#events.speculate(command.text)
-    if (command._tag === "Commit") this.#events.committed(command)
+    if (command._tag === "Commit") this.#commit(command)
   }
 
   #judge(text: string, revision: number): void {

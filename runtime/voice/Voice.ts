@@ -1,5 +1,5 @@
 /** The voice of one open call: its line, its recording, and what is learned while it lasts. */
-import { Clock, Deferred, Effect, type Fiber } from "effect"
+import { Cause, Clock, Deferred, Effect, type Fiber, Option } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
@@ -8,7 +8,8 @@ import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { makeDigits, type MessageFate } from "./CallFindings.ts"
 import type { Moment } from "./MessageMoment.ts"
-import type { Played } from "./Playout.ts"
+import type { FrameListener } from "./FrameListener.ts"
+import type { Played, Playout } from "./Playout.ts"
 import { startRecording } from "./Recording.ts"
 import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
 import { openLine } from "./VoiceLine.ts"
@@ -39,12 +40,23 @@ const makeMachine = () => ({ heard: Deferred.makeUnsafe<boolean>(), moment: Defe
 
 export type Machine = ReturnType<typeof makeMachine>
 
-export const isToSpeak = ({ greeting = "", later, recording }: VoicePlan): boolean =>
-  later !== undefined || recording !== undefined || greeting.trim() !== ""
+/** Whether the callee should hear something as soon as they have answered. */
+export const isToSpeak = ({ conversation, greeting = "", later, recording }: VoicePlan): boolean => {
+  const isDelayed = (conversation?.plan.graph.start.delayMillis ?? 0) > 0
+  return !isDelayed && (later !== undefined || recording !== undefined || greeting.trim() !== "")
+}
+
+/** What a conversation does in place of the greeting, with what is heard. */
+interface Listening {
+  readonly listeners: (playout: Playout) => ReadonlyArray<FrameListener>
+  readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
+  readonly moment: (moment: Moment) => void
+}
 
 interface Ports {
   readonly metrics: CallMetrics
   readonly room: (typeof StorageRoom)["Service"]
+  readonly listening: Listening | undefined
 }
 
 export const openVoice = Effect.fnUntraced(function* (
@@ -53,7 +65,7 @@ export const openVoice = Effect.fnUntraced(function* (
   emit: (event: VoiceEvent) => void,
   pacer: FramePacer,
   recordingPath: string,
-  { metrics, room }: Ports
+  { listening, metrics, room }: Ports
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
@@ -61,7 +73,7 @@ export const openVoice = Effect.fnUntraced(function* (
   const steadyAt = yield* SteadyTime.now
   const isFull = plan.record && room.isFull(plan.organizationId)
   const recording = plan.record && !isFull ? startRecording(recordingPath) : undefined
-  const machine = plan.onMachine === "leave_message" ? makeMachine() : undefined
+  const machine = plan.onMachine === "leave_message" && listening === undefined ? makeMachine() : undefined
   const noted: Noted = {
     answeredBy: undefined,
     sayings: [],
@@ -80,11 +92,13 @@ export const openVoice = Effect.fnUntraced(function* (
     pacer,
     {
       verdict: (verdict, isBeeping) => {
+        if (listening !== undefined) return listening.verdict(verdict, isBeeping)
         if (verdict === "machine") return hearMachine(isBeeping)
         noted.answeredBy ??= verdict
         if (verdict === "human") emit({ _tag: "HumanDetected" })
       },
       moment: (moment) => {
+        if (listening !== undefined) return listening.moment(moment)
         if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed(moment))
       },
       skipped: (frames) => {
@@ -96,7 +110,7 @@ export const openVoice = Effect.fnUntraced(function* (
         emit({ _tag: "MediaClosed", how: "failed", why: "voice line failed" })
       }
     },
-    { recording, detectMachine: plan.detectMachine }
+    { recording, detectMachine: plan.detectMachine, ...(listening === undefined ? {} : { listeners: listening.listeners }) }
   )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
   const transcript = makeTranscript(plan.keepsTranscript)
@@ -123,15 +137,39 @@ export const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFat
   return message === "cut" && (line.playout.played()?.bytes ?? 0) >= bytes ? "left" : message
 }
 
+/** The last saying is what the callee hears first, if they have not heard anything yet. */
+export const noteFirstAudio = ({ epochOf, noted, openedAt, transcript }: Voice, from: number): void => {
+  const saying = noted.sayings.at(-1)
+  if (noted.firstAudioMillis !== undefined || saying === undefined) return
+  noted.firstAudioMillis = Math.max(0, from - openedAt)
+  const { engine, voice } = saying
+  transcript.firstAudio({ at: epochOf(from), millis: noted.firstAudioMillis, engine, voice })
+}
+
+/** Of something that could not be said: what the run and the log state, besides the reason. */
+export interface Trouble {
+  readonly error: string
+  readonly processor: string
+  readonly logged: string
+}
+
+/** The run and the log state the reason, without the text. */
+export const noteTrouble = Effect.fnUntraced(function* (
+  { transcript }: Voice,
+  { error, logged, processor }: Trouble,
+  cause: Cause.Cause<{ readonly message: string }>
+) {
+  const why = Option.match(Cause.findErrorOption(cause), { onNone: () => "", onSome: ({ message }) => `: ${message}` })
+  transcript.problem({ at: yield* Clock.currentTimeMillis, error: error + why, processor })
+  yield* Effect.logWarning(logged, cause)
+})
+
 /** Adds to the transcript what the callee has heard of the last saying; the rest was not said. */
-export const noteSaid = ({ epochOf, noted, openedAt, transcript }: Voice, played: Played | undefined): void => {
+export const noteSaid = (voice: Voice, played: Played | undefined): void => {
+  const { epochOf, noted, transcript } = voice
   const saying = noted.sayings.at(-1)
   if (played === undefined || saying === undefined) return
   const text = heardText(saying.pieces, played.bytes)
-  if (noted.firstAudioMillis === undefined) {
-    noted.firstAudioMillis = Math.max(0, played.from - openedAt)
-    const { engine, voice } = saying
-    transcript.firstAudio({ at: epochOf(played.from), millis: noted.firstAudioMillis, engine, voice })
-  }
+  noteFirstAudio(voice, played.from)
   if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(played.from), until: epochOf(played.until) })
 }

@@ -10,7 +10,7 @@ import { makeLiveVoice } from "./LiveVoice.ts"
 import { MediaRoom } from "./MediaRoom.ts"
 import type { RecordedSpeech } from "./RecordedSpeech.ts"
 import type { Tts } from "./Tts.ts"
-import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
+import type { CallVerbs, VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
 export class VoiceAgent extends Context.Service<
   VoiceAgent,
@@ -27,11 +27,12 @@ export class VoiceAgent extends Context.Service<
      * skipped. An interrupt drops the pieces that have not been begun.
      */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
-    /** The greeting begins as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not throw. */
+    /** The greeting begins as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not throw. `verbs` are for conversations. */
     readonly attach: (
       plan: VoicePlan,
       media: MediaStream,
-      emit: (event: VoiceEvent) => void
+      emit: (event: VoiceEvent) => void,
+      verbs?: CallVerbs
     ) => Effect.Effect<VoiceSession, never, Scope.Scope>
     /** Makes the recording of a process that died playable, and returns its key; undefined when there is none. */
     readonly salvage: (plan: VoicePlan) => Effect.Effect<string | undefined>

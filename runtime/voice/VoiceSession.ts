@@ -2,14 +2,24 @@
  * The agent's side of one call, between the actor that owns the call and its audio. A session listens and speaks. It never hangs up and does
  * not limit the call's length: the actor does both.
  */
-import type { Effect } from "effect"
+import { Effect } from "effect"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import type { OpenEndOfTurn } from "#core/model/EndOfTurnProvider.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import type { FeedbackEvent } from "#core/run/RunRecord.ts"
+import type { FeedbackEvent, TokenUsage } from "#core/run/RunRecord.ts"
+import type { SpeechToText, RecognizerHints } from "#core/model/SpeechToText.ts"
+import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Conclusion, ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
+import type { ConversationPorts } from "#runtime/conversation/ConversationActor.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { BargeInRules } from "#core/voice/BargeIn.ts"
 import type { VoiceFindings } from "./CallFindings.ts"
 
 /** What a call opens with. */
@@ -20,6 +30,40 @@ export interface PlannedOpening {
   readonly greeting: string | undefined
   /** Rendered; the message left on a machine after its beep. */
   readonly message?: string | undefined
+}
+
+/** The conversation that a call holds, and what it is held with. */
+export interface PlannedTalk {
+  readonly plan: ConversationPlan
+  readonly model: OpenLanguageModel
+  readonly hearing: SpeechToText
+  readonly endOfTurn: OpenEndOfTurn
+  /** How the callee may interrupt, where they may. */
+  readonly bargeIn: Omit<BargeInRules, "allowInterrupt">
+  /** What is known of the call and the callee. May wait for what is fetched; never fails. */
+  readonly context: Effect.Effect<JsonObject>
+  /** What the callee may say in a node. */
+  readonly hintsAt: (node: ConversationNode) => RecognizerHints
+}
+
+/** What a conversation can have done, besides speaking and hanging up. */
+export interface CallVerbs extends Pick<ConversationPorts, "runTool" | "sendDigits"> {
+  /** Keeps it for the run. Returns at once. */
+  readonly note: (fact: CallFact) => void
+  /** Ends once it is known what came of it. */
+  readonly transfer: (
+    destination: string,
+    timeoutSeconds: number
+  ) => Effect.Effect<"transferred" | (ToolAnswer & { readonly _tag: "Failed" })>
+}
+
+const failed = (reason: string) => Effect.succeed({ _tag: "Failed", reason } as const)
+
+export const noVerbs: CallVerbs = {
+  runTool: () => failed("Tools are not available."),
+  sendDigits: () => failed("No keys can be pressed."),
+  transfer: () => failed("Calls cannot be transferred."),
+  note: () => {}
 }
 
 export interface VoicePlan extends PlannedOpening {
@@ -37,6 +81,8 @@ export interface VoicePlan extends PlannedOpening {
   readonly detectMachine: boolean
   /** What to do when a machine is detected. */
   readonly onMachine: MachineAction
+  /** Undefined: the agent cannot hear, and says its greeting only. */
+  readonly conversation?: PlannedTalk | undefined
 }
 
 export type VoiceEvent =
@@ -47,10 +93,12 @@ export type VoiceEvent =
   | { readonly _tag: "HumanDetected" }
   | { readonly _tag: "MediaClosed"; readonly how: MediaEnd; readonly why: string }
   | { readonly _tag: "GreetingSpoken" }
+  /** The conversation is over: what was to be heard has been heard. */
+  | { readonly _tag: "EndWanted"; readonly cause: HangupCause }
 
 /** The `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. */
 interface VoiceUsage {
-  readonly llm: Readonly<Record<string, never>>
+  readonly llm: Readonly<Record<string, TokenUsage>>
   readonly tts: Readonly<Record<string, number>>
   readonly stt: Readonly<Record<string, number>>
   /** From opening the audio to `finish`. */
@@ -67,6 +115,8 @@ export interface VoiceReport {
   readonly usage: VoiceUsage
   /** Entries for `gathered_context`. */
   readonly gathered: VoiceFindings
+  /** What the conversation has come to; undefined when there was none. Its `gathered` is part of the other. */
+  readonly conclusion?: Conclusion | undefined
   /** From opening the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
   /** The steady time of the first frame of speech. */
@@ -82,6 +132,8 @@ export interface VoiceSession {
   readonly machineDetected: () => void
   /** The provider has heard a machine's greeting end, so that a message can be left now. */
   readonly greetingEnded: () => void
+  /** The call has ended, and this is why. Told before `finish`, if at all. */
+  readonly hungUp?: (cause: HangupCause) => void
   /** The call's audio goes on over this stream. What is being said goes on where it stopped. */
   readonly resume: (media: MediaStream) => void
   /**

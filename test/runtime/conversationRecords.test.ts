@@ -62,7 +62,12 @@ const ended = (attempt: NewAttempt, cause: "node_lost" | "normal_clearing") =>
   CallJournal.use((_) => _.ended(attempt, bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause, endedAt: 9000 }))))
 
 const converse = (attempt: NewAttempt, facts: ReadonlyArray<CallFact>, keepsTranscript = true) =>
-  ConversationRecords.use((_) => Effect.forEach(facts, _.open(callOf(attempt, keepsTranscript)).write, { discard: true }))
+  ConversationRecords.use((_) =>
+    Effect.sync(() => {
+      const { note } = _.open(callOf(attempt, keepsTranscript))
+      facts.forEach(note)
+    })
+  )
 
 const begun = (phoneNumber: string): Promise<NewAttempt> => run(begin(phoneNumber))
 

@@ -77,8 +77,8 @@ t.test("given an utterance, when it is told that it has been played, then the ca
     const { playout } = lineOver(callee)
     const told: Array<string> = []
     const tell = (what: string) => () => told.push(`${what}: ${bytesOf(callee.heard).length / 160} heard, ${callee.sent.length} sent`)
-    playout.append(playout.epoch(), speech(4), tell("first"))
-    playout.append(playout.epoch(), speech(6, 1), tell("second"))
+    playout.append(playout.epoch(), speech(4), { played: tell("first") })
+    playout.append(playout.epoch(), speech(6, 1), { played: tell("second") })
     playout.finish(playout.epoch(), tell("all"))
     callee.talk(60)
     t.strictSame(told, expected, name)

@@ -21,6 +21,7 @@ import { configurationId, layerOf, organizationId, refusal } from "#test/support
 import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
 import { untilTrue } from "#test/support/engine.ts"
 import { run } from "#test/support/run.ts"
+import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
 import { refTo } from "#test/support/refTo.ts"
 
@@ -183,6 +184,7 @@ t.test("given a call that a former process has left behind, when it is answered,
   const scene = new Scene()
   const { says, world } = scene
   fetches(Effect.never)(scene)
+  world.services = { ...world.services, hearing: scriptedRecognizer() }
   world.attempts.set(callId, { contact: undefined, dialEpoch: 1, state: "sent" })
   world.lookup = Effect.succeed("ringing")
   const left: LeftAttempt = {
@@ -211,6 +213,7 @@ t.test("given a call that a former process has left behind, when it is answered,
   )
   t.strictSame(world.log, ["look", "prepared", "answered", "media", "voice", "finish", "ended answered"])
   t.match(scene.plan, { greeting: "Hello Bob of Town", later: undefined })
+  t.equal(scene.plan?.conversation, undefined, "nobody knows how far a conversation had come")
 })
 
 t.test("given a server that gives no answer, when the callee has, then he waits no longer than ten seconds from the dial", async (t) => {

@@ -9,13 +9,14 @@ import { makeTurnTaking, type TurnTaking } from "#runtime/voice/TurnTaking.ts"
 import { openLine } from "#runtime/voice/VoiceLine.ts"
 import { fliteClips } from "#test/support/prompts.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
-import { after, hiss, nothing, type Sound } from "#test/support/sound.ts"
+import { after, hiss, keyTone, nothing, type Sound } from "#test/support/sound.ts"
 import { isNoise, loopback } from "#test/support/voiceScene.ts"
 
 const sentences = ["Yes, I would like that.", "Uh huh.", "Okay.", "Wait a minute, please."]
 const spoken = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
 /** As loud as a cough, and as long. */
 const cough = hiss(180, 5000, 3)
+const loudNoise = hiss(400, 5000, 4)
 
 const interruptible: BargeInRules = { policy: "provisional", minWords: 3, allowInterrupt: true }
 /** Different in each frame, so that it can be seen which was heard; never like noise. */
@@ -27,6 +28,8 @@ const conversation = (rules: BargeInRules = interruptible) => {
   const callee = loopback(2)
   const recognizer = scriptedRecognizer()
   const told: Array<string> = []
+  /** How the callee's turns begin and end. */
+  const turnings: Array<string> = []
   const stops: Array<Played | undefined> = []
   const written: Array<number> = []
   const ignore = () => {}
@@ -62,7 +65,12 @@ const conversation = (rules: BargeInRules = interruptible) => {
             judge: (text, judged) => judged(Effect.runSync(endOfTurnRules.probability({ ...pause, text }))),
             speculate: (text) => void told.push(`${millis()} speculate ${text}`),
             cancelSpeculation: () => void told.push(`${millis()} cancel`),
-            committed: ({ text }) => void told.push(`${millis()} committed ${text}`),
+            started: () => void turnings.push("started"),
+            abandoned: () => void turnings.push("abandoned"),
+            committed: ({ text }) => {
+              turnings.push("committed")
+              told.push(`${millis()} committed ${text}`)
+            },
             interrupted: (played) => void stops.push(played)
           }
         )
@@ -81,7 +89,8 @@ const conversation = (rules: BargeInRules = interruptible) => {
     return { from, until: millis() }
   }
   hears(nothing(1000))
-  return { callee, hears, millis, playout, says, stops, told, written }
+  const key = () => turns?.keyed()
+  return { callee, hears, key, millis, playout, says, stops, told, turnings, written }
 }
 
 /** The agent says a line of four seconds, and has said one second of it. */
@@ -105,10 +114,11 @@ const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
 t.test(
   "given a callee who answers, when the answer is complete, then the turn is committed 200 ms after it, with a head start",
   async (t) => {
-    const { hears, says, told } = conversation()
+    const { hears, says, told, turnings } = conversation()
     const { until } = says("Yes, I would like that.")
     hears(nothing(1500))
     t.equal(told.length, 2)
+    t.strictSame(turnings, ["started", "committed"])
     const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
     t.match(told, [/speculate Yes, I would like that/, /committed Yes, I would like that/])
     t.ok((speculated ?? 999) <= 140, `thought about after ${speculated} ms`)
@@ -139,7 +149,7 @@ t.test(
       call.hears(nothing(5000))
       t.ok(bytesOf(call.callee.heard).equals(Buffer.from(speech(200))), `${name}: all is heard, once`)
       t.ok(longestGap(call.callee.heard) <= 1500, `${name}: after ${longestGap(call.callee.heard)} ms`)
-      t.strictSame([call.stops, call.told], [[], []], name)
+      t.strictSame([call.stops, call.told, call.turnings], [[], [], []], name)
       return longestGap(call.callee.heard)
     }
     t.ok(check("cough", ({ hears }) => hears(cough)) > 0, "it had paused")
@@ -179,6 +189,15 @@ t.test(
     t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")
   }
 )
+
+t.test("given noise and keys, when nothing was said, then a turn that had begun is over, and a key begins none", async (t) => {
+  const { hears, key, turnings } = conversation()
+  hears(after(loudNoise, nothing(6000)))
+  t.strictSame(turnings, ["started", "abandoned"])
+  key()
+  hears(after(keyTone("5", 200), nothing(1500)))
+  t.strictSame(turnings.slice(2), [])
+})
 
 t.test("given an agent that has all but finished, when the callee says okay, then that is its turn", async (t) => {
   const { hears, playout, says, told } = conversation()

@@ -1,6 +1,7 @@
 /** A call on a test clock: its actor among fakes of our own ports, and a record of what its trunk was asked. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
+import type { Conclusion } from "#core/agent/conversation/ConversationState.ts"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -14,7 +15,7 @@ import type { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { CallRate, type Departure } from "#runtime/dispatch/CallRate.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import type { VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import type { CallVerbs, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { campaignId, configurationId, layerOf, organizationId, World } from "./fakes.ts"
 import { run } from "./run.ts"
@@ -44,8 +45,16 @@ export class Scene {
     })
   ])
   permitted: () => boolean = () => true
+  /** Whether calls are recorded. */
+  recordings: "on" | "off" = "on"
   /** The plan that the conversation was started with. */
   plan: VoicePlan | undefined
+  /** What a conversation can have done with the call. */
+  verbs: CallVerbs | undefined
+  /** What the conversation has come to; undefined when there is none. */
+  conclusion: Conclusion | undefined
+  /** The causes that the conversation was told of at the end of the call. */
+  readonly hangups: Array<string> = []
   /** The contact's data. */
   context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
@@ -68,11 +77,12 @@ export class Scene {
       settled
     )
   readonly voice = Layer.succeed(VoiceAgent, {
-    attach: (plan, media, emit) =>
+    attach: (plan, media, emit, verbs) =>
       Effect.gen({ self: this }, function* () {
         const { later } = plan
         const attachedAt = yield* SteadyTime.now
         this.plan = plan
+        this.verbs = verbs
         this.world.log.push("voice")
         this.hears = emit
         this.onMedia(media)
@@ -85,20 +95,22 @@ export class Scene {
             this.onMedia(media)
           },
           machineDetected: () => this.world.log.push("told of a machine"),
-          finish: Effect.as(
+          hungUp: (cause) => void this.hangups.push(cause),
+          finish: Effect.map(
             Effect.sync(() => this.world.log.push("finish")),
-            {
+            () => ({
               digits: "",
               events: [],
               firstAudioMillis: undefined,
               firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
               wasToSpeak: true,
-              gathered: {},
+              gathered: this.conclusion?.gathered ?? {},
+              conclusion: this.conclusion,
               recordingKey: undefined,
               transcriptKey: undefined,
               transcriptText: "",
               usage: { call_duration_seconds: 0, llm: {}, stt: {}, tts: {} }
-            }
+            })
           )
         }
         return session
@@ -184,7 +196,7 @@ export const play = (
       const engine = yield* dial(scene).pipe(
         Effect.andThen(Effect.suspend(() => act(scene))),
         Effect.andThen(Effect.suspend(() => Deferred.succeed(played, [...scene.world.log]))),
-        Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)),
+        Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: scene.recordings }, scene.voice)),
         Effect.provide(scene.logger),
         Effect.forkChild
       )

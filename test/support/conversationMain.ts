@@ -14,8 +14,8 @@ const converse = Effect.gen(function* () {
     organizationId: OrganizationId.make(Number(organizationId)),
     runId: RunId.make(Number(runId))
   }
-  const { write } = records.open({ ...call, phoneNumber, timeZone: "America/New_York", keepsTranscript: true })
-  yield* Effect.forEach(conversationSoFar(true), write, { discard: true })
+  const { note } = records.open({ ...call, phoneNumber, timeZone: "America/New_York", keepsTranscript: true })
+  conversationSoFar(true).forEach(note)
   // Returns once all of it is in the database.
   yield* records.collect(call)
   process.stdout.write("written\n")

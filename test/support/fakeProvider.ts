@@ -9,6 +9,8 @@ import {
   ProviderError,
   type Trunk
 } from "#core/provider/Adapter.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import { TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 import type { World } from "./fakes.ts"
 
 export const refusal = (reason: OriginateRefused["reason"], retryAfterMillis?: number) =>
@@ -67,6 +69,16 @@ const trunkOf = (world: World): Trunk => ({
         return Effect.as(world.originate, { providerCallId: world.providerCallId ?? callId })
       }
     ),
+  ...(world.transfers
+    ? {
+        transfer: (_: CallRef, { kind, leave, to }: TransferRequest) =>
+          Effect.suspend(() => {
+            if (!leave()) return Effect.fail(new TransferRefused({ detail: "it may not leave" }))
+            world.log.push(`transfer ${kind} ${to}`)
+            return Effect.void
+          })
+      }
+    : {}),
   sendDtmf: () => Effect.void
 })
 

@@ -6,7 +6,8 @@ import type { CallCost } from "#core/provider/CallCost.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import type { Tool } from "#core/tool/Tool.ts"
+import type { ChosenServices } from "#core/model/AgentServices.ts"
 import type { CallLimits } from "#core/call/Call.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
@@ -51,6 +52,7 @@ import { Slots } from "#runtime/dispatch/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { agentsOf } from "./fakeAgents.ts"
 import { journalOf } from "./fakeJournal.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
@@ -93,6 +95,10 @@ export class World {
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
   /** The audio of calls is opened by us. */
   opensMedia = true
+  /** The provider transfers calls. */
+  transfers = false
+  /** A real adapter, in place of the provider that answers as it is told. */
+  adapter: Adapter | undefined
   /** The provider connects to us for the audio of calls, with this protocol. */
   accept: AcceptMedia | undefined
   /** Reads the provider's callbacks. */
@@ -120,6 +126,10 @@ export class World {
   finding: Effect.Effect<void> = Effect.void
   definition: Readonly<Record<string, unknown>> = {}
   configurations: Readonly<Record<string, unknown>> = {}
+  /** The organization's tools. */
+  tools: ReadonlyArray<Tool> = []
+  /** What agents speak with. They cannot hear. */
+  services: ChosenServices = deafServices
   /** What is fetched for a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** What was recorded for the runs of late calls. */
@@ -357,25 +367,14 @@ export const layerOf = (
     Layer.succeed(CallKeeping, { of: () => Effect.succeed({ recordings: true, transcripts: true }), changed: Effect.void }),
     // The journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
-    Layer.succeed(AgentVersions, {
-      // The supervisor reads only these fields of a version.
-      get: () =>
-        Effect.suspend(() =>
-          Effect.as(world.finding, {
-            agentId: world.plan.agentId,
-            configurations: world.configurations,
-            definition: world.definition,
-            flaw: undefined
-          } as never)
-        )
-    }),
+    agentsOf(world),
     EngineLock.layerHeld,
     Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
     noOutages,
-    Registry.layerOf([adapterOf(world)]),
-    Layer.succeed(AgentServices, { chosenFor: () => Effect.succeed(deafServices) }),
+    Registry.layerOf([world.adapter ?? adapterOf(world)]),
+    Layer.succeed(AgentServices, { chosenFor: () => Effect.sync(() => world.services) }),
     // An invalid value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 
 export const noConversations = Layer.succeed(ConversationRecords, {
-  open: () => ({ write: () => Effect.void }),
+  open: () => ({ note: () => {} }),
   collect: () => Effect.undefined,
   settled: () => {},
   optedOut: () => Effect.void

@@ -8,6 +8,8 @@ import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText 
 interface ScriptedRecognizer extends SpeechToText {
   /** The callee begins to say this. */
   readonly says: (text: string) => void
+  /** What was said so far will not be recognized. */
+  readonly forget: () => void
   readonly hints: ReadonlyArray<RecognizerHints>
   readonly session: () => RecognizerSession | undefined
 }
@@ -60,6 +62,7 @@ export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) =
     ownsTurns: false,
     open,
     says: (text) => void said.push(text),
+    forget: () => void said.splice(0),
     hints,
     session: () => session
   }

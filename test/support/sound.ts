@@ -48,3 +48,9 @@ export const framesOf = function* (sound: Sound): Generator<PcmFrame> {
     yield frame
   }
 }
+
+/** The tones of a key, 0 to 9, * or #, as phones make them. */
+export const keyTone = (key: string, millis: number): Float64Array => {
+  const place = "123456789*0#".indexOf(key)
+  return tone(millis, [[697, 770, 852, 941][Math.floor(place / 3)] ?? 0, 4000], [[1209, 1336, 1477][place % 3] ?? 0, 4000])
+}

@@ -138,18 +138,17 @@ export interface Voices {
   readonly room?: (typeof StorageRoom)["Service"]
 }
 
+/** What the voices of calls need, besides a pacer. */
+export const voicesWith = (files: Layer.Layer<Files>, { recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}) =>
+  Layer.mergeAll(tts, recorded, files, plainNames, Layer.succeed(StorageRoom, room))
+
 export const callingWith =
   (files: Layer.Layer<Files>) =>
-  <A, E>(
-    line: Loopback,
-    act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
-    { figures = new CallMetrics(), recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}
-  ) =>
+  <A, E>(line: Loopback, act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>, voices: Voices = {}) =>
     Effect.runPromise(
       Effect.scoped(act).pipe(
-        Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files, plainNames])),
-        Effect.provideService(CurrentCallMetrics, figures),
-        Effect.provideService(StorageRoom, room),
+        Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), voicesWith(files, voices))),
+        Effect.provideService(CurrentCallMetrics, voices.figures ?? new CallMetrics()),
         Effect.provideService(References.MinimumLogLevel, "None")
       )
     )

@@ -5,6 +5,7 @@
 import { Effect, Stream } from "effect"
 import type { ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
 import { defineLanguageModel } from "#core/model/ModelProvider.ts"
+import { grammarOf } from "./grammar.ts"
 import { replyTo } from "./Reply.ts"
 
 const model = "rules"
@@ -34,6 +35,7 @@ export const embedded = defineLanguageModel({
     languages: ["en"]
   },
   fields: {},
+  expected: grammarOf,
   open: () =>
     Effect.succeed({
       provider: "embedded",

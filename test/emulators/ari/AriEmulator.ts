@@ -11,7 +11,7 @@ import { Applications } from "./Applications.ts"
 import { Bridges } from "./Bridges.ts"
 import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import { Calls } from "./Calls.ts"
-import { Channels } from "./Channel.ts"
+import { type Channel, Channels } from "./Channel.ts"
 import { type Contexts, Dialplan } from "./Dialplan.ts"
 import { isAllowed, readBody, respond, respondAsIngress } from "./http.ts"
 import { Media } from "./Media.ts"
@@ -105,6 +105,12 @@ export interface AriEmulator {
   holdLists(on: boolean): void
   /** The number of lists of channels being held. */
   heldLists(): number
+  /** The callee of this number says these frames, as soon as those before are said. */
+  speak(number: string, frames: ReadonlyArray<Buffer>): void
+  /** The callee of this number presses a key, and the dialog with the phone tells of it. */
+  press(number: string, digit: string): void
+  /** The callee of this number hangs up. */
+  hangUp(number: string): void
   /** Sends this text to all event sockets, whatever it is. */
   say(text: string): void
   /** Delays all events by this much, without reordering them. */
@@ -259,6 +265,24 @@ class AsteriskServer implements AriEmulator {
 
   heldLists(): number {
     return this.#heldLists?.length ?? 0
+  }
+
+  speak(number: string, frames: ReadonlyArray<Buffer>): void {
+    this.#channelOf(number).toSay.push(...frames)
+  }
+
+  press(number: string, digit: string): void {
+    this.#asterisk.calls.press(this.#channelOf(number), digit)
+  }
+
+  hangUp(number: string): void {
+    this.#asterisk.calls.end(this.#channelOf(number), { cause: 16, by: "callee", hangupRequest: { cause: 16 } })
+  }
+
+  #channelOf(number: string): Channel {
+    const found = this.#asterisk.channels.all().find((channel) => channel.number === number && channel.state === "Up")
+    if (found === undefined) throw new Error("nobody has answered there")
+    return found
   }
 
   say(text: string): void {

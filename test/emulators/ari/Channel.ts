@@ -49,6 +49,8 @@ export class Channel {
   bridge: Bridge | undefined
   /** How many frames of its sound the callee has played. */
   spoken = 0
+  /** Frames that the callee says next, before the rest of the score. */
+  readonly toSay: Array<Buffer> = []
   #timers: Array<NodeJS.Timeout> = []
   #whenHeard: (() => void) | undefined
 

@@ -185,7 +185,7 @@ export class Media implements Line {
     }
     if (!this.#speaks || partner.callee?.kind !== "answers") return
     const { frames, loopFrom } = scoreOf(partner.callee.sound)
-    const spoken = frames[partner.spoken]
+    const spoken = partner.toSay.shift() ?? frames[partner.spoken]
     partner.spoken = partner.spoken + 1 < frames.length ? partner.spoken + 1 : loopFrom
     if (spoken === undefined) return
     leg.send(spoken)

@@ -13,7 +13,7 @@ export type Callee =
   | {
       readonly kind: "answers"
       readonly stay: Stay
-      readonly sound: "talk" | "hello" | "machine" | "tone"
+      readonly sound: "talk" | "hello" | "machine" | "tone" | "nothing"
       readonly presses?: string
       /** Events come repeated, out of order and before the response, and all of them again after the end. */
       readonly disorderly?: true
@@ -38,7 +38,9 @@ const callees: { readonly [lastTwoDigits: number]: Callee } = {
   13: { kind: "refuses", rings: true, ending: { cause: 19, sipStatus: 480, dialStatus: "NOANSWER" } },
   14: { kind: "never-answers", rings: false },
   15: { kind: "answers", stay: "until-hung-up", sound: "tone" },
-  16: { kind: "answers", stay: "hangs-up-at-once", sound: "talk" }
+  16: { kind: "answers", stay: "hangs-up-at-once", sound: "talk" },
+  /** Says only what a test has them say. */
+  17: { kind: "answers", stay: "until-hung-up", sound: "nothing" }
 }
 
 /** A machine records for at most `most` and then hangs up; because its greeting is in real time, never before `least`. */

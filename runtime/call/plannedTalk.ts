@@ -1,0 +1,70 @@
+/** The conversation that a call is to hold, if its agent can hear. */
+import { Effect } from "effect"
+import type { AgentVersion } from "#core/agent/Agent.ts"
+import { bargeInOf } from "#core/agent/BargeInSettings.ts"
+import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
+import { modelNodeOf } from "#core/agent/conversation/Requests.ts"
+import type { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { ChosenServices } from "#core/model/AgentServices.ts"
+import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
+import type { RecognizerHints } from "#core/model/SpeechToText.ts"
+import type { PlannedTalk } from "#runtime/voice/VoiceSession.ts"
+
+export interface TalkPlanner {
+  readonly plans: ConversationPlans["Service"]
+}
+
+interface Wanted {
+  readonly chosen: ChosenServices
+  readonly version: AgentVersion
+  readonly organizationId: OrganizationId
+  /** What is known before the call. */
+  readonly known: JsonObject
+  /** The same, and what is fetched. */
+  readonly context: PlannedTalk["context"]
+  /** The provider ends calls that last longer. */
+  readonly longestCallSeconds: number | undefined
+}
+
+/** Before its provider ends it, a call is to end by itself. */
+const goodbyeSeconds = 10
+
+export const plannedTalk = Effect.fnUntraced(function* (
+  { plans }: TalkPlanner,
+  { chosen, context, known, longestCallSeconds = Number.POSITIVE_INFINITY, organizationId, version }: Wanted
+): Effect.fn.Return<PlannedTalk | undefined> {
+  const { configurations } = version
+  const { endOfTurn, hearing, model } = chosen
+  if (hearing === undefined) return undefined
+  const plan = yield* plans.planFor(organizationId, version, known)
+  if (plan === undefined) return undefined
+  const maxCallMillis = Math.min(plan.settings.maxCallMillis, (longestCallSeconds - goodbyeSeconds) * 1000)
+  return {
+    plan: { ...plan, settings: { ...plan.settings, maxCallMillis } },
+    model,
+    hearing,
+    endOfTurn,
+    bargeIn: bargeInOf(configurations),
+    context,
+    hintsAt: hintsWith(configurations, plan.settings.embedded, chosen)
+  }
+})
+
+const mostKeyterms = 100
+
+const hintsWith = (configurations: JsonObject, embedded: JsonObject, { expected, language }: ChosenServices) => {
+  const { dictionary } = configurations
+  const words = typeof dictionary === "string" ? dictionary.split(",").map((word) => word.trim()) : []
+  const always = {
+    language,
+    keyterms: words.filter((word) => word !== "").slice(0, mostKeyterms)
+  }
+  const dialogue = embeddedDialogue(embedded)
+  return (node: ConversationNode): RecognizerHints => {
+    const phrases = node.edges.flatMap(({ id }) => dialogue.edge(id).phrases)
+    const grammar = expected?.(modelNodeOf(embedded, { prompt: node.prompt, misunderstood: 0 }, node))
+    return { ...always, phrases, grammar }
+  }
+}

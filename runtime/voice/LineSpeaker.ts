@@ -1,0 +1,269 @@
+/**
+ * Speaks the lines of a conversation: has their sentences made as they come, plays them in order, and tells the conversation of each line, in order,
+ * that it was heard, how much of it was heard, or that nothing of it can be. What the callee has not heard is not reported as said.
+ */
+import { Effect, type Fiber } from "effect"
+import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
+import { sampleRate } from "#core/audio/Mulaw.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
+import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
+import type { Played, Playout } from "./Playout.ts"
+import { sentencesOf } from "./Sentences.ts"
+import { heardText, type Piece } from "./Transcript.ts"
+
+/** Rough speed of the voice. */
+const characterMillis = 70
+const bytesPerMillis = sampleRate / 1000
+
+/** A sentence or a recording. */
+export interface MadeSpeech {
+  /** Whole frames, shared with other calls, so they must not be written to. */
+  readonly speech: Uint8Array
+  readonly text: string
+}
+
+/** A line as far as the callee has heard it. Times are the pacer's milliseconds. */
+interface HeardLine {
+  readonly text: string
+  readonly from: number
+  readonly until: number
+}
+
+interface SpeakerPorts {
+  readonly playout: Playout
+  /** `aheadMillis`: how much is to be heard before it. Undefined when nothing in the text can be said. Fails when it cannot be made. */
+  readonly speak: (text: string, aheadMillis: number) => Effect.Effect<MadeSpeech | undefined, unknown>
+  readonly record: (recording: RecordingName) => Effect.Effect<MadeSpeech, unknown>
+  readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly tell: (event: ConversationEvent) => void
+  /** The first frame of a line is sent. */
+  readonly begun: (at: number) => void
+  readonly heard: (line: HeardLine) => void
+}
+
+interface Sentence {
+  /** Undefined while it is being made; null when there is nothing in it to say. */
+  made: MadeSpeech | null | "failed" | undefined
+  readonly characters: number
+}
+
+class SpokenLine {
+  /** What is not a whole sentence yet. */
+  rest = ""
+  isWhole = false
+  /** A sentence could not be made: the line ends before it. */
+  isBroken = false
+  readonly sentences: Array<Sentence> = []
+  /** How many of the sentences have been handed to the playout, or hold nothing to say. */
+  handed = 0
+  /** Those that were handed over, and how many of them are not known to have been heard. */
+  readonly pieces: Array<Piece> = []
+  unheard = 0
+  bytes = 0
+  /** Where it begins in the utterance, in bytes. */
+  start = 0
+  begunAt: number | undefined
+  sentAt = 0
+  readonly fibers: Array<Fiber.Fiber<void>> = []
+  readonly id: number
+  readonly isInterruptible: boolean
+
+  constructor(id: number, isInterruptible: boolean) {
+    this.id = id
+    this.isInterruptible = isInterruptible
+  }
+
+  /** Nothing more of it will be handed over. */
+  isHandedOver(): boolean {
+    return this.isWhole && this.handed >= this.sentences.length
+  }
+}
+
+export class LineSpeaker implements Speaker {
+  readonly #ports: SpeakerPorts
+  /** Those that have not been reported, in order. */
+  #lines: Array<SpokenLine> = []
+  /** The length of the utterance so far. */
+  #bytes = 0
+  #whenQuiet: Array<() => void> = []
+
+  constructor(ports: SpeakerPorts) {
+    this.#ports = ports
+  }
+
+  say(id: number, text: string, { isInterruptible, isLast }: Parameters<Speaker["say"]>[2]): void {
+    const line = this.#lineOf(id, isInterruptible)
+    if (line.isBroken) return
+    line.rest += text
+    const sentences = sentencesOf(line.rest)
+    const whole = isLast ? sentences : sentences.slice(0, -1)
+    if (isLast) line.rest = ""
+    else if (whole.length > 0) line.rest = `${sentences.at(-1) ?? ""}${/\s$/.test(text) ? " " : ""}`
+    line.isWhole = isLast
+    const from = line.sentences.push(...whole.map(({ length }): Sentence => ({ made: undefined, characters: length }))) - whole.length
+    for (const [index, text] of whole.entries()) {
+      const sentence = line.sentences[from + index]
+      if (sentence !== undefined) this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence)))
+    }
+    this.#play()
+  }
+
+  play(id: number, recording: RecordingName, { isInterruptible }: Parameters<Speaker["play"]>[2]): void {
+    const line = this.#lineOf(id, isInterruptible)
+    line.isWhole = true
+    const sentence: Sentence = { made: undefined, characters: 0 }
+    line.sentences.push(sentence)
+    this.#make(line, sentence, this.#ports.record(recording))
+  }
+
+  readonly stop = (): void => {
+    const { lines, played } = this.#drop(this.#ports.playout.stop())
+    for (const line of lines) if (line.begunAt !== undefined) this.#reportCut(line, played)
+  }
+
+  /** The callee has silenced the agent, after they had heard this much of the utterance; or they have hung up. */
+  interrupted(played: Played | undefined): void {
+    const dropped = this.#drop(played)
+    for (const line of dropped.lines) {
+      if (!line.isHandedOver() || line.bytes === 0 || heardBytes(line, dropped.played) < line.bytes)
+        return this.#reportCut(line, dropped.played)
+      this.#reportWhole(line, dropped.played?.until ?? line.sentAt)
+    }
+  }
+
+  isInterruptible(): boolean {
+    return this.#lines.every(({ isInterruptible }) => isInterruptible)
+  }
+
+  /** Ends once everything that is to be said has been heard, or never will be. */
+  readonly quiet = Effect.callback<void>((resume) => {
+    if (this.#lines.length === 0) return resume(Effect.void)
+    this.#whenQuiet.push(() => resume(Effect.void))
+    return undefined
+  })
+
+  #lineOf(id: number, isInterruptible: boolean): SpokenLine {
+    const known = this.#lines.find((line) => line.id === id)
+    if (known !== undefined) return known
+    const line = new SpokenLine(id, isInterruptible)
+    this.#lines.push(line)
+    return line
+  }
+
+  /** How much is left to be heard before it, roughly. */
+  #aheadMillisOf(sentence: Sentence): number {
+    let characters = 0
+    for (const { handed, sentences } of this.#lines) {
+      for (let index = handed; index < sentences.length && sentences[index] !== sentence; index++)
+        characters += sentences[index]?.characters ?? 0
+    }
+    const handedOver = (this.#bytes - (this.#ports.playout.played()?.bytes ?? 0)) / bytesPerMillis
+    return handedOver + characters * characterMillis
+  }
+
+  #make(line: SpokenLine, sentence: Sentence, work: Effect.Effect<MadeSpeech | undefined, unknown>): void {
+    const settled = (made: Sentence["made"]) =>
+      Effect.sync(() => {
+        sentence.made = made
+        this.#play()
+      })
+    line.fibers.push(
+      this.#ports.fork(
+        Effect.matchCauseEffect(work, {
+          onFailure: () => settled("failed"),
+          onSuccess: (made) => settled(made ?? null)
+        })
+      )
+    )
+  }
+
+  /** Hands over what is made, in order. */
+  #play(): void {
+    for (const line of this.#lines) {
+      this.#handOver(line)
+      if (!line.isHandedOver()) break
+      this.#ports.playout.finish(this.#ports.playout.epoch(), ignored)
+    }
+    this.#report()
+  }
+
+  #handOver(line: SpokenLine): void {
+    while (line.handed < line.sentences.length) {
+      const made = line.sentences[line.handed]?.made
+      if (made === undefined) return
+      if (made === "failed") return this.#break(line)
+      line.handed++
+      if (made !== null && made.speech.length > 0) this.#append(line, made)
+    }
+  }
+
+  #append(line: SpokenLine, { speech, text }: MadeSpeech): void {
+    const { playout } = this.#ports
+    if (line.pieces.length === 0) line.start = this.#bytes
+    line.pieces.push({ text, bytes: speech.length })
+    line.bytes += speech.length
+    line.unheard++
+    this.#bytes += speech.length
+    playout.append(playout.epoch(), speech, {
+      begun: (at) => {
+        if (line.begunAt !== undefined) return
+        line.begunAt = at
+        this.#ports.begun(at)
+      },
+      played: (sentAt) => {
+        line.sentAt = sentAt
+        line.unheard--
+        this.#report()
+      }
+    })
+  }
+
+  /** Nothing is left out in the middle: what was said before stays said. */
+  #break(line: SpokenLine): void {
+    line.isBroken = line.isWhole = true
+    line.sentences.length = line.handed
+    for (const fiber of line.fibers) fiber.interruptUnsafe()
+  }
+
+  #report(): void {
+    while (true) {
+      const [line] = this.#lines
+      if (line === undefined || !line.isHandedOver() || line.unheard > 0) break
+      this.#lines.shift()
+      if (line.pieces.length === 0) this.#ports.tell({ _tag: "LineFailed", line: line.id })
+      else this.#reportWhole(line, line.sentAt)
+    }
+    if (this.#lines.length === 0) for (const wake of this.#whenQuiet.splice(0)) wake()
+  }
+
+  #reportWhole(line: SpokenLine, sentAt: number): void {
+    const { heard, tell } = this.#ports
+    const text = heardText(line.pieces, line.bytes)
+    heard({ text, from: line.begunAt ?? sentAt, until: sentAt })
+    if (!line.isBroken) return tell({ _tag: "LineSpoken", line: line.id })
+    // As if it had been interrupted, by nobody: the agent finds other words for what was not heard.
+    tell({ _tag: "LineInterrupted", line: line.id, heard: text })
+    tell({ _tag: "CalleeTurn", text: "" })
+  }
+
+  #reportCut(line: SpokenLine, played: Played | undefined): void {
+    const text = heardText(line.pieces, heardBytes(line, played))
+    const until = played?.until ?? line.sentAt
+    if (text !== "") this.#ports.heard({ text, from: line.begunAt ?? until, until })
+    this.#ports.tell({ _tag: "LineInterrupted", line: line.id, heard: text })
+  }
+
+  #drop(played: Played | undefined): { readonly lines: ReadonlyArray<SpokenLine>; readonly played: Played | undefined } {
+    const lines = this.#lines
+    this.#lines = []
+    this.#bytes = 0
+    for (const { fibers } of lines) for (const fiber of fibers) fiber.interruptUnsafe()
+    for (const wake of this.#whenQuiet.splice(0)) wake()
+    return { lines, played }
+  }
+}
+
+const heardBytes = ({ bytes, start }: SpokenLine, played: Played | undefined): number =>
+  Math.max(0, Math.min(bytes, (played?.bytes ?? 0) - start))
+
+const ignored = () => {}

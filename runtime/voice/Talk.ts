@@ -1,0 +1,291 @@
+/**
+ * A call that holds a conversation: joins the conversation, which knows no audio, to the call's line, which knows no words. The callee's frames become
+ * turns and keys; the lines of the conversation become speech, and it is told how much of that was heard.
+ */
+import { Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
+import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { ModelUsage } from "#core/model/LanguageModel.ts"
+import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { BargeInRules } from "#core/voice/BargeIn.ts"
+import type { EndOfTurn } from "#core/model/EndOfTurn.ts"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import { makePressedKeys } from "#core/voice/PressedKeys.ts"
+import { type ConversationActor, type ConversationPorts, makeConversation } from "#runtime/conversation/ConversationActor.ts"
+import type { AmdVerdict } from "./Amd.ts"
+import type { FrameListener } from "./FrameListener.ts"
+import { makeHearing } from "./Hearing.ts"
+import { LineSpeaker } from "./LineSpeaker.ts"
+import type { Moment } from "./MessageMoment.ts"
+import type { Openings } from "./Openings.ts"
+import type { Playout } from "./Playout.ts"
+import { openedOnce } from "./openedOnce.ts"
+import { serviceName } from "./serviceName.ts"
+import { voicedBy } from "./TalkVoice.ts"
+import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
+import type { Voice } from "./Voice.ts"
+import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSession.ts"
+
+/** Longer than a conversation waits for its last variables. */
+const conclusionTimeout = "40 seconds"
+/** The same where the node stops. */
+const hurriedTimeout = "2 seconds"
+
+interface TalkPorts {
+  /** The pacer's clock. */
+  readonly now: () => number
+  readonly openings: Openings
+  readonly verbs: CallVerbs
+  readonly emit: (event: VoiceEvent) => void
+}
+
+/** What a conversation has come to, and what it took. */
+export interface TalkReport {
+  readonly conclusion: Conclusion
+  readonly llm: { readonly service: string; readonly usage: ModelUsage }
+  readonly stt: { readonly service: string; readonly seconds: number }
+}
+
+export const makeTalk = Effect.fnUntraced(function* (planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts) {
+  const scope = yield* Scope.make()
+  const fork = yield* Scope.provide(FiberSet.makeRuntime<never, void>(), scope)
+  return new Talk(planned, plan, ports, { scope, fork, hurried: yield* Deferred.make<void>() })
+})
+
+interface Workshop {
+  /** Outlives the call's audio until the conversation has concluded. */
+  readonly scope: Scope.Closeable
+  readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
+  readonly hurried: Deferred.Deferred<void>
+}
+
+export class Talk {
+  readonly #planned: PlannedTalk
+  readonly #plan: VoicePlan
+  readonly #ports: TalkPorts
+  readonly #workshop: Workshop
+  readonly #hearing: ReturnType<typeof makeHearing>
+  readonly #model: ReturnType<typeof openedOnce>
+  readonly #pressed = makePressedKeys()
+  readonly #rules: { readonly [IsFree in "free" | "protected"]: BargeInRules }
+  #playout: Playout | undefined
+  #speaker: LineSpeaker | undefined
+  #turns: TurnTaking | undefined
+  #voice: Voice | undefined
+  #actor: ConversationActor | undefined
+  /** What was understood last was one of the expected answers. */
+  #answer: string | undefined
+  #isBeeping = false
+  #end: ConversationEvent = { _tag: "CalleeHungUp" }
+  #gathered: JsonObject = {}
+  #endOfTurn: EndOfTurn = endOfTurnRules
+  /** The end of the callee's turn, on the pacer's clock, until the agent is heard. */
+  #turnEndedAt: number | undefined
+
+  constructor(planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
+    const { bargeIn, hearing, hintsAt, model } = planned
+    this.#planned = planned
+    this.#plan = plan
+    this.#ports = ports
+    this.#workshop = workshop
+    this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
+    this.#hearing = makeHearing(hearing, hintsAt(planned.plan.graph.start), (event) => this.#understood(event))
+    this.#model = openedOnce(model, workshop.scope)
+  }
+
+  /** Those of the line, in the order in which they hear each frame. */
+  readonly listeners = (playout: Playout): ReadonlyArray<FrameListener> => {
+    const { now, openings } = this.#ports
+    const { fork } = this.#workshop
+    this.#playout = playout
+    const voice = () => this.#voice
+    const talkVoice = voicedBy({ plan: this.#plan, openings, voice, note: this.#note, begun: (at) => this.#heardAgent(at) })
+    const speaker = new LineSpeaker({ playout, fork, tell: this.#tell, ...talkVoice })
+    this.#speaker = speaker
+    const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
+    const { ownsTurns } = this.#planned.hearing
+    this.#turns = makeTurnTaking(
+      { now, playout, ownsTurns, rules, recognizer: this.#hearing },
+      {
+        judge: (text, judged) => this.#judge(text, judged),
+        speculate: () => {},
+        cancelSpeculation: () => {},
+        started: () => this.#tell({ _tag: "CalleeStarted" }),
+        abandoned: () => this.#tell({ _tag: "CalleeTurn", text: "" }),
+        committed: (turn) => this.#committed(turn),
+        interrupted: (played) => speaker.interrupted(played)
+      }
+    )
+    return [this.#toneListener(), this.#turns]
+  }
+
+  readonly verdict = (verdict: AmdVerdict, isBeeping: boolean): void => {
+    this.#isBeeping = isBeeping
+    if (this.#voice !== undefined && verdict !== "machine") this.#voice.noted.answeredBy ??= verdict
+    this.#tell({ _tag: "MachineHeard", verdict })
+  }
+
+  readonly moment = (moment: Moment): void => this.#tell({ _tag: "MessageMoment", canSpeak: moment === "speak" })
+
+  /** The line is open. The conversation begins once all is known that it needs to know. */
+  begin(voice: Voice): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const { fork, scope } = this.#workshop
+      this.#voice = voice
+      const actor = yield* Scope.provide(makeConversation(this.#planned.plan, this.#conversationPorts(voice)), scope)
+      this.#actor = actor
+      fork(this.#hearing.run)
+      fork(Effect.ignore(this.#model.open))
+      fork(Effect.ignore(Effect.map(Scope.provide(this.#planned.endOfTurn, scope), (opened) => void (this.#endOfTurn = opened))))
+      fork(Effect.map(this.#planned.context, (context) => actor.tell({ _tag: "Started", context })))
+    })
+  }
+
+  /** The carrier tells of a key. `at` is in epoch milliseconds. */
+  keyReported(key: string, at: number): void {
+    this.#turns?.keyed()
+    if (this.#pressed.reported(key, this.#ports.now())) this.#press(key, at)
+  }
+
+  /** The carrier has detected a machine. */
+  machineDetected(): void {
+    this.#tell({ _tag: "MachineHeard", verdict: "machine" })
+  }
+
+  /** Why the call has ended. */
+  hungUp(cause: HangupCause): void {
+    const reason = reasons[cause]
+    if (reason !== undefined) this.#end = { _tag: "EndRequested", reason }
+  }
+
+  /** Nobody can wait for the last variables any more. */
+  hurry(): void {
+    Deferred.doneUnsafe(this.#workshop.hurried, Effect.void)
+  }
+
+  /** The call is over: the conversation comes to its conclusion. */
+  readonly finish: Effect.Effect<TalkReport> = Effect.gen({ self: this }, function* () {
+    const { hurried, scope } = this.#workshop
+    this.#speaker?.interrupted(this.#playout?.played())
+    this.#tell(this.#end)
+    const late = Effect.andThen(Deferred.await(hurried), Effect.as(Effect.sleep(hurriedTimeout), undefined))
+    const known = this.#actor === undefined ? Effect.undefined : Effect.raceFirst(this.#actor.conclusion, late)
+    const conclusion = yield* Effect.timeoutOption(known, conclusionTimeout)
+    yield* Scope.close(scope, Exit.void)
+    const { model, provider } = this.#planned.hearing
+    return {
+      conclusion: Option.getOrUndefined(conclusion) ?? { disposition: "unknown", tags: [], gathered: this.#gathered, isVoicemail: false },
+      llm: { service: this.#model.service(), usage: this.#actor?.usage() ?? noTokens },
+      stt: { service: serviceName(provider, model), seconds: this.#hearing.seconds() }
+    }
+  })
+
+  readonly #tell = (event: ConversationEvent): void => this.#actor?.tell(event)
+
+  readonly #note = (fact: CallFact): void => this.#ports.verbs.note(fact)
+
+  #committed({ from, text, until }: { readonly from: number; readonly text: string; readonly until: number }): void {
+    this.#turnEndedAt = until
+    if (this.#voice !== undefined) {
+      const { epochOf, transcript } = this.#voice
+      const times = { at: epochOf(from), until: epochOf(until) }
+      transcript.said({ speaker: "user", text, ...times })
+      this.#note({ _tag: "Said", speaker: "user", text, ...times })
+    }
+    this.#tell({ _tag: "CalleeTurn", text })
+  }
+
+  /** The first frame of a line is sent. */
+  #heardAgent(at: number): void {
+    const [turnEndedAt, voice] = [this.#turnEndedAt, this.#voice]
+    this.#turnEndedAt = undefined
+    if (turnEndedAt === undefined || voice === undefined) return
+    const { engine, voiceOf } = this.#ports.openings
+    const service = { processor: engine, model: voiceOf(this.#plan) }
+    this.#note({ _tag: "Waited", stage: "first_audio", millis: Math.max(0, at - turnEndedAt), at: voice.epochOf(at), ...service })
+  }
+
+  #conversationPorts({ line }: Voice): ConversationPorts {
+    const { emit, verbs } = this.#ports
+    const quiet = Effect.suspend(() => this.#speaker?.quiet ?? Effect.void)
+    return {
+      model: this.#model.model,
+      speaker: this.#speaker ?? mute,
+      runTool: verbs.runTool,
+      sendDigits: (digits) => Effect.andThen(quiet, verbs.sendDigits(digits)),
+      transfer: (destination, timeoutSeconds) => Effect.andThen(quiet, this.#transfer(destination, timeoutSeconds)),
+      write: (fact) =>
+        Effect.sync(() => {
+          if (fact._tag === "Remembered") this.#gathered = fact.gathered
+          this.#note(fact)
+        }),
+      hangUp: (reason) => emit({ _tag: "EndWanted", cause: causes[reason] ?? "agent_hangup" }),
+      entered: (node) => this.#hearing.hint(this.#planned.hintsAt(node)),
+      awaitMoment: () => line.awaitMoment(this.#isBeeping)
+    }
+  }
+
+  #transfer(destination: string, timeoutSeconds: number): Effect.Effect<ToolAnswer> {
+    return Effect.flatMap(this.#ports.verbs.transfer(destination, timeoutSeconds), (outcome) => {
+      if (outcome !== "transferred") return Effect.succeed(outcome)
+      this.#tell({ _tag: "CalleeTransferred" })
+      return Effect.never
+    })
+  }
+
+  /** Finds keys by their tones, which carriers may not tell of. */
+  #toneListener(): FrameListener {
+    const tones = makeDtmfTones()
+    return {
+      hear: (frame) => {
+        const key = tones.push(frame)
+        if (key === undefined) return
+        const now = this.#ports.now()
+        this.#turns?.keyed()
+        if (this.#pressed.heard(key, now)) this.#press(key, this.#voice?.epochOf(now) ?? now)
+      }
+    }
+  }
+
+  #press(key: string, at: number): void {
+    const { digits, transcript } = this.#voice ?? {}
+    if (digits?.press(key) === true) {
+      transcript?.said({ speaker: "user", text: `pressed ${key}`, at, until: at })
+      this.#note({ _tag: "Pressed", digit: key, at })
+    }
+    this.#tell({ _tag: "KeyPressed", digit: key })
+  }
+
+  #understood(event: RecognizerEvent): void {
+    if (event._tag === "Final" && event.text !== "") this.#answer = event.isAnswer ? event.text.trim() : undefined
+    this.#turns?.understood(event)
+  }
+
+  #judge(text: string, judged: (probability: number) => void): void {
+    const { language } = this.#planned.hintsAt(this.#planned.plan.graph.start)
+    const isAnswer = this.#answer !== undefined && text.endsWith(this.#answer)
+    const pause = { text, isAnswer, audio: unheard, expects: { _tag: "Anything" }, language } as const
+    this.#workshop.fork(Effect.ignore(Effect.map(this.#endOfTurn.probability(pause), judged)))
+  }
+}
+
+/** The rules look at the text alone. */
+const unheard = new Int16Array(0)
+const noTokens: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }
+
+/** Why we hang up. All others are the agent's own wish. */
+const causes: Partial<Record<EndReason, HangupCause>> = {
+  call_duration_exceeded: "duration_exceeded",
+  system_cancelled: "originator_cancel",
+  voicemail_detected: "machine_detected"
+}
+/** Of ends that the callee has not made. */
+const reasons: Partial<Record<HangupCause, EndReason>> = {
+  duration_exceeded: "call_duration_exceeded",
+  originator_cancel: "system_cancelled",
+  machine_detected: "voicemail_detected"
+}

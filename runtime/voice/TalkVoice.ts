@@ -1,0 +1,70 @@
+/** The voice of a conversation: what its lines sound like, and what the run keeps of them. */
+import { Cause, Effect } from "effect"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { LineSpeaker, MadeSpeech } from "./LineSpeaker.ts"
+import type { Openings } from "./Openings.ts"
+import { RecordingUnplayable } from "./RecordedSpeech.ts"
+import type { TtsError } from "./Tts.ts"
+import { noteFirstAudio, noteTrouble, type Trouble, type Voice } from "./Voice.ts"
+import type { VoicePlan } from "./VoiceSession.ts"
+
+interface TalkVoicePorts {
+  readonly note: (fact: CallFact) => void
+  /** A line begins to be heard. */
+  readonly begun: (at: number) => void
+  readonly plan: VoicePlan
+  readonly openings: Openings
+  /** Undefined until the line is open. */
+  readonly voice: () => Voice | undefined
+}
+
+const unspoken = { error: "A line could not be spoken", logged: "line not spoken" }
+const unplayed = { error: "A recording could not be played", logged: "recording not played" }
+
+export const voicedBy = ({
+  begun,
+  note,
+  openings,
+  plan,
+  voice
+}: TalkVoicePorts): Pick<ConstructorParameters<typeof LineSpeaker>[0], "begun" | "heard" | "record" | "speak"> => {
+  const wantedIn = (aheadMillis: number) =>
+    Effect.map(SteadyTime.now, (now) => ({ isAnswered: true, neededAt: now + aheadMillis, campaignId: plan.campaignId }))
+  const noted = <A>(made: Effect.Effect<A, TtsError | RecordingUnplayable>, trouble: Trouble) =>
+    Effect.tapCause(made, (cause) => {
+      const open = voice()
+      return open === undefined || Cause.hasInterruptsOnly(cause) ? Effect.void : noteTrouble(open, trouble, cause)
+    })
+  const speak = Effect.fnUntraced(function* (text: string, aheadMillis: number) {
+    const made = yield* openings.sentence(text, yield* wantedIn(aheadMillis), plan.voice)
+    if (made !== undefined) noteMade(made, openings.engine, openings.voiceOf(plan), true)
+    return made
+  })
+  const record = Effect.fnUntraced(function* (recording: RecordingName) {
+    const found = yield* openings.recorded({ ...plan, recording }, yield* wantedIn(0))
+    if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
+    noteMade(found, "recording", found.recordingId, false)
+    return found
+  })
+  const noteMade = ({ speech, text }: MadeSpeech, engine: string, name: string, isSynthesized: boolean) => {
+    voice()?.noted.sayings.push({ engine, voice: name, isSynthesized, pieces: [{ text, bytes: speech.length }] })
+  }
+  return {
+    speak: (text, aheadMillis) => noted(speak(text, aheadMillis), { ...unspoken, processor: openings.engine }),
+    record: (recording) => noted(record(recording), { ...unplayed, processor: "recording" }),
+    begun: (at) => {
+      const open = voice()
+      if (open !== undefined) noteFirstAudio(open, at)
+      begun(at)
+    },
+    heard: ({ from, text, until }) => {
+      const open = voice()
+      if (open === undefined) return
+      const said = { speaker: "assistant", text, at: open.epochOf(from), until: open.epochOf(until) } as const
+      open.transcript.said(said)
+      note({ _tag: "Said", ...said })
+    }
+  }
+}

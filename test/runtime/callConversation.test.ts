@@ -1,0 +1,199 @@
+/** Which calls hold a conversation, what it can have done with its call, and what becomes of the call when it is over. */
+import { Effect, Fiber, Option } from "effect"
+import t from "tap"
+import type { Conclusion, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { CallEvent } from "#core/call/Call.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import type { LiveCall } from "#runtime/call/LiveCall.ts"
+import { answered, callId, hungUp, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
+import { failing } from "#test/support/fakes.ts"
+import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
+import { definition } from "#test/support/talkScript.ts"
+
+/** An agent that hears, and has no greeting. */
+const hears = (scene: Scene) => {
+  scene.world.definition = definition()
+  scene.recordings = "off"
+  scene.world.services = { ...scene.world.services, model: Effect.die("no model"), hearing: scriptedRecognizer() }
+  scene.context = { first_name: "Ada" }
+}
+const concludes = (scene: Scene, more: Partial<Conclusion> = {}) =>
+  Effect.sync(() => {
+    const gathered = { wish: "a boat", call_disposition: "sold", call_tags: ["sold"] }
+    scene.conclusion = { disposition: "sold", tags: ["sold"], gathered, isVoicemail: false, ...more }
+  })
+const wantsEnd = (scene: Scene) =>
+  steps(
+    Effect.sync(() => scene.hears({ _tag: "EndWanted", cause: "agent_hangup" })),
+    wait(0)
+  )
+
+t.test("given an agent that can hear, when its call is answered, then it holds a conversation, which ends the call once", async (t) => {
+  let context: unknown
+  const { log, plan, world } = await play(hears, (scene) =>
+    steps(
+      scene.says(answered),
+      concludes(scene),
+      Effect.suspend(() => scene.plan?.conversation?.context ?? Effect.die("no conversation")).pipe(
+        Effect.flatMap((known) => Effect.sync(() => void (context = known)))
+      ),
+      wantsEnd(scene),
+      scene.says(hungUp("normal_clearing")),
+      wait("1 minute")
+    )
+  )
+  t.equal(plan?.conversation?.plan.graph.start.id, "start")
+  t.match(context, { first_name: "Ada" })
+  t.equal(log.filter((entry) => entry === "voice").length, 1, "it needs audio, although it has no greeting and is not recorded")
+  t.strictSame(
+    log.filter((entry) => entry.startsWith("hangup")),
+    ["hangup agent_hangup"]
+  )
+  t.equal(world.ends.length, 1)
+  t.match(world.ends[0], {
+    outcome: "answered",
+    record: {
+      gatheredContext: { wish: "a boat", call_disposition: "sold", mapped_call_disposition: "sold", call_tags: ["sold"], call_id: callId }
+    }
+  })
+})
+
+t.test("given a conversation with a machine, then the call has reached a voicemail, whoever ends it", async (t) => {
+  const { world } = await play(hears, (scene) =>
+    steps(scene.says(answered), concludes(scene, { isVoicemail: true }), scene.says(hungUp("normal_clearing")), wait("1 minute"))
+  )
+  t.match(world.ends, [{ outcome: "voicemail", record: { gatheredContext: { call_disposition: "sold" } } }])
+})
+
+t.test("given a provider that detects machines, then the conversation decides what follows", async (t) => {
+  const { log, hangups } = await play(
+    (scene) => {
+      hears(scene)
+      scene.world.configurations = { voicemail_detection: { enabled: true } }
+    },
+    (scene) =>
+      steps(scene.says(answered), scene.says({ _tag: "Detected", who: "machine" }), wait("1 second"), scene.says(hungUp("normal_clearing")))
+  )
+  t.ok(log.includes("told of a machine"))
+  t.notOk(log.includes("hangup machine_detected"))
+  t.strictSame(hangups, ["normal_clearing"], "and it is told why the call has ended")
+})
+
+t.test("given a call that has lasted for as long as it may, then the conversation has had the time to end it", async (t) => {
+  const { hangups, log } = await play(
+    (scene) => {
+      hears(scene)
+      scene.world.configurations = { max_call_duration: 60 }
+    },
+    (scene) =>
+      steps(
+        scene.says(answered),
+        wait("70 seconds"),
+        Effect.sync(() => void scene.world.log.push("after its time")),
+        wait("30 seconds")
+      )
+  )
+  t.ok(log.indexOf("hangup duration_exceeded") > log.indexOf("after its time"), "it is ended all the same")
+  t.strictSame(hangups, ["duration_exceeded"])
+})
+
+t.test("given an agent that cannot hear, or a graph without a beginning, then there is no conversation", async (t) => {
+  const without = async (change: (scene: Scene) => void) => {
+    const { log, plan } = await play(
+      (scene) => {
+        hears(scene)
+        change(scene)
+      },
+      (scene) => scene.says(answered)
+    )
+    return [log.includes("voice"), plan?.conversation]
+  }
+  t.strictSame(await without(({ world }) => void (world.services = { ...world.services, hearing: undefined })), [false, undefined])
+  t.strictSame(await without(({ world }) => void (world.definition = {})), [false, undefined])
+})
+
+t.test("given audio that cannot be opened, then the call ends as without a conversation", async (t) => {
+  const { log, plan } = await play(
+    (scene) => {
+      hears(scene)
+      scene.world.media = failing
+    },
+    (scene) =>
+      steps(
+        scene.says(answered),
+        Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
+        wait("1 minute")
+      )
+  )
+  t.equal(plan, undefined)
+  t.ok(log.includes("hangup media_failure"))
+})
+
+/** What came of a transfer, once `then` has happened. */
+const transferred = async (then: (scene: Scene) => Effect.Effect<unknown>, destination = "+1 555 0100") => {
+  let outcome: "transferred" | ToolAnswer | undefined
+  const { log } = await play(
+    (scene) => {
+      hears(scene)
+      scene.world.manifest = { transfers: ["attended"] }
+      scene.world.transfers = true
+    },
+    (scene) =>
+      Effect.gen(function* () {
+        yield* scene.says(answered)
+        const asked = yield* Effect.forkChild(scene.verbs?.transfer(destination, 20) ?? Effect.die("no verbs"))
+        // At the account's rate.
+        yield* wait("1 second")
+        yield* then(scene)
+        yield* settled
+        outcome = (yield* Effect.timeoutOption(Fiber.join(asked), 0)).pipe(Option.getOrUndefined)
+      })
+  )
+  return { outcome, dialed: log.filter((entry) => entry.startsWith("transfer")) }
+}
+const told = (answered: boolean) => (scene: Scene) =>
+  scene.says(answered ? { _tag: "Transferred", transfer: 1, answered } : { _tag: "Transferred", transfer: 1, answered, cause: "user_busy" })
+const dialed = ["transfer attended +15550100"]
+const nobody = { _tag: "Failed", reason: "Nobody took the call there." }
+
+t.test("given a conversation that transfers its call, then it is told what came of it", async (t) => {
+  t.strictSame(await transferred(told(true)), { outcome: "transferred", dialed })
+  t.strictSame(await transferred(told(false)), { outcome: nobody, dialed })
+  t.strictSame(await transferred(() => Effect.void), { outcome: undefined, dialed }, "it waits for that")
+  t.strictSame(await transferred(({ says }) => says(hungUp("normal_clearing"))), { outcome: nobody, dialed }, "or for the end of the call")
+  const refused = await transferred(() => Effect.void, "sip:alice@example.com")
+  t.strictSame(refused, { outcome: { _tag: "Failed", reason: "The destination is no number." }, dialed: [] })
+})
+
+/** The audio of a call comes back, as from a carrier that connects again. */
+const comesBack = Effect.gen(function* () {
+  const at = yield* SteadyTime.now
+  // What the supervisor finds is the call itself.
+  const call = (yield* CallSupervisor).find(callId) as LiveCall | undefined
+  call?.tell(CallEvent.cases.MediaBack.make({ at }))
+})
+
+t.test("given a callee who comes back when the conversation is over, then the call is hung up", async (t) => {
+  const { log } = await play(
+    (scene) => {
+      hears(scene)
+      scene.world.manifest = { transfers: ["attended"] }
+      scene.world.transfers = true
+    },
+    (scene) =>
+      steps(
+        scene.says(answered),
+        Effect.forkChild(Effect.suspend(() => scene.verbs?.transfer("15550100", 20) ?? Effect.die("no verbs"))),
+        settled,
+        told(true)(scene),
+        concludes(scene),
+        comesBack,
+        settled
+      )
+  )
+  t.strictSame(
+    log.filter((entry) => entry.startsWith("hangup")),
+    ["hangup agent_hangup"]
+  )
+})

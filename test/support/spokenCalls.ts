@@ -1,0 +1,155 @@
+/**
+ * Calls through an emulated Asterisk that hold conversations: the engine's own actors, its Asterisk adapter and its media plane, in one process and in
+ * real time. The database is the world of `fakes.ts`. The callee really speaks; the recognizer is told what was said.
+ */
+import { Effect, Layer } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
+import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { encodeFrames } from "#core/audio/Mulaw.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { ModelRequest } from "#core/model/LanguageModel.ts"
+import type { Tool } from "#core/tool/Tool.ts"
+import { CallConversations } from "#runtime/call/CallConversations.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { CallRate } from "#runtime/dispatch/CallRate.ts"
+import { Slots } from "#runtime/dispatch/Slots.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { ariConfig } from "./ariConfig.ts"
+import { egress } from "./egress.ts"
+import { configurationId, layerOf, organizationId, World } from "./fakes.ts"
+import { runLive } from "./run.ts"
+import { scriptedRecognizer } from "./scriptedRecognizer.ts"
+import type { Sound } from "./sound.ts"
+import type { ScriptedModel } from "./talk.ts"
+import { calleeSays, scriptedModel } from "./talkScene.ts"
+import { until, untilTrue } from "./until.ts"
+import { isNoise, voicesWith } from "./voiceScene.ts"
+
+const callId = CallId.make("01890000-0000-7000-8000-0000000000aa")
+/** The callee says what a test has them say. */
+const callee = "+15550100017"
+
+interface Spoken {
+  readonly definition: JsonObject
+  readonly script: ScriptedModel
+  readonly configurations?: JsonObject
+  readonly tools?: ReadonlyArray<Tool>
+}
+
+export interface SpokenCall {
+  readonly requests: ReadonlyArray<ModelRequest>
+  readonly facts: ReadonlyArray<CallFact>
+  readonly makes: (sound: Sound) => void
+  /** A sentence of `talkScene.ts`. */
+  readonly says: (sentence: string) => void
+  readonly presses: (key: string) => void
+  readonly hangsUp: () => void
+  /** How many frames of the agent's voice the callee has heard. */
+  readonly heard: () => number
+  /** Once that many are heard, and the callee has had time to notice. */
+  readonly untilHeard: (frames: number) => Promise<unknown>
+  readonly world: World
+  readonly emulator: Awaited<ReturnType<typeof startAriEmulator>>
+}
+
+/** Dials one call, and returns once its end has been recorded, or twice. */
+export const spokenCall = async (
+  t: Test,
+  { configurations = {}, definition, script, tools = [] }: Spoken,
+  act: (call: SpokenCall) => Promise<unknown>
+) => {
+  const folder = await mkdtemp(join(tmpdir(), "spoken-call-"))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const emulator = await startAriEmulator({ ringMillis: 200 })
+  t.teardown(() => emulator.stop())
+  const recognizer = scriptedRecognizer()
+  const model = scriptedModel(script)
+  const world = new World()
+  world.withContacts(1)
+  world.adapter = ari
+  world.trunk = {
+    callerIds: { all: [], preferred: undefined },
+    credentials: { ...ariConfig(emulator), transfer_dial_string: "PJSIP/{number}@trunk" },
+    id: configurationId,
+    maxConcurrentCalls: undefined,
+    organizationId,
+    provider: "ari"
+  }
+  Object.assign(world, { configurations, definition, tools, services: { ...world.services, model: model.open, hearing: recognizer } })
+  const facts: Array<CallFact> = []
+  const conversations = Layer.succeed(CallConversations, {
+    runTool: () => Effect.succeed<ToolAnswer>({ _tag: "Failed", reason: "Not here." }),
+    record: () => (fact) => void facts.push(fact)
+  })
+  const heard = () => {
+    const audio = emulator.log.heard(callId)
+    let frames = 0
+    for (let at = 0; at + 160 <= audio.length; at += 160) if (!isNoise(audio.subarray(at, at + 160))) frames++
+    return frames
+  }
+  const makes = (sound: Sound) => {
+    const codes = encodeFrames(Int16Array.from(sound as ArrayLike<number>, (value) => Math.round(value)))
+    emulator.speak(
+      callee,
+      Array.from({ length: codes.length / 160 }, (_, at) => Buffer.from(codes.subarray(at * 160, (at + 1) * 160)))
+    )
+  }
+  const call: SpokenCall = {
+    requests: model.requests,
+    facts,
+    makes,
+    says: (sentence) => {
+      recognizer.says(sentence)
+      makes(calleeSays(sentence))
+    },
+    presses: (key) => emulator.press(callee, key),
+    hangsUp: () => emulator.hangUp(callee),
+    heard,
+    untilHeard: (frames) => untilTrue(`${frames} frames of the agent's voice`, () => heard() >= frames),
+    world,
+    emulator
+  }
+  const voice = VoiceAgent.layerPacedBy(makeFramePacer()).pipe(Layer.provide(voicesWith(Files.layerLocal(folder))))
+  await runLive(
+    Effect.gen(function* () {
+      yield* dial(world)
+      yield* Effect.promise(() => act(call))
+      yield* Effect.promise(() => until("recorded end", () => world.ends[0]))
+    }).pipe(
+      Effect.provide(layerOf(world, { DRAIN: "0", NODE_NAME: "spoken" }, voice).pipe(Layer.provide(conversations))),
+      Effect.provide(egress({ first: organizationId }))
+    )
+  )
+  return call
+}
+
+const dial = Effect.fnUntraced(function* (world: World) {
+  const trunk = yield* (yield* TrunkPool).get(configurationId)
+  if (trunk === undefined) return yield* Effect.die("no trunk")
+  yield* Effect.promise(() => untilTrue("connected trunk", () => trunk.status()._tag === "Up"))
+  const departure = (yield* CallRate).reserve([{ key: trunk.rateKey, rate: trunk.rate }])
+  world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "intent" })
+  ;(yield* Slots).adopt(callId, [{ key: "organization:1", limit: 2 }])
+  const attempt = {
+    agentDefinitionId: AgentDefinitionId.make(1),
+    agentId: AgentId.make(1),
+    callId,
+    campaign: undefined,
+    initialContext: { first_name: "Ada" },
+    organizationId,
+    phoneNumber: callee,
+    runId: RunId.make(1),
+    telephonyConfigurationId: configurationId
+  }
+  yield* (yield* CallSupervisor).start(attempt, trunk, { departure, marked: false, permit: { holds: () => true } }, {})
+})

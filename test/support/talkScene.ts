@@ -1,0 +1,137 @@
+/** A call that holds a conversation over a loopback: real audio in both directions, a recognizer that knows what was said, and a scripted model. */
+import { Effect, type Scope, Stream } from "effect"
+import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
+import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { encode, frameMillis } from "#core/audio/Mulaw.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { LanguageModel, ModelPart, ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import type { SpeechToText } from "#core/model/SpeechToText.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import { fliteClips } from "./prompts.ts"
+import { scriptedRecognizer } from "./scriptedRecognizer.ts"
+import { nothing, type Sound } from "./sound.ts"
+import { finished, type ScriptedModel } from "./talk.ts"
+import { type Loopback, plan as anyPlan } from "./voiceScene.ts"
+
+/** A model that answers from a script, and keeps what it was asked. */
+export const scriptedModel = (script: ScriptedModel) => {
+  const requests: Array<ModelRequest> = []
+  const answer: LanguageModel["answer"] = (request) => {
+    requests.push(request)
+    const reply = script(request)
+    return typeof reply === "string" ? Stream.never : Stream.fromIterable<ModelPart>([...reply, finished])
+  }
+  return { requests, open: Effect.succeed({ provider: "scripted", model: "script", answer }) satisfies OpenLanguageModel }
+}
+
+/** Sentences that callees say aloud. */
+const sentences = ["Yes, I would like that.", "Uh huh.", "Wait a minute, please.", "No, thank you.", "Please do not call me again."]
+const clips = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
+
+/** How it sounds when a callee says the sentence. */
+export const calleeSays = (sentence: string): Sound => clips.get(sentence) ?? nothing(0)
+
+interface Scene {
+  readonly plan: ConversationPlan
+  readonly script: ScriptedModel
+  readonly context?: JsonObject
+  readonly hearing?: (recognizer: ReturnType<typeof scriptedRecognizer>) => SpeechToText
+  readonly model?: OpenLanguageModel
+  readonly voice?: Partial<VoicePlan>
+  readonly verbs?: Partial<CallVerbs>
+}
+
+/** The event loop turns: everything that waits for nothing but its turn is done. */
+const settled = Effect.promise(async () => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+})
+
+const codesOf = (sound: Sound) => encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.round(value)))
+
+export interface TalkScene {
+  readonly line: Loopback
+  readonly session: VoiceSession
+  readonly events: ReadonlyArray<VoiceEvent>
+  readonly facts: ReadonlyArray<CallFact>
+  readonly requests: ReadonlyArray<ModelRequest>
+  readonly recognizer: ReturnType<typeof scriptedRecognizer>
+  /** The callee makes this sound; silence lasts some time. */
+  readonly hears: (sound: Sound) => Effect.Effect<void>
+  readonly silence: (millis: number) => Effect.Effect<void>
+  readonly says: (sentence: string) => Effect.Effect<void>
+  /** Silence in real time, for what the clock decides, until this holds. */
+  readonly paced: (holds: () => boolean) => Effect.Effect<void>
+  /** Silence until this holds. */
+  readonly until: (what: string, holds: () => boolean) => Effect.Effect<void>
+}
+
+const failed = Effect.succeed<ToolAnswer & { readonly _tag: "Failed" }>({ _tag: "Failed", reason: "Not here." })
+
+/** The callee answers, on the line that the voices are paced by. */
+export const talking = Effect.fnUntraced(function* (
+  line: Loopback,
+  { context = {}, hearing = (one) => one, model, plan, script, verbs, voice }: Scene
+): Effect.fn.Return<TalkScene, never, VoiceAgent | Scope.Scope> {
+  const agent = yield* VoiceAgent
+  const recognizer = scriptedRecognizer()
+  const scripted = scriptedModel(script)
+  const facts: Array<CallFact> = []
+  const events: Array<VoiceEvent> = []
+  const conversation: PlannedTalk = {
+    plan,
+    model: model ?? scripted.open,
+    hearing: hearing(recognizer),
+    endOfTurn: Effect.succeed(endOfTurnRules),
+    bargeIn: { policy: "provisional", minWords: 3 },
+    context: Effect.succeed(context),
+    hintsAt: ({ id }) => ({ language: "en-US", keyterms: [], phrases: [id] })
+  }
+  const session = yield* agent.attach(
+    { ...anyPlan, greeting: undefined, detectMachine: false, record: false, conversation, ...voice },
+    line.media,
+    (event) => void events.push(event),
+    {
+      runTool: () => failed,
+      sendDigits: () => failed,
+      transfer: () => failed,
+      note: (fact) => void facts.push(fact),
+      ...verbs
+    }
+  )
+  const hears = Effect.fnUntraced(function* (sound: Sound) {
+    const codes = codesOf(sound)
+    for (let at = 0; at + 160 <= codes.length; at += 160) {
+      line.step(codes.subarray(at, at + 160))
+      yield* settled
+    }
+  })
+  const silence = (millis: number) => hears(nothing(millis))
+  const says = (sentence: string) =>
+    Effect.suspend(() => {
+      recognizer.says(sentence)
+      return hears(calleeSays(sentence))
+    })
+  const until = Effect.fnUntraced(function* (what: string, holds: () => boolean) {
+    for (let frames = 0; !holds(); frames++) {
+      if (frames > longestFrames) return yield* Effect.die(new Error(`no ${what}`))
+      yield* silence(20)
+    }
+  })
+  const paced = Effect.fnUntraced(function* (holds: () => boolean) {
+    while (!holds()) {
+      yield* silence(20)
+      yield* Effect.sleep(frameMillis)
+    }
+  })
+  return { paced, line, session, events, facts, requests: scripted.requests, recognizer, hears, silence, says, until }
+})
+/** Two minutes. */
+const longestFrames = 6000
+
+/** The line as the model is told of it: what each said. */
+export const toldTo = (request: ModelRequest | undefined): ReadonlyArray<string> =>
+  (request?.messages ?? []).flatMap((message) =>
+    message._tag === "ToolResult" || message.text === "" ? [] : [`${message._tag === "User" ? "callee" : "agent"}: ${message.text}`]
+  )
