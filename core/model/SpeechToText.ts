@@ -16,6 +16,9 @@ export interface RecognizerHints {
   readonly grammar?: string | undefined
 }
 
+/** The text for speech of which a recognizer can only tell that it is none of the expected phrases. It still has to be answered. */
+export const notUnderstood = "(not understood)"
+
 /** Times are milliseconds of the audio that was written. A session keeps their order. */
 export type RecognizerEvent =
   /** What may have been said since the last final text; replaces the one before. */

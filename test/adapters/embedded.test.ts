@@ -4,7 +4,7 @@ import t from "tap"
 import { grammarOf } from "#adapters/voice/embedded/grammar.ts"
 import { sayOf } from "#adapters/voice/embedded/lines.ts"
 import { replyTo } from "#adapters/voice/embedded/Reply.ts"
-import { agent, callee, edge, keys, nodeOf, outcome, requestOf, variable } from "./embeddedScene.ts"
+import { agent, callee, edge, keys, nodeOf, outcome, requestOf, values, variable } from "./embeddedScene.ts"
 
 const question = "Would you like to come on Friday?"
 const yesNo = nodeOf({ edges: [edge("Interested", "The caller says yes"), edge("Not interested", "The caller declines", "endCall")] })
@@ -270,6 +270,41 @@ t.test("what cannot be undone is confirmed first", async (t) => {
     ask("yes", nodeOf({ ...yesNo, embedded: { edges: { Interested: { confirm: true } } } })),
     "Just to confirm: Interested. Is that right?"
   )
+})
+
+t.test("a plain yes or no answers the question that was asked, and no other", async (t) => {
+  const remind = nodeOf({
+    prompt: 'Say: "Does Monday at ten still suit you?"',
+    edges: [
+      edge("Confirmed", "The appointment suits", "endCall"),
+      edge("Wrong person", "It is somebody else", "endCall"),
+      edge("Cancel", "They cancel")
+    ]
+  })
+  const own = "Does Monday at ten still suit you?"
+  const identity = agent("Hello, this is Acme. Am I speaking with Ada?")
+  t.equal(outcome(remind, identity, callee("yes")), own, "who is on the phone has not confirmed an appointment")
+  t.equal(outcome(remind, agent("Is this Ada Lovelace?"), callee("yes, that's me")), own)
+  t.equal(outcome(remind, identity, callee("no")), "wrong_person")
+  t.equal(outcome(remind, identity, callee("no, wrong number")), "wrong_person")
+  t.equal(outcome(remind, identity, callee("yes"), agent(own), callee("yes")), "confirmed")
+  const stillThere = agent("Are you still there?")
+  t.equal(outcome(remind, agent(own), stillThere, callee("yes")), own, "who is still there has not confirmed anything either")
+  t.equal(outcome(remind, agent(own), stillThere, callee("yes"), agent(own), callee("yes")), "confirmed")
+  const confirm = "Just to confirm: Cancel. Is that right?"
+  t.equal(outcome(remind, agent(own), callee("cancel"), agent(confirm), stillThere, callee("yes")), confirm)
+  const cut = (text: string): ReturnType<typeof agent> => ({ _tag: "Assistant", text, calls: [], wasInterrupted: true })
+  t.equal(outcome(remind, cut("Hello, this is the assistant of"), callee("yes")), own, "nor who has not heard the question")
+  t.equal(outcome(remind, cut("Hello. Does Monday at"), callee("yes")), "confirmed", "but people answer before it is over")
+  t.equal(outcome(remind, identity, callee("cancel it please")), confirm, "more than yes or no is understood at any time")
+})
+
+t.test("speech that was not understood is no answer, even where any is one", async (t) => {
+  const open = nodeOf({ edges: [edge("Answered", "They answered")], variables: [variable("reason", "string", "The reason")] })
+  t.equal(outcome(open, agent(question), callee("it was too slow")), "answered")
+  t.equal(outcome(open, agent(question), callee("(not understood)")), apology)
+  t.equal(outcome(nodeOf({ edges: open.edges }), agent(question), callee("(not understood)")), apology)
+  t.strictSame(values(open.variables, agent(question), callee("(not understood)")), {})
 })
 
 t.test("digits that were heard are read back", async (t) => {

@@ -1,11 +1,11 @@
 /** PocketSphinx as the recognizer of a call: frames in, texts out, with the pauses that callees make. */
 import { Effect, type Scope } from "effect"
 import t from "tap"
-import { pocketsphinx as recognizer, notUnderstood } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
+import { pocketsphinx as recognizer } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { makeRecognition, type Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { resample } from "#core/audio/Resampler.ts"
-import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
+import { notUnderstood, type RecognizerEvent, type RecognizerHints, type RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
 import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { runLive } from "#test/support/run.ts"

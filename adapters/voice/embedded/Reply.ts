@@ -4,8 +4,9 @@ import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelMessage, ModelNode, ModelPurpose, ModelRequest, ModelTool } from "#core/model/LanguageModel.ts"
 import { edgeFor, isIrreversible, keysOf, meaningOf } from "./edges.ts"
 import { triggers } from "./lexicon.ts"
-import type { Meaning } from "./phrases.ts"
 import * as lines from "./lines.ts"
+import type { Meaning } from "./phrases.ts"
+import { answered, isPresence } from "./Question.ts"
 import { extracted, kindOf, valueIn, valuePlaces } from "./Slots.ts"
 import { digitsIn } from "./SpokenValues.ts"
 import { meaningsOf } from "./Understanding.ts"
@@ -65,7 +66,14 @@ const answer = (request: ModelRequest, last: Extract<ModelMessage, { _tag: "User
   const said = here.flatMap((message) => (message._tag === "Assistant" && message.text.trim() !== "" ? [message] : [])).toReversed()
   const meanings = isKeyed ? new Set<Meaning>() : meaningsOf(words, valuePlaces(words))
   const heard = { request, node, text, isKeyed, meanings, said }
-  return optOut(heard) ?? confirmed(heard) ?? chosen(heard, edgeFor(node, text, isKeyed)) ?? ofAnyNode(heard) ?? misunderstood(heard)
+  return (
+    optOut(heard) ??
+    elsewhere(heard) ??
+    confirmed(heard) ??
+    chosen(heard, edgeFor(node, text, isKeyed)) ??
+    ofAnyNode(heard) ??
+    misunderstood(heard)
+  )
 }
 
 const endOf = ({ edges }: ModelNode): Edge | undefined => edges.find(({ leadsTo }) => leadsTo === "endCall")
@@ -77,6 +85,19 @@ const optOut = ({ meanings, node, request }: Heard): Reply | undefined => {
   const edge = node.edges.find((one) => meaningOf(one) === "opt_out") ?? endOf(node)
   if (tool !== undefined) return use(tool.name)
   return edge === undefined ? say(lines.optedOut) : use(edge.tool)
+}
+
+/** A plain yes or no that does not answer the node's question, but whether somebody is there, or who. */
+const elsewhere = (heard: Heard): Reply | undefined => {
+  const { isKeyed, meanings, node, said } = heard
+  const isPlain = [...meanings].every((meaning) => meaning === "affirm" || meaning === "deny")
+  if (isKeyed || meanings.size === 0 || !isPlain) return undefined
+  const asks = answered(node, said[0])
+  if (asks === "answer") return undefined
+  if (asks === "present") return say(question(heard, true))
+  const wrong = node.edges.find((edge) => meaningOf(edge) === "wrong_person")
+  if (meanings.has("affirm")) return say(lines.sayOf(node))
+  return wrong === undefined ? undefined : chosen(heard, wrong)
 }
 
 type Verdict = "yes" | "no" | undefined
@@ -126,9 +147,12 @@ const toolFor = ({ node, request }: Heard, meaning: Meaning): ModelTool | undefi
 const useTool = ({ name, parameters: { properties } }: ModelTool, reason: string): Reply =>
   use(name, "", isObject(properties) && Object.hasOwn(properties, "reason") ? { reason } : {})
 
-/** What the agent asked last; a line that was cut off or was about a misunderstanding is no question. */
-const question = ({ node, said }: Heard): string => {
-  const line = said.find(({ text, wasInterrupted }) => !wasInterrupted && !text.startsWith(lines.apology) && !lines.isConfirmation(text))
+/** What the agent asked last; a line that was cut off, or was about a misunderstanding, or whether somebody is there, is no question. */
+const question = ({ node, said }: Heard, mayConfirm = false): string => {
+  const line = said.find(
+    ({ text, wasInterrupted }) =>
+      !wasInterrupted && !text.startsWith(lines.apology) && !isPresence(text) && (mayConfirm || !lines.isConfirmation(text))
+  )
   return line?.text ?? lines.sayOf(node)
 }
 

@@ -1,16 +1,17 @@
 /** Finds the values of variables in what the callee said. Rather none than a wrong one. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ExtractedVariable, ModelMessage, ModelRequest } from "#core/model/LanguageModel.ts"
-import { fillers, questions } from "./lexicon.ts"
+import { notUnderstood } from "#core/model/SpeechToText.ts"
+import { beforePronouns, besideValues, fillers, negators, questions } from "./lexicon.ts"
 import { isConfirmation } from "./lines.ts"
 import { dateIn, digitsIn, nameIn, numbersIn, type Spoken, timeIn } from "./SpokenValues.ts"
 import { meaningsOf } from "./Understanding.ts"
 import { stemOf, stemsOf, wordsOf } from "./words.ts"
 
-type Kind = "boolean" | "number" | "digits" | "date" | "time" | "moment" | "name" | "text"
+export type Kind = "boolean" | "number" | "digits" | "date" | "time" | "moment" | "name" | "text"
 
 const hints: ReadonlyArray<readonly [Kind, RegExp]> = [
-  ["moment", /\b(?:callback|call back|appointment|slot|date and time|day and time|when)\b/],
+  ["moment", /\b(?:callback|call back|appointment|slot|dates? and times?|days? and times?|when)\b/],
   ["date", /\b(?:date|day|birthday|weekday)\b/],
   ["time", /\b(?:time|hour|oclock)\b/],
   ["name", /\b(?:name|named)\b/],
@@ -53,7 +54,7 @@ const withoutDenied = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const denied = new Set(
     words.flatMap((word, at) => {
       const [number] = word === "not" ? numbersIn(words.slice(at + 1)) : []
-      return number?.at === 0 ? Array.from({ length: number.end }, (_, offset) => at + 1 + offset) : []
+      return number?.at === 0 ? Array.from({ length: number.end + 1 }, (_, offset) => at + offset) : []
     })
   )
   return words.filter((_, at) => !denied.has(at))
@@ -61,7 +62,7 @@ const withoutDenied = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 /** One number, or the one beside a word of the hint. */
 const numberIn = (words: ReadonlyArray<string>, hint: ReadonlySet<string>): Spoken<number> | undefined => {
-  const numbers = numbersIn(words)
+  const numbers = numbersIn(words).filter(({ at, end }) => words[at] !== "one" || end > at + 1 || !beforePronouns.has(words[at - 1] ?? ""))
   if (new Set(numbers.map(({ value }) => value)).size <= 1) return numbers[0]
   const named = numbers.filter(({ end }) => hint.has(stemOf(words[end] ?? "")))
   return named.length === 1 ? named[0] : undefined
@@ -92,12 +93,16 @@ const finders: {
 }
 
 /** Whether the words are only beside the value, and not a sentence about something else. */
-const isAnswer = ({ at, end }: Spoken<unknown>, words: ReadonlyArray<string>): boolean => {
-  const others = words.filter((word, place) => (place < at || place >= end) && !fillers.has(word))
-  return others.length <= 3 + (end - at)
+const isAnswer = ({ at, end }: Spoken<unknown>, words: ReadonlyArray<string>, hint: ReadonlySet<string>): boolean => {
+  const isValue = valuePlaces(words)
+  const beside = words.filter((_, place) => (place < at || place >= end) && !isValue(place))
+  const others = beside.filter((word) => !fillers.has(word) && !besideValues.has(word) && !hint.has(stemOf(word)))
+  const isDenied = beside.some((word) => word !== "no" && negators.has(word))
+  return !isDenied && others.length <= (end - at > 2 ? 2 : 1)
 }
 
 const wholeOf = (text: string, words: ReadonlyArray<string>): string | undefined => {
+  if (text === notUnderstood) return undefined
   const hasContent = words.some((word) => !fillers.has(word))
   const meanings = meaningsOf(words)
   const isOther = ["repeat", "goodbye", "unsure", "opt_out", "human"].some((meaning) => [...meanings].some((one) => one === meaning))
@@ -117,7 +122,7 @@ export const valueIn = (variable: ExtractedVariable, text: string): string | num
   const hint = new Set(stemsOf(hintOf(variable)))
   for (const reading of readings(words)) {
     const spoken = finders[kind](reading, hint)
-    if (spoken !== undefined && isAnswer(spoken, reading)) return spoken.value
+    if (spoken !== undefined && isAnswer(spoken, reading, hint)) return spoken.value
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 /** Which edge an answer leads along. */
 import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
+import { notUnderstood } from "#core/model/SpeechToText.ts"
 import { anyAnswer, fillers, irreversible, questions, triggers } from "./lexicon.ts"
 import type { Meaning } from "./phrases.ts"
 import { kindOf, valueIn, valuePlaces } from "./Slots.ts"
@@ -62,16 +63,24 @@ const only = (edges: ReadonlyArray<Edge>): Edge | undefined => (edges.length ===
 /** A no answers "Are you interested?" along the edge "not interested", if the node has no other edge for it. */
 const impliedByNo: ReadonlyArray<Meaning> = ["not_interested", "wrong_person", "callback", "goodbye"]
 
+/** A node that has no other edge for it takes what cannot be for a no: `does that suit you`, `no`, `they cannot come then`. */
+const ofRefusal = (node: ModelNode): Edge | undefined => {
+  const implied = impliedByNo.flatMap((meaning) => node.edges.filter((edge) => meaningOf(edge) === meaning))
+  return only(implied.length > 0 ? implied : node.edges.filter((edge) => meaningOf(edge) !== undefined && refusing.test(aboutOf(edge))))
+}
+const refusing = /\b(?:cannot|cant|unable|not able|does not suit|doesnt suit)\b/
+
 const ofMeaning = (node: ModelNode, heard: ReadonlySet<Meaning>): Edge | undefined => {
   const edgesOf = (meaning: Meaning) => node.edges.filter((edge) => meaningOf(edge) === meaning)
   const special = [...heard].filter((meaning) => meaning !== "affirm" && meaning !== "deny")
   const direct = node.edges.filter((edge) => special.some((meaning) => meaning === meaningOf(edge)))
   if (direct.length > 0) return only(direct)
   const isNo = heard.has("deny") || heard.has("not_interested")
-  if (isNo) {
-    const denying = edgesOf("deny")
-    return only(denying.length > 0 ? denying : impliedByNo.flatMap(edgesOf))
-  }
+  const denying = edgesOf("deny")
+  if (isNo) return denying.length > 0 ? only(denying) : ofRefusal(node)
+  // "I am busy" is a no to "Do you have a minute?"
+  const declining = denying.length > 0 ? denying : edgesOf("not_interested")
+  if (heard.has("callback") && special.length === 1 && !heard.has("affirm")) return only(declining)
   // "OK, bye" is no yes.
   return heard.has("affirm") && special.length === 0 ? only(edgesOf("affirm")) : undefined
 }
@@ -90,6 +99,9 @@ const dataEdge = (node: ModelNode, text: string): Edge | undefined => {
   return taking ?? (told.every((variable) => kindOf(variable) === "text") ? undefined : only(node.edges.filter(isPlain)))
 }
 
+const hasValue = (node: ModelNode, text: string): boolean =>
+  node.variables.some((variable) => !["boolean", "text", "name"].includes(kindOf(variable)) && valueIn(variable, text) !== undefined)
+
 /** A node that only wants to hear something, whatever it is, goes on by its only edge. */
 const onlyEdge = (node: ModelNode, words: ReadonlyArray<string>, heard: ReadonlySet<Meaning>): Edge | undefined => {
   const edge = only(node.edges)
@@ -106,11 +118,15 @@ const ofWords = (node: ModelNode, text: string): Edge | undefined => {
   const best = Math.max(0, ...shares.map(({ share }) => share))
   if (best > 0) return only(shares.filter(({ share }) => share === best).map(({ edge }) => edge))
   const heard = meaningsOf(words, valuePlaces(words))
-  return ofMeaning(node, heard) ?? dataEdge(node, text) ?? onlyEdge(node, words, heard)
+  const isPlainAnswer = [...heard].every((meaning) => meaning === "affirm" || meaning === "deny")
+  // "No, eight" corrects the number.
+  const corrected = isPlainAnswer && hasValue(node, text) ? dataEdge(node, text) : undefined
+  return corrected ?? ofMeaning(node, heard) ?? dataEdge(node, text) ?? onlyEdge(node, words, heard)
 }
 
 /** Undefined: the answer is not understood, or could mean two edges. */
 export const edgeFor = (node: ModelNode, text: string, isKeyed: boolean): Edge | undefined => {
+  if (text === notUnderstood) return undefined
   if (!isKeyed) return ofWords(node, text)
   const collects = node.variables.some((variable) => ["digits", "number"].includes(kindOf(variable)))
   return collects ? dataEdge(node, text) : ofKey(node, text)

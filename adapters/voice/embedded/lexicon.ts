@@ -60,11 +60,30 @@ export const negators: ReadonlySet<string> = new Set(
 /** May come before a yes or no that opens a sentence. */
 export const interjections: ReadonlySet<string> = new Set("uh um oh ah well hmm hello hi hey sorry please ok okay so".split(" "))
 
-/** May follow a yes or no that opens a sentence: `yes i am`, but not `yes minister`. */
+/** May follow any yes or no: `fine i can do that`, but not `fine dining`. */
 export const continuations: ReadonlySet<string> = new Set(
-  "i im id ill ive it its that thats this we you please he she they there lets let but and so because on at for of in my the go sir madam thanks thank".split(
+  "i im id ill ive it its that thats this we you please sir madam thanks thank but and so because actually really wait not never".split(" ")
+)
+
+/** Words that are a yes or no by themselves, whatever follows: `yes the ninth`, but not `yes minister`. */
+export const plainAnswers: ReadonlySet<string> = new Set("yes yeah yep yup no nope nah".split(" "))
+export const plainContinuations: ReadonlySet<string> = new Set("he she they there lets let on at for of in my the go".split(" "))
+
+/** Open a sentence about anything, and are an answer only at the end of one: `i do`, but not `i do the laundry`. */
+export const openings: ReadonlySet<string> = new Set(
+  "i do|i am|i will|i would|i can|i dont|i do not|i am not|im not|i cant|i cannot|i wont|i will not|i would not".split("|")
+)
+
+/** Beside a value, these say no more than it does: `friday would suit us best`. */
+export const besideValues: ReadonlySet<string> = new Set(
+  "come works work suit suits good fine great best better perfect people persons guests make meant mean say said guess maybe around next number date time day yes no yeah sure".split(
     " "
   )
+)
+
+/** `The other one` is no number. */
+export const beforePronouns: ReadonlySet<string> = new Set(
+  "the that this which every some any another each other last right wrong".split(" ")
 )
 
 /** A sentence that begins like this asks something. */

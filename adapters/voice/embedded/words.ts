@@ -1,11 +1,16 @@
 /** Sentences as words that can be compared. */
 
+const figure = "zero|oh|one|two|three|four|five|six|seven|eight|nine|hundred|thousand|double|triple|\\d"
+/** `No one told me`, but not `no, one two three`. */
+const noOne = new RegExp(`\\bno one\\b(?! (?:${figure}))`, "g")
+
 /** In lower case, without punctuation: `Don't call at 3pm!` is `dont call at 3 pm`. */
 export const wordsOf = (text: string): ReadonlyArray<string> =>
   text
     .toLowerCase()
     .replaceAll(/['’]/g, "")
-    .replaceAll(/\b([ap])\.\s?m\b\.?/g, "$1m")
+    .replaceAll(noOne, "nobody")
+    .replaceAll(/\b([ap])(?:\.\s?| )m\b\.?/g, "$1m")
     .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
     .replaceAll(/(\d)(am|pm)\b/g, "$1 $2")
     .match(/\d{1,2}:\d\d|\d+\.\d+|[\p{L}\d]+/gu) ?? []

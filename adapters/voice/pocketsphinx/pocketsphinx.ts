@@ -1,14 +1,11 @@
 /** PocketSphinx as a recognizer: it chooses among the phrases that are expected, and says of anything else that it was not understood. English. */
 import { Effect, Fiber } from "effect"
 import { ModelError } from "#core/model/LanguageModel.ts"
-import type { RecognizerEvent, RecognizerHints, SpeechToText } from "#core/model/SpeechToText.ts"
+import { notUnderstood, type RecognizerEvent, type RecognizerHints, type SpeechToText } from "#core/model/SpeechToText.ts"
 import { grammarOf, type Jsgf } from "./Grammar.ts"
 import type { Recognition } from "./Recognition.ts"
 import { leastScorePerFrame } from "./Sphinx.ts"
 import { makeUtterance } from "./Utterance.ts"
-
-/** Stands for speech that is none of the expected phrases, so that it is answered. */
-export const notUnderstood = "(not understood)"
 
 /** A score that no utterance falls below. */
 const worstScore = -80
