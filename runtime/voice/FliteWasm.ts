@@ -12,20 +12,6 @@ import { lastDataAt } from "./wasmData.ts"
 
 export { type FliteVoice, fliteVoices as voices } from "#core/model/VoiceServices.ts"
 
-// Declares the part we use. The types are in TypeScript's DOM library, which would also declare `window` and the rest.
-declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array)
-  }
-  class Instance {
-    constructor(module: Module, imports: Record<string, Record<string, (...args: never) => number>>)
-    readonly exports: Readonly<Record<string, unknown>>
-  }
-  interface Memory {
-    readonly buffer: ArrayBuffer
-  }
-}
-
 export interface Pcm {
   readonly samples: Int16Array
   readonly rate: number

@@ -6,21 +6,6 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 
-// Declares the part we use, as in `FliteWasm.ts`.
-declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array)
-  }
-  class Instance {
-    constructor(module: Module, imports: Record<string, Record<string, (...args: never) => number>>)
-    readonly exports: Readonly<Record<string, unknown>>
-  }
-  interface Memory {
-    readonly buffer: ArrayBuffer
-    readonly grow: (pages: number) => number
-  }
-}
-
 interface VoiceDetector {
   /** Whether the frame is voice, given those before it. False once it has been freed. */
   readonly isVoice: (samples: Int16Array) => boolean
