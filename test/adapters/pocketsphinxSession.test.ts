@@ -3,12 +3,15 @@ import { Effect, type Scope } from "effect"
 import t from "tap"
 import { pocketsphinx as recognizer } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { makeRecognition, type Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import { leastScorePerFrame } from "#adapters/voice/pocketsphinx/Sphinx.ts"
+import { makeUtterance } from "#adapters/voice/pocketsphinx/Utterance.ts"
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { resample } from "#core/audio/Resampler.ts"
 import { notUnderstood, type RecognizerEvent, type RecognizerHints, type RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
 import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { runLive } from "#test/support/run.ts"
+import { after, framesOf, hiss, over } from "#test/support/sound.ts"
 import { until } from "#test/support/until.ts"
 
 const skip = (await pocketsphinxUnavailable()) ?? false
@@ -107,6 +110,19 @@ t.test("given something else", { skip }, (t) =>
     })
   )
 )
+
+t.test("given a noisy line", async (t) => {
+  const heardIn = (noise: number) => {
+    const utterance = makeUtterance()
+    const sound = over(after(quiet(600), pcm("no thank you"), quiet(400)), hiss(3000, noise))
+    for (const { samples } of framesOf(sound)) utterance.write(samples)
+    return utterance.heard()?.overNoise ?? 0
+  }
+  t.ok(heardIn(1) > 35, "then a quiet line is told from")
+  t.ok(heardIn(300) < 25, "one with noise")
+  t.ok(leastScorePerFrame(heardIn(300)) > leastScorePerFrame(heardIn(1)) + 5, "and more is asked of what is heard in it")
+  t.equal(leastScorePerFrame(60), leastScorePerFrame(40), "but not of quiet ones")
+})
 
 t.test("given a grammar with numbers", { skip }, (t) =>
   runLive(

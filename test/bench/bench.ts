@@ -19,6 +19,7 @@ import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { gateway } from "./gateway.ts"
 import { greetings } from "./greetings.ts"
+import { hearing } from "./hearing.ts"
 import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
@@ -55,7 +56,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   gateway,
   hostileBodies,
   neighbours,
-  amd
+  amd,
+  hearing
 ]
 
 const { positionals, values } = parseArgs({

@@ -18,6 +18,8 @@ const spoken = (phrase: string): ReadonlyArray<string> => {
   return words.length === 0 || words.some((word) => /[^a-z']/.test(word)) ? [] : [words.join(" ")]
 }
 const listed = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts.flatMap(spoken))].toSorted()
+/** PocketSphinx takes the weights of words as they are, and ignores those of rules. */
+const weighed = (weight: number, texts: ReadonlyArray<string>): ReadonlyArray<string> => texts.map((text) => `/${weight}/ ${text}`)
 const ruleOf = (name: string, texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   texts.length === 0 ? [] : [`<${name}> = ${texts.join(" | ")};`]
 
@@ -29,26 +31,27 @@ export const grammarOf = (node: ModelNode): string => {
   const other = listed(anywhere.flatMap((meaning) => phrases[meaning])).filter((phrase) => !special.includes(phrase))
   const values = node.variables.flatMap((variable: ExtractedVariable) => valueFor(kindOf(variable), variable) ?? [])
   const alternatives = [
-    "/4/ <yes> [ <yes> ]",
-    "/4/ <no> [ <no> ]",
-    ...(special.length === 0 ? [] : ["/4/ [ <wish> ] <special>", "/1/ <no> <special>", "/0.5/ <yes> <special>"]),
-    ...(wanted.length === 0 ? [] : ["/4/ [ <wish> ] <wanted>", "/0.5/ (yes | no) <wanted>"]),
-    "/1/ [ no ] <other>",
-    ...values.map((value) => `/8/ ${value}`)
+    // Any phrase after any other would be a net that catches everything: `I can I can`.
+    "[ yes | yeah | yep | sure | okay | ok | right | fine | of course ] <yes>",
+    "[ no | nope | sorry ] <no>",
+    ...(special.length === 0 ? [] : ["[ <wish> ] <special>", "<no> <special>", "<yes> <special>"]),
+    ...(wanted.length === 0 ? [] : ["[ <wish> ] <wanted>", "(yes | no) <wanted>"]),
+    "[ no ] <other>",
+    ...values
   ]
   return [
     "#JSGF V1.0;",
     "grammar node;",
-    "public <answer> = [ /0.1/ <opening> ] <said> [ /0.2/ <closing> ];",
+    "public <answer> = [ <opening> ] <said> [ <closing> ];",
     `<said> = ${alternatives.join(" | ")};`,
-    "<opening> = well | um | uh | oh | hello | sorry;",
-    "<closing> = please | thanks | thank you;",
+    ...ruleOf("opening", weighed(0.05, ["well", "um", "uh", "oh", "hello", "sorry"])),
+    ...ruleOf("closing", weighed(0.2, ["please", "thanks", "thank you"])),
     "<wish> = i want to | i need to | i have to | i would like to | i'd like to | can we | could we | can i | could i | please | i'm | i am | i want | yes | no;",
     ...ruleOf("yes", listed(phrases.affirm)),
     ...ruleOf("no", listed(phrases.deny)),
     ...ruleOf("special", special),
     ...ruleOf("wanted", wanted),
-    ...ruleOf("other", other),
+    ...ruleOf("other", weighed(0.3, other)),
     ...(values.length === 0 ? [] : rules),
     ""
   ].join("\n")

@@ -17,7 +17,7 @@ interface RecognitionOptions {
 }
 
 export interface Recognition {
-  /** Takes about 10 ms a second of speech once its turn has come. */
+  /** Takes about 60 ms of a core for a second of speech, once its turn has come. */
   readonly recognize: (request: SphinxRequest) => Effect.Effect<SphinxReply, NotRecognized>
   /** Starts a process, which takes a third of a second, so that the first utterance need not wait for it. */
   readonly warm: Effect.Effect<void>

@@ -4,12 +4,15 @@
  */
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
 import { encodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
+import { levelOf } from "#core/audio/PcmFrame.ts"
 
 /** The callee's audio from the first to the last voice, in 8 kHz mu-law; its times are those of the session. */
 interface Heard {
   readonly audio: Uint8Array
   readonly fromMillis: number
   readonly untilMillis: number
+  /** How much louder the voice is than the line's noise, in decibels. */
+  readonly overNoise: number
 }
 
 interface Utterance {
@@ -26,12 +29,6 @@ const tailFrames = 160 / frameMillis
 /** Longer pauses separate utterances. */
 const longestPauseFrames = 1500 / frameMillis
 
-const levelOf = (samples: Int16Array): number => {
-  let power = 0
-  for (const sample of samples) power += sample * sample
-  return Math.sqrt(power / Math.max(1, samples.length))
-}
-
 export const makeUtterance = (): Utterance => {
   const gate = makeEnergyGate()
   const ring = new Uint8Array(longestFrames * frameSize)
@@ -39,6 +36,9 @@ export const makeUtterance = (): Utterance => {
   let now = 0
   let first: number | undefined
   let last = 0
+  /** The levels of the frames with voice, since the first that is kept. */
+  let voiced = 0
+  let loudness = 0
   /** The first voice since the utterance was last taken. */
   let newest: number | undefined
   const copy = (from: number, until: number): Uint8Array => {
@@ -53,8 +53,15 @@ export const makeUtterance = (): Utterance => {
     write: (samples) => {
       const at = (now % longestFrames) * frameSize
       for (let index = 0; index < frameSize; index++) ring[at + index] = encodeSample(samples[index] ?? 0)
-      if (gate.push(levelOf(samples))) {
-        if (first === undefined || now - last > longestPauseFrames) first = now
+      const level = levelOf(samples)
+      if (gate.push(level)) {
+        if (first === undefined || now - last > longestPauseFrames) {
+          first = now
+          voiced = 0
+          loudness = 0
+        }
+        voiced++
+        loudness += level
         newest ??= now
         last = now
       }
@@ -66,7 +73,12 @@ export const makeUtterance = (): Utterance => {
       const oldest = Math.max(0, now - longestFrames)
       const from = Math.max(oldest, first - leadFrames)
       const until = Math.min(now, last + 1 + tailFrames)
-      return { audio: copy(from, until), fromMillis: Math.max(oldest, first) * frameMillis, untilMillis: (last + 1) * frameMillis }
+      return {
+        audio: copy(from, until),
+        fromMillis: Math.max(oldest, first) * frameMillis,
+        untilMillis: (last + 1) * frameMillis,
+        overNoise: 20 * Math.log10(loudness / Math.max(1, voiced) / Math.max(1, gate.noise()))
+      }
     },
     forget: () => {
       first = newest

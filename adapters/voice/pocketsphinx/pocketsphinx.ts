@@ -8,7 +8,7 @@ import { leastScorePerFrame } from "./Sphinx.ts"
 import { makeUtterance } from "./Utterance.ts"
 
 /** A score that no utterance falls below. */
-const worstScore = -80
+const worstScore = -120
 
 const confidenceOf = (scorePerFrame: number): number => Math.max(0, Math.min(1, 1 - scorePerFrame / worstScore))
 
@@ -41,12 +41,12 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
       })
     const answer = (heard: ReturnType<typeof utterance.heard>, expected: Jsgf | undefined) => {
       if (heard === undefined) return tell([finalOf("", 0, 0)])
-      const { audio, fromMillis, untilMillis } = heard
+      const { audio, fromMillis, overNoise, untilMillis } = heard
       const unclear: ReadonlyArray<RecognizerEvent> = [finalOf("", fromMillis, untilMillis), { _tag: "Partial", text: notUnderstood }]
       if (expected === undefined) return tell(unclear)
       return recognition.recognize({ audio, grammar: expected }).pipe(
         Effect.flatMap(({ hypothesis }) => {
-          if (hypothesis === undefined || hypothesis.scorePerFrame < leastScorePerFrame) return tell(unclear)
+          if (hypothesis === undefined || hypothesis.scorePerFrame < leastScorePerFrame(overNoise)) return tell(unclear)
           utterance.forget()
           return tell([finalOf(hypothesis.text, fromMillis, untilMillis, confidenceOf(hypothesis.scorePerFrame))])
         }),

@@ -1,0 +1,62 @@
+/** How well callees are understood, with a margin: `npm run bench -- hearing` measures it on everything. */
+import { Effect } from "effect"
+import t from "tap"
+import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import { answers } from "#test/support/hearing/answers.ts"
+import { type AskingNodeName, askingNodes } from "#test/support/hearing/nodes.ts"
+import { isRight, isTaken, makeEar, speakers, understoodIn } from "#test/support/hearing/trial.ts"
+import { unrelatedHeldOut } from "#test/support/hearing/unrelatedHeldOut.ts"
+import { unrelatedTuning } from "#test/support/hearing/unrelatedTuning.ts"
+import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { runLive } from "#test/support/run.ts"
+
+const skip = (await pocketsphinxUnavailable()) ?? false
+const nodeNames = Object.keys(askingNodes) as ReadonlyArray<AskingNodeName>
+const unrelated = [...unrelatedTuning, ...unrelatedHeldOut]
+const percent = (all: ReadonlyArray<boolean>): number => (100 * all.filter((one) => one).length) / all.length
+
+t.test("given answers in writing", async (t) => {
+  const missed = answers.filter((answer) => !isRight(answer, understoodIn(answer.at, answer.text)))
+  t.ok(
+    missed.length <= 0.03 * answers.length,
+    `then at least 97 % of them are understood, but for: ${missed.map(({ text }) => text).join("; ")}`
+  )
+})
+
+t.test("given sentences that answer nothing, in writing", async (t) => {
+  const taken = unrelated.flatMap((text) => nodeNames.map((at) => isTaken(at, understoodIn(at, text))))
+  t.ok(taken.length >= 5000, "given enough of them")
+  t.ok(percent(taken) <= 2, `then few are taken for an answer: ${percent(taken).toFixed(1)} %`)
+})
+
+/** The female voice loses its sibilants on the line: two thirds of what it says is understood, and nineteen in twenty of the others. */
+const leastUnderstood = 75
+const mostTaken = 3
+/** Every so many, so that each node and each voice is among them. */
+const answerStep = 29
+const unrelatedStep = 17
+
+t.test("given the same over a phone line", { skip }, (t) =>
+  runLive(
+    Effect.gen(function* () {
+      const ear = makeEar(yield* makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 10, timeout: "10 minutes" }))
+      const spoken = answers
+        .filter((_, index) => index % answerStep === 0)
+        .flatMap((answer) =>
+          speakers.map((voice) => Effect.map(ear.hear("clean", voice, answer.at, answer.text), (understood) => isRight(answer, understood)))
+        )
+      const right = percent(yield* Effect.all(spoken))
+      t.ok(right >= leastUnderstood, `then most answers are understood: ${right.toFixed(0)} %`)
+      const others = unrelated
+        .filter((_, index) => index % unrelatedStep === 0)
+        .map((text, index) => {
+          const at = nodeNames[index % nodeNames.length] ?? "friday"
+          return Effect.map(ear.hear("clean", speakers[index % speakers.length] ?? "rms", at, text), (understood) =>
+            isTaken(at, understood)
+          )
+        })
+      const taken = (yield* Effect.all(others)).filter((one) => one).length
+      t.ok(taken <= mostTaken, `then hardly any other sentence is taken for one: ${taken} of ${others.length}`)
+    })
+  )
+)
