@@ -27,6 +27,7 @@ import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { Resources } from "#core/services/resources.ts"
 import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
+import type { TextChats } from "#core/chat/TextChats.ts"
 import type { NumberImports } from "#core/telephony/NumberImports.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -76,6 +77,7 @@ import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
 import { sessionRoutes } from "./routes/session.ts"
 import { telephonyRoutes } from "./routes/telephony.ts"
+import { textChatRoutes } from "./routes/textChat.ts"
 import { toolRoutes } from "./routes/tool.ts"
 import { userConfigurationRoutes } from "./routes/userConfiguration.ts"
 import { usageRoutes } from "./routes/usage.ts"
@@ -120,6 +122,7 @@ type ApiNeeds =
   | TelephonyConfigs
   | TelephonyPreparations
   | TelephonyTests
+  | TextChats
   | LinkMakers
   | Retentions
   | Uploads
@@ -136,6 +139,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...nodeTypeRoutes,
     ...folderRoutes,
     ...runRoutes,
+    ...textChatRoutes,
     ...nodeWebhookRoutes,
     ...reportRoutes,
     ...usageRoutes,

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { Calls } from "#core/call/Calls.ts"
+import { TextChats } from "#core/chat/TextChats.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
 import { OptOuts } from "#core/contact/OptOuts.ts"
@@ -52,7 +53,9 @@ import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./metrics/telemetry.ts"
 import * as AgentTester from "./conversation/AgentTester.ts"
+import * as chatTalk from "./conversation/chatTalk.ts"
 import { HttpTools } from "./conversation/HttpTools.ts"
+import * as InactiveChats from "./conversation/InactiveChats.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
@@ -72,7 +75,11 @@ const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succee
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 const agentTests = AgentTester.layer.pipe(Layer.provide([tools, AgentServices.layer]))
-const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
+const textChats = InactiveChats.layer.pipe(
+  Layer.provideMerge(TextChats.layer),
+  Layer.provide([AgentServices.layer, chatTalk.layer.pipe(Layer.provide(tools))])
+)
+const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(
     Layer.mergeAll(

@@ -71,11 +71,12 @@ export const expired = (sql: Sql, id: OrganizationId, kind: ArtifactKind) =>
 
 const spoken: keyof RunLogs = "realtime_feedback_events"
 
-/** Removes deleted files from their runs. Together with a transcript, the run loses the feedback events, which quote it. */
+/** Removes deleted files from their runs. Together with a transcript, the run loses the feedback events and the turns of a text chat, which quote it. */
 export const forget = (sql: Sql, id: OrganizationId, kind: ArtifactKind, runs: ReadonlyArray<RunId>) =>
   kind === "recording"
     ? sql`UPDATE runs SET recording_key = NULL WHERE organization_id = ${id} AND id = ANY(${runs}::int[]) AND recording_key IS NOT NULL`
     : sql`
+        WITH unwritten AS (DELETE FROM text_chat_turns WHERE organization_id = ${id} AND run_id = ANY(${runs}::int[]))
         UPDATE runs SET transcript_key = NULL, logs = CASE WHEN jsonb_exists(logs, ${spoken}::text)
           THEN jsonb_set(logs, ARRAY[${spoken}]::text[], '[]') ELSE logs END
         WHERE organization_id = ${id} AND id = ANY(${runs}::int[])

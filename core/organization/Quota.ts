@@ -66,6 +66,22 @@ const quotas = {
     counted: "triggers",
     canLower: true
   },
+  text_chats: {
+    default: 100,
+    minimum: 0,
+    maximum: mostThings,
+    description: "Text chats that are open. One ends by itself when nobody writes any more.",
+    counted: "triggers",
+    canLower: true
+  },
+  text_chat_turns: {
+    default: 200,
+    minimum: 1,
+    maximum: 1000,
+    description: "Turns of one text chat, including those that were taken back.",
+    counted: "nowhere",
+    canLower: true
+  },
   followers: {
     default: 100,
     minimum: 0,

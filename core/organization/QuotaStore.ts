@@ -74,6 +74,9 @@ export const within = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId,
   if (used > limit) return yield* new QuotaFull({ quota: name, limit, used: used - wanted, wanted })
 })
 
+/** Of a quota whose use is counted elsewhere. */
+export const limitOf = (sql: Sql, id: OrganizationId, name: QuotaName) => Effect.map(useOf(sql, id, name), ({ limit }) => limit)
+
 const useOf = (sql: Sql, id: OrganizationId, name: QuotaName) =>
   sql<SetLimits & { readonly used: number }>`
     SELECT allowed, own, used FROM quotas WHERE organization_id = ${id}::int AND name = ${name}`.pipe(

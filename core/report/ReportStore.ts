@@ -3,11 +3,13 @@ import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import type { Row } from "#core/Row.ts"
-import { callerNumberSql, dispositionSql, durationSql, phoneNumberSql, tagsSql, variablesSql } from "#core/run/recordedValues.ts"
-import { type RunSelection, where } from "#core/run/RunStore.ts"
+import { callerNumberSql, dispositionSql, durationSql, isCallSql, phoneNumberSql, tagsSql, variablesSql } from "#core/run/recordedValues.ts"
+import { type RunSelection, where as selected } from "#core/run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
 type Sql = SqlClient.SqlClient
+
+const where = (sql: Sql, selection: RunSelection) => sql`${selected(sql, selection)} AND ${sql.literal(isCallSql)}`
 
 const batchRows = 500
 /** No spreadsheet shows more columns. */
@@ -86,6 +88,7 @@ export interface DaySelection extends ReportedDay {
 
 const ofDay = (sql: Sql, { agentId, from, organizationId, until }: DaySelection) => sql`
   r.organization_id = ${organizationId} AND r.created_at >= ${from}::timestamptz AND r.created_at < ${until}::timestamptz
+  AND ${sql.literal(isCallSql)}
   ${agentId === undefined ? sql`` : sql`AND r.agent_id = ${agentId}`}`
 
 /** `durations` counts the runs in each range between `bounds`, so it has one entry more than `bounds`. */
@@ -134,7 +137,7 @@ export const usageByDay = (sql: Sql, organizationId: OrganizationId, { from, unt
     SELECT d.day, t.calls, t.seconds, t.open FROM days d CROSS JOIN LATERAL (
       SELECT count(*)::int AS calls, coalesce(sum(${sql.literal(durationSql)}), 0) AS seconds,
         count(*) FILTER (WHERE NOT r.is_completed) AS open
-      FROM runs r WHERE r.organization_id = ${organizationId}
+      FROM runs r WHERE r.organization_id = ${organizationId} AND ${sql.literal(isCallSql)}
         AND r.created_at >= d.day::timestamp AT TIME ZONE 'UTC' AND r.created_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'
     ) t WHERE d.calls IS NULL AND d.day::timestamp AT TIME ZONE 'UTC' < now()
   ), kept AS (

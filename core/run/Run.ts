@@ -1,4 +1,4 @@
-/** The record of one call, made with its attempt and filled when the call ends. */
+/** The record of one call, made with its attempt and filled when the call ends; or of one text chat. */
 import { Schema } from "effect"
 import type { CallCost } from "#core/provider/CallCost.ts"
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
@@ -12,7 +12,8 @@ export interface Run {
   readonly agentId: AgentId
   readonly definitionId: AgentDefinitionId
   readonly campaignId: CampaignId | undefined
-  readonly callId: CallId
+  /** Undefined for a text chat. */
+  readonly callId: CallId | undefined
   readonly name: string
   readonly mode: string
   readonly callType: "inbound" | "outbound"

@@ -12,6 +12,7 @@ type Sql = SqlClient.SqlClient
 const runOf = (row: Row<Run>): Run => ({
   ...row,
   campaignId: row.campaignId ?? undefined,
+  callId: row.callId ?? undefined,
   completedAt: row.completedAt ?? undefined,
   gatheredContext: row.gatheredContext ?? undefined,
   usageInfo: row.usageInfo ?? undefined,

@@ -18,3 +18,5 @@ export const costSql = `${text("cost_info", "total_cost_usd")}::float8`
 export const variablesSql = `CASE jsonb_typeof${variables} WHEN 'object' THEN ${variables} ELSE '{}' END`
 /** An array, whatever is stored. */
 export const tagsSql = `CASE jsonb_typeof${tags} WHEN 'array' THEN ${tags} ELSE '[]' END`
+/** Reports count calls, and nobody was called in a text chat. */
+export const isCallSql = "r.mode NOT IN ('textchat', 'CHAT')"

@@ -87,6 +87,17 @@ const invalidGraphSchema: JsonSchema = {
   },
   required: ["is_valid", "errors"]
 }
+/** Only text chats answer with it. */
+const revisionConflictSchema: JsonSchema = {
+  type: "object",
+  properties: { message: { type: "string" }, expected_revision: { type: "integer" }, actual_revision: { type: "integer" } },
+  required: ["message", "expected_revision", "actual_revision"]
+}
+const conflictSchema: JsonSchema = {
+  type: "object",
+  properties: { detail: { anyOf: [{ type: "string" }, { $ref: "#/components/schemas/RevisionConflict" }] } },
+  required: ["detail"]
+}
 const validationSchema: JsonSchema = {
   type: "object",
   properties: {
@@ -105,7 +116,9 @@ const bytesSchema: JsonSchema = { type: "string", format: "binary" }
 export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string): OpenApi => {
   const components = componentsOf(routes, {
     Error: errorSchema,
+    Conflict: conflictSchema,
     InvalidWorkflow: invalidGraphSchema,
+    RevisionConflict: revisionConflictSchema,
     Violation: violationSchema,
     ValidationError: validationSchema
   })
@@ -187,8 +200,10 @@ const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${nam
 const problem = (description: string, name = "Error"): Answer => ({ description, content: { "application/json": { schema: refer(name) } } })
 
 /** A request that is refused before it is parsed gets no JSON. */
-const problemOf = (status: number, description: string): Answer =>
-  status === 431 ? { description } : problem(description, status === 422 ? "ValidationError" : "Error")
+const problemOf = (status: number, description: string, hasRevisions: boolean): Answer => {
+  if (status === 431) return { description }
+  return problem(description, status === 422 ? "ValidationError" : status === 409 && hasRevisions ? "Conflict" : "Error")
+}
 
 /** Turns `CampaignNotFound` into `Campaign not found`. */
 const wordsOf = (tag: DomainTag): string => {
@@ -221,7 +236,10 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   add(431, "The request headers are too large")
   add(500, "Internal server error")
   add(503, "The request took too long, the engine is overloaded, or the service is shutting down")
-  const problems = [...reasons].map(([status, words]) => [String(status), problemOf(status, [...new Set(words)].join(". "))] as const)
+  const hasRevisions = errors.includes("TextChatConflict")
+  const problems = [...reasons].map(
+    ([status, words]) => [String(status), problemOf(status, [...new Set(words)].join(". "), hasRevisions)] as const
+  )
   return Object.fromEntries([...successes(route.success, components), ...problems])
 }
 

@@ -68,6 +68,7 @@ import { graphViolation, type InvalidGraph, invalidGraph, misfit } from "./graph
 import { type AllowanceError, allowanceRefusals } from "./allowanceRefusals.ts"
 import { shownViolations } from "./shownViolations.ts"
 import { type TelephonyError, telephonyRefusals } from "./telephonyRefusals.ts"
+import { type RevisionConflict, type TextChatError, textChatRefusals } from "./textChatRefusals.ts"
 import { type Violation, valueError } from "./Violation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
@@ -156,6 +157,7 @@ export type DomainError =
   | SourceNotFound
   | SourceRefused
   | TelephonyError
+  | TextChatError
   | TooManyAttempts
   | ToolNotFound
   | TooManyFollowers
@@ -177,7 +179,7 @@ export type DomainError =
 export type DomainTag = DomainError["_tag"]
 export type ErrorOf<Tag extends DomainTag> = Extract<DomainError, { readonly _tag: Tag }>
 
-type Detail = string | ReadonlyArray<Violation> | InvalidGraph
+type Detail = string | ReadonlyArray<Violation> | InvalidGraph | RevisionConflict
 type Refusal<Tag extends DomainTag> = readonly [status: number, detail: (error: ErrorOf<Tag>) => Detail]
 
 const anyOf = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(" or ")
@@ -310,6 +312,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
   ...telephonyRefusals,
+  ...textChatRefusals,
   TooManyAttempts: [429, () => "Too many attempts, try again in a few minutes"],
   ToolNotFound: [404, () => "Tool not found"],
   TestNumberMissing: [400, () => "Phone number must be provided in request or set in organization preferences"],
@@ -336,7 +339,7 @@ export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
   // This is the row of the error's own tag: TypeScript loses the connection when it indexes by it.
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
   const said = detail(error)
-  const reply = typeof said === "string" || "is_valid" in said ? failure(status, said) : unprocessable(said, status)
+  const reply = typeof said === "string" || "is_valid" in said || "message" in said ? failure(status, said) : unprocessable(said, status)
   if (error._tag === "NumberInCall" || error._tag === "NumberOptedOut") return { ...reply, isPassing: true }
   if (!("retryAfterSeconds" in error)) return reply
   return { ...reply, headers: [...reply.headers, ["retry-after", String(error.retryAfterSeconds)]] }

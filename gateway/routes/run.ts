@@ -1,5 +1,7 @@
 /** /api/v1/workflow/{workflow_id}/runs */
 import { Effect } from "effect"
+import { transcriptOf } from "#core/chat/ChatTurns.ts"
+import { textChatMode } from "#core/chat/TextChat.ts"
 import type { Run } from "#core/run/Run.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Retentions } from "#core/file/Retentions.ts"
@@ -31,6 +33,9 @@ const artifact = Effect.fnUntraced(function* (key: string | undefined, name: str
   const content: Content = { mediaType: mediaTypeOf(kept), fileName: kept.split("/").at(-1), body: file }
   return content
 })
+
+/** What was written in a text chat is in its record, not in a file. */
+const transcriptContent = ({ id }: Run, body: string): Content => ({ mediaType: "text/plain", fileName: `${id}.txt`, body })
 
 export const runsTag: Tag = { name: "Runs", about: "The record of each call." }
 
@@ -75,7 +80,10 @@ export const runRoutes = tagged(runsTag, [
     errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
-        Effect.flatMap((run) => artifact(run.transcriptKey, "transcript"))
+        Effect.flatMap((run) => {
+          const written = run.mode === textChatMode ? transcriptOf(run.logs ?? {}) : undefined
+          return written === undefined ? artifact(run.transcriptKey, "transcript") : Effect.succeed(transcriptContent(run, written))
+        })
       )
   }),
   download({

@@ -58,6 +58,8 @@ export interface ConversationActor {
   readonly quiet: Effect.Effect<ConversationState>
   /** Once everything before it has been written. */
   readonly conclusion: Effect.Effect<Conclusion>
+  /** As of the last event. */
+  readonly state: () => ConversationState
   /** The tokens of all completions so far, those that were dropped too as far as the service told. */
   readonly usage: () => ModelUsage
 }
@@ -207,10 +209,11 @@ const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): bool
 const isQuiet = ({ answer, batch, extractions, lines, phase }: ConversationState): boolean =>
   phase !== "over" && answer === undefined && batch === undefined && lines.length === 0 && extractions.length === 0
 
-/** Ends with the conclusion, or with the scope. */
+/** Ends with the conclusion, or with the scope. `from`: a conversation that was quiet, and goes on. */
 export const makeConversation = Effect.fnUntraced(function* (
   plan: ConversationPlan,
-  ports: ConversationPorts
+  ports: ConversationPorts,
+  from?: ConversationState
 ): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
   const mailbox = yield* Queue.unbounded<ConversationEvent>()
   const calleesTurn = Latch.makeUnsafe()
@@ -227,7 +230,7 @@ export const makeConversation = Effect.fnUntraced(function* (
   }
   const background = yield* FiberMap.make<string>()
   const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell, spend }
-  let state = fresh(plan)
+  let state = from ?? fresh(plan)
   const openLatches = Effect.sync(() => {
     if (Queue.sizeUnsafe(mailbox) > 0) return
     if (isCalleesTurn(state)) calleesTurn.openUnsafe()
@@ -260,6 +263,7 @@ export const makeConversation = Effect.fnUntraced(function* (
     calleesTurn: calleesTurn.await,
     quiet: Effect.map(quiet.await, () => state),
     conclusion: Deferred.await(conclusion),
+    state: () => state,
     usage: () => usage
   }
 })

@@ -7,11 +7,6 @@ const { ask, makeAgent } = await openApi(t)
 const uuid = "00000000-0000-4000-8000-000000000001"
 
 const absent: ReadonlyArray<readonly [method: string, path: string]> = [
-  ["POST", "/workflow/1/text-chat/sessions"],
-  ["GET", "/workflow/1/text-chat/sessions/2"],
-  ["POST", "/workflow/1/text-chat/sessions/2/messages"],
-  ["POST", "/workflow/1/text-chat/sessions/2/end"],
-  ["POST", "/workflow/1/text-chat/sessions/2/rewind"],
   ["POST", "/public/embed/init"],
   ["GET", "/public/embed/config/token"],
   ["GET", "/public/embed/turn-credentials/session"],

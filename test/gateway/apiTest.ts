@@ -9,6 +9,7 @@ import ari from "#adapters/ari/ari.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { Calls } from "#core/call/Calls.ts"
+import { TextChats } from "#core/chat/TextChats.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -21,6 +22,7 @@ import { Folders } from "#core/folder/Folders.ts"
 import { CallId, type OrganizationId, RunId, type TelephonyConfigId } from "#core/Id.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
+import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
@@ -50,6 +52,7 @@ import * as AgentTester from "#runtime/conversation/AgentTester.ts"
 import { HttpTools } from "#runtime/conversation/HttpTools.ts"
 import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
+import * as chatTalk from "#runtime/conversation/chatTalk.ts"
 import * as events from "#runtime/events.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
@@ -58,7 +61,7 @@ import { Files } from "#runtime/storage/Files.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
-import { servicesLayer } from "#test/support/services.ts"
+import { deafServices, servicesLayer } from "#test/support/services.ts"
 import { type Judge, judgeOf } from "./documented.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
 import "#test/support/documentedFetch.ts"
@@ -150,11 +153,21 @@ const runOwners = Layer.effect(
   }))
 )
 
+/** The services of agents that speak with this model. */
+const speakingWith = (model: OpenLanguageModel) =>
+  Layer.succeed(AgentServices, { chosenFor: () => Effect.succeed({ ...deafServices, model }) })
+
+interface ApiOptions extends Partial<GatewayOptions> {
+  readonly adapters?: ReadonlyArray<Adapter>
+  /** Of every agent, in place of the built-in one. */
+  readonly model?: OpenLanguageModel
+}
+
 /** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
 export const openApi = async (
   t: Test,
   references: Layer.Layer<never> = Layer.empty,
-  { adapters = [ari], ...options }: Partial<GatewayOptions> & { readonly adapters?: ReadonlyArray<Adapter> } = {}
+  { adapters = [ari], model, ...options }: ApiOptions = {}
 ): Promise<TestApi> => {
   const routes = Api.apiRoutes(adapters)
   const judge = judgeOf(routes)
@@ -223,10 +236,12 @@ export const openApi = async (
         })
     }))
   )
-  const agentTests = AgentTester.layer.pipe(
-    Layer.provide([HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer])), AgentServices.layer])
+  const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
+  const agentTests = AgentTester.layer.pipe(Layer.provide([tools, AgentServices.layer]))
+  const textChats = TextChats.layer.pipe(
+    Layer.provide([model === undefined ? AgentServices.layer : speakingWith(model), chatTalk.layer.pipe(Layer.provide(tools))])
   )
-  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests).pipe(
+  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agentTests, textChats).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -162,6 +162,7 @@ const cases: Readonly<Record<string, Case>> = {
 /** What sounds like an id, and names nothing that an organization has. */
 const nameless: ReadonlyArray<RegExp> = [
   /(after_id|before_id|last_event_id)$/, // a place in one's own events
+  /cursor_turn_id$/, // a place in one's own chat
   /tts_voice_id$/, // of a speech service
   /template_id$/, // of the engine itself
   /is_default_caller_id$/,

@@ -19,16 +19,18 @@ interface Given {
   readonly campaignId?: CampaignId
   readonly count: number
   readonly organizationId?: number
+  /** What every third run is: only lists have text chats. */
+  readonly third?: "textchat" | "twilio"
 }
 /** One an hour, from the first hour of 2026; run n lasted n seconds, from number +1555000n to +1999000n. */
-const insertRuns = ({ agent, campaignId, count, organizationId = ours }: Given) =>
+const insertRuns = ({ agent, campaignId, count, organizationId = ours, third = "twilio" }: Given) =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
     INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, call_type, is_completed, created_at,
       initial_context, gathered_context, usage_info)
     SELECT ${organizationId}::int, ${agent.id}::int, ${agent.currentDefinitionId}::int, ${campaignId ?? null}::int, gen_random_uuid(), 'run ' || n,
-      CASE n % 3 WHEN 0 THEN 'ari' WHEN 1 THEN 'webrtc' ELSE 'textchat' END, CASE n % 2 WHEN 0 THEN 'inbound' ELSE 'outbound' END, true,
+      CASE n % 3 WHEN 0 THEN 'ari' WHEN 1 THEN 'webrtc' ELSE ${third} END, CASE n % 2 WHEN 0 THEN 'inbound' ELSE 'outbound' END, true,
       '2026-01-01T00:00:00.000001Z'::timestamptz + n * interval '1 hour',
       jsonb_build_object('called_number', '+1999000' || n, 'caller_number', '+1555000' || n),
       jsonb_build_object('mapped_call_disposition', CASE WHEN n % 2 = 0 THEN 'busy' ELSE 'user_hangup' END,
@@ -42,8 +44,8 @@ const scene = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const agent = yield* makeAgent()
   const campaign = yield* makeCampaign({ agentId: agent.id }, 1)
-  yield* insertRuns({ agent, count: 6 })
-  yield* insertRuns({ agent, campaignId: campaign.id, count: 4 })
+  yield* insertRuns({ agent, count: 6, third: "textchat" })
+  yield* insertRuns({ agent, campaignId: campaign.id, count: 4, third: "textchat" })
   yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaign.id}::int, 1, 4)`
   return { agent, campaignId: campaign.id }
 })
