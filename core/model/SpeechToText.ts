@@ -34,6 +34,8 @@ export type RecognizerEvent =
       readonly untilMillis: number
       readonly isForced: boolean
       readonly isAnswer: boolean
+      /** Somebody has spoken, and it could not be told what they said: the text is empty, and the callee is to be asked again. */
+      readonly isUnclear?: true
       /** From 0 to 1; undefined where the service does not tell. */
       readonly confidence: number | undefined
     }

@@ -1,6 +1,7 @@
 /** Whether a callee has finished, by what was said: the end-of-turn model that needs no audio, no time, and no service. English. */
 import { Effect } from "effect"
 import type { EndOfTurn, Pause } from "#core/model/EndOfTurn.ts"
+import { notUnderstood } from "#core/model/SpeechToText.ts"
 
 const complete = 0.95
 const neutral = 0.5
@@ -31,6 +32,8 @@ const ofDigits = (words: ReadonlyArray<string>, least: number, most: number): nu
 }
 
 const probabilityOf = ({ expects, isAnswer, text }: Pause): number => {
+  // Half an answer is often not understood, and the whole is.
+  if (text === notUnderstood) return incomplete
   const words = wordsOf(text)
   const last = words.at(-1)
   if (last === undefined) return neutral

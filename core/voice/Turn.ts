@@ -7,6 +7,7 @@
  * The delay depends on how complete the answer is. Meanwhile the answer to it may be thought up, but not spoken or acted on: voice before the commit
  * revokes it, and what was said so far is kept. Pure: times come in on the events, `deadlineOf` says when the next one is due.
  */
+import { notUnderstood } from "#core/model/SpeechToText.ts"
 
 export type TurnEvent =
   | { readonly _tag: "VoiceStarted"; readonly at: number }
@@ -14,9 +15,16 @@ export type TurnEvent =
   | { readonly _tag: "VoicePaused"; readonly at: number; readonly since: number }
   /**
    * Each final text follows those before it; a text that is not final replaces the one before. `isForced`: it answers `Finalize`, as each is, in order,
-   * if only by an empty text.
+   * if only by an empty text. `isUnclear`: something was said, and nobody can tell what.
    */
-  | { readonly _tag: "Transcribed"; readonly at: number; readonly text: string; readonly isFinal: boolean; readonly isForced: boolean }
+  | {
+      readonly _tag: "Transcribed"
+      readonly at: number
+      readonly text: string
+      readonly isFinal: boolean
+      readonly isForced: boolean
+      readonly isUnclear?: boolean
+    }
   | { readonly _tag: "Judged"; readonly at: number; readonly revision: number; readonly probability: number }
   /** A recognizer that owns turns: it expects the end, it was wrong, it is sure. */
   | { readonly _tag: "EndForeseen"; readonly at: number; readonly text: string }
@@ -111,6 +119,8 @@ export const delayOf = (probability: number): number => {
     : between(incompleteMillis.most, incompleteMillis.least, probability / incompleteProbability)
 }
 
+type Transcribed = Extract<TurnEvent, { readonly _tag: "Transcribed" }>
+
 const textOf = ({ final, partial }: Turn): string => [final, partial].filter((part) => part !== "").join(" ")
 
 /** When `Passed` is due; undefined when nothing is waited for. */
@@ -170,12 +180,14 @@ const onPause = (state: TurnState, since: number, { ownsTurns }: TurnOptions): T
   return only(waiting, { _tag: "Finalize" }, ...(text === "" ? [] : [{ _tag: "Judge", revision, text } as const]))
 }
 
-const withText = (turn: Turn, text: string, isFinal: boolean): Turn => {
+/** What could not be understood stands for itself, until something is understood after all. */
+const withText = (turn: Turn, { isFinal, isUnclear = false, text }: Transcribed): Turn => {
   const trimmed = text.trim()
+  if (isUnclear && turn.final === "") return { ...turn, partial: notUnderstood }
   return isFinal ? { ...turn, final: textOf({ ...turn, partial: trimmed }), partial: "" } : { ...turn, partial: trimmed }
 }
 
-const onText = (state: TurnState, event: Extract<TurnEvent, { readonly _tag: "Transcribed" }>): TurnStep => {
+const onText = (state: TurnState, event: Transcribed): TurnStep => {
   const { at, isFinal, isForced, text } = event
   // Recognizers keep the order: until the last of those answers is there, this is about a turn that is over.
   if (state.stale > 0) return only({ ...state, stale: isForced ? state.stale - 1 : state.stale })
@@ -184,7 +196,7 @@ const onText = (state: TurnState, event: Extract<TurnEvent, { readonly _tag: "Tr
     if (!isFinal || text.trim() === "") return only(state)
     return onText({ ...state, _tag: "Waiting", turn: beginning(at), since: at, owed: 0, probability: undefined }, event)
   }
-  const turn = withText(state.turn, text, isFinal)
+  const turn = withText(state.turn, event)
   const owed = isForced ? Math.max(0, state.owed - 1) : state.owed
   const now = textOf(turn)
   if (state._tag === "Speaking" || now === textOf(state.turn)) return only({ ...state, turn, owed })

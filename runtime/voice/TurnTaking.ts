@@ -55,6 +55,8 @@ export interface TurnTaking extends FrameListener {
 
 export const makeTurnTaking = (options: TurnTakingOptions, events: TurnTakingEvents): TurnTaking => new Turns(options, events)
 
+type Understood = Omit<Extract<TurnEvent, { readonly _tag: "Transcribed" }>, "_tag" | "at">
+
 class Turns implements TurnTaking {
   readonly #options: TurnTakingOptions
   readonly #events: TurnTakingEvents
@@ -119,9 +121,9 @@ class Turns implements TurnTaking {
     const at = this.#options.now()
     switch (event._tag) {
       case "Partial":
-        return this.#text(at, event.text, false, false)
+        return this.#text(at, { text: event.text, isFinal: false, isForced: false })
       case "Final":
-        return this.#text(at, event.text, true, event.isForced)
+        return this.#text(at, { text: event.text, isFinal: true, isForced: event.isForced, isUnclear: event.isUnclear === true })
       case "EndForeseen":
       case "EndDeclared":
         this.#tellBargeIn({ _tag: "Understood", at, text: event.text, isLast: event._tag === "EndDeclared" })
@@ -144,12 +146,13 @@ class Turns implements TurnTaking {
     this.#tellTurn({ _tag: "VoiceStarted", at: since })
   }
 
-  #text(at: number, text: string, isFinal: boolean, isForced: boolean): void {
+  #text(at: number, understood: Understood): void {
+    const { isFinal, isForced, text } = understood
     const said = `${this.#saidOver} ${text}`.trim()
     if (isFinal && this.#isAgentSpeaking) this.#saidOver = said
     // First: it decides whether this is part of a turn.
     const isNone = this.#tellBargeIn({ _tag: "Understood", at, text: said, isLast: isForced })
-    this.#tellTurn({ _tag: "Transcribed", at, text, isFinal, isForced })
+    this.#tellTurn({ _tag: "Transcribed", at, ...understood })
     if (isNone) this.#forget(at)
   }
 

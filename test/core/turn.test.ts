@@ -45,7 +45,7 @@ const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?
 
 /**
  * What is done in a call in which these things happen, each at a time in milliseconds: `voice`, `pause` (told 100 ms later), `text ...`, `final ...`,
- * `forced ...`, and what a recognizer that owns turns tells: `foreseen ...`, `revoked`, `declared ...`.
+ * `forced ...`, `unclear`, and what a recognizer that owns turns tells: `foreseen ...`, `revoked`, `declared ...`.
  */
 const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
   const call = makeCall(options)
@@ -62,6 +62,7 @@ const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Param
     text: (at, text) => heard(at, text, false, false),
     final: (at, text) => heard(at, text, true, false),
     forced: (at, text) => heard(at, text, true, true),
+    unclear: (at) => ({ _tag: "Transcribed", at, text: "", isFinal: true, isForced: true, isUnclear: true }),
     foreseen: (at, text) => ({ _tag: "EndForeseen", at, text }),
     revoked: (at) => ({ _tag: "EndRevoked", at }),
     declared: (at, text) => ({ _tag: "EndDeclared", at, text })
@@ -192,6 +193,28 @@ t.test("given a recognizer, when it is late, wrong or silent, then the turn stil
     ],
     ["450 Abandon"]
   )
+  check(
+    "it could not tell what was said",
+    [
+      [0, "voice"],
+      [300, "pause"],
+      [450, "unclear"]
+    ],
+    ["1633.3333333333333 Commit (not understood)"]
+  )
+  check(
+    "it could not tell what was said before all of it was said",
+    [
+      [0, "voice"],
+      [300, "pause"],
+      [450, "unclear"],
+      [800, "voice"],
+      [1100, "pause"],
+      [1250, "forced yes please."]
+    ],
+    ["1300 Commit yes please."]
+  )
+  check("it could not tell what nobody was heard to say", [[450, "unclear"]], [])
   check(
     "it corrects itself",
     [

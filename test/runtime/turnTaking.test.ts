@@ -1,5 +1,5 @@
 /** A conversation on the line: real audio in both directions, a recognizer that knows what was said, and what each side hears of the other. */
-import { Effect } from "effect"
+import { Effect, Scope } from "effect"
 import t from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
@@ -35,7 +35,10 @@ const conversation = (rules: BargeInRules = interruptible) => {
   const ignore = () => {}
   let turns: TurnTaking | undefined
   const session = Effect.runSync(
-    Effect.scoped(recognizer.open({ language: "en", keyterms: [], phrases: [] }, (event) => turns?.understood(event)))
+    Scope.provide(
+      recognizer.open({ language: "en", keyterms: [], phrases: [] }, (event) => turns?.understood(event)),
+      Effect.runSync(Scope.make())
+    )
   )
   const millis = () => callee.sent.length * 20
   const listening = {

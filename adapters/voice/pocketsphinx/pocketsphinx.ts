@@ -1,7 +1,7 @@
 /** PocketSphinx as a recognizer: it chooses among the phrases that are expected, and says of anything else that it was not understood. English. */
 import { Effect, Fiber } from "effect"
 import { ModelError } from "#core/model/LanguageModel.ts"
-import { notUnderstood, type RecognizerEvent, type RecognizerHints, type SpeechToText } from "#core/model/SpeechToText.ts"
+import type { RecognizerEvent, RecognizerHints, SpeechToText } from "#core/model/SpeechToText.ts"
 import { grammarOf, type Jsgf } from "./Grammar.ts"
 import type { Recognition } from "./Recognition.ts"
 import { leastScorePerFrame } from "./Sphinx.ts"
@@ -42,7 +42,7 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
     const answer = (heard: ReturnType<typeof utterance.heard>, expected: Jsgf | undefined) => {
       if (heard === undefined) return tell([finalOf("", 0, 0)])
       const { audio, fromMillis, overNoise, untilMillis } = heard
-      const unclear: ReadonlyArray<RecognizerEvent> = [finalOf("", fromMillis, untilMillis), { _tag: "Partial", text: notUnderstood }]
+      const unclear: ReadonlyArray<RecognizerEvent> = [{ ...finalOf("", fromMillis, untilMillis), isUnclear: true }]
       if (expected === undefined) return tell(unclear)
       return recognition.recognize({ audio, grammar: expected }).pipe(
         Effect.flatMap(({ hypothesis }) => {
@@ -68,7 +68,12 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
   })
 })
 
-const finalOf = (text: string, fromMillis: number, untilMillis: number, confidence?: number): RecognizerEvent => ({
+const finalOf = (
+  text: string,
+  fromMillis: number,
+  untilMillis: number,
+  confidence?: number
+): Extract<RecognizerEvent, { readonly _tag: "Final" }> => ({
   _tag: "Final",
   text,
   fromMillis,
