@@ -7,10 +7,12 @@ import { unavailable } from "./fromDebian.ts"
 const install = fileURLToPath(new URL("../../deploy/pocketsphinx/install", import.meta.url))
 export const pocketsphinxUnavailable = unavailable(install)
 
+/** The folder that it is installed in. */
+export const pocketsphinxRoot = join(process.env["POCKETSPHINX_CACHE"] ?? join(dirname(install), "../../.cache/pocketsphinx"), "root-1")
+
 /** Once it is installed. */
 export const pocketsphinx = (): SphinxFiles => {
-  const root = join(process.env["POCKETSPHINX_CACHE"] ?? join(dirname(install), "../../.cache/pocketsphinx"), "root-1")
-  const files = findSphinx(root)
-  if (files === undefined) throw new Error(`PocketSphinx is not in ${root}`)
+  const files = findSphinx(pocketsphinxRoot)
+  if (files === undefined) throw new Error(`PocketSphinx is not in ${pocketsphinxRoot}`)
   return files
 }

@@ -1,0 +1,119 @@
+/**
+ * Whole conversations: an engine with nothing but what is built in, and PocketSphinx; callees who really speak, and answer what they hear. What the
+ * callees heard, and when, is judged on their side.
+ */
+import t from "tap"
+import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
+import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { makeMouth } from "#test/support/utterances.ts"
+
+const skip = (await pocketsphinxUnavailable()) ?? false
+const speak = makeMouth()
+const context = { first_name: "Ada", company: "Acme", appointment_date: "Monday", appointment_time: "ten o'clock" }
+
+/** Answers one question after the other, and goes on answering if it is asked again. */
+const answering = (...answers: ReadonlyArray<string>): ReadonlyArray<Move> =>
+  [...answers, ...answers.slice(-1), ...answers.slice(-1)].map((text) => ({
+    cue: { afterAgent: 700 },
+    says: speak(text, { voice: "rms" })
+  }))
+
+const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<string, ReadonlyArray<Move>>) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 200, talkMillis: 600_000 },
+    environment: { POCKETSPHINX_DIR: pocketsphinxRoot }
+  })
+  const { api, emulator } = world
+  emulator.letTalk(true)
+  const talkers = new Map<string, Talker>()
+  emulator.log.talkerFor = (channelId) => {
+    const number = emulator.log.of(channelId)[0]?.number ?? ""
+    const moves = callees.get(number)
+    if (moves === undefined) return undefined
+    const hands = {
+      press: (digits: string) => {
+        for (const digit of digits) emulator.press(number, digit)
+      },
+      hangUp: () => emulator.hangUp(number)
+    }
+    const talker = makeTalker(moves, hands)
+    talkers.set(number, talker)
+    return talker
+  }
+  const definition = agentTemplates.find(({ name }) => name === "Appointment reminder")?.definition
+  const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: definition })
+  const agent = body as { readonly id: number; readonly workflow_uuid: string }
+  const call = async (number: string) => {
+    const asked = { phone_number: number, initial_context: context }
+    const { body } = await api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, asked)
+    return (body as { readonly workflow_run_id: number }).workflow_run_id
+  }
+  const runOf = async (id: number) => (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
+  const ended = (id: number) =>
+    until("end of the run", async () => {
+      const run = await runOf(id)
+      return run.is_completed ? run : undefined
+    })
+  return { call, ended, talkers, world }
+}
+const gatheredOf = ({ gathered_context: gathered }: Run): JsonObject => gathered ?? {}
+const saidIn = ({ logs }: Run): ReadonlyArray<string> => {
+  const { realtime_feedback_events: events = [] } = (logs ?? {}) as {
+    readonly realtime_feedback_events?: ReadonlyArray<{ readonly payload: JsonObject }>
+  }
+  return events.flatMap(({ payload: { text } }) => (typeof text === "string" ? [text] : []))
+}
+
+t.test(
+  "given callees who speak, when an agent that hears reminds them, then each conversation ends where it should",
+  { skip },
+  async (t) => {
+    const numbers = numbersOf(4, ["11"])
+    const stories = [
+      { moves: answering("yes speaking", "yes please"), disposition: "user_qualified", at: "Confirmed" },
+      { moves: answering("yes this is she", "cancel the appointment", "yes"), disposition: "user_qualified", at: "Cancelled" },
+      { moves: answering("no wrong number"), disposition: "user_qualified", at: "Somebody else" },
+      {
+        moves: [...answering("yes speaking").slice(0, 1), { cue: { afterAgent: 700 }, hangsUp: true }] as ReadonlyArray<Move>,
+        disposition: "user_hangup",
+        at: "Remind"
+      }
+    ]
+    const { call, ended, talkers, world } = await open(t, new Map(numbers.map((number, at) => [number, stories[at]?.moves ?? []])))
+    const ids = await Promise.all(numbers.map(call))
+    for (const [at, id] of ids.entries()) {
+      const { at: last = "", disposition } = stories[at] ?? {}
+      const run = await ended(id)
+      t.match(gatheredOf(run), { call_disposition: disposition, nodes_visited: new RegExp(`${last}$`) }, last)
+      const talker = talkers.get(numbers[at] ?? "")
+      const turns = talker?.turns ?? []
+      t.ok(turns.length > 0 && turns.slice(0, -1).every(({ agentFrom }) => agentFrom !== undefined), "then the agent answered each turn")
+      t.ok(saidIn(run).length >= 2, "then the transcript has both sides")
+      const wholeLines = talker?.agent.length ?? 0
+      t.ok(wholeLines >= turns.length, "then the callee heard the agent before and after each turn")
+    }
+    t.equal(world.emulator.log.count("originate"), numbers.length)
+  }
+)
+
+t.test("given a conversation, when the engine is killed in the middle of it, then its run has what it had come to", { skip }, async (t) => {
+  const [number = ""] = numbersOf(1, ["11"])
+  const { call, ended, world } = await open(t, new Map([[number, answering("yes speaking").slice(0, 1)]]))
+  const id = await call(number)
+  await untilTrue("the second node", async () => {
+    const rows = await world.sql`SELECT 1 FROM conversation_entries WHERE content -> 'nodes_visited' ? 'Remind'`
+    return rows.length > 0
+  })
+  await world.end("SIGKILL")
+  await world.launch()
+  const run = await ended(id)
+  t.match(gatheredOf(run), { nodes_visited: ["Reach the contact", "Remind"] })
+  t.ok(
+    saidIn(run).some((text) => /yes/.test(text)),
+    "then the transcript has what the callee had said"
+  )
+  t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+})
