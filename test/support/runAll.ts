@@ -7,7 +7,7 @@
  */
 import { spawn } from "node:child_process"
 import { globSync } from "node:fs"
-import { availableParallelism, totalmem } from "node:os"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
@@ -99,10 +99,7 @@ const runSideBySide = async (queues: ReadonlyArray<Array<string>>, width: number
 }
 
 const cores = availableParallelism()
-/** A story with its engines takes so much at most, give or take. */
-const storyBytes = 2 ** 30
-const waitingWidth = Math.max(cores, Math.min(6 * cores, Math.floor(totalmem() / storyBytes)))
-const busyWidth = cores
+const [waitingWidth, busyWidth] = [3 * cores, cores]
 const report = spawn(process.execPath, [reporter], { stdio: ["pipe", "inherit", "inherit"] })
 const reported = new Promise((resolve) => report.once("close", resolve))
 t.pipe(report.stdin)
