@@ -163,6 +163,7 @@ const cases: Readonly<Record<string, Case>> = {
 const nameless: ReadonlyArray<RegExp> = [
   /(after_id|before_id|last_event_id)$/, // a place in one's own events
   /cursor_turn_id$/, // a place in one's own chat
+  /^get \S+events\/ws run_id$/, // followed among one's own runs, see followLimits
   /tts_voice_id$/, // of a speech service
   /template_id$/, // of the engine itself
   /is_default_caller_id$/,
