@@ -41,14 +41,20 @@ t.test("whether somebody will be kept waiting, when a piece takes 100 ms and hal
   check("and one who has just answered is not", false, 10_000)
 })
 
-/** Answers how many texts it was asked for, each after the milliseconds it names; it dies of one. */
+/** Answers how many texts it was asked for, each after the milliseconds it names, or once it is let go on; it dies of one. */
 const worker = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
   let asked = 0
   parentPort.on("message", ({ text }) => {
     if (text === "die") process.exit(3)
-    setTimeout(() => parentPort.postMessage(new Uint8Array(160).fill(++asked)), Number(/[0-9]+/.exec(text)?.[0] ?? 0))
+    const answer = () => parentPort.postMessage(new Uint8Array(160).fill(++asked))
+    if (text !== "slow") return setTimeout(answer, Number(/[0-9]+/.exec(text)?.[0] ?? 0))
+    const channel = new BroadcastChannel("goOn")
+    channel.onmessage = () => {
+      channel.close()
+      answer()
+    }
   })
 `)}`
 )
@@ -102,12 +108,19 @@ t.test(
       (tts) =>
         Effect.gen(function* () {
           const ask = asking(tts, order)
-          const all = [yield* ask("slow 600"), yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")]
-          return yield* Fiber.joinAll(all)
+          const slow = yield* ask("slow")
+          const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
+          // Its worker may not have begun to listen.
+          const channel = new BroadcastChannel("goOn")
+          const told = setInterval(() => channel.postMessage("go on"), 10)
+          const last = yield* Fiber.join(slow)
+          clearInterval(told)
+          channel.close()
+          return [last, ...quick]
         }),
       { workers: 2 }
     )
-    t.strictSame([order.at(-1), counts], ["slow 600", [1, 1, 2, 3]])
+    t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
   }
 )
 
