@@ -139,7 +139,12 @@ export class Talk {
       this.#actor = actor
       fork(this.#hearing.run)
       fork(Effect.ignore(this.#model.open))
-      fork(Effect.ignore(Effect.map(Scope.provide(this.#planned.endOfTurn, scope), (opened) => void (this.#endOfTurn = opened))))
+      fork(
+        Effect.matchEffect(Scope.provide(this.#planned.endOfTurn, scope), {
+          onFailure: ({ message }) => Effect.logWarning("an end-of-turn model could not be opened: rules take its place", { message }),
+          onSuccess: (opened) => Effect.sync(() => void (this.#endOfTurn = opened))
+        })
+      )
       fork(Effect.map(this.#planned.context, (context) => actor.tell({ _tag: "Started", context })))
     })
   }
