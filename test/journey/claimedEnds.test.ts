@@ -45,12 +45,15 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   const ringUrl = await until("callback", () => emulator.sender.deliveries.find(({ url }) => /\/ring\/|\/ring\b/.test(url))?.url)
   const forged = { CallUUID: call.uuid, Event: "Hangup", HangupCause: "USER_BUSY", CallStatus: "completed", BillDuration: "0" }
   const before = server.requests.filter(looksUp).length
+  const began = performance.now()
   const statuses: Array<number | undefined> = []
   for (let n = 0; n < 200; n++) statuses.push(await post(signed(ringUrl, { ...forged, N: String(n) }, account.authToken)))
   t.strictSame([...new Set(statuses)], [200])
   const looks = () => server.requests.filter(looksUp).length - before
   await untilTrue("looks", () => looks() >= 2)
-  t.ok(looks() <= 5 * 3, `then Vobiz is asked a few times, not two hundred: ${looks()} requests`)
+  // A series of five looks of at most three requests each takes 32 seconds; a claim during its last pause starts another.
+  const series = 1 + Math.floor((performance.now() - began) / 32_000)
+  t.ok(looks() <= series * 5 * 3, `then Vobiz is asked a few times, not two hundred: ${looks()} requests`)
   t.equal(emulator.log.live(), 1, "then the callee talks on")
   t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 1, "and nobody is called in their place")
   const [attempt] = await attemptsOf(world.sql, id)
@@ -59,7 +62,11 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   const other = numbers.find((number) => emulator.callsTo(number).length === 0) ?? ""
   call.hangUp()
   await untilTrue("next call", () => emulator.callsTo(other).length === 1)
-  const first = (await attemptsOf(world.sql, id)).find(({ id }) => id === attempt?.id)
+  // The line is dialed again before the end of the call on it is recorded.
+  const first = await until("end on record", async () => {
+    const record = (await attemptsOf(world.sql, id)).find(({ id }) => id === attempt?.id)
+    return record?.state === "ended" ? record : undefined
+  })
   t.match(
     first,
     { state: "ended", outcome: "answered", cause: "normal_clearing" },
