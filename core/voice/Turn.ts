@@ -158,6 +158,9 @@ export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptio
   }
 }
 
+/** The recognizer has still to tell what was said. */
+export const isAwaited = (state: TurnState): boolean => state._tag !== "Idle" && state.owed > 0
+
 /** What has been heard of the turn so far was none. */
 export const forgetTurn = (state: TurnState, at: number): TurnStep =>
   state._tag === "Idle" ? only(state) : only(idleAfter(state, at), ...cancelled(state.turn))
@@ -246,12 +249,14 @@ const onNothing = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand
   commands: [...before, ...cancelled(state.turn), { _tag: "Abandon" }]
 })
 
+/** Nobody needs to judge any more whether the turn is over. */
 const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => {
   const { since, turn } = state
   const text = textOf(turn)
   const isForeseen = turn.foreseen === text
   const commit: TurnCommand = { _tag: "Commit", text, from: turn.from, until: since, isForeseen }
-  return { state: idleAfter(state, at), commands: [...before, ...(isForeseen ? [] : cancelled(turn)), commit] }
+  const left = before.filter(({ _tag }) => _tag !== "Judge")
+  return { state: idleAfter(state, at), commands: [...left, ...(isForeseen ? [] : cancelled(turn)), commit] }
 }
 
 /** What the recognizer declares is all of the turn. */

@@ -9,7 +9,7 @@ import { decodeInto, makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts
 import { makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
 import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type BargeInEvent, type BargeInRules, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
-import { deadlineOf, forgetTurn, initialTurn, nextTurn, type TurnCommand, type TurnEvent } from "#core/voice/Turn.ts"
+import { deadlineOf, forgetTurn, initialTurn, isAwaited, nextTurn, type TurnCommand, type TurnEvent } from "#core/voice/Turn.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeVoiceDetector } from "./FvadWasm.ts"
 import type { Played, Playout } from "./Playout.ts"
@@ -186,7 +186,8 @@ class Turns implements TurnTaking {
     }
     const isNone = commands.includes("Resume") || commands.includes("Disregard")
     if (isNone) this.#saidOver = ""
-    if (isNone && event._tag === "Passed") this.#forget(event.at)
+    // A slow recognizer may still find words in it, and they interrupt even then.
+    if (isNone && event._tag === "Passed" && !isAwaited(this.#turn)) this.#forget(event.at)
     this.#tellStart()
     return isNone
   }

@@ -24,9 +24,9 @@ const speech = (frames: number) => Uint8Array.from({ length: frames * 160 }, (_,
 const bytesOf = (frames: ReadonlyArray<Uint8Array>) => Buffer.concat(frames.filter((frame) => !isNoise(frame)))
 
 /** A call on a carrier that plays 40 ms late, with the line as quiet as lines are. */
-const conversation = (rules: BargeInRules = interruptible) => {
+const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () => void) => void) => {
   const callee = loopback(2)
-  const recognizer = scriptedRecognizer()
+  const recognizer = scriptedRecognizer(answer)
   const told: Array<string> = []
   /** How the callee's turns begin and end. */
   const turnings: Array<string> = []
@@ -97,8 +97,8 @@ const conversation = (rules: BargeInRules = interruptible) => {
 }
 
 /** The agent says a line of four seconds, and has said one second of it. */
-const spokenTo = (rules?: BargeInRules) => {
-  const call = conversation(rules)
+const spokenTo = (rules?: BargeInRules, answer?: (tell: () => void) => void) => {
+  const call = conversation(rules, answer)
   call.playout.append(call.playout.epoch(), speech(200))
   call.playout.finish(call.playout.epoch(), () => {})
   call.hears(nothing(1000))
@@ -192,6 +192,31 @@ t.test(
     t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")
   }
 )
+
+t.test(
+  "given a slow recognizer, when the agent has gone on before it tells what was said over it, then that interrupts after all",
+  async (t) => {
+    const late: Array<() => void> = []
+    const { hears, says, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
+    says("Wait a minute, please.")
+    hears(nothing(1800))
+    t.equal(stops.length, 0, "the agent goes on")
+    for (const tell of late) tell()
+    hears(nothing(1500))
+    t.equal(stops.length, 1, "then it is interrupted")
+    t.match(told.at(-1), /committed Wait a minute, please\./)
+    t.strictSame(turnings, ["started", "committed"])
+  }
+)
+
+t.test("given a slow recognizer, when the agent has gone on before it finds no words, then the agent is not disturbed", async (t) => {
+  const late: Array<() => void> = []
+  const { hears, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
+  hears(after(cough, nothing(1800)))
+  for (const tell of late) tell()
+  hears(nothing(1500))
+  t.strictSame({ stops, told, turnings }, { stops: [], told: [], turnings: [] })
+})
 
 t.test("given noise and keys, when nothing was said, then a turn that had begun is over, and a key begins none", async (t) => {
   const { hears, key, turnings } = conversation()
