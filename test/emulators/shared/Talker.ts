@@ -24,9 +24,9 @@ type Cue =
 
 export interface Move {
   readonly cue: Cue
-  readonly says?: Utterance
+  readonly says?: Utterance | undefined
   readonly presses?: string
-  readonly hangsUp?: true
+  readonly hangsUp?: true | undefined
 }
 
 /** Milliseconds since the answer. */
