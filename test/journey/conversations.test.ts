@@ -88,6 +88,8 @@ const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<st
   const definition = agentTemplates.find(({ name }) => name === "Appointment reminder")?.definition
   const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: definition })
   const agent = body as { readonly id: number; readonly workflow_uuid: string }
+  // On a busy machine a recognizer may take longer to understand an answer than a callee may usually be silent.
+  await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: { max_user_idle_timeout: 60 } })
   const call = async (number: string) => {
     const asked = { phone_number: number, initial_context: context }
     const { body } = await api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, asked)
