@@ -53,8 +53,8 @@ t.test("given an agent that says nothing of it, when a machine answers, then it 
 t.test("given an agent that leaves a message, when a machine answers, then it records the message and nothing else", async (t) => {
   const world = await openWith(t, { action: "leave_message", message })
   const { calls, ended, loud, millis, run } = await callOne(world, 2)
-  // The greeting, which stops where the machine is found, is followed by silence.
-  const from = loud.findIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
+  // The greeting, which stops where the machine is found, is followed by silence. On a busy machine it may have pauses as long.
+  const from = loud.findLastIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
   const until = loud.lastIndexOf(true)
   t.match(ended, { by: "us" })
   t.equal(calls, 1)

@@ -27,8 +27,9 @@ export const start = async (test: Pick<typeof t, "teardown">, options: AriEmulat
   return emulator
 }
 
-export const until = async (holds: () => boolean, seconds = 120): Promise<void> => {
-  for (let tries = 0; tries < seconds * 200; tries++) {
+export const until = async (holds: () => boolean, seconds = 600): Promise<void> => {
+  const began = performance.now()
+  while (performance.now() - began < seconds * 1000) {
     if (holds()) return
     await pause(5)
   }
