@@ -5,6 +5,7 @@ import { signed, upgradeHeaders } from "#test/emulators/plivo/signed.ts"
 import type { DialectOptions } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { account as vobiz, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
 import { signatureOf } from "#test/emulators/vobiz/signed.ts"
+import { documentServer } from "#test/support/documentServer.ts"
 import { untilTrue } from "#test/support/until.ts"
 
 const from = "15550009000"
@@ -56,6 +57,26 @@ for (const name of ["Plivo", "Vobiz"] as const) {
     ]
     for (const [body, status] of problems) t.match(await call(body), error(status), JSON.stringify(body))
     t.strictSame(emulator.log.entries, [])
+  })
+
+  t.test(`given a call through ${name} that dials somebody, when it is sent elsewhere, then no other document is obeyed`, async (t) => {
+    const { ask, call, emulator } = await openOne(t, name)
+    const dialing = (number: string, action: string) => {
+      const told = `action="${action}" method="POST" callbackUrl="${action}" callbackMethod="POST"`
+      return `<Response><Dial ${told} callerId="${from}" timeout="30"><Number>${number}</Number></Dial></Response>`
+    }
+    const action = await documentServer(t, dialing("15550003002", nobody))
+    const answer_url = await documentServer(t, dialing("15550002003", action))
+    await call({ to: "15550001011", answer_url })
+    const [made] = emulator.callsTo("+15550001011")
+    await untilTrue("a destination that rings", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
+    const aleg_url = await documentServer(t, '<Response><Wait length="600"/></Response>')
+    t.match(await ask("POST", `/Call/${made?.uuid}/`, { legs: "aleg", aleg_url, aleg_method: "POST" }), { status: 202 })
+    await untilTrue("the end of the dial", () => emulator.log.of("+15550002003").some(({ by, kind }) => kind === "ended" && by === "us"))
+    await emulator.sender.settled()
+    t.match(emulator.sender.deliveries.at(-1), { url: action }, "the dial that is over")
+    t.strictSame(emulator.log.of("+15550003002"), [])
+    t.equal(made?.state, "in-progress")
   })
 
   t.test(`given a call through ${name}, then its records tell of it from beginning to end`, async (t) => {

@@ -2,6 +2,7 @@
 import t, { type Test } from "tap"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { documentServer } from "#test/support/documentServer.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
 /** What the tests below read of a reply. */
@@ -90,6 +91,23 @@ t.test("given a call, then its record and its callbacks tell of it, and its pric
   })
   t.match(priced, { price: "-0.0130", price_unit: "USD", duration: "1" })
 })
+
+t.test(
+  "given a call that dials somebody, when it gets another document, then Twilio asks what to do after the dial, and does not obey",
+  async (t) => {
+    const { ask, call, emulator } = await open(t)
+    const dialing = (number: string, attributes = "") => `<Response><Dial ${attributes}><Number>${number}</Number></Dial></Response>`
+    const action = await documentServer(t, dialing("+15550003002"))
+    const { body } = await call({ To: "+15550001011", Twiml: dialing("+15550002003", `action="${action}"`) })
+    await untilTrue("a destination that rings", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
+    t.match(await ask(`/Calls/${body.sid}.json`, { Twiml: '<Response><Pause length="600"/></Response>' }), { status: 200 })
+    t.match(emulator.log.of("+15550002003").at(-1), { kind: "ended", by: "us" })
+    await emulator.sender.settled()
+    t.match(emulator.sender.deliveries, [{ url: action, reply: dialing("+15550003002") }])
+    t.strictSame(emulator.log.of("+15550003002"), [])
+    t.match(await ask(`/Calls/${body.sid}.json`), { body: { status: "in-progress" } })
+  }
+)
 
 t.test("given calls beyond the rate, then they are listed as queued until they leave", async (t) => {
   const { ask, call, emulator } = await open(t)

@@ -99,6 +99,8 @@ export class DialectCall {
   /** What is to be told as the reason of a hang-up that is our own doing, but not by request. */
   #because: DialectEnd | undefined
   #isObeying = false
+  /** How often the call was sent to a document at another address. */
+  #redirects = 0
   /** The document that is followed: a newer one takes its place. */
   #document: ReadonlyArray<Verb> = []
   /** Somebody else who is connected to the callee, or is to be. */
@@ -193,15 +195,16 @@ export class DialectCall {
   /** Obeys the document at another address from now on: the stream ends. False: nobody has answered, or the call is over. */
   redirect(url: string): boolean {
     if (this.state !== "in-progress") return false
+    this.#redirects += 1
     this.#ask(url, "Redirect", { CallStatus: "in-progress" })
     return true
   }
 
-  /** Only the first reply counts. */
-  #ask(url: string, event: string, fields: Fields): void {
+  /** Only the first reply counts, and none once the call was sent elsewhere: it had been sent to `redirects` other documents. */
+  #ask(url: string, event: string, fields: Fields, redirects = this.#redirects): void {
     let isReplied = false
     this.#tell(url, event, fields, (reply) => {
-      if (isReplied) return
+      if (isReplied || redirects !== this.#redirects) return
       isReplied = true
       this.legs.at(-1)?.end()
       this.#destination?.hangUp()
@@ -226,6 +229,7 @@ export class DialectCall {
 
   /** Tells when somebody answers, and asks for the next document once that is over. */
   #dialOther({ action, number, seconds, shown, told }: Destination): void {
+    const redirects = this.#redirects
     const DialBLegUUID = randomUUID()
     const legs = { DialALegUUID: this.uuid, DialBLegUUID, DialBLegFrom: shown, DialBLegTo: number }
     const destination = this.#account.lives.dial(
@@ -239,7 +243,8 @@ export class DialectCall {
           const CallStatus = this.state === "ended" ? "completed" : "in-progress"
           const isAnswered = end.talkMillis !== undefined
           if (isAnswered) this.#tell(told, "DialHangup", { ...legs, CallStatus, DialAction: "hangup", DialBLegHangupCause: word })
-          this.#ask(action, "Redirect", { ...legs, CallStatus, DialHangupCause: word, DialStatus: status, DialRingStatus: "true" })
+          const dial = { ...legs, CallStatus, DialHangupCause: word, DialStatus: status, DialRingStatus: "true" }
+          this.#ask(action, "Redirect", dial, redirects)
         }
       }
     )

@@ -60,6 +60,8 @@ export class TwilioCall {
   #life: ReturnType<CallLives["dial"]> | undefined
   /** Somebody else who is connected to the callee, or is to be. */
   #dialed: ReturnType<CallLives["dial"]> | undefined
+  /** How many documents have taken the place of another. */
+  #replaced = 0
   #sequence = 0
   #endedAt: number | undefined
   #seconds: number | undefined
@@ -190,15 +192,20 @@ export class TwilioCall {
   /** Of a call that somebody has answered; its stream ends. */
   #replace(document: string): "refused" | undefined {
     if (this.status !== "in-progress" || verbsOf(document) === undefined) return "refused"
+    this.#replaced += 1
     this.legs.at(-1)?.end()
     this.#dialed?.hangUp()
     this.#obey(document)
     return undefined
   }
 
-  /** Dials somebody else, and asks for the next document once that is over. */
+  /**
+   * Dials somebody else, and asks for the next document once that is over: also if another document has taken the place of this one, but then the
+   * reply is not obeyed. https://www.twilio.com/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
+   */
   #connect({ attributes, children: [number] }: Verb): void {
     const { authToken, lives, sender } = this.#account
+    const replaced = this.#replaced
     const sid = `CA${randomBytes(16).toString("hex")}`
     const shown = attributes["callerId"] ?? this.from
     const names = {
@@ -218,7 +225,12 @@ export class TwilioCall {
         DialCallSid: sid,
         DialCallStatus: status
       }
-      sender.send(sid, { ...signed(url, fields, authToken), onReply: (reply) => this.#obey(reply?.status === 200 ? reply.body : "") })
+      sender.send(sid, {
+        ...signed(url, fields, authToken),
+        onReply: (reply) => {
+          if (this.#replaced === replaced) this.#obey(reply?.status === 200 ? reply.body : "")
+        }
+      })
     }
     const dialed = lives.dial(
       { id: sid, number: names.To, ringTimeoutSeconds: Number(attributes["timeout"] ?? 30), shown },
