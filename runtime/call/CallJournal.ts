@@ -20,6 +20,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
+import { countsForBreaker } from "./noteDown.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 import type { Recorded } from "./Recorded.ts"
 import { type OutcomeRecorder, recordEnd, recordUndone } from "./recordOutcome.ts"
@@ -99,7 +100,7 @@ export class CallJournal extends Context.Service<
                 call.attempt,
                 endOf(call, Ended.make({ cause: reason === "no_credit" ? reason : "temporary_failure", endedAt: at }), undefined)
               )
-            : recordUndone(recorder, call.attempt, { at, breakerEntry: reason === "unreachable" }),
+            : recordUndone(recorder, call.attempt, { at, breakerEntry: countsForBreaker(reason) }),
         ended,
         neverPlaced: (attempt, how) =>
           attempt.campaign === undefined

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 
-export const dialPoints = ["claimed", "marked sent", "accepted", "answered", "answer recorded", "ended", "end recorded"] as const
+export const dialPoints = ["claimed", "marked sent", "refused", "accepted", "answered", "answer recorded", "ended", "end recorded"] as const
 export type DialPoint = (typeof dialPoints)[number]
 
 export const PassDialPoint = Context.Reference<(point: DialPoint) => void>("runtime/call/PassDialPoint", { defaultValue: () => () => {} })

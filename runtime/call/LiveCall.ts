@@ -63,6 +63,8 @@ export class LiveCall {
   isOver = false
   /** What the local journal says about the call, besides that it has left. */
   noted: "placed" | "answered" | undefined
+  /** The provider has told something about the call, besides its id. */
+  wasHeard = false
   deadline: Deadline | undefined
   session: VoiceSession | undefined
   /** Somebody who may be lying says that the call has ended, and that is being checked. `repeated`: it has been said again. */

@@ -9,7 +9,7 @@ import { type OriginateDoubtful, OriginateRefused, type OriginateRequest, type T
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { Dialing, LiveCall } from "./LiveCall.ts"
-import { notePlaced } from "./noteDown.ts"
+import { notePlaced, noteRefused } from "./noteDown.ts"
 import { needsAudio } from "./greeted.ts"
 import { eventOf, logRefusal, nameless, overdue } from "./originateFailure.ts"
 
@@ -204,9 +204,14 @@ const accepted = ({ call, dialing, services: { journal, local, pass } }: Outgoin
   call.tell(Accepted.make({}))
 }
 
-const failed = ({ call, dialing, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
+const failed = ({ call, dialing, hasLeft, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
+  const { clock, local, pass, rate } = services
   if (error._tag === "OriginateDoubtful") dialing.placed?.()
-  else if (error.reason === "rate_limited" && error.elsewhere !== true)
-    services.rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
-  call.tell(eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(services.clock)))
+  else if (error.reason === "rate_limited" && error.elsewhere !== true) rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
+  const event = eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(clock))
+  if (event._tag === "Refused" && hasLeft) {
+    noteRefused(local, call, event, clock.currentTimeMillisUnsafe())
+    pass("refused")
+  }
+  call.tell(event)
 }

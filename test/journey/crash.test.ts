@@ -46,7 +46,7 @@ const thenAllIsWell = async (t: Test, world: World, id: number) => {
   return done
 }
 
-for (const [index, point] of dialPoints.entries()) {
+for (const [index, point] of dialPoints.filter((point) => point !== "refused").entries()) {
   t.test(`given a campaign, when the engine dies at "${point}" and comes back`, { buffered: true }, async (t) => {
     const { id, world } = await given(t, 28, { CRASH_AT: point, CRASH_AFTER: String(5 + index) })
     await world.api.start(id)
@@ -56,6 +56,22 @@ for (const [index, point] of dialPoints.entries()) {
     t.equal(eventsOf(done)["recovery_completed"], 1)
   })
 }
+
+t.test("given a request that has just been refused, when the engine dies before anything comes of that", { buffered: true }, async (t) => {
+  const { id, world } = await given(t, 28, { CRASH_AT: "refused" })
+  world.emulator.setResponseFault("allocation-failed", 1)
+  await world.api.start(id)
+  t.equal((await world.engine.exited).signal, "SIGKILL")
+  await launchLater(world)
+  await thenAllIsWell(t, world, id)
+  const refused = world.emulator.requests.filter(({ fault }) => fault === "allocation-failed").map(({ channelId }) => channelId)
+  const attempts = (await attemptsOf(world.sql, id)).filter((attempt) => refused.includes(attempt.id))
+  t.strictSame(
+    attempts.map(({ outcome, state }) => ({ outcome, state })),
+    [{ outcome: null, state: "void" }],
+    "then it is known that nobody was called"
+  )
+})
 
 const lost: ReadonlyArray<ResponseFault> = ["hang-after-placing", "hang-before-placing"]
 for (const fault of lost) {
