@@ -29,6 +29,13 @@ interface CarrierFault {
   readonly reply: "hang" | "reset" | CarrierAnswer
 }
 
+interface AskOutcome {
+  /** What the carrier itself answered; undefined: the connection was cut before it did anything. */
+  readonly status: number | undefined
+  /** That answer was sent. */
+  readonly isReplied: boolean
+}
+
 type Applies = (ask: CarrierAsk) => boolean
 interface Pending {
   readonly fault: CarrierFault
@@ -37,12 +44,14 @@ interface Pending {
 }
 
 export class CarrierServer {
+  /** Whose replies do not leave any more, whatever the carrier does. */
+  mutes: Applies = () => false
   /** How long the reply to a request is kept back. */
   lateness: (ask: CarrierAsk) => number = () => 0
   /** Every request in order, those with a fault included. */
   readonly requests: Array<CarrierAsk> = []
-  /** Those that were refused because there were too many, where nobody heard of it. */
-  readonly refusedUnheard: Array<CarrierAsk> = []
+  /** What came of each. */
+  readonly outcomes = new Map<CarrierAsk, AskOutcome>()
   #faults: Array<Pending> = []
   #hanging: Array<() => void> = []
   #port = 0
@@ -110,8 +119,8 @@ export class CarrierServer {
     const answer = fault?.acts === false ? undefined : await this.#answer(ask)
     const late = this.lateness(ask)
     if (late > 0) await sleep(late)
-    if (fault !== undefined && answer?.status === 429) this.refusedUnheard.push(ask)
-    const reply = fault?.reply ?? answer
+    const reply = this.mutes(ask) ? "hang" : (fault?.reply ?? answer)
+    this.outcomes.set(ask, { status: answer?.status, isReplied: reply === answer })
     if (reply === "hang" || reply === undefined) {
       if (answer !== undefined) this.#hanging.push(() => send(response, answer))
       return

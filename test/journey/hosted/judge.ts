@@ -1,5 +1,6 @@
 /** Compares what a campaign's report says with what the callees saw. Pure. */
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
+import { reasons, type Unplaced } from "./doubts.ts"
 import type { ReportRow } from "./reportOf.ts"
 
 export const rules = [
@@ -10,6 +11,7 @@ export const rules = [
   "whoever was busy or did not answer is called once more, and nobody else",
   "the engine hangs up on nobody who talks",
   "no more calls are up at once than the campaign may have",
+  "nobody claims to know of a call that was never placed where nobody could hear of it",
   "the kill leaves one doubt at most of a request that never left"
 ] as const
 
@@ -23,8 +25,8 @@ export interface Evidence {
   /** When the engine confirmed that the audio of a call had ended, by the carrier's name of the call. */
   readonly audioEnds: ReadonlyMap<string, number>
   readonly rows: ReadonlyArray<ReportRow>
-  /** The requests whose connection was cut before the carrier did anything. */
-  readonly neverPlaced: ReadonlyArray<{ readonly at: number; readonly number: string }>
+  /** Their attempts are `unknown`. Of any other, what its callee did is known. */
+  readonly unplaced: Unplaced
   /** From the kill until the engine was back. */
   readonly away: { readonly from: number; readonly until: number }
   /** How many calls the campaign may have at once. */
@@ -83,28 +85,14 @@ const failures: ReadonlySet<string> = new Set(["failed", "error", "unknown"])
 
 const isRetried = (outcome: string | undefined): boolean => outcome === "busy" || outcome === "no_answer"
 
-interface Deed {
-  readonly at: number
-  readonly what: string
-  /** Undefined: the request never arrived at anybody. */
-  readonly ring: Ring | undefined
-}
-
-/** What became of each request for a number, in the order of time. */
-const deedsOf = (rings: ReadonlyArray<Ring>, neverPlaced: Evidence["neverPlaced"]): ReadonlyArray<Deed> =>
-  [
-    ...rings.map((ring) => ({ at: ring.at, what: deedOf(ring), ring })),
-    ...neverPlaced.map(({ at }) => ({ at, what: "unknown", ring: undefined }))
-  ].toSorted((a, b) => a.at - b.at)
-
 type Complaint = readonly [rule: Finding["rule"], what: string]
 
 const judgeAttempt = (
   { isBreakerFailure, outcome }: ReportRow,
-  deed: Deed | undefined,
+  ring: Ring | undefined,
   away: Evidence["away"]
 ): ReadonlyArray<Complaint> => {
-  const { ring, what } = deed ?? {}
+  const what = ring === undefined ? "unknown" : deedOf(ring)
   const isAbandoned = ring !== undefined && wasAbandoned(ring, away)
   const isExcused = isAbandoned && (outcome === "error" || outcome === "answered")
   const complaints: Array<Complaint> = []
@@ -117,16 +105,12 @@ const judgeAttempt = (
   return complaints
 }
 
-const isKilledInTheAct = ({ createdAt, outcome }: ReportRow, away: Evidence["away"]): boolean =>
-  outcome === "unknown" && createdAt < away.from
-
 /** Of one number. Rows and rings are in the order of time. */
-const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, neverPlaced }: Evidence) => {
-  const deeds = deedsOf(rings, neverPlaced)
-  const told = rows.length > deeds.length ? rows.filter((row) => !isKilledInTheAct(row, away)) : rows
-  const complaints = told.flatMap((row, index) => judgeAttempt(row, deeds[index], away))
-  if (told.length !== deeds.length)
-    complaints.push(["no number is rung twice for one attempt", `${rows.length} attempts, ${deeds.length} requests`])
+const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, unplaced }: Evidence) => {
+  const placed = rows.filter(({ callId }) => !unplaced.has(callId))
+  const complaints = rows.flatMap((row) => judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], away))
+  if (placed.length !== rings.length)
+    complaints.push(["no number is rung twice for one attempt", `${placed.length} attempts, ${rings.length} calls`])
   const answered = rings.findIndex(({ answeredAt }) => answeredAt !== undefined)
   if (answered !== -1 && answered < rings.length - 1) complaints.push(["nobody who has answered is called again", "called again"])
   if (rows.length !== (isRetried(rows[0]?.outcome) ? 2 : 1))
@@ -151,9 +135,15 @@ const judgeCap = ({ cap, entries }: Evidence): ReadonlyArray<Finding> => {
   return most <= cap ? [] : [{ rule: "no more calls are up at once than the campaign may have", what: `${most}, and not ${cap}` }]
 }
 
-const judgeKill = ({ away, entries, neverPlaced, rows }: Evidence): ReadonlyArray<Finding> => {
-  const requested = new Set([...entries, ...neverPlaced].map(({ number }) => number))
-  const inTheAct = rows.filter((row) => isKilledInTheAct(row, away) && !requested.has(row.number)).length
+const judgeDoubts = ({ rows, unplaced }: Evidence): ReadonlyArray<Finding> => {
+  const recorded = new Set(rows.map(({ callId }) => callId))
+  return [...unplaced]
+    .filter(([callId]) => !recorded.has(callId))
+    .map(([, why]) => ({ rule: "nobody claims to know of a call that was never placed where nobody could hear of it", what: why }))
+}
+
+const judgeKill = ({ unplaced }: Evidence): ReadonlyArray<Finding> => {
+  const inTheAct = [...unplaced.values()].filter((why) => why === reasons.neverLeft).length
   return inTheAct <= MOST_IN_THE_ACT
     ? []
     : [{ rule: "the kill leaves one doubt at most of a request that never left", what: `${inTheAct}, and not ${MOST_IN_THE_ACT}` }]
@@ -165,10 +155,9 @@ export const judge = (evidence: Evidence): ReadonlyArray<Finding> => {
   const ofNumbers = [...new Set([...allRows.keys(), ...allRings.keys()])].flatMap((number) => {
     const rows = (allRows.get(number) ?? []).toSorted((a, b) => a.attempt - b.attempt)
     const rings = allRings.get(number) ?? []
-    const neverPlaced = evidence.neverPlaced.filter((one) => one.number === number)
-    const complaints = judgeNumber(rows, rings, { ...evidence, neverPlaced })
+    const complaints = judgeNumber(rows, rings, evidence)
     const story = `${number.slice(-4)}: ${rows.map(({ outcome }) => outcome).join(", ")}; ${JSON.stringify(rings)}`
     return complaints.map(([rule, what]) => ({ rule, what: `${what} (${story})` }))
   })
-  return [...ofNumbers, ...judgeCap(evidence), ...judgeKill(evidence)]
+  return [...ofNumbers, ...judgeCap(evidence), ...judgeDoubts(evidence), ...judgeKill(evidence)]
 }

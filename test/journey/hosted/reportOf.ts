@@ -3,6 +3,8 @@ import { parse } from "csv-parse/sync"
 import type { World } from "#test/support/engine.ts"
 
 export interface ReportRow {
+  /** Our id of the call. */
+  readonly callId: string
   readonly number: string
   /** From 1. */
   readonly attempt: number
@@ -17,13 +19,15 @@ export const reportOf = async (world: World, id: number): Promise<ReadonlyArray<
   const response = await fetch(`${world.engine.url}/api/v1/campaign/${id}/report`, { headers: { "x-api-key": world.apiKey } })
   // All cells of a CSV are texts.
   const rows = parse(await response.text(), { bom: true, columns: true }) as ReadonlyArray<Readonly<Record<string, string>>>
-  const counted = await world.sql<Array<{ readonly key: string }>>`
-    SELECT phone_number || ' ' || number AS key FROM attempts WHERE campaign_id = ${id} AND state = 'ended' AND breaker_failure`
-  const failures = new Set(counted.map(({ key }) => key))
+  const counted = await world.sql<Array<{ readonly breaker_failure: boolean | null; readonly id: string; readonly key: string }>>`
+    SELECT phone_number || ' ' || number AS key, id, breaker_failure FROM attempts WHERE campaign_id = ${id} AND state = 'ended'`
+  const attempts = new Map(counted.map((attempt) => [attempt.key, attempt]))
+  const attemptOf = (row: Readonly<Record<string, string>>) => attempts.get(`${row["Phone Number"]} ${row["Attempt"]}`)
   return rows.map((row) => ({
+    callId: attemptOf(row)?.id ?? "",
     number: row["Phone Number"] ?? "",
     attempt: Number(row["Attempt"]),
-    isBreakerFailure: failures.has(`${row["Phone Number"]} ${row["Attempt"]}`),
+    isBreakerFailure: attemptOf(row)?.breaker_failure === true,
     outcome: row["Outcome"] ?? "",
     isFinal: row["Final"] === "yes",
     createdAt: Date.parse(row["Created At"] ?? "")

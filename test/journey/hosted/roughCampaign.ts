@@ -4,12 +4,12 @@
  */
 import t, { type Test } from "tap"
 import { mostWithin } from "#test/emulators/shared/CalleeLog.ts"
-import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { eventsOf, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
 import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { leftAt } from "#test/support/leftAt.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { nowMillis, until } from "#test/support/until.ts"
+import { callIdOf, journaled, storiesOf, toldOf, unplacedOf } from "./doubts.ts"
 import { type Evidence, judge, rules } from "./judge.ts"
 import { reportOf } from "./reportOf.ts"
 
@@ -31,24 +31,33 @@ const people = (): ReadonlyArray<string> => {
   return [...talkers, ...all.filter((number) => !talkers.has(number))]
 }
 
-const numberIn = ({ at, body }: CarrierAsk): Evidence["neverPlaced"][number] => {
-  const [number = ""] = /1556\d{7}/.exec(body) ?? []
-  return { at, number: `+${number}` }
-}
-
-/** Makes trouble from now on. Returns what tells, at the end, the calls that were never placed although their requests arrived. */
-const trouble = ({ callbacks, places, server }: Carrier, draw: () => number): (() => Evidence["neverPlaced"]) => {
-  const neverPlaced: Array<CarrierAsk> = []
+/** Makes trouble from now on. */
+const trouble = ({ callbacks, places, server }: Carrier, draw: () => number): void => {
   const late = () => draw() * latestMillis
   callbacks.plan = () => ({ after: draw() < shares.repeated ? [late(), late()] : [late()], isAltered: false })
-  const isNeverPlaced = (ask: Parameters<typeof places>[0]): boolean => {
-    const isHit = places(ask) && draw() < shares.neverPlaced
-    if (isHit) neverPlaced.push(ask)
-    return isHit
-  }
-  server.fail({ acts: false, reply: "reset" }, isNeverPlaced, Number.POSITIVE_INFINITY)
+  server.fail({ acts: false, reply: "reset" }, (ask) => places(ask) && draw() < shares.neverPlaced, Number.POSITIVE_INFINITY)
   server.fail({ acts: true, reply: "reset" }, () => draw() < shares.lost, Number.POSITIVE_INFINITY)
-  return () => [...neverPlaced, ...server.refusedUnheard.filter(places)].map(numberIn)
+}
+
+/**
+ * Kills the engine while it waits for replies: one to a request that came to nothing, and at least one more. What it was told before, it has recorded,
+ * so it is certain what it cannot know.
+ */
+const kill = async (carrier: Carrier, world: World): Promise<number> => {
+  const { places, server } = carrier
+  const mutedAt = nowMillis()
+  server.mutes = places
+  server.fail({ acts: false, reply: "hang" }, places)
+  const unheard = () => [...server.outcomes].filter(([ask, { isReplied }]) => places(ask) && ask.at > mutedAt && !isReplied)
+  await untilTrue("requests whose replies do not come", () => unheard().length >= 2)
+  await untilTrue("refusals that are recorded", async () => {
+    const open = await world.sql`SELECT id FROM attempts WHERE id = ANY(${toldOf(carrier)}::uuid[]) AND state NOT IN ('ended', 'void')`
+    return open.length === 0
+  })
+  const killedAt = nowMillis()
+  await world.end("SIGKILL")
+  server.mutes = () => false
+  return killedAt
 }
 
 /** A breaker that trips would pause it. */
@@ -67,14 +76,13 @@ const play = async (carrier: Carrier, world: World, id: number, draw: () => numb
   await untilTrue("calls as many as may be up", () => carrier.log.live() > 0.8 * cap)
   carrier.lives.letRing(false)
   await until("middle", () => (carrier.log.count("originate") >= middle ? true : undefined))
-  const killedAt = nowMillis()
-  await world.end("SIGKILL")
-  const left = leftAt(world)
+  const killedAt = await kill(carrier, world)
+  const [journals, left] = [journaled(world), leftAt(world)]
   await world.launch()
   const backAt = nowMillis()
   const done = await untilOver(world, id)
   await untilTrue("last hang-up", () => carrier.log.live() === 0)
-  return { away: { from: killedAt, until: backAt }, done, left: new Map([...left, ...leftAt(world)]) }
+  return { away: { from: killedAt, until: backAt }, done, journals, left: new Map([...left, ...leftAt(world)]) }
 }
 
 const liveCalls = async (world: World): Promise<number> => {
@@ -84,26 +92,29 @@ const liveCalls = async (world: World): Promise<number> => {
 
 export const roughCampaign = (name: keyof typeof carriers): void => {
   const seed = Number(process.env["SEED"] ?? 1)
+  // Fewer than the engine sends, and the carrier refuses some.
+  const callsPerSecond = Number(process.env["TAKES"] ?? rate)
   t.test(`given ${name}, a rough line, and a kill in the middle of a campaign (seed ${seed})`, async (t: Test) => {
     const draw = seeded(seed)
-    const carrier = await carriers[name]?.(t, { ...far, callsPerSecond: rate })
+    const carrier = await carriers[name]?.(t, { ...far, callsPerSecond })
     if (carrier === undefined) throw new Error(`no carrier ${name}`)
     const world = await openThrough(t, carrier, {
       environment: { CALL_RATE: String(rate), ORG_CONCURRENCY: String(3 * cap), TRUNK_RATE: String(rate) },
       greeting: "Good morning."
     })
-    const troubled = trouble(carrier, draw)
+    trouble(carrier, draw)
     const { id } = await world.campaign(people(), {
       circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 20 },
       max_concurrency: cap,
       // As short as the API allows.
       retry: { maxRetries: 1, retryDelaySeconds: 30 }
     })
-    const { away, done, left } = await play(carrier, world, id, draw)
-    const [rows, neverPlaced] = [await reportOf(world, id), troubled()]
+    const { away, done, journals, left } = await play(carrier, world, id, draw)
+    const [rows, unplaced] = [await reportOf(world, id), unplacedOf(carrier, left.keys())]
     const { audioEnds, entries } = carrier.log
-    const evidence: Evidence = { audioEnds, away, cap, entries, neverPlaced, rows }
-    t.comment(`${rows.length} attempts, ${neverPlaced.length} never placed, away ${Math.round(away.until - away.from)} ms`)
+    const evidence: Evidence = { audioEnds, away, cap, entries, rows, unplaced }
+    t.comment(`${rows.length} attempts, ${unplaced.size} never placed, away ${Math.round(away.until - away.from)} ms`)
+    for (const story of await storiesOf(carrier, world, id, { journals, killedAt: away.from, unplaced })) t.comment(story)
     const findings = judge(evidence)
     for (const rule of rules)
       t.strictSame(
@@ -113,7 +124,13 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
       )
 
     const departures = [...left.values()].toSorted((a, b) => a - b)
-    t.equal(departures.length, carrier.server.requests.filter(carrier.places).length, "then each request is for an attempt of its own")
+    const requested = carrier.server.requests.filter(carrier.places).map(callIdOf)
+    t.equal(new Set(requested).size, requested.length, "then each request is for an attempt of its own")
+    t.strictSame(
+      requested.filter((callId) => !left.has(callId)),
+      [],
+      "then each is in the journal of its process"
+    )
     t.ok(
       rows.filter(({ isBreakerFailure }) => isBreakerFailure).length > contacts / 20,
       "then the breaker has counted those who cannot be reached"

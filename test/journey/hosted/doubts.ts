@@ -1,0 +1,91 @@
+/**
+ * Requests for calls of which nobody can know what became: the call was never placed, and the engine could not hear of it. No hosted carrier can prove
+ * that: its list of calls may be behind, or shows only those that live. So they are `unknown`, and their contacts are not called again.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { World } from "#test/support/engine.ts"
+import type { Carrier } from "#test/support/hostedCarriers.ts"
+
+export const reasons = {
+  cutOff: "the connection was cut before the carrier did anything",
+  refused: "the carrier refused it, and the reply was lost",
+  neverLeft: "the engine was killed between its journal's line and the first byte"
+} as const
+type Reason = (typeof reasons)[keyof typeof reasons]
+
+/** By our id of the call. */
+export type Unplaced = ReadonlyMap<string, Reason>
+
+/** Our id of the call that is asked for: it is in the addresses that the carrier is given. */
+export const callIdOf = ({ body }: Pick<CarrierAsk, "body">): string =>
+  /carrier-callbacks(?:\/|%2F)\d+(?:\/|%2F)([0-9a-f-]{36})/.exec(body)?.[1] ?? "none"
+
+/** What came of the requests for calls, by our id of each. */
+const outcomesOf = ({ places, server }: Carrier) =>
+  [...server.outcomes].filter(([ask]) => places(ask)).map(([ask, outcome]) => ({ callId: callIdOf(ask), ...outcome }))
+
+const isPlaced = (status: number | undefined): boolean => status !== undefined && status >= 200 && status < 300
+
+/** The calls whose refusals were sent. */
+export const toldOf = (carrier: Carrier): ReadonlyArray<string> =>
+  outcomesOf(carrier).flatMap(({ callId, isReplied, status }) => (isReplied && !isPlaced(status) ? [callId] : []))
+
+/** `left`: the calls that the engine noted in its journal right before the first byte of their requests. */
+export const unplacedOf = (carrier: Carrier, left: Iterable<string>): Unplaced => {
+  const outcomes = outcomesOf(carrier)
+  const requested = new Set(outcomes.map(({ callId }) => callId))
+  const unheard = outcomes.filter(({ isReplied, status }) => !isReplied && !isPlaced(status))
+  return new Map<string, Reason>([
+    ...unheard.map(({ callId, status }) => [callId, status === undefined ? reasons.cutOff : reasons.refused] as const),
+    ...[...left].filter((callId) => !requested.has(callId)).map((callId) => [callId, reasons.neverLeft] as const)
+  ])
+}
+
+/** What the journals say of each call. Their own times are milliseconds since the machine was booted. */
+export const journaled = ({ dataDir }: Pick<World, "dataDir">): ReadonlyMap<string, string> => {
+  const files = readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const lines = files.flatMap((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n"))
+  const said = Map.groupBy(lines, (line) => line.split(" ")[1] ?? "")
+  return new Map([...said].map(([callId, all]) => [callId, all.map((line) => line.split(" ", 1)[0]).join(", ")]))
+}
+
+interface DoubtRow {
+  readonly id: string
+  readonly phone_number: string
+  readonly number: number
+  readonly ended_at: Date
+}
+
+/** For the test's output: everything that is known of each attempt that ended as `unknown`. `journals`: what they said at the kill. */
+export const storiesOf = async (
+  { log, places, server }: Carrier,
+  world: World,
+  campaign: number,
+  {
+    journals,
+    killedAt,
+    unplaced
+  }: { readonly journals: ReadonlyMap<string, string>; readonly killedAt: number; readonly unplaced: Unplaced }
+): Promise<ReadonlyArray<string>> => {
+  const seconds = (at: number) => `${((at - killedAt) / 1000).toFixed(1)} s`
+  const asked = (ask: CarrierAsk) => {
+    const { isReplied, status } = server.outcomes.get(ask) ?? {}
+    return `${status ?? "nothing"} at ${seconds(ask.at)}, ${isReplied === true ? "and said so" : "unheard"}`
+  }
+  const doubts = await world.sql<Array<DoubtRow>>`
+    SELECT id, phone_number, number, ended_at FROM attempts WHERE campaign_id = ${campaign} AND outcome = 'unknown' ORDER BY created_at`
+  return doubts.map(({ ended_at, id, number, phone_number }) => {
+    const own = server.requests.filter((ask) => places(ask) && callIdOf(ask) === id)
+    const endedAt = Number(ended_at)
+    const [first] = own
+    const looks = server.requests.filter(({ at, method }) => method === "GET" && at > (first?.at ?? killedAt) && at < endedAt)
+    const rings = log.of(phone_number).map(({ at, kind }) => `${kind} at ${seconds(at)}`)
+    return [
+      `in doubt, from the kill on: ...${phone_number.slice(-4)}, attempt ${number}, written off at ${seconds(endedAt)}: ${unplaced.get(id) ?? "?"}`,
+      `journal at the kill: ${journals.get(id) ?? "nothing"}; requests: ${own.map(asked).join("; ") || "none"}`,
+      `its phone: ${rings.join(", ") || "nothing"}; looks of all calls meanwhile: ${looks.length}`
+    ].join("\n  ")
+  })
+}
