@@ -1,4 +1,4 @@
-/** The run of a call that is over: disposition, tags, logs, usage. */
+/** The run of a call that is over: disposition, tags, logs, usage. What the call's conversation has come to is added as it is recorded. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
@@ -50,14 +50,13 @@ const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gat
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
-  voice: Partial<Pick<VoiceReport, "conclusion" | "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
+  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "isVoicemail" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
   isGreetingMissed = false
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
-  const { conclusion } = voice ?? {}
-  const outcome = outcomeOfEnd(ended, call.isMachine || conclusion?.isVoicemail === true)
-  const disposition = conclusion?.disposition ?? dispositionOf(ended, outcome)
-  const tags = conclusion === undefined ? tagsOf(call, answeredAt, disposition) : [...conclusion.tags]
+  const outcome = outcomeOfEnd(ended, call.isMachine || voice?.isVoicemail === true)
+  const disposition = dispositionOf(ended, outcome)
+  const tags = tagsOf(call, answeredAt, disposition)
   if (isGreetingMissed) tags.push("greeting_missed")
   const problem = isGreetingMissed && answeredAt !== undefined ? missedGreeting(answeredAt) : undefined
   const events = eventsOf(call, voice?.events ?? [])

@@ -10,15 +10,12 @@ export const withoutContent = (end: AttemptEnd): AttemptEnd => {
   return { ...end, record: { ...end.record, gatheredContext, logs } }
 }
 
-/** Only how the line ended, in the conversation's eyes. */
-const ofTheLine: ReadonlyArray<unknown> = ["user_hangup", "unknown"]
-
 /**
  * What a conversation has come to says more than how its line ended. But to it, every line that ends has been hung up by the callee: of that, the
  * outcome of the call knows more.
  */
 const dispositionOf = ({ outcome, record }: AttemptEnd, said: unknown): string | undefined =>
-  typeof said === "string" && (outcome === "answered" || !ofTheLine.includes(said)) ? said : record.gatheredContext.call_disposition
+  typeof said === "string" && (outcome === "answered" || said !== "user_hangup") ? said : record.gatheredContext.call_disposition
 
 const tagsIn = (tags: unknown): ReadonlyArray<string> =>
   Array.isArray(tags) ? tags.filter((tag: unknown): tag is string => typeof tag === "string") : []
@@ -45,9 +42,9 @@ export const withConversation = (end: AttemptEnd, conversation: CollectedConvers
         ...(disposition === undefined ? {} : { call_disposition: disposition, mapped_call_disposition: disposition }),
         call_tags: [...new Set(tags)]
       },
-      logs: { ...record.logs, realtime_feedback_events: eventsOf(record.logs.realtime_feedback_events ?? [], conversation) },
+      logs: { ...record.logs, realtime_feedback_events: byTime([...(record.logs.realtime_feedback_events ?? []), ...conversation.events]) },
       annotations: conversation.annotations,
-      transcriptKey: conversation.transcriptKey ?? record.transcriptKey,
+      transcriptKey: conversation.transcriptKey,
       usageInfo: {
         ...record.usageInfo,
         llm: { ...record.usageInfo.llm, ...conversation.usage.llm },
@@ -57,9 +54,3 @@ export const withConversation = (end: AttemptEnd, conversation: CollectedConvers
     }
   }
 }
-
-type Events = CollectedConversation["events"]
-
-/** What was said is in the conversation's own events. From elsewhere come only the troubles outside of it. */
-const eventsOf = (others: Events, { events }: CollectedConversation): Events =>
-  byTime([...others.filter(({ type }) => type === "rtf-pipeline-error"), ...events])

@@ -15,7 +15,7 @@ import {
   fresh,
   type ToolAnswer
 } from "#core/agent/conversation/ConversationState.ts"
-import { gatheredOf } from "#core/agent/conversation/Gathered.ts"
+import { conclusionOf, endFor } from "#core/agent/conversation/Ending.ts"
 import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
@@ -253,8 +253,9 @@ export const makeConversation = Effect.fnUntraced(function* (
     yield* Effect.logError("a conversation failed")
     const reason = "pipeline_error"
     ports.hangUp(reason)
-    const gathered = gatheredOf(state)
-    yield* workshop.writer.then(Deferred.succeed(conclusion, { disposition: reason, tags: [reason], gathered, isVoicemail: false }))
+    const concluded = conclusionOf({ ...state, end: endFor(reason) })
+    yield* workshop.writer.note({ _tag: "Remembered", gathered: concluded.gathered })
+    yield* workshop.writer.then(Deferred.succeed(conclusion, concluded))
   })
   const unlessStopped = Effect.catchCause(converse, (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : failed))
   yield* Effect.forkScoped(unlessStopped, { startImmediately: true })

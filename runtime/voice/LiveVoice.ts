@@ -134,8 +134,8 @@ const close = Effect.fnUntraced(function* (
     recordingKey,
     transcriptKey,
     usage: { ...usageOf(talked), tts: charactersOf(noted), call_duration_seconds: seconds },
-    gathered: { ...gatheredOf(digits.pressed(), answeredBy, fateOf(voice)), ...talked?.conclusion.gathered },
-    conclusion: talked?.conclusion,
+    gathered: gatheredOf(digits.pressed(), answeredBy, talked === undefined ? fateOf(voice) : talked.messageFate),
+    isVoicemail: talked?.isVoicemail === true,
     firstAudioMillis,
     firstAudioAt: firstAudioMillis === undefined ? undefined : steadyAt + firstAudioMillis,
     wasToSpeak: noted.wasToSpeak

@@ -6,7 +6,6 @@ import { Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "eff
 import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import type { JsonObject } from "#core/Json.ts"
 import type { ModelUsage } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -42,9 +41,8 @@ interface TalkPorts {
   readonly emit: (event: VoiceEvent) => void
 }
 
-/** What a conversation has come to, and what it took. */
-export interface TalkReport {
-  readonly conclusion: Conclusion
+/** What the fate of the contact hangs on, and what the conversation took. All else it has noted. */
+export interface TalkReport extends Pick<Conclusion, "isVoicemail" | "messageFate"> {
   readonly llm: { readonly service: string; readonly usage: ModelUsage }
   readonly stt: { readonly service: string; readonly seconds: number }
 }
@@ -80,7 +78,6 @@ export class Talk {
   #answer: string | undefined
   #isBeeping = false
   #end: ConversationEvent = { _tag: "CalleeHungUp" }
-  #gathered: JsonObject = {}
   #endOfTurn: EndOfTurn = endOfTurnRules
   /** The end of the callee's turn, on the pacer's clock, until the agent is heard. */
   #turnEndedAt: number | undefined
@@ -178,11 +175,12 @@ export class Talk {
     this.#tell(this.#end)
     const late = Effect.andThen(Deferred.await(hurried), Effect.as(Effect.sleep(hurriedTimeout), undefined))
     const known = this.#actor === undefined ? Effect.undefined : Effect.raceFirst(this.#actor.conclusion, late)
-    const conclusion = yield* Effect.timeoutOption(known, conclusionTimeout)
+    const concluded = Option.getOrUndefined(yield* Effect.timeoutOption(known, conclusionTimeout))
     yield* Scope.close(scope, Exit.void)
     const { model, provider } = this.#planned.hearing
     return {
-      conclusion: Option.getOrUndefined(conclusion) ?? { disposition: "unknown", tags: [], gathered: this.#gathered, isVoicemail: false },
+      isVoicemail: concluded?.isVoicemail === true,
+      messageFate: concluded?.messageFate,
       llm: { service: this.#model.service(), usage: this.#actor?.usage() ?? noTokens },
       stt: { service: serviceName(provider, model), seconds: this.#hearing.seconds() }
     }
@@ -195,10 +193,8 @@ export class Talk {
   #committed({ from, text, until }: { readonly from: number; readonly text: string; readonly until: number }): void {
     this.#turnEndedAt = until
     if (this.#voice !== undefined) {
-      const { epochOf, transcript } = this.#voice
-      const times = { at: epochOf(from), until: epochOf(until) }
-      transcript.said({ speaker: "user", text, ...times })
-      this.#note({ _tag: "Said", speaker: "user", text, ...times })
+      const { epochOf } = this.#voice
+      this.#note({ _tag: "Said", speaker: "user", text, at: epochOf(from), until: epochOf(until) })
     }
     this.#tell({ _tag: "CalleeTurn", text })
   }
@@ -222,11 +218,7 @@ export class Talk {
       runTool: verbs.runTool,
       sendDigits: (digits) => Effect.andThen(quiet, verbs.sendDigits(digits)),
       transfer: (destination, timeoutSeconds) => Effect.andThen(quiet, this.#transfer(destination, timeoutSeconds)),
-      write: (fact) =>
-        Effect.sync(() => {
-          if (fact._tag === "Remembered") this.#gathered = fact.gathered
-          this.#note(fact)
-        }),
+      write: (fact) => Effect.sync(() => this.#note(fact)),
       hangUp: (reason) => emit({ _tag: "EndWanted", cause: causes[reason] ?? "agent_hangup" }),
       entered: (node) => this.#hearing.hint(this.#planned.hintsAt(node)),
       awaitMoment: () => line.awaitMoment(this.#isBeeping)
@@ -256,11 +248,7 @@ export class Talk {
   }
 
   #press(key: string, at: number): void {
-    const { digits, transcript } = this.#voice ?? {}
-    if (digits?.press(key) === true) {
-      transcript?.said({ speaker: "user", text: `pressed ${key}`, at, until: at })
-      this.#note({ _tag: "Pressed", digit: key, at })
-    }
+    if (this.#voice?.digits.press(key) === true) this.#note({ _tag: "Pressed", digit: key, at })
     this.#tell({ _tag: "KeyPressed", digit: key })
   }
 

@@ -62,9 +62,7 @@ export const voicedBy = ({
     heard: ({ from, text, until }) => {
       const open = voice()
       if (open === undefined) return
-      const said = { speaker: "assistant", text, at: open.epochOf(from), until: open.epochOf(until) } as const
-      open.transcript.said(said)
-      note({ _tag: "Said", ...said })
+      note({ _tag: "Said", speaker: "assistant", text, at: open.epochOf(from), until: open.epochOf(until) })
     }
   }
 }

@@ -73,6 +73,7 @@ const silent = VoiceAgent.of({
           transcriptKey: undefined,
           usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
           gathered: gatheredOf(keys.pressed(), undefined),
+          isVoicemail: false,
           firstAudioMillis: undefined,
           firstAudioAt: undefined,
           wasToSpeak: false

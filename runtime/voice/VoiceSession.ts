@@ -15,7 +15,7 @@ import type { FeedbackEvent, TokenUsage } from "#core/run/RunRecord.ts"
 import type { SpeechToText, RecognizerHints } from "#core/model/SpeechToText.ts"
 import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { Conclusion, ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { ConversationPorts } from "#runtime/conversation/ConversationActor.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -105,6 +105,7 @@ interface VoiceUsage {
   readonly call_duration_seconds: number
 }
 
+/** What is found out beside what a conversation notes of itself, and what decides whether the contact is called again. */
 export interface VoiceReport {
   readonly transcriptText: string
   /** The `realtime_feedback_events` of the run's logs. */
@@ -115,8 +116,8 @@ export interface VoiceReport {
   readonly usage: VoiceUsage
   /** Entries for `gathered_context`. */
   readonly gathered: VoiceFindings
-  /** What the conversation has come to; undefined when there was none. Its `gathered` is part of the other. */
-  readonly conclusion?: Conclusion | undefined
+  /** In the conversation, nobody but a machine spoke. */
+  readonly isVoicemail: boolean
   /** From opening the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
   /** The steady time of the first frame of speech. */

@@ -144,7 +144,8 @@ const conclusion: Conclusion = {
   disposition: "user_qualified",
   tags: ["user_qualified", "user_speech"],
   gathered: { extracted_variables: { seats: 3, name: "Ada Lovelace", list: [1, 2] } },
-  isVoicemail: false
+  isVoicemail: false,
+  messageFate: undefined
 }
 const toolCall = (name: string) => ({ id: name, name, arguments: {} })
 /** start -Yes-> ask -Done-> bye, with a tool in between. */

@@ -100,7 +100,7 @@ const endOf = (outcome: AttemptEnd["outcome"], disposition: string, more: JsonOb
     logs: {
       realtime_feedback_events: [
         { type: "rtf-pipeline-error", payload: { error: "outside" }, timestamp: "2026-03-05T15:00:00.050Z", turn: 0 },
-        { type: "rtf-bot-text", payload: { text: "twice" }, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 }
+        { type: "rtf-ttfb-metric", payload: { ttfb_seconds: 0.1 }, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 }
       ]
     },
     recordingKey: undefined,
@@ -153,13 +153,13 @@ t.test("given the end of a call and its conversation", async (t) => {
   t.match(annotations, { conversation: { turns: 2 } })
   t.match(usageInfo, { call_duration_seconds: 1, tts: { "flite#0|||slt": 30 } })
   t.match(
-    logs.realtime_feedback_events?.slice(0, 3).map(({ payload }) => payload),
-    [{ node_id: "start" }, { error: "outside" }, { text: "Hello zebrawood." }],
-    "what was said is told once, and trouble from elsewhere in its place"
+    logs.realtime_feedback_events?.slice(0, 4).map(({ payload }) => payload),
+    [{ node_id: "start" }, { error: "outside" }, { ttfb_seconds: 0.1 }, { text: "Hello zebrawood." }],
+    "what the line tells is in its place"
   )
   t.notMatch(
     JSON.stringify(withoutContent(endOf("answered", "user_hangup"))),
-    /twice|dtmf/,
+    /outside|dtmf/,
     "the journal has nothing that was said or keyed"
   )
 })

@@ -1,8 +1,9 @@
 /** Which calls hold a conversation, what it can have done with its call, and what becomes of the call when it is over. */
 import { Effect, Fiber, Option } from "effect"
 import t from "tap"
-import type { Conclusion, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { CallEvent } from "#core/call/Call.ts"
+import { conversationReport } from "#core/conversation/conversationReport.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { LiveCall } from "#runtime/call/LiveCall.ts"
@@ -18,10 +19,11 @@ const hears = (scene: Scene) => {
   scene.world.services = { ...scene.world.services, model: Effect.die("no model"), hearing: scriptedRecognizer() }
   scene.context = { first_name: "Ada" }
 }
-const concludes = (scene: Scene, more: Partial<Conclusion> = {}) =>
+const concludes = (scene: Scene, isVoicemail = false) =>
   Effect.sync(() => {
     const gathered = { wish: "a boat", call_disposition: "sold", call_tags: ["sold"] }
-    scene.conclusion = { disposition: "sold", tags: ["sold"], gathered, isVoicemail: false, ...more }
+    scene.world.conversation = { ...conversationReport([{ kind: "gathered", content: gathered }]), transcriptKey: "transcripts/1.txt" }
+    scene.isVoicemail = isVoicemail
   })
 const wantsEnd = (scene: Scene) =>
   steps(
@@ -54,14 +56,15 @@ t.test("given an agent that can hear, when its call is answered, then it holds a
   t.match(world.ends[0], {
     outcome: "answered",
     record: {
-      gatheredContext: { wish: "a boat", call_disposition: "sold", mapped_call_disposition: "sold", call_tags: ["sold"], call_id: callId }
+      gatheredContext: { wish: "a boat", call_disposition: "sold", mapped_call_disposition: "sold", call_tags: ["sold"], call_id: callId },
+      transcriptKey: "transcripts/1.txt"
     }
   })
 })
 
 t.test("given a conversation with a machine, then the call has reached a voicemail, whoever ends it", async (t) => {
   const { world } = await play(hears, (scene) =>
-    steps(scene.says(answered), concludes(scene, { isVoicemail: true }), scene.says(hungUp("normal_clearing")), wait("1 minute"))
+    steps(scene.says(answered), concludes(scene, true), scene.says(hungUp("normal_clearing")), wait("1 minute"))
   )
   t.match(world.ends, [{ outcome: "voicemail", record: { gatheredContext: { call_disposition: "sold" } } }])
 })

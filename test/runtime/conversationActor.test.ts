@@ -166,9 +166,11 @@ t.test("given a fault of its own, then the call is hung up, and concluded", (t) 
       const broken = () => {
         throw new Error("a fault")
       }
-      const { actor, ends } = yield* opened({ speaker: { say: broken, play: broken, stop: broken } })
+      const { actor, ends, facts } = yield* opened({ speaker: { say: broken, play: broken, stop: broken } })
       t.strictSame(ends, ["pipeline_error"])
-      t.match(yield* actor.conclusion, { disposition: "pipeline_error", gathered: { nodes_visited: ["start"] } })
+      const { disposition, gathered } = yield* actor.conclusion
+      t.match([disposition, gathered], ["pipeline_error", { call_disposition: "pipeline_error", nodes_visited: ["start"] }])
+      t.match(facts.at(-1), { _tag: "Remembered", gathered }, "which is kept")
     })
   )
 )

@@ -72,11 +72,16 @@ t.test("given a callee who answers, then the conversation goes its way, and hang
   const said = [greeting, "This is ask and it has something to ask of you today.", "Thank you for your time and goodbye."]
   t.equal(loud(scene).filter(Boolean).length, framesOf(...said), "all of it was heard, and nothing twice")
   t.match(scene.events.at(-1), { _tag: "EndWanted", cause: "agent_hangup" })
-  const { conclusion, transcriptText } = report
-  t.match(conclusion, { disposition: "user_qualified", tags: ["user_qualified", "user_speech"], isVoicemail: false })
-  t.match(report.gathered, { wish: "Yes, I would like that.", nodes_visited: ["start", "ask", "bye"], dtmf_digits: "1" })
+  const { gathered, transcript } = scene.kept()
+  t.match(gathered, { call_disposition: "user_qualified", call_tags: ["user_qualified", "user_speech"] })
+  t.match(gathered, { wish: "Yes, I would like that.", nodes_visited: ["start", "ask", "bye"], dtmf_digits: "1" })
   t.strictSame(
-    transcriptText
+    [report.isVoicemail, report.gathered, report.transcriptText, report.transcriptKey],
+    [false, { dtmf_digits: "1" }, "", undefined],
+    "the conversation's own words are kept in one place"
+  )
+  t.strictSame(
+    transcript
       .trim()
       .split("\n")
       .map((line) => line.replace(/^\[.*?\] /, "")),
@@ -149,7 +154,7 @@ t.test("given a line that must be heard, when the callee talks over it, then it 
 })
 
 t.test("given a callee who hangs up in the middle of a line, then it ends there, and is concluded once", async (t) => {
-  const reports = await play((line) =>
+  const { kept, reports } = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, { plan: plan({ greeting: longLine }), script: talkative })
       yield* scene.until("first words", hasHeard(scene, 25))
@@ -158,13 +163,13 @@ t.test("given a callee who hangs up in the middle of a line, then it ends there,
       const reports = yield* Effect.all([scene.session.finish, scene.session.finish], { concurrency: 2 })
       yield* scene.silence(1000)
       t.notOk(ended(scene), "nobody is left to hang up on")
-      return reports
+      return { kept: scene.kept(), reports }
     })
   )
   const [report, again] = reports
   t.equal(report, again)
-  t.match(report.conclusion, { disposition: "user_hangup" })
-  t.match(report.transcriptText, /assistant: one two three four five( six)?\n$/)
+  t.match(kept.gathered, { call_disposition: "user_hangup" })
+  t.match(kept.transcript, /assistant: one two three four five( six)?\n$/)
 })
 
 t.test("given a call that ends by itself, then the conversation tells why", async (t) => {
@@ -174,7 +179,8 @@ t.test("given a call that ends by itself, then the conversation tells why", asyn
         const scene = yield* talking(line, { plan: plan(), script: model })
         yield* scene.silence(500)
         scene.session.hungUp?.(cause)
-        return (yield* scene.session.finish).conclusion?.disposition
+        yield* scene.session.finish
+        return scene.kept().gathered["call_disposition"]
       })
     )
   t.equal(await endedBy("duration_exceeded"), "call_duration_exceeded")
@@ -229,7 +235,7 @@ t.test("given a recognizer that fails, then it costs a turn at most, and the con
 
 t.test("given a recognizer that cannot be used at all, then the callee is asked whether they are there, and the call ends", async (t) => {
   const refused = new ModelError({ reason: "auth", isRetryable: false, message: "no" })
-  const report = await play((line) =>
+  const kept = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, {
         plan: plan({}, { max_user_idle_timeout: 1 }),
@@ -237,28 +243,30 @@ t.test("given a recognizer that cannot be used at all, then the callee is asked 
         hearing: (recognizer) => ({ ...recognizer, open: () => Effect.fail(refused) })
       })
       yield* scene.paced(() => ended(scene))
-      return yield* scene.session.finish
+      yield* scene.session.finish
+      return scene.kept()
     })
   )
-  t.match(report.conclusion, { disposition: "user_idle_max_duration_exceeded" })
-  t.match(report.transcriptText, /assistant: check_in said.*\n.*assistant: farewell said/)
+  t.match(kept.gathered, { call_disposition: "user_idle_max_duration_exceeded" })
+  t.match(kept.transcript, /assistant: check_in said.*\n.*assistant: farewell said/)
 })
 
 t.test("given a model that cannot be opened, then the agent apologizes, and hangs up once that has been heard", async (t) => {
   const refused = new ModelError({ reason: "auth", isRetryable: false, message: "no" })
-  const { heard, report } = await play((line) =>
+  const { heard, kept } = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, { plan: plan({ greeting: "" }), script: model, model: Effect.fail(refused) })
       yield* scene.until("reprompt", hasHeard(scene, 10))
       yield* scene.silence(6000)
       yield* scene.says("Yes, I would like that.")
       yield* scene.until("end", () => ended(scene))
-      return { heard: loud(scene).lastIndexOf(true), report: yield* scene.session.finish }
+      yield* scene.session.finish
+      return { heard: loud(scene).lastIndexOf(true), kept: scene.kept() }
     })
   )
   t.ok(heard > 0)
-  t.match(report.conclusion, { disposition: "pipeline_error" })
-  t.match(report.transcriptText, /assistant: I am sorry, something is not working on my side\. Goodbye\.\n$/)
+  t.match(kept.gathered, { call_disposition: "pipeline_error" })
+  t.match(kept.transcript, /assistant: I am sorry, something is not working on my side\. Goodbye\.\n$/)
 })
 
 t.test("given a voice that cannot say a line, then the conversation ends in place of a silent call", async (t) => {
@@ -269,16 +277,16 @@ t.test("given a voice that cannot say a line, then the conversation ends in plac
     isCrowdedBy: () => false,
     speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
   }
-  const report = await play(
+  const { kept, report } = await play(
     (line) =>
       Effect.gen(function* () {
         const scene = yield* talking(line, { plan: plan(), script: model })
         yield* scene.until("end", () => ended(scene))
-        return yield* scene.session.finish
+        return { report: yield* scene.session.finish, kept: scene.kept() }
       }),
     { tts: Layer.succeed(Tts, broken) }
   )
-  t.match(report.conclusion, { disposition: "pipeline_error" })
+  t.match(kept.gathered, { call_disposition: "pipeline_error" })
   t.match(report.events, [{ type: "rtf-pipeline-error", payload: { processor: "broken" } }])
   t.equal(report.firstAudioMillis, undefined)
 })
@@ -300,8 +308,10 @@ t.test("given a machine, then the message is left once it may be, and the call e
   )
   t.equal(loud(scene).slice(from).filter(Boolean).length, framesOf("Please call us back soon."))
   t.match(scene.events.at(-1), { _tag: "EndWanted", cause: "machine_detected" })
-  t.match(report.conclusion, { disposition: "voicemail_detected", isVoicemail: true })
-  t.match(report.gathered, { voicemail_message: "left", answered_by: "machine" })
+  t.match(scene.kept().gathered, { call_disposition: "voicemail_detected" })
+  t.ok(report.isVoicemail)
+  t.match(report.gathered, { voicemail_message: "left" })
+  t.match(scene.kept().gathered, { voicemail_message: "left", answered_by: "machine" })
 })
 
 t.test(
@@ -330,16 +340,18 @@ t.test(
           yield* scene.says("Yes, I would like that.")
           yield* scene.until("transfer", () => heardBefore > 0)
           yield* scene.silence(2000)
-          return { heardBefore, ended: ended(scene), heard: loud(scene).filter(Boolean).length, report: yield* scene.session.finish }
+          yield* scene.session.finish
+          const { gathered } = scene.kept()
+          return { heardBefore, ended: ended(scene), heard: loud(scene).filter(Boolean).length, disposition: gathered["call_disposition"] }
         })
       )
     }
     const done = await transferring("transferred")
     t.equal(done.heardBefore, framesOf(greeting, "I connect you now."))
-    t.match(done.report.conclusion, { disposition: "transfer_call" })
+    t.equal(done.disposition, "transfer_call")
     t.notOk(done.ended, "their call goes on")
     const none = await transferring({ _tag: "Failed", reason: "Nobody took the call there." })
     t.equal(none.heard, framesOf(greeting, "I connect you now.", "They are not there."))
-    t.match(none.report.conclusion, { disposition: "user_hangup" })
+    t.equal(none.disposition, "user_hangup")
   }
 )

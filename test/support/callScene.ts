@@ -1,7 +1,6 @@
 /** A call on a test clock: its actor among fakes of our own ports, and a record of what its trunk was asked. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import type { Conclusion } from "#core/agent/conversation/ConversationState.ts"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -51,8 +50,8 @@ export class Scene {
   plan: VoicePlan | undefined
   /** What a conversation can have done with the call. */
   verbs: CallVerbs | undefined
-  /** What the conversation has come to; undefined when there is none. */
-  conclusion: Conclusion | undefined
+  /** In the conversation, nobody but a machine spoke. */
+  isVoicemail = false
   /** The causes that the conversation was told of at the end of the call. */
   readonly hangups: Array<string> = []
   /** The contact's data. */
@@ -104,8 +103,8 @@ export class Scene {
               firstAudioMillis: undefined,
               firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
               wasToSpeak: true,
-              gathered: this.conclusion?.gathered ?? {},
-              conclusion: this.conclusion,
+              gathered: {},
+              isVoicemail: this.isVoicemail,
               recordingKey: undefined,
               transcriptKey: undefined,
               transcriptText: "",

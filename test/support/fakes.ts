@@ -56,7 +56,8 @@ import { agentsOf } from "./fakeAgents.ts"
 import { journalOf } from "./fakeJournal.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { noConversations } from "./noConversations.ts"
+import type { CollectedConversation } from "#runtime/conversation/ConversationRecords.ts"
+import { leaving } from "./noConversations.ts"
 import { noDeliveries } from "./noDeliveries.ts"
 import { noOutages } from "./noOutages.ts"
 import { refTo } from "./refTo.ts"
@@ -97,6 +98,8 @@ export class World {
   opensMedia = true
   /** The provider transfers calls. */
   transfers = false
+  /** What the conversation of a call has left behind. */
+  conversation: CollectedConversation | undefined
   /** A real adapter, in place of the provider that answers as it is told. */
   adapter: Adapter | undefined
   /** The provider connects to us for the audio of calls, with this protocol. */
@@ -363,7 +366,7 @@ export const layerOf = (
     Layer.succeed(CarrierDeliveries, noDeliveries),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
-    noConversations,
+    leaving(() => world.conversation),
     Layer.succeed(CallKeeping, { of: () => Effect.succeed({ recordings: true, transcripts: true }), changed: Effect.void }),
     // The journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),

@@ -1,10 +1,13 @@
-/** Calls that leave no conversation behind. */
+/** Calls that leave no conversation behind, or this one. */
 import { Effect, Layer } from "effect"
-import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
+import { type CollectedConversation, ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 
-export const noConversations = Layer.succeed(ConversationRecords, {
-  open: () => ({ note: () => {} }),
-  collect: () => Effect.undefined,
-  settled: () => {},
-  optedOut: () => Effect.void
-})
+export const leaving = (conversation: () => CollectedConversation | undefined) =>
+  Layer.succeed(ConversationRecords, {
+    open: () => ({ note: () => {} }),
+    collect: () => Effect.sync(conversation),
+    settled: () => {},
+    optedOut: () => Effect.void
+  })
+
+export const noConversations = leaving(() => undefined)

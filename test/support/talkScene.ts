@@ -7,6 +7,8 @@ import type { JsonObject } from "#core/Json.ts"
 import type { LanguageModel, ModelPart, ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import type { SpeechToText } from "#core/model/SpeechToText.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
+import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { fliteClips } from "./prompts.ts"
@@ -55,6 +57,8 @@ export interface TalkScene {
   readonly session: VoiceSession
   readonly events: ReadonlyArray<VoiceEvent>
   readonly facts: ReadonlyArray<CallFact>
+  /** What is kept of the conversation so far. */
+  readonly kept: () => ConversationReport
   readonly requests: ReadonlyArray<ModelRequest>
   readonly recognizer: ReturnType<typeof scriptedRecognizer>
   /** The callee makes this sound; silence lasts some time. */
@@ -125,7 +129,11 @@ export const talking = Effect.fnUntraced(function* (
       yield* Effect.sleep(frameMillis)
     }
   })
-  return { paced, line, session, events, facts, requests: scripted.requests, recognizer, hears, silence, says, until }
+  const kept = () => {
+    const record = new ConversationRecord({ keepsTranscript: true, timeZone: plan.timeZone })
+    return conversationReport(facts.flatMap((fact) => record.take(fact)))
+  }
+  return { paced, line, session, events, facts, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
 })
 /** Two minutes. */
 const longestFrames = 6000

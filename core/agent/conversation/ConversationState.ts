@@ -126,6 +126,8 @@ export interface Conclusion {
   readonly gathered: JsonObject
   /** Nobody but a machine spoke: for the campaign, the call reached a voicemail. */
   readonly isVoicemail: boolean
+  /** Undefined: no message was to be left. */
+  readonly messageFate: ConversationState["messageFate"]
 }
 
 /** A line that has not been reported yet. */

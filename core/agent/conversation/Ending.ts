@@ -1,5 +1,5 @@
 /** How a conversation ends: at once or after a last line, for the first reason that comes up, and only once. */
-import { act, type ConversationState, type End, type EndReason, put, type Scene, type Step } from "./ConversationState.ts"
+import { act, type Conclusion, type ConversationState, type End, type EndReason, put, type Scene, type Step } from "./ConversationState.ts"
 import { extract } from "./Extractions.ts"
 import { dispositionOf, gatheredOf, tagsOf } from "./Gathered.ts"
 import { withEntries } from "./History.ts"
@@ -72,17 +72,16 @@ export const concluded = (step: Step): Step =>
 export const conclude = (step: Step): Step => {
   const dropped = step.state.extractions.reduce((one, { generation }) => act(one, { _tag: "DropModel", generation }), step)
   const over = put(dropped, { phase: "over", extractions: [] })
-  const { state } = over
-  return act(over, {
-    _tag: "Conclude",
-    conclusion: {
-      disposition: dispositionOf(state) ?? "unknown",
-      tags: tagsOf(state),
-      gathered: gatheredOf(state),
-      isVoicemail: isVoicemail(state)
-    }
-  })
+  return act(over, { _tag: "Conclude", conclusion: conclusionOf(over.state) })
 }
+
+export const conclusionOf = (state: ConversationState): Conclusion => ({
+  disposition: dispositionOf(state) ?? "unknown",
+  tags: tagsOf(state),
+  gathered: gatheredOf(state),
+  isVoicemail: isVoicemail(state),
+  messageFate: state.messageFate
+})
 
 const isVoicemail = ({ end, screening, verdict }: ConversationState): boolean =>
   end?.reason === "voicemail_detected" || verdict === "machine" || (verdict === "screening" && screening !== "passed")
