@@ -87,15 +87,18 @@ const answer = Effect.fnUntraced(function* (
   spend: (usage: ModelUsage) => void
 ) {
   let isFinished = false
-  const parts = Stream.runForEach(model.answer(request), (part) =>
-    Effect.sync(() => {
-      if (isFinished) return
-      if (part._tag === "Finished") {
-        isFinished = true
-        spend(part.usage)
-      }
-      tell({ _tag: "ModelSaid", generation, part })
-    })
+  // A model that throws before there is a stream fails like any other.
+  const parts = Stream.runForEach(
+    Stream.suspend(() => model.answer(request)),
+    (part) =>
+      Effect.sync(() => {
+        if (isFinished) return
+        if (part._tag === "Finished") {
+          isFinished = true
+          spend(part.usage)
+        }
+        tell({ _tag: "ModelSaid", generation, part })
+      })
   )
   const whole = Effect.andThen(
     parts,

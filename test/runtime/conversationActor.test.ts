@@ -139,7 +139,7 @@ t.test("given a model that", async (t) => {
     run(
       Effect.gen(function* () {
         const requests: Array<ModelRequest> = []
-        const { actor, ends } = yield* opened(
+        const { actor, ends, facts } = yield* opened(
           {
             answer: (request) => {
               requests.push(request)
@@ -149,13 +149,18 @@ t.test("given a model that", async (t) => {
           planOf(definition())
         )
         yield* TestClock.adjust("10 minutes")
-        return { requests: requests.length, ends, disposition: (yield* actor.conclusion).disposition }
+        const troubles = facts.flatMap((fact) => (fact._tag === "Noted" && fact.note._tag === "ModelTrouble" ? [fact.note.trouble] : []))
+        return { requests: requests.length, ends, disposition: (yield* actor.conclusion).disposition, troubles }
       })
     )
   const failing = (isRetryable: boolean) => Stream.fail(new ModelError({ reason: "unreachable", isRetryable, message: "away" }))
   const polite = { ends: ["pipeline_error"], disposition: "pipeline_error" }
-  t.match(await troubled(() => failing(true)), polite, "fails, the call ends politely")
-  t.match(await troubled(() => Stream.die(new Error("a fault"))), polite, "has a fault, too")
+  t.match(await troubled(() => failing(true)), { ...polite, troubles: ["failed"] }, "fails, the call ends politely")
+  t.match(await troubled(() => Stream.die(new Error("a fault"))), { ...polite, troubles: ["failed"] }, "has a fault, too")
+  const throwing = () => {
+    throw new Error("a fault")
+  }
+  t.match(await troubled(throwing), { ...polite, troubles: ["failed"] }, "throws, it is not waited for either")
   t.match(await troubled(() => Stream.empty), polite, "ends without a word, too")
   t.match(await troubled(() => Stream.never), polite, "never answers, too")
 })
