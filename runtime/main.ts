@@ -74,7 +74,7 @@ const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succee
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
 const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
-const agentTests = AgentTester.layer.pipe(Layer.provide([tools, AgentServices.layer]))
+const agentTests = AgentTester.layer.pipe(Layer.provide(AgentServices.layer))
 const textChats = InactiveChats.layer.pipe(
   Layer.provideMerge(TextChats.layer),
   Layer.provide([AgentServices.layer, chatTalk.layer.pipe(Layer.provide(tools))])

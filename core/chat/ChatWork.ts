@@ -5,12 +5,12 @@ import type { AgentVersion } from "#core/agent/Agent.ts"
 import type { Agents } from "#core/agent/Agents.ts"
 import type { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
+import { loadTools } from "#core/agent/conversation/GraphTools.ts"
 import { toolUuidsIn } from "#core/agent/ToolNames.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentServices } from "#core/model/AgentServices.ts"
 import { Sealer } from "#core/Sealer.ts"
-import * as tools from "#core/tool/ToolStore.ts"
 import type { ChatPlaces } from "./ChatPlaces.ts"
 import { chatPlan } from "./chatPlan.ts"
 import type { ChatTalk } from "./ChatTalk.ts"
@@ -91,15 +91,12 @@ export const inTransaction = <A, E, R>({ sql }: ChatWork, change: Effect.Effect<
 export const isExpired = ({ expiresAt }: TextChat, now: number): boolean => expiresAt !== null && expiresAt.getTime() <= now
 export const nowMillis = Clock.currentTimeMillis
 
-/** Tools are as they are now: they have no versions. */
 export const planOf = Effect.fnUntraced(function* (
   { sealer, sql }: ChatWork,
   organizationId: OrganizationId,
   version: AgentVersion,
   timeZone: string
 ): Effect.fn.Return<ConversationPlan> {
-  const uuids = toolUuidsIn(version.definition)
-  const used =
-    uuids.length === 0 ? [] : yield* Effect.orDie(tools.named(sql, organizationId, uuids)).pipe(Effect.provideService(Sealer, sealer))
-  return chatPlan(version, used, timeZone) ?? (yield* Effect.die(`Agent definition ${version.definitionId} has no start`))
+  const tools = yield* Effect.provideService(loadTools(sql, organizationId, toolUuidsIn(version.definition)), Sealer, sealer)
+  return chatPlan(version, tools, timeZone) ?? (yield* Effect.die(`Agent definition ${version.definitionId} has no start`))
 })

@@ -4,9 +4,8 @@ import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
 import type { ConversationEvent, ConversationPlan, ConversationState } from "#core/agent/conversation/ConversationState.ts"
 import { step } from "#core/agent/conversation/Conversation.ts"
-import { compileTools } from "#core/agent/conversation/ConversationTool.ts"
+import type { GraphTools } from "#core/agent/conversation/GraphTools.ts"
 import type { JsonObject } from "#core/Json.ts"
-import type { Tool } from "#core/tool/Tool.ts"
 
 /** Longer than any message takes to answer: somebody who thinks before they write is no silent callee. */
 const patienceMillis = 86_400_000
@@ -17,7 +16,7 @@ const patienceMillis = 86_400_000
  */
 export const chatPlan = (
   { configurations, definition }: Pick<AgentContent, "configurations" | "definition">,
-  tools: ReadonlyArray<Tool>,
+  tools: GraphTools,
   timeZone: string
 ): ConversationPlan | undefined => {
   const graph = compile(definition)
@@ -25,7 +24,7 @@ export const chatPlan = (
   const settings = settingsOf(configurations)
   return {
     graph: { ...graph, start: { ...graph.start, delayMillis: 0 } },
-    tools: compileTools(tools),
+    ...tools,
     settings: {
       ...settings,
       idleMillis: patienceMillis,

@@ -131,6 +131,10 @@ export class ConversationRecord {
       }
       case "ModelTrouble":
         return this.#event("rtf-pipeline-error", { error: troubles[noted.trouble], fatal: false, processor: "llm" }, at)
+      case "ToolUnreadable": {
+        const error = `The tool ${noted.name} cannot be opened with the key of this installation`
+        return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "tools" }, at)
+      }
       case "VariableRefused": {
         const error = `A value for ${noted.name} is not of the variable's type`
         return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "extraction" }, at)

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import type { UserId } from "#core/organization/Caller.ts"
-import { newRowUuid, openedJson, type Place, sealedJson, Sealer } from "#core/Sealer.ts"
+import { newRowUuid, openedJson, type Place, sealedJson, Sealer, type Seals } from "#core/Sealer.ts"
 import type { Tool, ToolDefinition, ToolStatus } from "./Tool.ts"
 
 type Sql = SqlClient.SqlClient
@@ -22,10 +22,11 @@ const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({ of: 
 const opened = <E, R>(organizationId: OrganizationId, rows: Effect.Effect<ReadonlyArray<Stored>, E, R>) =>
   Effect.gen(function* () {
     const sealer = yield* Sealer
-    return (yield* rows).map(
-      (row): Tool => ({ ...row, definition: openedJson<ToolDefinition>(sealer, placeOf(organizationId, row.toolUuid), row.definition) })
-    )
+    return (yield* rows).map((row): Tool => ({ ...row, definition: definitionIn(sealer, organizationId, row) }))
   })
+
+const definitionIn = (sealer: Seals, organizationId: OrganizationId, { definition, toolUuid }: Stored): ToolDefinition =>
+  openedJson<ToolDefinition>(sealer, placeOf(organizationId, toolUuid), definition)
 
 export const insert = Effect.fnUntraced(function* (
   sql: Sql,
@@ -70,14 +71,22 @@ export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
       WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ${uuid}::uuid`
   ).pipe(Effect.map((rows) => rows[0]))
 
-/** Those with these UUIDs, whatever their status. */
-export const named = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) =>
-  opened(
-    organizationId,
-    sql<Stored>`
-      SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
-      WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ANY(${uuids}::uuid[])`
-  )
+/** Those with these UUIDs, whatever their status. The definition of one whose seal cannot be opened is undefined. */
+export const named = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) {
+  const sealer = yield* Sealer
+  const rows = yield* sql<Stored>`
+    SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
+    WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ANY(${uuids}::uuid[])`
+  return rows.map((row) => ({ ...row, definition: ifOpened(() => definitionIn(sealer, organizationId, row)) }))
+})
+
+const ifOpened = <A>(open: () => A): A | undefined => {
+  try {
+    return open()
+  } catch {
+    return undefined
+  }
+}
 
 /** Null fields stay unchanged. */
 export const update = Effect.fnUntraced(function* (

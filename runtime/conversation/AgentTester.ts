@@ -1,17 +1,20 @@
 /** Tries stored agents out with scripted callees: with their organization's services, but without its tools' services. */
 import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { AgentInvalid } from "#core/agent/Agent.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
+import { loadTools } from "#core/agent/conversation/GraphTools.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
+import { toolUuidsIn } from "#core/agent/ToolNames.ts"
 import { problemsOf } from "#core/agent/GraphRules.ts"
 import { type AgentTestRequest, AgentTests, TooManyAgentTests } from "#core/agent/regression/AgentTests.ts"
 import { misfits } from "#core/agent/regression/misfits.ts"
 import { CalleeScriptsRefused, readScripts } from "#core/agent/regression/readScripts.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
+import { Sealer } from "#core/Sealer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { HttpTools } from "./HttpTools.ts"
 import { rehearse } from "./rehearse.ts"
 
 /** Requests have half a minute. */
@@ -26,7 +29,8 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const agents = yield* Agents
     const services = yield* AgentServices
-    const tools = yield* HttpTools
+    const sql = yield* SqlClient.SqlClient
+    const sealing = Effect.provideService(Sealer, yield* Sealer)
     const running = new Set<OrganizationId>()
 
     const versionOf = (organizationId: OrganizationId, id: AgentId, { versionNumber }: AgentTestRequest) =>
@@ -43,7 +47,8 @@ export const layer = Layer.effect(
       if ("problems" in read) return yield* new CalleeScriptsRefused(read)
       const unknown = misfits(graph, read.scripts)
       if (unknown.length > 0) return yield* new CalleeScriptsRefused({ problems: unknown })
-      const plan = { graph, tools: yield* tools.load(organizationId, graph), settings: settingsOf(configurations) }
+      const tools = yield* sealing(loadTools(sql, organizationId, toolUuidsIn(graph.definition)))
+      const plan = { graph, ...tools, settings: settingsOf(configurations) }
       const { model } = yield* services.chosenFor(organizationId, configurations)
       const verdicts = yield* Effect.forEach(
         read.scripts,

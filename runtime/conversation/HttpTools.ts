@@ -4,18 +4,12 @@
  * because what it asks for may have been done although no answer came.
  */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import type { ConversationGraph } from "#core/agent/conversation/ConversationGraph.ts"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
-import { compileTools, type ConversationTool } from "#core/agent/conversation/ConversationTool.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import { mayBeSentTo } from "#core/credential/CredentialHosts.ts"
 import { credentialHeader } from "#core/credential/credentialHeader.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { Sealer } from "#core/Sealer.ts"
-import * as store from "#core/tool/ToolStore.ts"
-import { isUuid } from "#core/Uuid.ts"
 import { writtenHeaders } from "#core/webhook/RequestHeaders.ts"
 import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
@@ -43,8 +37,6 @@ const unreachable = "The service cannot be reached."
 export class HttpTools extends Context.Service<
   HttpTools,
   {
-    /** The tools that the nodes of the graph name, by UUID, as far as the organization has them and conversations can use them. */
-    readonly load: (organizationId: OrganizationId, graph: ConversationGraph) => Effect.Effect<ReadonlyMap<string, ConversationTool>>
     /** Within the time of the request. Interrupting it closes the connection. */
     readonly run: (organizationId: OrganizationId, request: HttpToolRequest) => Effect.Effect<ToolAnswer>
   }
@@ -52,16 +44,9 @@ export class HttpTools extends Context.Service<
   static readonly layer = Layer.effect(
     HttpTools,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const sealing = Effect.provideService(Sealer, yield* Sealer)
       const secrets = yield* CredentialSecrets
       const sender = yield* WebhookSender
       return {
-        load: (organizationId, { nodes }) => {
-          const uuids = [...new Set([...nodes.values()].flatMap(({ toolUuids }) => toolUuids))].filter(isUuid)
-          if (uuids.length === 0) return Effect.succeed(new Map())
-          return Effect.map(sealing(Effect.orDie(store.named(sql, organizationId, uuids))), compileTools)
-        },
         run: (organizationId, request) =>
           askService(sender, (uuid) => secrets.find(organizationId, uuid), request).pipe(
             Effect.timeoutOrElse({
@@ -80,7 +65,10 @@ type FindCredential = (uuid: string) => ReturnType<CredentialSecrets["Service"][
 const headersFor = Effect.fnUntraced(function* (find: FindCredential, { credentialUuid, headers, url }: HttpToolRequest) {
   const written = [...ownHeaders, ...headers]
   if (credentialUuid === undefined) return writtenHeaders(written, undefined)
-  const found = yield* find(credentialUuid)
+  const found = yield* Effect.catchDefect(find(credentialUuid), () =>
+    Effect.as(Effect.logError("the credential of a tool cannot be read", { credentialUuid }), "unreadable" as const)
+  )
+  if (found === "unreadable") return "The tool's credential cannot be read."
   if (found === undefined) return "The tool's credential does not exist."
   if (!mayBeSentTo(found.allowedHosts, url)) return "The tool's credential may not be sent to this host."
   return writtenHeaders(written, credentialHeader(found.credentialType, found.data))

@@ -64,6 +64,7 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
       return [{ type: "tool_call_result", created_at: iso(at), payload }]
     }
     case "ModelTrouble":
+    case "ToolUnreadable":
     case "VariableRefused":
       return []
   }

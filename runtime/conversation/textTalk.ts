@@ -100,6 +100,8 @@ const describeNote = (note: Extract<ConversationFact, { readonly _tag: "Noted" }
       return [`${note.call.name}: ${JSON.stringify(note.result)}`]
     case "ModelTrouble":
       return [`the model is in trouble: ${note.trouble}`]
+    case "ToolUnreadable":
+      return [`the tool ${note.name} cannot be opened`]
     case "VariableRefused":
       return [`a value for ${note.name} is not of its type`]
   }

@@ -2,6 +2,7 @@
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
+import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
 import { call, planOf, type ScriptedModel, started, type Talk, talkStart, text } from "#test/support/talk.ts"
 import { definition, edge, follower, lastMessages, node, scripted, spoken, tagsOf } from "#test/support/talkScript.ts"
 
@@ -16,6 +17,17 @@ t.test("given a graph, when the callee answers, then the agent follows it to its
   t.strictSame(visited(talk), ["start", "ask", "bye"])
   t.equal(tagsOf(talk).filter((tag) => tag === "HangUp").length, 1)
   t.equal(tagsOf(talk).at(-1), "Conclude")
+})
+
+t.test("given a tool that cannot be opened, then the conversation says so, and goes on without it", async (t) => {
+  const plan = { ...planOf(definition({ greeting: "Hello." })), unreadableTools: ["Look up"] }
+  const talk = started(plan, { model: follower })
+  const note = { _tag: "ToolUnreadable", name: "Look up" } as const
+  t.strictSame(talk.actions.filter((action) => action._tag === "Note")[0], { _tag: "Note", note })
+  t.strictSame(talk.lines(), ["Hello."])
+  const record = new ConversationRecord({ keepsTranscript: false, timeZone: "UTC" })
+  const payload = { error: "The tool Look up cannot be opened with the key of this installation", fatal: false, processor: "tools" }
+  t.match(record.take({ _tag: "Noted", note, at: 0 }), [{ kind: "event", content: { type: "rtf-pipeline-error", payload } }])
 })
 
 t.test("given the opening", async (t) => {

@@ -237,7 +237,7 @@ export const openApi = async (
     }))
   )
   const tools = HttpTools.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
-  const agentTests = AgentTester.layer.pipe(Layer.provide([tools, AgentServices.layer]))
+  const agentTests = AgentTester.layer.pipe(Layer.provide(AgentServices.layer))
   const textChats = TextChats.layer.pipe(
     Layer.provide([model === undefined ? AgentServices.layer : speakingWith(model), chatTalk.layer.pipe(Layer.provide(tools))])
   )

@@ -1,10 +1,13 @@
 /** The tools of an organization in a conversation, judged by the log of the service that they ask. */
 import { Effect, Layer, Logger } from "effect"
+import { SqlClient } from "effect/sql"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
+import { loadTools } from "#core/agent/conversation/GraphTools.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
+import { toolUuidsIn } from "#core/agent/ToolNames.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Credentials } from "#core/credential/Credentials.ts"
 import type { OrganizationId } from "#core/Id.ts"
@@ -79,7 +82,12 @@ const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: 
       return Stream.fromIterable([...parts, finished])
     }
   }
-  const plan = { graph, tools: yield* tools.load(organizationId, graph), settings: settingsOf({}), timeZone: "UTC" }
+  const plan = {
+    graph,
+    ...(yield* loadTools(yield* SqlClient.SqlClient, organizationId, toolUuidsIn(graph.definition))),
+    settings: settingsOf({}),
+    timeZone: "UTC"
+  }
   const actor = yield* makeConversation(plan, {
     model,
     speaker: writtenLines(
@@ -98,6 +106,17 @@ const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: 
   return { result: last?._tag === "ToolResult" ? last.result : undefined, names: requests[0]?.tools.map(({ name }) => name) ?? [] }
 })
 
+/** As if it had been sealed with another key: a seal opens in its own row only. */
+const spoilt = Effect.fnUntraced(function* (uuid: string) {
+  const sql = yield* SqlClient.SqlClient
+  const other = yield* Credentials.use((_) =>
+    _.create(ours, { name: crypto.randomUUID(), credentialType: "bearer_token", data: { token: "canary-6f" } })
+  )
+  yield* sql`
+    UPDATE credentials SET credential_data = (SELECT credential_data FROM credentials WHERE uuid = ${other.uuid}::uuid)
+    WHERE uuid = ${uuid}::uuid`
+})
+
 const services = (privateWebhooks: boolean) =>
   HttpTools.layer.pipe(
     Layer.provide([CredentialSecrets.layer, WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks })))]),
@@ -114,7 +133,7 @@ const told = async (
   }: {
     readonly args?: JsonObject
     readonly asOther?: boolean
-    readonly credential?: { readonly allowedHosts?: ReadonlyArray<string>; readonly isRemoved?: boolean }
+    readonly credential?: { readonly allowedHosts?: ReadonlyArray<string>; readonly isRemoved?: boolean; readonly isUnreadable?: boolean }
     readonly privateWebhooks?: boolean
   } = {}
 ): Promise<Told> => {
@@ -131,6 +150,7 @@ const told = async (
     if (made !== undefined && credential?.allowedHosts !== undefined)
       yield* Credentials.use((_) => _.update(ours, made.uuid, { allowedHosts: credential.allowedHosts }))
     if (made !== undefined && credential?.isRemoved === true) yield* Credentials.use((_) => _.remove(ours, made.uuid))
+    if (made !== undefined && credential?.isUnreadable === true) yield* spoilt(made.uuid)
     return yield* talk(asOther ? theirs : ours, toolUuid, args)
   })
   const { names, result } = await database.run(Effect.provide(story, Layer.merge(services(privateWebhooks), log)))
@@ -215,6 +235,7 @@ t.test("given a request that must not be sent, then it is not", async (t) => {
   await refused({ url: "https://user:pass@shop.example/" }, {}, "The tool's URL cannot be used.")
   await refused({ url }, { credential: { isRemoved: true } }, "The tool's credential does not exist.")
   await refused({ url }, { credential: { allowedHosts: ["shop.example"] } }, "The tool's credential may not be sent to this host.")
+  await refused({ url }, { credential: { isUnreadable: true } }, "The tool's credential cannot be read.")
   await refused({ url: "http://127.0.0.1:1/" }, {}, "The service cannot be reached.")
   t.equal(asked.length, 0)
 })

@@ -1,5 +1,5 @@
 /** What conversations follow, as it is in the database: the tools of the organization that the graph names, and whose time it is. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
@@ -50,3 +50,30 @@ t.test(
     t.equal(planned.none, undefined)
   }
 )
+
+t.test("given a tool that was sealed with another key, then conversations go on without it, and with the others", async (t) => {
+  const logged: Array<unknown> = []
+  const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
+  const plan = await database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { organizationId } = yield* given.campaign({ contacts: 1 })
+      const make = (name: string) =>
+        Effect.map(
+          toolStore.insert(sql, organizationId, { ...tool, name, definition: { schema_version: 1, type: "end_call", config: {} } }),
+          ([made]) => made?.toolUuid ?? ""
+        )
+      const whole = yield* make("Hang up")
+      const broken = yield* make("Look up")
+      // A seal opens in its own row only, like one that was made with another key.
+      yield* sql`
+        UPDATE tools SET definition = (SELECT definition FROM tools WHERE tool_uuid = ${whole}::uuid) WHERE tool_uuid = ${broken}::uuid`
+      const version = { definition: definition({ tool_uuids: [broken, whole] }), configurations: {} }
+      const plan = yield* (yield* ConversationPlans).planFor(organizationId, version, {})
+      return { tools: [...(plan?.tools.values() ?? [])].map(({ offered }) => offered.name), unreadable: plan?.unreadableTools, broken }
+    }).pipe(Effect.provide([Layer.fresh(ConversationPlans.layer), log]), Effect.orDie)
+  )
+  t.strictSame([plan.tools, plan.unreadable], [["hang_up"], ["Look up"]])
+  t.equal(logged.length, 1)
+  t.match(JSON.stringify(logged), new RegExp(`cannot be opened.*${plan.broken}`), "which the log says")
+})

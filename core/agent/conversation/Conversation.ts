@@ -12,6 +12,7 @@
 import { answerDue, answerFailed, answerSaid } from "./Answers.ts"
 import { calleeIdle, calleeStarted, calleeTurn, keyPressed, keysDone } from "./Callee.ts"
 import {
+  act,
   type ConversationEvent,
   type ConversationPlan,
   type ConversationState,
@@ -76,7 +77,9 @@ const happened = (step: Step, scene: Scene, event: ConversationEvent): Step => {
 
 const started = (step: Step, scene: Scene, context: ConversationState["context"]): Step => {
   if (step.state.phase !== "new") return step
-  const known = put(step, { context: harmless(context) })
+  const notes = (scene.plan.unreadableTools ?? []).map((name) => ({ _tag: "ToolUnreadable", name }) as const)
+  const noted = act(step, ...notes.map((note) => ({ _tag: "Note", note }) as const))
+  const known = put(noted, { context: harmless(context) })
   return scene.plan.graph.start.delayMillis > 0 ? put(known, { phase: "delayed" }) : begin(known, scene)
 }
 

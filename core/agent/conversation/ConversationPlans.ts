@@ -6,13 +6,12 @@ import type { JsonObject } from "#core/Json.ts"
 import { preferences } from "#core/organization/OrganizationSettingsStore.ts"
 import { Sealer } from "#core/Sealer.ts"
 import { isTimeZone } from "#core/TimeZone.ts"
-import * as toolStore from "#core/tool/ToolStore.ts"
-import { isUuid } from "#core/Uuid.ts"
 import type { AgentVersion } from "#core/agent/Agent.ts"
+import { toolUuidsIn } from "#core/agent/ToolNames.ts"
 import { compile, type ConversationGraph } from "./ConversationGraph.ts"
 import { type ConversationSettings, settingsOf } from "./ConversationSettings.ts"
 import type { ConversationPlan } from "./ConversationState.ts"
-import { compileTools, type ConversationTool } from "./ConversationTool.ts"
+import { loadTools } from "./GraphTools.ts"
 
 type Content = Pick<AgentVersion, "configurations" | "definition">
 
@@ -36,18 +35,17 @@ export class ConversationPlans extends Context.Service<
       const tools = yield* Cache.make({
         capacity: remembered,
         timeToLive,
-        lookup: (key: string) => Effect.provideService(toolsFor(sql, key), Sealer, sealer)
+        lookup: (key: string) => Effect.provideService(loadTools(sql, ...namedBy(key)), Sealer, sealer)
       })
       return {
         planFor: Effect.fnUntraced(function* (organizationId, version, context) {
           const { graph, settings } = compiled(version)
           if (graph === undefined) return undefined
-          const uuids = toolsIn(graph)
           return {
             graph,
             settings,
             timeZone: zoneIn(context) ?? (yield* Cache.get(zones, organizationId)) ?? "UTC",
-            tools: uuids.length === 0 ? none : yield* Cache.get(tools, keyOf(organizationId, uuids))
+            ...(yield* Cache.get(tools, keyOf(organizationId, toolUuidsIn(graph.definition))))
           }
         })
       }
@@ -58,7 +56,6 @@ export class ConversationPlans extends Context.Service<
 const remembered = 1000
 /** How long a changed tool or time zone takes to reach new calls. */
 const timeToLive = Duration.seconds(10)
-const none: ReadonlyMap<string, ConversationTool> = new Map()
 
 interface Compiled {
   readonly graph: ConversationGraph | undefined
@@ -75,17 +72,10 @@ const compiled = (version: Content): Compiled => {
   return made
 }
 
-const toolsIn = ({ nodes }: ConversationGraph): ReadonlyArray<string> =>
-  [...new Set([...nodes.values()].flatMap(({ toolUuids }) => toolUuids))].filter(isUuid).toSorted()
-
-const keyOf = (organizationId: OrganizationId, uuids: ReadonlyArray<string>): string => JSON.stringify([organizationId, uuids])
-
-const toolsFor = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string) {
-  // Made by `keyOf`.
-  const [organizationId, uuids] = JSON.parse(key) as [OrganizationId, ReadonlyArray<string>]
-  const found = yield* Effect.forEach(uuids, (uuid) => Effect.orDie(toolStore.find(sql, organizationId, uuid)))
-  return compileTools(found.filter((tool) => tool !== undefined))
-})
+type Named = readonly [OrganizationId, ReadonlyArray<string>]
+const keyOf = (...named: Named): string => JSON.stringify(named)
+// Made by `keyOf`.
+const namedBy = (key: string): Named => JSON.parse(key) as Named
 
 /** A contact's own, from its column. */
 const zoneIn = ({ time_zone: underscored, timezone }: JsonObject): string | undefined =>

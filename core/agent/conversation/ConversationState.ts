@@ -15,6 +15,8 @@ import type { HttpToolRequest } from "./HttpTool.ts"
 export interface ConversationPlan {
   readonly graph: ConversationGraph
   readonly tools: ReadonlyMap<string, ConversationTool>
+  /** See `GraphTools`. */
+  readonly unreadableTools?: ReadonlyArray<string>
   readonly settings: ConversationSettings
   /** The callee's. */
   readonly timeZone: string
@@ -88,6 +90,8 @@ export type ConversationNote =
   | { readonly _tag: "ToolStarted"; readonly call: ModelToolCall }
   | { readonly _tag: "ToolEnded"; readonly call: ModelToolCall; readonly result: JsonObject }
   | { readonly _tag: "ModelTrouble"; readonly trouble: "failed" | "silent" | "empty" | "loop" }
+  /** The agent has a tool that its conversations must do without. */
+  | { readonly _tag: "ToolUnreadable"; readonly name: string }
   /** The model gave a value that is not of the variable's type. */
   | { readonly _tag: "VariableRefused"; readonly name: string; readonly nodeId: string }
 

@@ -44,6 +44,8 @@ export const noted = (walk: Walk, note: ConversationNote): Walk => {
     }
     case "ModelTrouble":
       return spoken(walk, "event", `the model is in trouble: ${note.trouble}`)
+    case "ToolUnreadable":
+      return spoken(walk, "event", `the tool ${note.name} cannot be opened`)
     case "VariableRefused":
       return spoken(walk, "event", `a value for ${note.name} is not of its type`)
   }
