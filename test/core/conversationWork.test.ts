@@ -4,7 +4,7 @@ import type { JsonObject } from "#core/Json.ts"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import { call, finished, planOf, type ScriptedModel, started, storedTool, type Talk, text, toolUuid } from "#test/support/talk.ts"
-import { definition, follower, lastMessages, scripted, tagsOf } from "#test/support/talkScript.ts"
+import { definition, edge, follower, lastMessages, scripted, tagsOf } from "#test/support/talkScript.ts"
 
 t.test("given variables to extract", async (t) => {
   const variables = [
@@ -41,6 +41,28 @@ t.test("given variables to extract", async (t) => {
     const request = talk.requests().find(({ purpose }) => purpose === "extract")
     t.match(request?.instructions, /For us\./)
     t.match(request?.messages, [{ text: "Hi." }, { text: "yes" }])
+  })
+  t.test("when the agent's texts show what was gathered, then they have it from the next request on", async (t) => {
+    const said = "Thank you for {{gathered_context.seats}}."
+    const prompt = "{{gathered_context.seats | none}} {{gathered_context.tag_mood}} {{gathered_context.nodes_visited}} {{seats}}"
+    const plain = definition({ greeting: "Hi {{gathered_context.seats | you}}.", ...extracting }, { prompt })
+    const edges = (plain["edges"] as ReadonlyArray<JsonObject>).map((one) =>
+      one["target"] === "bye" ? edge("ask", "bye", "Done", { transition_speech: said }) : one
+    )
+    const talk = started(planOf({ ...plain, edges }), {
+      model: (request) => (request.purpose === "extract" ? [call("save_variables", { seats: 12, tag_mood: "● glad" })] : follower(request)),
+      context: { gathered_context: { seats: 99 } }
+    })
+    talk.says("yes")
+    talk.says("well")
+    const asked = talk.requests().filter(({ node, purpose }) => node.id === "ask" && purpose === "turn")
+    t.strictSame(
+      asked.map(({ instructions }) => instructions),
+      ['none  ["start","ask"] ', '12   glad ["start","ask"] ']
+    )
+    t.equal(asked.at(-1)?.node.prompt, '12   glad ["start","ask"] ')
+    talk.says("done")
+    t.strictSame([talk.lines()[0], talk.lines().at(-2)], ["Hi you.", "Thank you for 12."])
   })
   t.test("when a number is none, then it is refused and said", async (t) => {
     const talk = talkWith({ seats: "a dozen" })

@@ -204,7 +204,7 @@ export interface ConversationState {
   readonly phase: Phase
   readonly context: JsonObject
   readonly nodeId: string
-  /** Rendered as the node was entered. */
+  /** Rendered as the node was entered, and again when a variable comes that they show. */
   readonly instructions: string
   readonly prompt: string
   readonly visited: ReadonlyArray<string>

@@ -6,6 +6,7 @@ import { callbackOf } from "./Callback.ts"
 import { act, type ConversationState, nodeOf, put, type RunningExtraction, type Scene, type Step } from "./ConversationState.ts"
 import { type Extracted, extractedFrom, saveVariables } from "./Extraction.ts"
 import { gatheredOf } from "./Gathered.ts"
+import { renderedPrompts, showsGathered } from "./Rendering.ts"
 import { extractionRequestFor } from "./Requests.ts"
 
 /** Extractions are quick. More than this at once means that the model does not answer them. */
@@ -77,8 +78,14 @@ const merged = (step: Step, scene: Scene, { nodeId, order }: RunningExtraction, 
     variables: { ...variables, ...Object.fromEntries(newer) },
     orders: { ...orders, ...Object.fromEntries(newer.map(([name]) => [name, order])) }
   })
-  const agreed = withCallback(known, scene, Object.fromEntries(newer))
+  const agreed = withPrompts(withCallback(known, scene, Object.fromEntries(newer)), scene)
   return act(agreed, { _tag: "Remember", gathered: gatheredOf(agreed.state) })
+}
+
+/** From the next request on, the prompt shows what has been found out. */
+const withPrompts = (step: Step, scene: Scene): Step => {
+  const node = nodeOf(scene, step.state)
+  return showsGathered(scene, node) ? put(step, renderedPrompts(scene, node, step.state)) : step
 }
 
 const callbackNames = ["callback_at", "callback_time", "callback"]

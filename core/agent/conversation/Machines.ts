@@ -1,9 +1,9 @@
 /** What an agent does when no person answers: a mailbox, a menu, or a service that asks who calls before it puts a call through. */
-import { render } from "#core/agent/Template.ts"
 import { ask } from "./Asking.ts"
 import { act, type MachineVerdict, put, type Scene, type Step } from "./ConversationState.ts"
 import { abandonCalls, dropAnswer, endFor, endNow } from "./Ending.ts"
 import { begin } from "./Nodes.ts"
+import { rendered } from "./Rendering.ts"
 import { say, stopSpeaking } from "./Speech.ts"
 
 /** Everything that was being said or done was meant for somebody else. */
@@ -39,9 +39,9 @@ const machine = (step: Step, scene: Scene): Step => {
 }
 
 export const messageMoment = (step: Step, scene: Scene, canSpeak: boolean): Step => {
-  const { context, lines, phase } = step.state
+  const { lines, phase } = step.state
   if (phase !== "message" || lines.length > 0) return step
-  const text = canSpeak ? render(scene.plan.settings.machineMessage, context, scene.now) : ""
+  const text = canSpeak ? rendered(scene, step.state, scene.plan.settings.machineMessage) : ""
   if (text.trim() === "") return endNow(step, scene, endFor("voicemail_detected"))
   return put(say(step, text, { isInterruptible: false, kind: "message" }), { messageFate: "cut" })
 }

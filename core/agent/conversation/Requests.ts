@@ -1,12 +1,12 @@
 /** What the model is asked, from where the conversation stands. The same state makes the same request, so one can be made ahead of its turn. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelNode, ModelPurpose, ModelRequest } from "#core/model/LanguageModel.ts"
-import { render } from "#core/agent/Template.ts"
 import { type ConversationState, nodeOf, type Scene } from "./ConversationState.ts"
 import type { ConversationNode, Extraction } from "./ConversationGraph.ts"
 import { type ConversationTool, toolsAt } from "./ConversationTool.ts"
 import { extractionInstructions, extractionTool } from "./Extraction.ts"
 import { factsOf, messagesOf } from "./History.ts"
+import { rendered } from "./Rendering.ts"
 
 const additions: { readonly [Purpose in ModelPurpose]: string } = {
   turn: "",
@@ -16,13 +16,6 @@ const additions: { readonly [Purpose in ModelPurpose]: string } = {
   farewell:
     "The call ends now. Say goodbye in one short sentence, in the language of the conversation. If the callee asked not to be called again, confirm that they will not be.",
   introduce: "A call screening service asks who calls and why. Answer in one or two short sentences. Then you will wait for the person."
-}
-
-/** What is rendered as a node is entered. */
-export const renderedPrompts = ({ now, plan: { graph } }: Scene, node: ConversationNode, context: JsonObject) => {
-  const prompt = render(node.prompt, context, now)
-  const global = node.addsGlobalPrompt ? render(graph.globalPrompt, context, now) : ""
-  return { prompt, instructions: [global, prompt].filter((part) => part.trim() !== "").join("\n\n") }
 }
 
 export const toolsFor = (scene: Scene, state: ConversationState): ReadonlyArray<ConversationTool> =>
@@ -54,7 +47,7 @@ export const requestFor = (scene: Scene, state: ConversationState, purpose: Mode
 })
 
 export const extractionRequestFor = (scene: Scene, state: ConversationState, extraction: Extraction): ModelRequest => ({
-  instructions: extractionInstructions(extraction, render(extraction.prompt, state.context, scene.now)),
+  instructions: extractionInstructions(extraction, rendered(scene, state, extraction.prompt)),
   messages: factsOf(state.history),
   tools: [extractionTool(extraction)],
   purpose: "extract",

@@ -1,7 +1,6 @@
 /** The tool calls of a completion: run, answered, and told to the model together. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelToolCall } from "#core/model/LanguageModel.ts"
-import { render } from "#core/agent/Template.ts"
 import { recordingOf } from "#core/agent/Opening.ts"
 import { sayFarewell } from "./Asking.ts"
 import { calculate } from "./Calculator.ts"
@@ -24,6 +23,7 @@ import { extract } from "./Extractions.ts"
 import { withCalls, withEntries } from "./History.ts"
 import { httpRequestOf, resultOf } from "./HttpTool.ts"
 import { enter, speakFirst } from "./Nodes.ts"
+import { rendered } from "./Rendering.ts"
 import { toolsFor } from "./Requests.ts"
 import { play, say } from "./Speech.ts"
 
@@ -127,9 +127,9 @@ const messageIn = (config: JsonObject, type: string, recording: string): Message
 })
 
 /** Not for the model: it did not say it. */
-const sayMessage = (step: Step, { now }: Scene, { isAudio, recording, text }: Message): Step => {
+const sayMessage = (step: Step, scene: Scene, { isAudio, recording, text }: Message): Step => {
   const manner = { isInterruptible: false }
-  if (!isAudio) return typeof text === "string" ? say(step, render(text, step.state.context, now), manner) : step
+  if (!isAudio) return typeof text === "string" ? say(step, rendered(scene, step.state, text), manner) : step
   const name = recordingOf(recording)
   return name === undefined ? step : play(step, name, manner)
 }
@@ -165,7 +165,7 @@ const follow = (step: Step, scene: Scene, { speech, target }: ConversationEdge):
   const said =
     speech?._tag === "Recording"
       ? play(extracted, speech.name, { isInterruptible: false })
-      : say(extracted, render(speech?.template ?? "", step.state.context, scene.now), { isInterruptible: false })
+      : say(extracted, rendered(scene, step.state, speech?.template ?? ""), { isInterruptible: false })
   const node = scene.plan.graph.nodes.get(target)
   return node === undefined ? said : enter(said, scene, node)
 }
@@ -176,9 +176,10 @@ const transferSlackMillis = 90_000
 
 const transfer = (step: Step, scene: Scene, call: ModelToolCall, config: JsonObject): Step => {
   const { context, variables } = step.state
+  const known = { ...step.state, context: { ...context, ...variables } }
   const isStatic = (config["destination_source"] ?? "static") === "static"
   const template = config["destination"]
-  const destination = isStatic && typeof template === "string" ? render(template, { ...context, ...variables }, scene.now).trim() : ""
+  const destination = isStatic && typeof template === "string" ? rendered(scene, known, template).trim() : ""
   if (destination === "") return goOn(settled(step, call.id, wrong("There is no destination to transfer to.")), scene)
   const seconds = config["timeout"]
   const timeoutSeconds = typeof seconds === "number" ? Math.min(120, Math.max(5, seconds)) : transferSeconds

@@ -1,0 +1,55 @@
+/** The agent's texts, with what is known of the callee and what the conversation has found out so far. */
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { render } from "#core/agent/Template.ts"
+import type { ConversationNode } from "./ConversationGraph.ts"
+import type { ConversationState, Scene } from "./ConversationState.ts"
+import { gatheredOf } from "./Gathered.ts"
+
+const gatheredPath = "gathered_context"
+
+/** `{{gathered_context.x}}` is what the run has as `x` by now. */
+export const rendered = ({ now }: Scene, state: ConversationState, template: string): string => {
+  const { context } = state
+  return render(template, template.includes(gatheredPath) ? { ...context, [gatheredPath]: harmless(gatheredOf(state)) } : context, now)
+}
+
+const instructionsFrom = (global: string, prompt: string): string => [global, prompt].filter((part) => part.trim() !== "").join("\n\n")
+
+/** What a node's prompt is while the conversation is there. */
+export const renderedPrompts = (scene: Scene, node: ConversationNode, state: ConversationState) => {
+  const prompt = rendered(scene, state, node.prompt)
+  const global = node.addsGlobalPrompt ? rendered(scene, state, scene.plan.graph.globalPrompt) : ""
+  return { prompt, instructions: instructionsFrom(global, prompt) }
+}
+
+/** Variables come later than the node that shows them is entered: they are found out in the background. */
+export const showsGathered = ({ plan: { graph } }: Scene, { addsGlobalPrompt, prompt }: ConversationNode): boolean =>
+  prompt.includes(gatheredPath) || (addsGlobalPrompt && graph.globalPrompt.includes(gatheredPath))
+
+const longestText = 2000
+const mostMembers = 500
+const deepest = 10
+
+/**
+ * The context as prompts may show it. It comes from files and from servers of others: what it holds is data, so it cannot bring control characters
+ * nor the marks by which a model chooses recordings, and cannot crowd out the prompt.
+ */
+export const harmless = (context: JsonObject): JsonObject => {
+  let left = mostMembers
+  const part = (value: unknown, depth: number): unknown => {
+    if (left-- <= 0) return null
+    if (typeof value === "string") return value.slice(0, longestText).toWellFormed().replaceAll(unwanted, " ")
+    if (typeof value !== "object" || value === null) return value
+    if (depth === deepest) return null
+    if (Array.isArray(value)) return value.slice(0, mostMembers).map((one) => part(one, depth + 1))
+    return Object.fromEntries(
+      Object.entries(value)
+        .slice(0, mostMembers)
+        .map(([name, one]) => [name.slice(0, longestText), part(one, depth + 1)])
+    )
+  }
+  const cleaned = part(context, 0)
+  return isObject(cleaned) ? cleaned : {}
+}
+/** Control characters but for line breaks and tabs, and the marks of recordings. */
+const unwanted = /[^\P{Cc}\n\t]+|[▸●]/gu
