@@ -72,5 +72,6 @@ export const beginTransfer = Effect.fnUntraced(function* (
   const { replies } = carrier.account
   const detail = detailOf(outcome, replies)
   const isRefused = outcome.status >= 400 && outcome.status < 500 && replies.errorIn(outcome) !== undefined
-  return yield* isRefused ? refused(detail) : new TransferDoubtful({ detail })
+  if (!isRefused) return yield* new TransferDoubtful({ detail })
+  return yield* new TransferRefused({ detail, isRateLimited: replies.refusalIn(outcome)?.reason === "rate_limited" })
 })

@@ -25,7 +25,9 @@ export interface TransferRequest {
 /** Nobody was dialed, and nobody will be: the callee is still with the agent, unless the call has ended. */
 export class TransferRefused extends Schema.TaggedError<TransferRefused>()("TransferRefused", {
   /** For the operator. Must not hold a phone number or a credential. */
-  detail: Schema.String
+  detail: Schema.String,
+  /** The account dials too much or too fast: what it dials next leaves further apart for a while. */
+  isRateLimited: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
     return this.detail

@@ -17,11 +17,12 @@ const LATEST_MILLIS = 10_000
 const TRANSFER_TIMEOUT = "20 seconds"
 
 export const transfer = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: Command) {
-  const { clock } = services
+  const { clock, rate } = services
   yield* request(services, call, command).pipe(
     Effect.catchTag("TransferDoubtful", ({ detail }) => Effect.logWarning("it is unknown whether a transfer was taken", { detail })),
-    Effect.catchTag("TransferRefused", ({ detail }) => {
+    Effect.catchTag("TransferRefused", ({ detail, isRateLimited }) => {
       const { transfer } = command
+      if (isRateLimited === true) rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
       call.tell(CallEvent.cases.Transferred.make({ answered: false, at: SteadyTime.nowOf(clock), transfer }))
       return Effect.logWarning("a transfer was refused", { detail })
     })

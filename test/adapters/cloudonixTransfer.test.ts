@@ -42,15 +42,15 @@ t.test("given a callee who talks to the agent", async (t) => {
     t.equal(world.dials(to), 1)
   })
   await t.test("when it is not certain that it was refused, then it is in doubt", async (t) => {
-    for (const [reply, failure] of [
+    for (const [reply, failure, more = {}] of [
       [{ status: 200, body: { error: "no" } }, "TransferDoubtful"],
       [{ status: 503, body: {} }, "TransferDoubtful"],
       [{ status: 404, body: "<html></html>" }, "TransferDoubtful"],
-      [{ status: 404, body: { message: "Session not found" } }, "TransferRefused"],
-      [{ status: 429, body: { message: "Too many requests" } }, "TransferRefused"]
+      [{ status: 404, body: { message: "Session not found" } }, "TransferRefused", { isRateLimited: false }],
+      [{ status: 429, body: { message: "Too many requests" } }, "TransferRefused", { isRateLimited: true }]
     ] as const) {
       emulator.server.fail({ acts: false, reply }, isTransfer)
-      t.match(await hand(ref(), numberOf("011"), 2), { failure: { _tag: failure } }, JSON.stringify(reply))
+      t.match(await hand(ref(), numberOf("011"), 2), { failure: { _tag: failure, ...more } }, JSON.stringify(reply))
     }
   })
   await t.test("when callee and destination have talked, then that is told, and the call is over", async (t) => {

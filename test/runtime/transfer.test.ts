@@ -112,6 +112,22 @@ t.test("given a request that fails, then only a refusal brings the callee back",
   t.strictSame(await outcome(() => Effect.fail(new TransferDoubtful({ detail: "" }))), [])
 })
 
+t.test("given a refusal for the account's rate, then what the account dials next leaves further apart", async (t) => {
+  const spacing = (isRateLimited: boolean) =>
+    play(
+      () => Effect.fail(new TransferRefused({ detail: "", isRateLimited })),
+      (world) =>
+        Effect.gen(function* () {
+          yield* Effect.flatMap(world.begun, Fiber.join)
+          const [first, second] = [world.rate.reserve([ACCOUNT]), world.rate.reserve([ACCOUNT])]
+          return second.readyAt() - first.readyAt()
+        })
+    )
+  const usual = await spacing(false)
+  const slowed = await spacing(true)
+  t.ok(slowed > usual, `${slowed} ms, and not ${usual} ms`)
+})
+
 t.test("given an adapter that never answers, then the request may not leave any more, or is in doubt", async (t) => {
   const afterLeaving = (leaves: boolean) =>
     play(
