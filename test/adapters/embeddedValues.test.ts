@@ -127,6 +127,25 @@ t.test("each variable is taken from the answer to its question", async (t) => {
   t.strictSame(values([variable("pin", "string", "The code")], agent("Your code?"), keys("4711")), { pin: "4711" })
 })
 
+t.test("a number that corrects one that was read back takes its place", async (t) => {
+  const account = variable("account_number", "string")
+  const back = (digits: string) => agent(`I heard ${digits}. Is that right?`)
+  const first = [agent("What is your account number?"), callee("four seven double one"), back("4, 7, 1, 1")]
+  t.strictSame(values([account], ...first, callee("yes")), { account_number: "4711" })
+  t.strictSame(values([account], ...first, callee("no, four seven one two"), back("4, 7, 1, 2"), callee("yes")), { account_number: "4712" })
+  const amount = variable("amount", "number", "The amount")
+  const pay = (digits: string) => agent(`Just to confirm: Pay, and I heard ${digits}. Is that right?`)
+  const paid = [
+    agent("What amount would you like to pay?"),
+    callee("fifteen"),
+    pay("1, 5"),
+    callee("no, fifty"),
+    pay("5, 0"),
+    callee("yes")
+  ]
+  t.strictSame(values([amount], ...paid), { amount: 50 })
+})
+
 t.test("a yes that only confirms is no value", async (t) => {
   const keeps = variable("keeps", "boolean", "Keep the appointment")
   const talk = [agent("Do you keep the appointment?"), callee("no"), agent("Just to confirm: Cancel. Is that right?"), callee("yes")]

@@ -144,12 +144,15 @@ interface Turn {
 /** The callee's turns, the newest first, without those that only confirmed what had been understood. */
 const turnsOf = (messages: ReadonlyArray<ModelMessage>): ReadonlyArray<Turn> => {
   const turns: Array<Omit<Turn, "age">> = []
-  let asked = ""
+  let [asked, question] = ["", ""]
   for (const message of messages) {
     if (message._tag === "Assistant" && message.text !== "") asked = message.text
+    if (message._tag === "Assistant" && !isConfirmation(asked)) question = asked
     if (message._tag !== "User") continue
-    const isNumber = digitsIn(wordsOf(message.text)) !== undefined
-    if (!isConfirmation(asked) || isNumber) turns.push({ question: new Set(stemsOf(asked)), text: message.text })
+    const words = wordsOf(message.text)
+    const isNumber = digitsIn(words) !== undefined || numbersIn(words).length > 0
+    // A number that takes the place of one that was misheard still answers the question from before.
+    if (!isConfirmation(asked) || isNumber) turns.push({ question: new Set(stemsOf(question)), text: message.text })
   }
   return turns.toReversed().map((turn, age) => ({ ...turn, age }))
 }
