@@ -320,6 +320,32 @@ t.test("digits that were heard are read back", async (t) => {
   t.match(outcome(node, question, callee("four seven double one"), agent(back), callee("no")), /^All right\. /)
 })
 
+t.test("numbers that were heard are read back before what cannot be undone, however short", async (t) => {
+  const amount = variable("amount", "number", "The amount in dollars")
+  const account = variable("account_number", "string")
+  const pay = edge("Pay", "The caller pays the amount")
+  const node = nodeOf({ edges: [pay], variables: [amount] })
+  const asked = agent("What amount would you like to pay?")
+  const back = "Just to confirm: Pay, and I heard 1, 5. Is that right?"
+  t.equal(outcome(node, asked, callee("I pay fifteen dollars")), back)
+  const said = [asked, callee("I pay fifteen dollars"), agent(back)]
+  t.equal(outcome(node, ...said, callee("yes")), "pay")
+  t.equal(outcome(node, ...said, callee("yes, fifteen")), "pay")
+  t.match(outcome(node, ...said, callee("no")), /^All right\. /)
+  const corrected = "Just to confirm: Pay, and I heard 5, 0. Is that right?"
+  t.equal(outcome(node, ...said, callee("no, fifty")), corrected)
+  t.equal(outcome(node, ...said, callee("yes, fifty")), corrected, "which is no yes to fifteen")
+  t.equal(outcome(node, ...said, callee("no, fifty"), agent(corrected), callee("yes")), "pay")
+  t.equal(outcome(node, ...said, keys("1")), "pay")
+  t.equal(outcome(node, asked, callee("I pay two point five")), "Just to confirm: Pay, and I heard 2.5. Is that right?")
+  const code = nodeOf({ edges: [pay], variables: [account] })
+  t.equal(
+    outcome(code, agent("Your account number?"), callee("I pay from four two")),
+    "Just to confirm: Pay, and I heard 4, 2. Is that right?"
+  )
+  t.equal(outcome(code, agent("Your account number?"), keys("42")), "Just to confirm: Pay. Is that right?", "keys are certain")
+})
+
 t.test("purposes other than a turn", async (t) => {
   const reply = (purpose: "check_in" | "farewell" | "introduce") => replyTo(requestOf(yesNo, [agent(question)], { purpose, tools: [] }))
   t.strictSame(reply("check_in"), { text: "Are you still there?" })

@@ -113,8 +113,11 @@ const confirmed = (heard: Heard): Reply | undefined => {
   if (!lines.isConfirmation(asked)) return undefined
   const verdict = verdictOf(heard)
   const digits = lines.digitsReadBack(asked)
-  const pending =
-    digits === undefined ? node.edges.find((edge) => asked.startsWith(lines.confirmationOf(edge))) : edgeFor(node, digits, true)
+  const pending = digits === undefined ? node.edges.find((edge) => lines.confirms(edge, asked)) : edgeFor(node, digits, true)
+  const numbers = digits === undefined ? numbersSaid(heard) : []
+  // They have said another number: that is what is to be confirmed.
+  if (pending !== undefined && numbers.length > 0 && !asked.startsWith(lines.confirmationOf(pending, numbers)))
+    return chosen(heard, pending)
   const isOther = digits !== undefined && digitsIn(wordsOf(text)) !== undefined
   if (verdict === "yes" && !isOther && pending !== undefined) return use(pending.tool)
   if (verdict === "no" && !isOther) return say(`All right. ${lines.sayOf(node)}`)
@@ -125,9 +128,21 @@ const confirmed = (heard: Heard): Reply | undefined => {
 /** Four digits or more, heard and not keyed, are read back. */
 const READ_BACK_DIGITS = 4
 
-const chosen = ({ isKeyed, node, text }: Heard, edge: Edge | undefined): Reply | undefined => {
+/** The numbers of the node's variables that were heard: any of them may have been misheard. Keys are certain. */
+const numbersSaid = ({ isKeyed, node, text }: Heard): ReadonlyArray<string> =>
+  isKeyed
+    ? []
+    : node.variables
+        .filter((variable) => ["digits", "number"].includes(kindOf(variable)))
+        .flatMap((variable) => {
+          const value = valueIn(variable, text)
+          return value === undefined ? [] : [String(value)]
+        })
+
+const chosen = (heard: Heard, edge: Edge | undefined): Reply | undefined => {
   if (edge === undefined) return undefined
-  if (isIrreversible(node, edge)) return say(lines.confirmationOf(edge))
+  const { isKeyed, node, text } = heard
+  if (isIrreversible(node, edge)) return say(lines.confirmationOf(edge, numbersSaid(heard)))
   const digits = node.variables.filter((variable) => kindOf(variable) === "digits").map((variable) => valueIn(variable, text))
   const long = digits.find((value) => typeof value === "string" && value.length >= READ_BACK_DIGITS)
   const isSpoken = !isKeyed && typeof long === "string" && edgeFor(node, long, true) === edge

@@ -9,16 +9,25 @@ export const introduction = "Hello, this is an automated assistant calling for t
 export const cannotConnect = "I am an automated assistant, and I cannot connect you."
 export const optedOut = "I understand. You will not be called again. Goodbye."
 
-const confirmed = ". Is that right?"
-const confirms = "Just to confirm: "
+const isThatRight = ". Is that right?"
+const toConfirm = "Just to confirm: "
 const heard = "I heard "
 export const apology = "Sorry, I did not get that."
 
-export const isConfirmation = (line: string): boolean => line.startsWith(confirms) || line.startsWith(heard)
+export const isConfirmation = (line: string): boolean => line.startsWith(toConfirm) || line.startsWith(heard)
 
 type Edge = ModelNode["edges"][number]
-export const confirmationOf = ({ label }: Edge): string => confirms + label.trim().replace(/[.!?]+$/, "") + confirmed
-export const readBack = (digits: string): string => heard + [...digits].join(", ") + confirmed
+const confirming = ({ label }: Edge): string => toConfirm + label.trim().replace(/[.!?]+$/, "")
+const withNumbers = ", and I heard "
+/** Digit by digit: fifteen sounds like fifty. */
+const oneByOne = (number: string): string => (/^\d+$/.test(number) ? [...number].join(", ") : number)
+
+/** `numbers`: those that were heard with it. */
+export const confirmationOf = (edge: Edge, numbers: ReadonlyArray<string> = []): string =>
+  confirming(edge) + (numbers.length === 0 ? "" : withNumbers + numbers.map(oneByOne).join(" and ")) + isThatRight
+export const confirms = (edge: Edge, line: string): boolean =>
+  line.startsWith(confirmationOf(edge)) || line.startsWith(confirming(edge) + withNumbers)
+export const readBack = (digits: string): string => heard + oneByOne(digits) + isThatRight
 
 /** `1, 2, 3` as `123`; undefined if the line reads nothing back. */
 export const digitsReadBack = (line: string): string | undefined => {
