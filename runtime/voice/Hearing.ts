@@ -59,7 +59,6 @@ class Sessions implements Hearing {
   }
 
   write(samples: Int16Array): void {
-    if (this.#isDeaf) return
     if (this.#session !== undefined) return this.#use((session) => this.#writeTo(session, samples))
     if (this.#kept.length >= mostKeptFrames) this.#kept.shift()
     this.#kept.push(samples.slice(0, frameSize))

@@ -1,0 +1,254 @@
+/** The recognizer of a call, and the next session of it when one fails: what is written, what is answered, and when it is given up. */
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { frameSize } from "#core/audio/Mulaw.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
+import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
+import { makeHearing } from "#runtime/voice/Hearing.ts"
+import { run } from "#test/support/run.ts"
+
+const gone = new ModelError({ reason: "broken", isRetryable: true, message: "gone" })
+const refused = new ModelError({ reason: "auth", isRetryable: false, message: "no" })
+const hints = (phrase: string): RecognizerHints => ({ language: "en-US", keyterms: [], phrases: [phrase] })
+const frame = (number: number) => new Int16Array(frameSize).fill(number)
+const final = (text: string, isForced: boolean): RecognizerEvent => ({
+  _tag: "Final",
+  text,
+  fromMillis: 0,
+  untilMillis: 0,
+  isForced,
+  isAnswer: false,
+  confidence: undefined
+})
+const nothing = final("", true)
+
+/** A session as the recognizer sees it. */
+interface Session {
+  readonly hints: RecognizerHints
+  readonly emit: (event: RecognizerEvent) => void
+  /** The numbers of the frames, and what else it was told. */
+  readonly told: Array<number | string>
+}
+
+type Opening = "opens" | "never" | "dies" | "is refused" | "fails" | "throws at audio" | "throws at finalize"
+
+/** The n-th session opens as the n-th opening says, and all others open. */
+const scene = (...openings: ReadonlyArray<Opening>) => {
+  const sessions: Array<Session> = []
+  const heard: Array<RecognizerEvent> = []
+  const recognizer: SpeechToText = {
+    provider: "scripted",
+    model: "scripted",
+    ownsTurns: false,
+    open: (given, emit) =>
+      Effect.suspend(() => {
+        const opening = openings[sessions.length] ?? "opens"
+        const told: Session["told"] = []
+        sessions.push({ hints: given, emit, told })
+        if (opening === "never") return Effect.never
+        if (opening === "dies") return Effect.die(new Error("a fault"))
+        if (opening === "is refused") return Effect.fail(refused)
+        if (opening === "fails") return Effect.fail(gone)
+        const unless = (fault: Opening, act: () => void) => () => {
+          if (opening === fault) throw new Error("a fault")
+          act()
+        }
+        return Effect.succeed<RecognizerSession>({
+          write: (samples) => unless("throws at audio", () => void told.push(samples[0] ?? -1))(),
+          finalize: unless("throws at finalize", () => void told.push("finalize")),
+          hint: ({ phrases }) => void told.push(`hint ${phrases[0]}`)
+        })
+      })
+  }
+  const hearing = makeHearing(recognizer, hints("first"), (event) => void heard.push(event))
+  return { hearing, heard, sessions, last: () => sessions.at(-1) ?? { hints: hints("none"), emit: () => {}, told: [] } }
+}
+
+/** Lets everything happen that is due. */
+const settled = TestClock.adjust(0)
+const play = <A>(openings: ReadonlyArray<Opening>, act: (world: ReturnType<typeof scene>) => Effect.Effect<A>) =>
+  run(
+    Effect.gen(function* () {
+      const world = scene(...openings)
+      yield* Effect.forkScoped(world.hearing.run, { startImmediately: true })
+      yield* settled
+      return yield* act(world)
+    })
+  )
+
+t.test("given a session, then it is told everything in order, and what it says is heard", (t) =>
+  play(["opens"], ({ heard, hearing, last }) =>
+    Effect.sync(() => {
+      hearing.write(frame(1))
+      hearing.hint(hints("second"))
+      hearing.finalize()
+      t.strictSame([last().hints.phrases, last().told], [["first"], [1, "hint second", "finalize"]])
+      t.equal(hearing.seconds(), 0.02)
+      last().emit({ _tag: "Partial", text: "ye" })
+      last().emit(final("yes", true))
+      t.strictSame(heard, [{ _tag: "Partial", text: "ye" }, final("yes", true)])
+    })
+  )
+)
+
+t.test("given no session yet, then it gets the last two seconds, and is asked for what is owed", (t) =>
+  run(
+    Effect.gen(function* () {
+      const { hearing, heard, last } = scene("opens")
+      // The line's, which writes the next frame into it.
+      const shared = frame(0)
+      for (let number = 1; number <= 102; number++) hearing.write(shared.fill(number))
+      hearing.hint(hints("second"))
+      hearing.finalize()
+      hearing.finalize()
+      t.equal(hearing.seconds(), 0)
+      yield* Effect.forkScoped(hearing.run, { startImmediately: true })
+      yield* settled
+      t.strictSame(last().told, [...Array.from({ length: 100 }, (_, index) => index + 3), "finalize", "finalize"])
+      t.strictSame(last().hints.phrases, ["second"])
+      t.equal(hearing.seconds(), 2)
+      t.strictSame(heard, [])
+    })
+  )
+)
+
+t.test("given a session that fails, then each answer that it owes is nothing, and the next session gets only what follows", (t) =>
+  play(["opens"], ({ heard, hearing, last, sessions }) =>
+    Effect.gen(function* () {
+      for (let number = 1; number <= 3; number++) hearing.finalize()
+      last().emit(final("of its own accord", false))
+      last().emit(final("one", true))
+      const [first] = sessions
+      first?.emit({ _tag: "Failed", error: gone })
+      yield* settled
+      t.strictSame(heard.slice(2), [nothing, nothing], "one was answered, and a text of its own accord answers none")
+      t.equal(sessions.length, 2, "the first is replaced at once")
+      t.strictSame(last().told, [], "nothing is owed any more")
+      first?.emit(final("late", true))
+      t.equal(heard.length, 4, "a session that is over is not heard")
+      hearing.write(frame(7))
+      t.strictSame(last().told, [7])
+    })
+  )
+)
+
+t.test("given a session that is not replaced yet, then what is said meanwhile is kept for the next, and not written to the former", (t) =>
+  play(["opens", "fails", "fails"], ({ hearing, last, sessions }) =>
+    Effect.gen(function* () {
+      const [first] = sessions
+      last().emit({ _tag: "Failed", error: gone })
+      yield* settled
+      yield* TestClock.adjust("250 millis")
+      t.equal(sessions.length, 3)
+      hearing.write(frame(7))
+      yield* TestClock.adjust("500 millis")
+      t.strictSame([first?.told, last().told], [[], [7]])
+    })
+  )
+)
+
+t.test("given an answer that nobody asked for, then the next question is answered all the same", (t) =>
+  play(["opens"], ({ heard, hearing, last }) =>
+    Effect.gen(function* () {
+      last().emit(final("unasked", true))
+      hearing.finalize()
+      last().emit({ _tag: "Failed", error: gone })
+      yield* settled
+      t.strictSame(heard, [final("unasked", true), nothing])
+    })
+  )
+)
+
+t.test("given what is said while a session is opened that fails, then it is answered with nothing, and kept for no other", (t) =>
+  play(["never"], ({ heard, hearing, last, sessions }) =>
+    Effect.gen(function* () {
+      hearing.write(frame(1))
+      hearing.finalize()
+      yield* TestClock.adjust("9900 millis")
+      t.strictSame([sessions.length, heard], [1, []])
+      yield* TestClock.adjust("100 millis")
+      t.strictSame([sessions.length, heard, last().told], [2, [nothing], []])
+    })
+  )
+)
+
+t.test("given a session with a fault of its own, then another takes its place, and the line goes on", async (t) => {
+  const replaced = (opening: Opening) =>
+    play([opening], ({ heard, hearing, last, sessions }) =>
+      Effect.gen(function* () {
+        hearing.write(frame(1))
+        yield* settled
+        hearing.finalize()
+        yield* settled
+        hearing.write(frame(2))
+        return { sessions: sessions.length, heard, told: last().told }
+      })
+    )
+  t.strictSame(await replaced("dies"), { sessions: 2, heard: [], told: [1, "finalize", 2] })
+  t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [], told: ["finalize", 2] })
+  t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [nothing], told: [2] })
+})
+
+t.test("given sessions that fail one after the other, then each waits longer, and the fifth is the last", (t) =>
+  play(["fails", "fails", "fails", "fails", "fails"], ({ heard, hearing, sessions }) =>
+    Effect.gen(function* () {
+      const opened: Array<number> = [sessions.length]
+      for (const pause of [249, 1, 499, 1, 749, 1]) {
+        yield* TestClock.adjust(pause)
+        opened.push(sessions.length)
+      }
+      t.strictSame(opened, [2, 2, 3, 3, 4, 4, 5])
+      yield* TestClock.adjust("1 hour")
+      t.equal(sessions.length, 5)
+      hearing.write(frame(1))
+      hearing.finalize()
+      t.strictSame([heard, hearing.seconds()], [[nothing], 0], "nobody hears, and nobody waits")
+    })
+  )
+)
+
+t.test("given a session that understands something, then the failures before it do not count any more", async (t) => {
+  const lasting = (text: string) =>
+    play(["fails", "fails", "fails", "opens"], ({ last, sessions }) =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("10 seconds")
+        last().emit(final(text, false))
+        for (let failure = 0; failure < 3; failure++) {
+          last().emit({ _tag: "Failed", error: gone })
+          yield* TestClock.adjust("10 seconds")
+        }
+        return sessions.length
+      })
+    )
+  t.equal(await lasting("yes"), 7)
+  t.equal(await lasting(""), 5, "but silence is understood by everybody")
+})
+
+t.test("given a recognizer that cannot be used at all, then it is not tried again", (t) =>
+  run(
+    Effect.gen(function* () {
+      const { hearing, heard, sessions } = scene("is refused")
+      hearing.finalize()
+      const running = yield* Effect.forkChild(hearing.run)
+      yield* Fiber.join(running)
+      t.strictSame([sessions.length, heard], [1, [nothing]])
+    })
+  )
+)
+
+t.test("given a call that is over, then its session is closed, and not replaced", (t) =>
+  run(
+    Effect.gen(function* () {
+      const { hearing, heard, last, sessions } = scene("opens")
+      const scope = yield* Scope.make()
+      yield* Effect.forkIn(hearing.run, scope, { startImmediately: true })
+      yield* settled
+      yield* Scope.close(scope, Exit.void)
+      last().emit(final("late", true))
+      last().emit({ _tag: "Failed", error: gone })
+      yield* TestClock.adjust("1 minute")
+      t.strictSame([sessions.length, heard], [1, []])
+    })
+  )
+)
