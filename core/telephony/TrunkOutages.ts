@@ -10,7 +10,7 @@ import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 
 /** A call that is still up this long after its trunk came back has survived the outage. */
 const OUTLIVED_SECONDS = 30
-/** A provider that is shutting down ends its calls before its connections break. */
+/** A provider that goes away ends its calls, or the connections of their audio, before its own connection breaks. */
 const CUT_BEFORE_SECONDS = 10
 
 interface ToldOutage {
@@ -105,7 +105,7 @@ const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
       FROM over o
       JOIN attempts a ON a.telephony_configuration_id = o.telephony_configuration_id AND a.sent_at <= o.ended_at AND a.state = 'ended'
         AND a.hangup_cause IN ('trunk_lost', 'media_failure', 'node_lost', 'written_off')
-        AND (a.ended_at >= o.began_at OR a.hangup_cause = 'trunk_lost' AND a.ended_at > o.told_at
+        AND (a.ended_at >= o.began_at OR a.hangup_cause IN ('trunk_lost', 'media_failure') AND a.ended_at > o.told_at
           AND a.ended_at >= o.began_at - make_interval(secs => ${CUT_BEFORE_SECONDS}))
       JOIN contacts c ON c.campaign_id = a.campaign_id AND c.row_no = a.row_no
       WHERE CASE WHEN o.endpoint <> '' THEN a.endpoint = o.endpoint ELSE NOT EXISTS (
