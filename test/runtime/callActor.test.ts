@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import { OriginateRefused } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { noReply, refusal, type World } from "#test/support/fakes.ts"
 import { callId, wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
@@ -163,6 +164,21 @@ t.test("given a request that is refused, then the attempt is void, and the trunk
   await check("auth_refused", undefined)
   await check("no_credit", undefined)
   await check("misconfigured", undefined)
+})
+
+t.test("given a refusal after an end of the call was told, then the journal does not say that there was none", async (t) => {
+  const check = async (name: string, told: ReadonlyArray<TrunkEvent>, noted: ReadonlyArray<string>) => {
+    const { world } = await play(
+      ({ world }) => {
+        world.originate = Effect.andThen(Effect.sleep("1 second"), refusal("rate_limited"))
+      },
+      ({ says }) => steps(...told.map(says), wait("2 seconds"))
+    )
+    t.strictSame(world.journal, noted, name)
+  }
+  await check("nothing was told: noted at once, and when it is recorded", [], ["undone", "undone"])
+  await check("an end that may hide an answer", [hungUp("normal_clearing")], [])
+  await check("it has rung", [{ _tag: "Rang" }], ["placed"])
 })
 
 t.test("given a refusal that quotes the number, then its words are kept and told without it", async (t) => {

@@ -27,7 +27,7 @@ export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJo
     placed: () => void world.journal.push("placed"),
     refused: () => true,
     settled: () => {},
-    undone: () => {},
+    undone: () => void world.journal.push("undone"),
     watch: () => () => {},
     withhold: (callId) => !left.has(callId) && withheld.add(callId) !== undefined
   }
