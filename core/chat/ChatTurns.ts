@@ -89,6 +89,6 @@ const summed = (before: JsonObject, more: Readonly<Record<string, number>>): Jso
 /** What was used for turns that were taken back was used all the same. A chat is no call: it has no duration. */
 export const usedMore = (before: JsonObject | null, more: ChatUsage): JsonObject => {
   const llm = isObject(before?.["llm"]) ? before["llm"] : {}
-  const added = Object.entries(more).map(([name, tokens]) => [name, summed(isObject(llm[name]) ? llm[name] : {}, tokens)])
+  const added = Object.entries(more).map(([name, tokens]) => [name, summed(isObject(llm[name]) ? llm[name] : {}, { ...tokens })])
   return { llm: { ...llm, ...Object.fromEntries(added) }, tts: {}, stt: {} }
 }

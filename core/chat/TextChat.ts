@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import type { StoredState } from "#core/agent/conversation/StoredState.ts"
 import type { AgentDefinitionId, AgentId, RunId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { TokenUsage } from "#core/run/RunRecord.ts"
 
 /** The `mode` of its run. */
 export const textChatMode = "textchat"
@@ -23,7 +24,7 @@ export interface ChatEvent {
 }
 
 /** Tokens by service and model. */
-export type ChatUsage = Readonly<Record<string, Readonly<Record<string, number>>>>
+export type ChatUsage = Readonly<Record<string, TokenUsage>>
 
 /** A message and the agent's answer, stored as the API shows it. */
 export interface ChatTurn {

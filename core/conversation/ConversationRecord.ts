@@ -8,6 +8,7 @@ import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
 import type { CallFact, ConversationEntry, ConversationUsage } from "./ConversationEntry.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
+import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
 
 /** A conversation that turns in circles must not fill the database. */
 const mostEvents = 4000
@@ -143,7 +144,7 @@ export class ConversationRecord {
   }
 }
 
-const transitionOf = ({ node, previous }: Extract<ConversationNote, { readonly _tag: "NodeEntered" }>): JsonObject => ({
+export const transitionOf = ({ node, previous }: Extract<ConversationNote, { readonly _tag: "NodeEntered" }>): JsonObject => ({
   node_id: node.id,
   node_name: node.name,
   previous_node_id: previous?.id ?? null,
@@ -155,18 +156,10 @@ const latencyOf = ({ millis, model, processor, stage }: Extract<CallFact, { read
   stage === "first_audio" ? { latency_seconds: millis / 1000 } : { ttfb_seconds: millis / 1000, processor, model, stage }
 
 const withUse = (usage: ConversationUsage, used: Extract<CallFact, { readonly _tag: "Used" }>): ConversationUsage => {
-  const key = `${used.processor}#0|||${used.model}`
+  const key = serviceKey(used.processor, used.model)
   switch (used.kind) {
-    case "llm": {
-      const { cachedTokens, completionTokens, promptTokens } = used.tokens
-      const tokens = {
-        prompt_tokens: promptTokens,
-        completion_tokens: completionTokens,
-        total_tokens: promptTokens + completionTokens,
-        cache_read_input_tokens: cachedTokens
-      }
-      return { ...usage, llm: { ...usage.llm, [key]: tokens } }
-    }
+    case "llm":
+      return { ...usage, llm: { ...usage.llm, [key]: tokensOf(used.tokens) } }
     case "tts":
       return { ...usage, tts: { ...usage.tts, [key]: used.characters } }
     case "stt":

@@ -4,7 +4,9 @@ import type { ConversationState } from "#core/agent/conversation/ConversationSta
 import { atRest } from "#core/agent/conversation/StoredState.ts"
 import { type ChatAnswer, type ChatPrompt, ChatTalk } from "#core/chat/ChatTalk.ts"
 import { ChatAnswerFailed, type ChatEvent, type ChatUsage } from "#core/chat/TextChat.ts"
-import type { LanguageModel, ModelError, ModelUsage } from "#core/model/LanguageModel.ts"
+import { transitionOf } from "#core/conversation/ConversationRecord.ts"
+import type { LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
+import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
 import { HttpTools } from "./HttpTools.ts"
 import { type ConversationActor, type ConversationFact, makeConversation, type Speaker } from "./ConversationActor.ts"
 
@@ -44,17 +46,8 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
   if (fact._tag !== "Noted") return []
   const { at, note } = fact
   switch (note._tag) {
-    case "NodeEntered": {
-      const { node, previous } = note
-      const payload = {
-        node_id: node.id,
-        node_name: node.name,
-        previous_node_id: previous?.id ?? null,
-        previous_node_name: previous?.name ?? null,
-        allow_interrupt: node.allowsInterruption
-      }
-      return [{ type: "node_transition", created_at: iso(at), payload }]
-    }
+    case "NodeEntered":
+      return [{ type: "node_transition", created_at: iso(at), payload: transitionOf(note) }]
     case "ToolStarted": {
       const payload = { function_name: note.call.name, tool_call_id: note.call.id, arguments: note.call.arguments }
       return [{ type: "tool_call_started", created_at: iso(at), payload }]
@@ -69,15 +62,6 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
       return []
   }
 }
-
-const usageOf = ({ model, provider }: LanguageModel, { cachedTokens, completionTokens, promptTokens }: ModelUsage): ChatUsage => ({
-  [`${provider}#0|||${model}`]: {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    cache_read_input_tokens: cachedTokens
-  }
-})
 
 /** The same model, with its last failure. */
 const watched = (model: LanguageModel) => {
@@ -128,7 +112,8 @@ const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event
     const at = iso(yield* Clock.currentTimeMillis)
     events.push({ type: "session_end", created_at: at, payload: { reason: conclusion.disposition } })
   }
-  return { state: atRest(after), text: text(), events, usage: usageOf(model, actor.usage()) } satisfies ChatAnswer
+  const usage: ChatUsage = { [serviceKey(model.provider, model.model)]: tokensOf(actor.usage()) }
+  return { state: atRest(after), text: text(), events, usage } satisfies ChatAnswer
 })
 
 export const layer = Layer.effect(

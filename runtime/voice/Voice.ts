@@ -1,6 +1,7 @@
 /** The voice of one open call: its line, its recording, and what is learned while it lasts. */
 import { Cause, Clock, Deferred, Effect, type Fiber, Option } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
+import { serviceKey } from "#core/run/serviceUsage.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { StorageRoom } from "#runtime/storage/StorageRoom.ts"
@@ -125,7 +126,7 @@ export const charactersOf = ({ sayings }: Noted): Readonly<Record<string, number
   const characters: Record<string, number> = {}
   for (const { engine, isSynthesized, pieces, voice } of sayings) {
     if (!isSynthesized || pieces.length === 0) continue
-    const key = `${engine}#0|||${voice}`
+    const key = serviceKey(engine, voice)
     characters[key] = (characters[key] ?? 0) + pieces.map(({ text }) => text).join(" ").length
   }
   return characters

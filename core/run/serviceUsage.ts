@@ -1,0 +1,13 @@
+/** What services were used for, as `usage_info` tells it. */
+import type { ModelUsage } from "#core/model/LanguageModel.ts"
+import type { TokenUsage } from "./RunRecord.ts"
+
+/** The key of a service with its model or voice. */
+export const serviceKey = (processor: string, model: string): string => `${processor}#0|||${model}`
+
+export const tokensOf = ({ cachedTokens, completionTokens, promptTokens }: ModelUsage): TokenUsage => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+  cache_read_input_tokens: cachedTokens
+})
