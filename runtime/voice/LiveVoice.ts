@@ -130,7 +130,6 @@ const close = Effect.fnUntraced(function* (
   return {
     transcriptText: text,
     events: transcript.events(),
-    digits: digits.pressed(),
     recordingKey,
     transcriptKey,
     usage: { ...usageOf(talked), tts: charactersOf(noted), call_duration_seconds: seconds },

@@ -68,7 +68,6 @@ const silent = VoiceAgent.of({
         (now): VoiceReport => ({
           transcriptText: "",
           events: [],
-          digits: keys.pressed(),
           recordingKey: undefined,
           transcriptKey: undefined,
           usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },

@@ -110,7 +110,6 @@ export interface VoiceReport {
   readonly transcriptText: string
   /** The `realtime_feedback_events` of the run's logs. */
   readonly events: ReadonlyArray<FeedbackEvent>
-  readonly digits: string
   readonly recordingKey: string | undefined
   readonly transcriptKey: string | undefined
   readonly usage: VoiceUsage

@@ -133,7 +133,7 @@ t.test("a session speaks its greeting at once, hears the callee, and reports", a
   t.strictSame(events, [{ _tag: "GreetingSpoken" }, { _tag: "HumanDetected" }])
   t.equal(line.sent.length, 100)
   t.strictSame(line.sent.map(isNoise).indexOf(true), 30)
-  t.strictSame([report.digits, report.gathered], ["1#", { dtmf_digits: "1#", answered_by: "human" }])
+  t.strictSame(report.gathered, { dtmf_digits: "1#", answered_by: "human" })
   t.strictSame(report.usage, { llm: {}, tts: { "tone#0|||none": 29 }, stt: {}, call_duration_seconds: 2 })
   t.ok((report.firstAudioMillis ?? 99) <= 20)
   t.strictSame(
@@ -248,7 +248,7 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   )
   t.strictSame(events, [])
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))
-  t.strictSame([report.digits, report.recordingKey, report.firstAudioMillis], ["5", undefined, undefined])
+  t.match([report.gathered, report.recordingKey, report.firstAudioMillis], [{ dtmf_digits: "5" }, undefined, undefined])
   t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
 })
 
@@ -346,7 +346,7 @@ t.test("without audio, keys are still collected", async (t) => {
       })
     ).pipe(Effect.provide(VoiceAgent.layerNone))
   )
-  t.strictSame([report.digits, report.gathered, report.recordingKey], ["9", { dtmf_digits: "9" }, undefined])
+  t.strictSame([report.gathered, report.recordingKey], [{ dtmf_digits: "9" }, undefined])
 })
 
 t.test("files", async (t) => {

@@ -98,7 +98,6 @@ export class Scene {
           finish: Effect.map(
             Effect.sync(() => this.world.log.push("finish")),
             () => ({
-              digits: "",
               events: [],
               firstAudioMillis: undefined,
               firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
