@@ -25,6 +25,59 @@ const leastCorrelation = 0.8
 const lagTolerance = 1
 const keptFrames = windowFrames + longestLag
 
+// Shared by all calls: the levels of one call, in order, while they are measured.
+const sentInOrder = new Float64Array(keptFrames)
+const heardInOrder = new Float64Array(keptFrames)
+
+const productsAt = (lag: number): number => {
+  let products = 0
+  for (let at = longestLag; at < keptFrames; at++) products += (sentInOrder[at - lag] ?? 0) * (heardInOrder[at] ?? 0)
+  return products
+}
+
+/** The sum of what lies in the window, or of its squares. */
+const sumOf = (levels: Float64Array): number => {
+  let sum = 0
+  for (let at = longestLag; at < keptFrames; at++) sum += levels[at] ?? 0
+  return sum
+}
+const squaresOf = (levels: Float64Array): number => {
+  let squares = 0
+  for (let at = longestLag; at < keptFrames; at++) squares += (levels[at] ?? 0) ** 2
+  return squares
+}
+
+interface Likeness {
+  readonly lag: number
+  readonly correlation: number
+  /** Of what is heard to what was sent. */
+  readonly slope: number
+}
+
+/** The lag at which the two are most alike. */
+const mostAlike = (): Likeness => {
+  const sumHeard = sumOf(heardInOrder)
+  const varianceHeard = squaresOf(heardInOrder) - sumHeard ** 2 / windowFrames
+  let sumSent = sumOf(sentInOrder)
+  let squaresSent = squaresOf(sentInOrder)
+  let [lag, correlation, slope] = [0, 0, 0]
+  for (let by = 0; by <= longestLag; by++) {
+    const varianceSent = squaresSent - sumSent ** 2 / windowFrames
+    const covariance = productsAt(by) - (sumSent * sumHeard) / windowFrames
+    const now = varianceSent > 0 && varianceHeard > 0 ? covariance / Math.sqrt(varianceSent * varianceHeard) : 0
+    if (now > correlation) {
+      lag = by
+      correlation = now
+      slope = covariance / varianceSent
+    }
+    // The window of what was sent moves on by a frame.
+    const [first, last] = [sentInOrder[longestLag - by - 1] ?? 0, sentInOrder[keptFrames - by - 1] ?? 0]
+    sumSent += first - last
+    squaresSent += first ** 2 - last ** 2
+  }
+  return { lag, correlation, slope }
+}
+
 export const makeEchoMeter = (): EchoMeter => {
   const sent = new Float64Array(keptFrames)
   const heard = new Float64Array(keptFrames)
@@ -33,49 +86,29 @@ export const makeEchoMeter = (): EchoMeter => {
   let suspectedLag: number | undefined
   let lag = 0
   let gain: number | undefined
-  /** The slope and the correlation at the lag that was looked at last. */
-  let slope = 0
-  let correlation = 0
 
-  const at = (levels: Float64Array, ago: number): number => levels[(frames - 1 - ago + keptFrames) % keptFrames] ?? 0
+  const sentAgo = (ago: number): number => sent[(frames - 1 - ago + keptFrames) % keptFrames] ?? 0
 
-  const correlate = (by: number): void => {
-    let [sumSent, sumHeard, squaresSent, squaresHeard, products] = [0, 0, 0, 0, 0]
-    for (let ago = 0; ago < windowFrames; ago++) {
-      const [one, other] = [at(sent, ago + by), at(heard, ago)]
-      sumSent += one
-      sumHeard += other
-      squaresSent += one * one
-      squaresHeard += other * other
-      products += one * other
-    }
-    const covariance = products - (sumSent * sumHeard) / windowFrames
-    const varianceSent = squaresSent - sumSent ** 2 / windowFrames
-    const varianceHeard = squaresHeard - sumHeard ** 2 / windowFrames
-    slope = varianceSent > 0 ? covariance / varianceSent : 0
-    correlation = varianceSent > 0 && varianceHeard > 0 ? covariance / Math.sqrt(varianceSent * varianceHeard) : 0
+  const unroll = (levels: Float64Array, into: Float64Array): void => {
+    const oldest = frames % keptFrames
+    into.set(levels.subarray(oldest))
+    into.set(levels.subarray(0, oldest), keptFrames - oldest)
   }
 
   const measure = (): void => {
-    let best = 0
-    let bestCorrelation = 0
-    for (let by = 0; by <= longestLag; by++) {
-      correlate(by)
-      if (correlation <= bestCorrelation) continue
-      bestCorrelation = correlation
-      best = by
-    }
-    const isAgain = suspectedLag !== undefined && Math.abs(best - suspectedLag) <= lagTolerance
-    suspectedLag = bestCorrelation >= leastCorrelation ? best : undefined
+    unroll(sent, sentInOrder)
+    unroll(heard, heardInOrder)
+    const likeness = mostAlike()
+    const isAgain = suspectedLag !== undefined && Math.abs(likeness.lag - suspectedLag) <= lagTolerance
+    suspectedLag = likeness.correlation >= leastCorrelation ? likeness.lag : undefined
     if (suspectedLag === undefined || !isAgain) return
-    correlate(best)
-    lag = best
-    gain = slope
+    lag = likeness.lag
+    gain = likeness.slope
   }
 
   return {
     push: (sentLevel, heardLevel) => {
-      if (frames >= windowFrames && at(sent, windowFrames - 1) > spokenLevel) spoken--
+      if (frames >= windowFrames && sentAgo(windowFrames - 1) > spokenLevel) spoken--
       sent[frames % keptFrames] = sentLevel
       heard[frames % keptFrames] = heardLevel
       frames++
@@ -86,7 +119,7 @@ export const makeEchoMeter = (): EchoMeter => {
     expected: () => {
       if (gain === undefined) return 0
       let loudest = 0
-      for (let ago = Math.max(0, lag - 2); ago <= lag + 2; ago++) loudest = Math.max(loudest, at(sent, ago))
+      for (let ago = Math.max(0, lag - 2); ago <= lag + 2; ago++) loudest = Math.max(loudest, sentAgo(ago))
       return gain * loudest
     }
   }

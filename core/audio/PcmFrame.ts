@@ -16,9 +16,24 @@ export const levelOf = (samples: Int16Array): number => {
   return Math.sqrt(power / Math.max(1, samples.length))
 }
 
+/** The square of each code's sample. */
+const squares = Float64Array.from({ length: 0x100 }, (_, code) => decodeSample(code) ** 2)
+
+/** The same of mu-law, without decoding it. */
+export const levelOfCodes = (codes: Uint8Array): number => {
+  let power = 0
+  for (let at = 0; at < codes.length; at++) power += squares[codes[at] ?? silence] ?? 0
+  return Math.sqrt(power / Math.max(1, codes.length))
+}
+
 /** Decodes a frame of mu-law. What it is short of is silence. */
 export const decodeInto = (frame: PcmFrame, codes: Uint8Array): void => {
   const { samples } = frame
-  for (let at = 0; at < samples.length; at++) samples[at] = decodeSample(codes[at] ?? silence)
-  frame.level = levelOf(samples)
+  let power = 0
+  for (let at = 0; at < samples.length; at++) {
+    const code = codes[at] ?? silence
+    samples[at] = decodeSample(code)
+    power += squares[code] ?? 0
+  }
+  frame.level = Math.sqrt(power / Math.max(1, samples.length))
 }

@@ -64,7 +64,21 @@ const hintsWith = (configurations: JsonObject, embedded: JsonObject, { expected,
   const dialogue = embeddedDialogue(embedded)
   return (node: ConversationNode): RecognizerHints => {
     const phrases = node.edges.flatMap(({ id }) => dialogue.edge(id).phrases)
-    const grammar = expected?.(modelNodeOf(embedded, { prompt: node.prompt, misunderstood: 0 }, node))
+    const grammar = expected === undefined ? undefined : grammarAt(node, embedded, expected)
     return { ...always, phrases, grammar }
   }
+}
+
+type Expected = NonNullable<ChosenServices["expected"]>
+
+/** By nodes, which the calls of a version share and never change: it takes half a millisecond to write one down. */
+const grammars = new WeakMap<ConversationNode, { readonly expected: Expected; readonly grammar: string }>()
+
+/** `embedded`: of the node's version. */
+const grammarAt = (node: ConversationNode, embedded: JsonObject, expected: Expected): string => {
+  const before = grammars.get(node)
+  if (before?.expected === expected) return before.grammar
+  const grammar = expected(modelNodeOf(embedded, { prompt: node.prompt, misunderstood: 0 }, node))
+  grammars.set(node, { expected, grammar })
+  return grammar
 }

@@ -5,7 +5,7 @@
  */
 import { makeEchoMeter } from "#core/audio/EchoMeter.ts"
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
-import { decodeInto, makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
+import { levelOfCodes, type PcmFrame } from "#core/audio/PcmFrame.ts"
 import { makeVoiceActivity } from "#core/audio/VoiceActivity.ts"
 import type { RecognizerEvent, RecognizerSession } from "#core/model/SpeechToText.ts"
 import { type BargeInEvent, type BargeInRules, holdUntil, initialBargeIn, nextBargeIn } from "#core/voice/BargeIn.ts"
@@ -61,8 +61,6 @@ class Turns implements TurnTaking {
   readonly #options: TurnTakingOptions
   readonly #events: TurnTakingEvents
   readonly #echo = makeEchoMeter()
-  /** Decoded for its level. */
-  readonly #sent = makePcmFrame()
   readonly #detector = makeVoiceDetector()
   readonly #activity = makeVoiceActivity({
     isVoice: (samples) => this.#detector.isVoice(samples),
@@ -104,8 +102,7 @@ class Turns implements TurnTaking {
   }
 
   tick(now: number, sent: Uint8Array, heard: PcmFrame | undefined): void {
-    decodeInto(this.#sent, sent)
-    this.#echo.push(this.#sent.level, heard?.level ?? 0)
+    this.#echo.push(levelOfCodes(sent), heard?.level ?? 0)
     this.#followAgent(now)
     const heldUntil = holdUntil(this.#bargeIn)
     if (heldUntil !== undefined && now >= heldUntil) this.#tellBargeIn({ _tag: "Passed", at: now })

@@ -26,7 +26,11 @@ export const stemsOf = (text: string): ReadonlyArray<string> => wordsOf(text).ma
 
 /** Where the phrase begins in the words, at or after a place; -1 if it does not occur. */
 export const placeOf = (words: ReadonlyArray<string>, phrase: ReadonlyArray<string>, from = 0): number => {
-  for (let at = from; at + phrase.length <= words.length; at++) if (phrase.every((word, offset) => words[at + offset] === word)) return at
+  for (let at = from; at + phrase.length <= words.length; at++) {
+    let same = 0
+    while (same < phrase.length && words[at + same] === phrase[same]) same++
+    if (same === phrase.length) return at
+  }
   return -1
 }
 
