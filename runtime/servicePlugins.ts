@@ -7,6 +7,7 @@ import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
 import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
 import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import { countPool } from "./metrics/SpeechMetrics.ts"
 import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
 
 // One core stays free for the calls themselves.
@@ -25,8 +26,12 @@ export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<stri
 
 const pocketsphinxIn = Effect.fnUntraced(function* (folder: string | undefined) {
   const files = folder === "off" ? undefined : findSphinx(folder ?? "/")
-  if (files !== undefined)
-    return [pocketsphinxProvider(yield* makeRecognition({ files, mostWaiting, processes, timeout: recognitionTimeout }))]
+  if (files !== undefined) {
+    const recognition = yield* makeRecognition({ files, mostWaiting, processes, timeout: recognitionTimeout })
+    const running = () => Math.min(processes, recognition.depth())
+    yield* countPool("pocketsphinx", { running, waiting: () => recognition.depth() - running() })
+    return [pocketsphinxProvider(recognition)]
+  }
   return folder === undefined || folder === "off"
     ? []
     : yield* new BadAdapter({ message: `POCKETSPHINX_DIR names ${folder}, which PocketSphinx is not in` })

@@ -13,6 +13,7 @@ import { type ConversationMetrics, CurrentConversationMetrics } from "./Conversa
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
 import type { MediaMetrics } from "./MediaMetrics.ts"
+import { CurrentSpeechMetrics, type SpeechMetrics } from "./SpeechMetrics.ts"
 import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
@@ -131,6 +132,19 @@ const conversationFamilies = (counts: ConversationMetrics): ReadonlyArray<Family
   )
 ]
 
+const speechFamilies = ({ pools }: SpeechMetrics): ReadonlyArray<Family> => [
+  gauge(
+    "speech_jobs_running",
+    "Texts, recordings and utterances that workers are at",
+    [...pools].map(([pool, { running }]) => [{ pool }, running()])
+  ),
+  gauge(
+    "speech_jobs_waiting",
+    "Texts, recordings and utterances that wait for a worker",
+    [...pools].map(([pool, { waiting }]) => [{ pool }, waiting()])
+  )
+]
+
 const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
   const [all, single] = [trunks(), endpoints()]
   const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
@@ -194,6 +208,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   const calls = yield* CurrentCallMetrics
   const webhooks = yield* CurrentWebhookMetrics
   const conversations = yield* CurrentConversationMetrics
+  const speech = yield* CurrentSpeechMetrics
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -226,6 +241,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     ...callFamilies(calls),
     ...socketFamilies(calls),
     ...conversationFamilies(conversations),
+    ...speechFamilies(speech),
     ...webhookFamilies(webhooks),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),

@@ -6,6 +6,7 @@
 import { Clock, Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
 import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
 import { areLate, leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
 import { makeSpeechThread, SpeechNotMade, type SpeechThread } from "./SpeechThread.ts"
@@ -202,6 +203,7 @@ export const makeSpeechWorkers = <Request, E = never>(
       isOpen: true,
       pieceMillis: 0
     }
+    yield* countPool(options.name, { running: () => workers.making.size, waiting: () => workers.waiting.size })
     yield* Effect.addFinalizer(() => Effect.forEach(places, ({ thread }) => thread.stop, { concurrency: "unbounded" }))
     yield* Effect.addFinalizer(() => close(workers))
     return {

@@ -5,6 +5,7 @@ import { Histogram } from "#core/Histogram.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
 import { metricsText, type Sources } from "#runtime/metrics/metrics.ts"
+import { CurrentSpeechMetrics, SpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
 import { CurrentWebhookMetrics, WebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import { PoolUse, PoolUses } from "#runtime/postgres/PoolUse.ts"
 import { histogram, textOf } from "#runtime/metrics/prometheusText.ts"
@@ -19,6 +20,9 @@ const up = Up.make({ answeredAt: 4000 })
 const pools = { engine: new PoolUse(), requests: new PoolUse() }
 const seconds = new Histogram([0.01, 0.1])
 for (const value of [0.004, 0.01, 0.05, 7]) seconds.observe(value)
+const speech = new SpeechMetrics()
+speech.pools.set("flite", { running: () => 1, waiting: () => 12 })
+speech.pools.set("pocketsphinx", { running: () => 0, waiting: () => 0 })
 const sources: Sources = {
   liveCalls: () => 3,
   runningCampaigns: () => 2,
@@ -50,6 +54,7 @@ const told = <A, E>(
       Layer.succeed(PoolUses, pools),
       Layer.succeed(CurrentCallMetrics, calls),
       Layer.succeed(CurrentWebhookMetrics, webhooks),
+      Layer.succeed(CurrentSpeechMetrics, speech),
       Config.layerOf(environment)
     ]),
     Effect.runPromise
@@ -84,6 +89,14 @@ t.test("given metrics, when they are read, then there are figures of calls, conn
     [3, 2, 2, 1, 1, 2, 0]
   )
   t.equal(figures.values.get('calls_ended_total{outcome="no_answer"}'), 0, "what has not happened yet is there, with 0")
+})
+
+t.test("given workers of speech, when the metrics are read, then each pool tells what it is at, and what waits", async (t) => {
+  const { values } = await read()
+  t.strictSame(
+    ['running{pool="flite"}', 'waiting{pool="flite"}', 'running{pool="pocketsphinx"}'].map((name) => values.get(`speech_jobs_${name}`)),
+    [1, 12, 0]
+  )
 })
 
 t.test("given answers of routes, when they are read, then each is told by method, pattern and status", async (t) => {

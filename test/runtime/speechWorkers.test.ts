@@ -2,6 +2,7 @@
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import t from "tap"
 import { CampaignId } from "#core/Id.ts"
+import { CurrentSpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { areLate, leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
@@ -123,6 +124,28 @@ t.test(
     t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
   }
 )
+
+t.test("given a worker that is busy, when more is asked for, then the metrics tell what it is at and what waits", async (t) => {
+  const order: Array<string> = []
+  const jobs = await speaking((tts) =>
+    Effect.gen(function* () {
+      const { pools } = yield* CurrentSpeechMetrics
+      const jobs = () => [pools.get("flite")?.running(), pools.get("flite")?.waiting()]
+      const ask = asking(tts, order)
+      const before = jobs()
+      const slow = yield* ask("slow")
+      const next = [yield* ask("next"), yield* ask("last"), yield* ask("last")]
+      const during = jobs()
+      const channel = new BroadcastChannel("goOn")
+      const told = setInterval(() => channel.postMessage("go on"), 10)
+      yield* Fiber.joinAll([slow, ...next])
+      clearInterval(told)
+      channel.close()
+      return { before, during, after: jobs() }
+    })
+  )
+  t.strictSame(jobs, { before: [0, 0], during: [1, 2], after: [0, 0] })
+})
 
 t.test("given a worker that dies, when more is asked for, then it is made by another", async (t) => {
   const exits = await speaking((tts) =>

@@ -1,0 +1,31 @@
+/** How much the workers of this process have to do that speak, prepare recordings, and recognize speech. */
+import { Context, Effect, type Scope } from "effect"
+
+/** Read whenever the metrics are. */
+interface SpeechPool {
+  /** What is being worked at. */
+  readonly running: () => number
+  /** What waits for a worker. */
+  readonly waiting: () => number
+}
+
+export class SpeechMetrics {
+  readonly pools = new Map<string, SpeechPool>()
+}
+
+/** The pools of this process. */
+export const CurrentSpeechMetrics = Context.Reference<SpeechMetrics>("runtime/metrics/CurrentSpeechMetrics", {
+  defaultValue: () => new SpeechMetrics()
+})
+
+/** Until the scope closes. */
+export const countPool = (name: string, pool: SpeechPool): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.flatMap(CurrentSpeechMetrics, ({ pools }) =>
+    Effect.acquireRelease(
+      Effect.sync(() => void pools.set(name, pool)),
+      () =>
+        Effect.sync(() => {
+          if (pools.get(name) === pool) pools.delete(name)
+        })
+    )
+  )
