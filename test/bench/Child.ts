@@ -37,6 +37,8 @@ interface Program {
   readonly file: string
   readonly environment?: NodeJS.ProcessEnv
   readonly nodeOptions?: ReadonlyArray<string>
+  /** Where it is started: in the folder of the benchmark unless set. */
+  readonly cwd?: string | undefined
 }
 
 const ended = (process: ChildProcess) => process.exitCode !== null || process.signalCode !== null
@@ -70,10 +72,10 @@ const heard = <A>(process: ChildProcess, failed: () => Error, listen: (give: (va
   })
 
 /** Runs until the scope closes. Errors that it logs are shown. */
-export const startChild = ({ environment, file, nodeOptions }: Program): Effect.Effect<Child, never, Scope.Scope> =>
+export const startChild = ({ cwd, environment, file, nodeOptions }: Program): Effect.Effect<Child, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
-      const options = { env: environment, execArgv: [...(nodeOptions ?? [])], stdio: ["ignore", "pipe", "pipe", "ipc"] as const }
+      const options = { cwd, env: environment, execArgv: [...(nodeOptions ?? [])], stdio: ["ignore", "pipe", "pipe", "ipc"] as const }
       return fork(fileURLToPath(new URL(file, import.meta.url)), { ...options, stdio: [...options.stdio] })
     }),
     stop

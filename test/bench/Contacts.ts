@@ -17,7 +17,7 @@ export const rowsOf = (count: number, suffix: Suffix, from = 0): ReadonlyArray<R
     numberOf(from + index, suffix),
     names[index % names.length] ?? "",
     cities[index % cities.length] ?? "",
-    `A-${index}`,
+    `A-${from + index}`,
     `${(index % 900) + 10}.50`
   ])
 

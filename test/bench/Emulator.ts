@@ -3,6 +3,7 @@ import { Effect, type Scope } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { startChild } from "./Child.ts"
+import type { Conversed, ConverserPlan } from "./Converser.ts"
 import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow, TwilioOptions } from "./emulatorMain.ts"
 
 const LOOK_AGAIN = "200 millis"
@@ -13,6 +14,8 @@ export interface Emulator extends EmulatorAddress {
   readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
   /** Frames that callees heard, and that they should have heard. */
   readonly flow: Effect.Effect<Flow>
+  /** What callees who converse have noted since it was asked last. */
+  readonly conversed: Effect.Effect<Conversed>
   /** When each callee first heard more than noise, by channel. */
   readonly spoken: Effect.Effect<ReadonlyMap<string, number>>
   /** Returns once the counts are so. */
@@ -22,12 +25,22 @@ export interface Emulator extends EmulatorAddress {
 // Nobody else sends messages over this channel.
 const answerOf = (message: unknown) => message as EmulatorAnswer
 
-export const startEmulator = (options: AriEmulatorOptions) => start("asterisk", options)
-export const startTwilio = (options: TwilioOptions) => start("twilio", options)
+/** `callees`: all of them converse, in place of what their numbers would do. */
+export const startEmulator = (options: AriEmulatorOptions, callees?: ConverserPlan) => start("asterisk", options, callees)
+export const startTwilio = (options: TwilioOptions, callees?: ConverserPlan) => start("twilio", options, callees)
 
-const start = (name: "asterisk" | "twilio", options: object): Effect.Effect<Emulator, never, Scope.Scope> =>
+const start = (
+  name: "asterisk" | "twilio",
+  options: object,
+  callees: ConverserPlan | undefined
+): Effect.Effect<Emulator, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const environment = { ...process.env, EMULATOR: name, EMULATOR_OPTIONS: JSON.stringify(options) }
+    const environment = {
+      ...process.env,
+      EMULATOR: name,
+      EMULATOR_OPTIONS: JSON.stringify(options),
+      EMULATOR_CALLEES: JSON.stringify(callees ?? null)
+    }
     const child = yield* startChild({ file: "emulatorMain.ts", environment })
     const ask = <A>(question: object, reads: (answer: EmulatorAnswer) => A | undefined) =>
       Effect.suspend(() => {
@@ -46,6 +59,7 @@ const start = (name: "asterisk" | "twilio", options: object): Effect.Effect<Emul
       ...address,
       pid: child.pid,
       counts,
+      conversed: ask({ conversed: true }, (answer) => ("conversed" in answer ? answer.conversed : undefined)),
       spoken,
       flow: ask({ flow: true }, (answer) => ("flow" in answer ? answer.flow : undefined)),
       until,

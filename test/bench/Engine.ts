@@ -6,6 +6,7 @@ import { variables } from "#runtime/config/config.ts"
 import { type Child, startChild } from "./Child.ts"
 import type { Database } from "./Database.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
+import { parse } from "#test/support/prometheus.ts"
 
 const READY_TIMEOUT = "30 seconds"
 const answerMillis = 60_000
@@ -17,6 +18,7 @@ export interface Engine {
   readonly address: { readonly port: number; readonly key: string }
   readonly get: (path: string) => Effect.Effect<unknown>
   readonly post: (path: string, body?: object) => Effect.Effect<unknown>
+  readonly put: (path: string, body: object) => Effect.Effect<unknown>
   /** The key of the uploaded file. */
   readonly upload: (csv: string) => Effect.Effect<string>
 }
@@ -26,6 +28,8 @@ interface EngineSettings {
   /** Instead of `runtime/start.js`; relative to this folder. */
   readonly file?: string
   readonly nodeOptions?: ReadonlyArray<string>
+  /** The folder that npm packages of its adapters and services are installed in. */
+  readonly cwd?: string | undefined
 }
 
 const defaults = {
@@ -49,12 +53,12 @@ export const environmentOf = (settings: Readonly<Record<string, string>>): NodeJ
 
 export const startEngine = (
   { folder, url }: Pick<Database, "folder" | "url">,
-  { environment, file = "../../runtime/start.js", nodeOptions = [] }: EngineSettings = {}
+  { cwd, environment, file = "../../runtime/start.js", nodeOptions = [] }: EngineSettings = {}
 ): Effect.Effect<Engine, never, Scope.Scope> =>
   Effect.gen(function* () {
     const key = randomBytes(16).toString("hex")
     const settings = { ...defaults, ...environment, API_KEY: key, DATABASE_URL: url, DATA_DIR: folder }
-    const child = yield* startChild({ file, environment: environmentOf(settings), nodeOptions })
+    const child = yield* startChild({ cwd, file, environment: environmentOf(settings), nodeOptions })
     const [, site = ""] = yield* child.line(/^Trunkline is ready at (\S+)/).pipe(Effect.timeout(READY_TIMEOUT), Effect.orDie)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new Agent({ keepAlive: true, timeout: idleMillis })),
@@ -68,6 +72,7 @@ export const startEngine = (
       address: { port: Number(new URL(site).port), key },
       get: (path) => ask("GET", path),
       post: (path, body) => ask("POST", path, body),
+      put: (path, body) => ask("PUT", path, body),
       upload: Effect.fnUntraced(function* (csv) {
         const address = yield* ask("POST", "/s3/presigned-upload-url", {
           file_name: "list.csv",
@@ -110,6 +115,13 @@ const exchange = ({ agent, body, headers, method, url }: Exchange): Effect.Effec
 const at = (answer: unknown, name: string): unknown => (answer instanceof Object ? Reflect.get(answer, name) : undefined)
 const textAt = (answer: unknown, name: string): string => String(at(answer, name))
 export const numberAt = (answer: unknown, name: string): number => Number(at(answer, name))
+
+/** Needs `METRICS` to be on. */
+export const metricsOf = ({ address }: Engine) =>
+  Effect.map(
+    Effect.promise(async () => await (await fetch(`http://127.0.0.1:${address.port}/metrics`)).text()),
+    parse
+  )
 
 /** A telephony configuration for the emulator, and an agent, whose id is returned. */
 export const prepare = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, greeting = "") {

@@ -33,6 +33,7 @@ import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
+import { voiceCapacity } from "./voiceCapacity.ts"
 
 const TIMEOUT = "15 minutes"
 
@@ -44,6 +45,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   greetings,
   media,
   mediaSocket,
+  voiceCapacity,
   originateHttp,
   statements,
   create,

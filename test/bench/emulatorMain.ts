@@ -2,6 +2,7 @@
 import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { type Conversed, type ConverserPlan, makeConversers } from "./Converser.ts"
 
 export interface EmulatorAddress {
   readonly url: string
@@ -23,6 +24,7 @@ export type EmulatorAnswer =
   | { readonly flow: Flow }
   | { readonly spoken: ReadonlyArray<readonly [channelId: string, at: number]> }
   | { readonly entries: ReadonlyArray<CalleeEntry> }
+  | { readonly conversed: Conversed | undefined }
 
 const tell = (answer: EmulatorAnswer) => process.send?.(answer)
 
@@ -36,8 +38,12 @@ const startTwilio = async () => {
 }
 
 const emulator = await (process.env["EMULATOR"] === "twilio" ? startTwilio() : startAriEmulator(options as AriEmulatorOptions))
+const plan: ConverserPlan | null = JSON.parse(process.env["EMULATOR_CALLEES"] ?? "null")
+const conversers = plan === null ? undefined : makeConversers(plan)
+if (conversers !== undefined) emulator.log.talkerFor = conversers.join
 process.on("message", (question) => {
   if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
+  else if (question instanceof Object && "conversed" in question) tell({ conversed: conversers?.take() })
   else if (question instanceof Object && "spoken" in question) tell({ spoken: emulator.log.firstSpoken() })
   else if (question instanceof Object && "flow" in question) tell({ flow: emulator.log.flow() })
   else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live(), answered: emulator.log.count("answered") } })

@@ -64,8 +64,8 @@ export class CalleeLog {
   /** When the engine confirmed that a carrier had ended the audio of a call. Kept for as long as the log. */
   readonly audioEnds = new Map<string, number>()
   /** Callees who hold a conversation, by call, in place of what their numbers would say. Asked once a call, when its audio begins. */
-  talkerFor: (channelId: string) => Talker | undefined = () => undefined
-  #talkers = new Map<string, Talker | undefined>()
+  talkerFor: (channelId: string) => Pick<Talker, "next"> | undefined = () => undefined
+  #talkers = new Map<string, Pick<Talker, "next"> | undefined>()
 
   record(entry: Omit<CalleeEntry, "at">, at = preciseNow()): void {
     if (entry.kind === "originate") this.#mostLive = Math.max(this.#mostLive, ++this.#live)
@@ -173,7 +173,7 @@ export class CalleeLog {
     if (frames.length < keptFrames) frames.push(frame)
   }
 
-  talker(channelId: string): Talker | undefined {
+  talker(channelId: string): Pick<Talker, "next"> | undefined {
     if (!this.#talkers.has(channelId)) this.#talkers.set(channelId, this.talkerFor(channelId))
     return this.#talkers.get(channelId)
   }

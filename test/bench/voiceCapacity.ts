@@ -1,0 +1,183 @@
+/**
+ * How many conversations one engine carries, recorded, in each of which the agent speaks 45 % of the time and the callee takes six turns a minute: more
+ * and more of them, until callees miss more than one frame in a thousand, or the engine holds further calls back. With speech from the cache and a
+ * recognizer that costs nothing, through an emulated Asterisk and through a carrier's media socket; and with all of it made and recognized on the
+ * machine, by flite and PocketSphinx. The callees and whatever carries their calls share the machine, and their cost is a figure of its own. The control
+ * sends each frame back as it comes, through the same emulated Asterisk.
+ *
+ * Last, a hundred callees are called at once, so that all of them have finished their first answer within about a second.
+ */
+import { Effect } from "effect"
+import { allocatedDuring } from "./Allocation.ts"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { byEcho, carried, cleanOf, cpuMillisOf, type RampPlan, tooMany } from "./callRamp.ts"
+import type { Conversed } from "./Converser.ts"
+import { callees, throughAsterisk, throughTwilio } from "./conversingEngine.ts"
+import { cpuSecondsOf } from "./Cpu.ts"
+import { metricsOf } from "./Engine.ts"
+import { type Figure, type Goal, quantile } from "./Figure.ts"
+import { postgresSecondsOf } from "./PostgresCpu.ts"
+import { treeSecondsOf } from "./TreeCpu.ts"
+
+const framesPerSecond = 50
+/** For the first turns, in which code is compiled and speech is made that is cached from then on. */
+const settle = "6 seconds"
+
+interface Plan {
+  readonly echo: RampPlan
+  readonly asterisk: RampPlan
+  readonly carrier: RampPlan
+  readonly made: RampPlan
+  readonly atOnce: number
+}
+
+const planOf = ({ quick }: Options): Plan => {
+  if (quick) {
+    const small: RampPlan = { first: 4, step: 4, most: 4, windowSeconds: 12, settle }
+    return { echo: { ...small, settle: "1 second", windowSeconds: 2 }, asterisk: small, carrier: small, made: small, atOnce: 4 }
+  }
+  // In a window, every callee takes a turn.
+  const windowSeconds = 10
+  return {
+    echo: { first: 200, step: 100, most: 600, windowSeconds: 5, settle: "2 seconds" },
+    asterisk: { first: 150, step: 75, most: 450, windowSeconds, settle },
+    carrier: { first: 150, step: 50, most: 250, windowSeconds, settle },
+    made: { first: 30, step: 15, most: 75, windowSeconds, settle },
+    atOnce: 100
+  }
+}
+
+interface Noted {
+  readonly conversed: Conversed
+  /** Seconds of a core. Of Postgres and of the far end: undefined where there is no Linux to ask. */
+  readonly cpu: { readonly engine: number; readonly postgres: number; readonly callees: number }
+  readonly bytes: number
+}
+
+type Through = typeof throughAsterisk
+
+const seconds = (spent: number | undefined) => spent ?? 0
+
+const notedBy = ({ database, emulator, engine }: Effect.Success<ReturnType<Through>>, step: Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    yield* emulator.conversed
+    const spent = Effect.all({
+      // With the processes that recognize speech.
+      engine: Effect.map(cpuSecondsOf(engine.child), (own) => treeSecondsOf(engine.child.pid) ?? own),
+      postgres: Effect.map(postgresSecondsOf(database), seconds),
+      callees: Effect.sync(() => seconds(treeSecondsOf(emulator.pid)))
+    })
+    const before = yield* spent
+    const { bytes } = yield* allocatedDuring(engine.child, step)
+    const after = yield* spent
+    const cpu = {
+      engine: after.engine - before.engine,
+      postgres: after.postgres - before.postgres,
+      callees: after.callees - before.callees
+    }
+    const noted: Noted = { conversed: yield* emulator.conversed, cpu, bytes }
+    return noted
+  })
+
+const conversations = (through: Through, speech: Parameters<Through>[0], plan: RampPlan) =>
+  Effect.gen(function* () {
+    const conversing = yield* through(speech)
+    const run = yield* carried(plan, conversing.emulator, { add: conversing.add, noted: (step) => notedBy(conversing, step) })
+    const { values } = yield* metricsOf(conversing.engine)
+    return { ...run, limit: values.get("media_calls_limit") }
+  }).pipe(Effect.scoped)
+
+const answersOf = ({ answers }: Conversed): ReadonlyArray<number> => answers.map(({ millis }) => millis)
+
+interface Control {
+  readonly calls: number
+  readonly cpuMillis: number
+}
+const controlled = (control: number | undefined) => (control === undefined ? {} : { control })
+
+/** Those of the highest count that was carried without loss; of the first, if none was. */
+const figuresOf = (
+  title: string,
+  goal: Goal,
+  run: Effect.Success<ReturnType<typeof conversations>>,
+  control?: Control
+): ReadonlyArray<Figure> => {
+  const name = (what: string) => `voice-capacity, ${title}, ${what}`
+  const [clean, failed] = [cleanOf(run), tooMany(run)]
+  const shown = clean ?? failed
+  const count: Figure = { name: name("conversations"), value: clean?.calls ?? 0, unit: "calls", goal, ...controlled(control?.calls) }
+  const held: Figure = { name: name("more calls were held back"), value: run.wasHeldBack ? 1 : 0, unit: "" }
+  const lost =
+    failed === undefined || clean === undefined
+      ? []
+      : [{ name: name(`frames missed at ${failed.calls}`), value: 1000 * failed.lost, unit: "in 1,000" }]
+  const limit = run.limit === undefined ? [] : [{ name: name("limit that the engine has found"), value: run.limit, unit: "calls" }]
+  if (shown === undefined) return [count, ...limit, held]
+  const { bytes, conversed, cpu } = shown.noted
+  const answers = answersOf(conversed)
+  const cpuOf = (spent: number) => cpuMillisOf(shown, spent)
+  return [
+    count,
+    { name: name(`frames missed at ${shown.calls}`), value: 1000 * shown.lost, unit: "in 1,000" },
+    { name: name("answer to agent, p50"), value: quantile(answers, 0.5), unit: "ms", goal: { atMost: 260 } },
+    { name: name("answer to agent, p95"), value: quantile(answers, 0.95), unit: "ms", goal: { atMost: 400 } },
+    { name: name("answers without a reply"), value: conversed.unanswered, unit: "", goal: { atMost: 0 } },
+    { name: name("turns of a callee"), value: (60_000 * answers.length) / conversed.millis, unit: "/min" },
+    { name: name("the agent speaks"), value: (100 * conversed.spokenMillis) / conversed.millis, unit: "%" },
+    { name: name("CPU of a call, engine"), value: cpuOf(cpu.engine), unit: "ms/s", ...controlled(control?.cpuMillis) },
+    { name: name("CPU of a call, Postgres"), value: cpuOf(cpu.postgres), unit: "ms/s" },
+    { name: name("CPU of a call, callees and carrier"), value: cpuOf(cpu.callees), unit: "ms/s" },
+    { name: name("allocated for a frame each way"), value: bytes / (shown.calls * shown.seconds * framesPerSecond), unit: "bytes" },
+    ...lost,
+    ...limit,
+    held
+  ]
+}
+
+/** All of them answer the first question within about a second. */
+const answersAtOnce = (callees: number) =>
+  Effect.gen(function* () {
+    const { add, emulator } = yield* throughAsterisk("cached")
+    // One call first, so that nobody waits for what is made once.
+    yield* add(1, callees)
+    yield* emulator.until(({ answered }) => answered >= 1)
+    yield* Effect.repeat(Effect.delay(emulator.conversed, LOOK_AGAIN), { until: ({ answers }) => answers.length > 0 })
+    yield* add(callees, 0, callees)
+    yield* emulator.until(({ answered }) => answered > callees)
+    yield* Effect.sleep(FIRST_ANSWERS)
+    const first = (yield* emulator.conversed).answers.filter(({ turn }) => turn === 1)
+    const times = first.map(({ at }) => at)
+    const waits = first.map(({ millis }) => millis)
+    const name = (what: string) => `voice-capacity, ${callees} answers at once, ${what}`
+    const figures: ReadonlyArray<Figure> = [
+      { name: name("replies"), value: first.length, unit: "", goal: { atLeast: callees } },
+      { name: name("within"), value: Math.max(...times) - Math.min(...times), unit: "ms" },
+      { name: name("answer to agent, p50"), value: quantile(waits, 0.5), unit: "ms" },
+      { name: name("answer to agent, p95"), value: quantile(waits, 0.95), unit: "ms", goal: { atMost: 800 } }
+    ]
+    return figures
+  }).pipe(Effect.scoped)
+const LOOK_AGAIN = "200 millis"
+/** The first question, the time to think, the answer, and the reply to it. */
+const FIRST_ANSWERS = `${5 + callees.thinksMillis / 1000 + 4} seconds` as const
+
+export const voiceCapacity: Benchmark = {
+  name: "voice-capacity",
+  run: (options) =>
+    Effect.gen(function* () {
+      const plan = planOf(options)
+      const echo = cleanOf(yield* byEcho(plan.echo))
+      const control: Control = { calls: echo?.calls ?? 0, cpuMillis: echo === undefined ? 0 : cpuMillisOf(echo, echo.noted) }
+      const asterisk = yield* conversations(throughAsterisk, "cached", plan.asterisk)
+      const carrier = yield* conversations(throughTwilio, "cached", plan.carrier)
+      const made = yield* conversations(throughAsterisk, "made", plan.made)
+      const atOnce = yield* answersAtOnce(plan.atOnce)
+      const figures: ReadonlyArray<Figure> = [
+        ...figuresOf("Asterisk", { atLeast: 0.75 * control.calls }, asterisk, control),
+        ...figuresOf("media socket", { atLeast: 150 }, carrier),
+        ...figuresOf("all of it on the machine", { atLeast: 60 }, made),
+        ...atOnce
+      ]
+      return figures
+    })
+}
