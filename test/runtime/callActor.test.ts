@@ -1,10 +1,8 @@
 /** The call's actor until the answer: what is sent, when, and never twice. */
 import { Effect } from "effect"
 import t from "tap"
-import { OriginateRefused } from "#core/provider/Adapter.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { noReply, refusal, type World } from "#test/support/fakes.ts"
-import { callId, wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
+import { noReply, type World } from "#test/support/fakes.ts"
+import { wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
 t.test(
   "given a call that is answered and hung up, then each step is recorded before the next is taken, and the line is free before the end is recorded",
@@ -144,73 +142,6 @@ t.test("given a look that tells more than the call's state", async (t) => {
     [answered, hungUp("normal_clearing")],
     ["answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"]
   )
-})
-
-t.test("given a request that is refused, then the attempt is void, and the trunk rests as long as it should", async (t) => {
-  const check = async (reason: Parameters<typeof refusal>[0], restMillis: number | undefined, retryAfterMillis?: number) => {
-    const { log, trunk } = await play(
-      ({ world }) => {
-        world.originate = refusal(reason, retryAfterMillis)
-      },
-      () => Effect.void
-    )
-    t.strictSame(log, [...accepted, "void", "line free, 0 slots"], reason)
-    const trouble = trunk?.trouble()
-    t.equal(trouble && trouble.until - trouble.since, restMillis, reason)
-  }
-  await check("unreachable", 5000)
-  await check("rate_limited", 5000)
-  await check("rate_limited", 17_000, 17_000)
-  await check("auth_refused", undefined)
-  await check("no_credit", undefined)
-  await check("misconfigured", undefined)
-})
-
-t.test("given a refusal after an end of the call was told, then the journal does not say that there was none", async (t) => {
-  const check = async (name: string, told: ReadonlyArray<TrunkEvent>, noted: ReadonlyArray<string>) => {
-    const { world } = await play(
-      ({ world }) => {
-        world.originate = Effect.andThen(Effect.sleep("1 second"), refusal("rate_limited"))
-      },
-      ({ says }) => steps(...told.map(says), wait("2 seconds"))
-    )
-    t.strictSame(world.journal, noted, name)
-  }
-  await check("nothing was told: noted at once, and when it is recorded", [], ["undone", "undone"])
-  await check("an end that may hide an answer", [hungUp("normal_clearing")], [])
-  await check("it has rung", [{ _tag: "Rang" }], ["placed"])
-})
-
-t.test("given a refusal that quotes the number, then its words are kept and told without it", async (t) => {
-  const quoted = (reason: OriginateRefused["reason"]) =>
-    Effect.fail(new OriginateRefused({ reason, detail: "Cannot dial PJSIP/+15551@trunk (15551)" }))
-  const detail = "Cannot dial PJSIP/+{number}@trunk ({number})"
-  for (const reason of ["unreachable", "misconfigured"] as const) {
-    const { logged, trunk } = await play(
-      ({ world }) => {
-        world.originate = quoted(reason)
-      },
-      () => Effect.void
-    )
-    t.equal(reason === "unreachable" ? trunk?.trouble()?.detail : trunk?.refusal(), detail)
-    t.notMatch(JSON.stringify(logged), /15551/)
-    t.match(
-      logged.find(([message]) => message === "an originate was refused"),
-      ["an originate was refused", { callId }]
-    )
-  }
-})
-
-t.test("given a number that is refused, then the contact has failed, and the trunk is none the worse", async (t) => {
-  const { log, trunk, world } = await play(
-    ({ world }) => {
-      world.originate = refusal("number_refused")
-    },
-    () => Effect.void
-  )
-  t.strictSame(log, [...accepted, "line free, 0 slots", "ended failed"])
-  t.match(world.contacts, [{ state: "failed" }])
-  t.equal(trunk?.trouble(), undefined)
 })
 
 t.test("given an attempt that was claimed as sent, then it is not marked again", async (t) => {
