@@ -32,6 +32,10 @@ const loudEcho = { decibels: -15, millis: 240 }
 /** Voice is louder than the echo: 6 dB. */
 const overEcho = 2
 const pauseMillis = 100
+/** WebRTC's detector goes on for up to this after the last sound of a long voice. */
+const detectorTailMillis = 100
+/** A frame so much quieter than the voice is not part of it: 24 dB. */
+const underVoice = 1 / 16
 const quietHangoverMillis = 200
 const noisyHangoverMillis = 400
 /** Noise of which the gate knows nothing yet, and noise in which a third of all utterances would be split by the shorter hang-over. */
@@ -57,6 +61,9 @@ export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: Voice
   let unvoicedMillis = 0
   /** The noise before the voice: the voice itself must not count as noise when it pauses. */
   let noiseBefore = 0
+  /** The loudest frame of this voice, and how long ago a frame was nearly as loud. */
+  let loudest = 0
+  let quietMillis = 0
 
   const neededMillis = () => (isInterrupting?.() === true ? interruptMillis(echo?.decibels()) : startMillis)
 
@@ -87,9 +94,13 @@ export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: Voice
   return {
     push: (frame) => {
       // Both hear every frame, because both learn what the line sounds like.
+      if (state === "silent" && voicedMillis === 0) loudest = 0
+      loudest = Math.max(loudest, frame.level)
+      quietMillis = frame.level >= loudest * underVoice ? 0 : quietMillis + frameMillis
       const isLoud = gate.push(frame.level) && frame.level >= overEcho * (echo?.expected() ?? 0)
       return isVoice(frame.samples) && isLoud ? onVoice() : onSilence()
     },
-    changedMillisAgo: () => (state === "speaking" ? voicedMillis : unvoicedMillis)
+    changedMillisAgo: () =>
+      state === "speaking" ? voicedMillis : Math.max(unvoicedMillis, Math.min(quietMillis, unvoicedMillis + detectorTailMillis))
   }
 }

@@ -5,11 +5,12 @@ import type { ModelUsage } from "#core/model/LanguageModel.ts"
 import type { FeedbackEvent, UsageInfo } from "#core/run/RunRecord.ts"
 
 /**
- * What callees wait for. `recognition`: from the end of the callee's turn to its text. `first_token`: from there to the first piece of the language
- * model's answer. `synthesis`: from a text to the first of its speech. `first_audio`: from the end of the callee's turn to the first sound of the
- * agent, which is all that the callee notices.
+ * What callees wait for. `recognition`: from the end of the callee's voice to the text of the turn. `end_of_turn`: from the end of the voice until the
+ * turn is certain to be over, which is seldom before its text is there. `first_token`: from a request that the callee waits for to the first piece of the
+ * language model's answer. `synthesis`: from a text that nothing is heard before to its speech. `first_audio`: from the end of the voice to the first
+ * sound of the agent, which is all that the callee notices.
  */
-export const latencyStages = ["recognition", "first_token", "synthesis", "first_audio"] as const
+export const latencyStages = ["recognition", "end_of_turn", "first_token", "synthesis", "first_audio"] as const
 export type LatencyStage = (typeof latencyStages)[number]
 
 /** A service and its model or voice, as they stand in the usage of a run. */

@@ -6,6 +6,8 @@ import { notUnderstood } from "#core/model/SpeechToText.ts"
 const complete = 0.95
 const neutral = 0.5
 const incomplete = 0.1
+/** A number that may be whole, and may go on after a pause between two groups. */
+const perhapsWhole = 0.29
 
 /** Words after which nobody stops: conjunctions, prepositions, articles, auxiliaries, and the sounds of thinking. */
 const openWords = new Set(
@@ -28,7 +30,7 @@ const ofDigits = (words: ReadonlyArray<string>, least: number, most: number): nu
   // Something else than the number was said.
   if (digits === 0) return undefined
   if (digits >= most) return complete
-  return digits < least ? incomplete : neutral
+  return digits < least ? incomplete : perhapsWhole
 }
 
 const probabilityOf = ({ expects, isAnswer, text }: Pause): number => {

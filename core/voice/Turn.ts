@@ -73,8 +73,11 @@ interface Heard extends Awaited {
 interface Waiting extends Heard {
   readonly _tag: "Waiting"
   readonly since: number
-  /** Of the present revision. */
+  /** Of the present revision, for which it was asked then. */
   readonly probability: number | undefined
+  readonly askedAt: number
+  /** Until then it shows whether a text that came after all else had been transcribed is the beginning of more. */
+  readonly freshUntil: number
 }
 
 export type TurnState = ({ readonly _tag: "Idle" } & Awaited) | ({ readonly _tag: "Speaking" } & Heard) | Waiting
@@ -101,6 +104,10 @@ const ownedWaitMillis = 1500
 const longestStaleMillis = 2000
 const mostSpeculations = 3
 const unjudged = 0.5
+/** However late a text comes, there is time to judge it. */
+const judgeMillis = 100
+/** Voice is noticed within this, once a recognizer has understood the first of it. */
+const freshMillis = 200
 /** Whoever speaks for so long will not stop at this pause. */
 const longestForeseeableMillis = 10_000
 
@@ -126,10 +133,12 @@ const textOf = ({ final, partial }: Turn): string => [final, partial].filter((pa
 /** When `Passed` is due; undefined when nothing is waited for. */
 export const deadlineOf = (state: TurnState, { ownsTurns }: TurnOptions): number | undefined => {
   if (state._tag !== "Waiting") return undefined
-  const { owed, probability, since, turn } = state
+  const { askedAt, freshUntil, owed, probability, since, turn } = state
   if (textOf(turn) === "") return since + longestWaitWithoutTextMillis
   if (ownsTurns) return since + ownedWaitMillis
-  return since + (owed > 0 ? longestWaitMillis : delayOf(probability ?? unjudged))
+  if (owed > 0) return since + longestWaitMillis
+  const judged = probability === undefined ? Math.max(since + delayOf(unjudged), askedAt + judgeMillis) : since + delayOf(probability)
+  return Math.max(judged, freshUntil)
 }
 
 const beginning = (from: number): Turn => ({ from, final: "", partial: "", speculations: 0, foreseen: undefined })
@@ -142,7 +151,7 @@ export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptio
     case "VoiceStarted":
       return onVoice(state, event.at)
     case "VoicePaused":
-      return onPause(state, event.since, options)
+      return onPause(state, event, options)
     case "Transcribed":
       return settled(onText(state, event), event.at, options)
     case "Judged":
@@ -172,13 +181,17 @@ const onVoice = (state: TurnState, at: number): TurnStep => {
   return only({ ...state, _tag: "Speaking", revision, turn: { ...state.turn, foreseen: undefined } }, ...cancelled(state.turn))
 }
 
-const onPause = (state: TurnState, since: number, { ownsTurns }: TurnOptions): TurnStep => {
+const onPause = (
+  state: TurnState,
+  { at, since }: Extract<TurnEvent, { readonly _tag: "VoicePaused" }>,
+  { ownsTurns }: TurnOptions
+): TurnStep => {
   if (state._tag !== "Speaking") return only(state)
   const revision = state.revision + 1
   const text = textOf(state.turn)
   // A recognizer that owns turns owes their end.
   const owed = ownsTurns ? 1 : state.owed + 1
-  const waiting: Waiting = { ...state, _tag: "Waiting", since, owed, revision, probability: undefined }
+  const waiting: Waiting = { ...state, _tag: "Waiting", since, owed, revision, probability: undefined, askedAt: at, freshUntil: at }
   if (ownsTurns) return only(waiting)
   return only(waiting, { _tag: "Finalize" }, ...(text === "" ? [] : [{ _tag: "Judge", revision, text } as const]))
 }
@@ -197,14 +210,26 @@ const onText = (state: TurnState, event: Transcribed): TurnStep => {
   if (state._tag === "Idle") {
     // The voice was too short or too faint to be noticed, but it was understood.
     if (!isFinal || text.trim() === "") return only(state)
-    return onText({ ...state, _tag: "Waiting", turn: beginning(at), since: at, owed: 0, probability: undefined }, event)
+    return onText(
+      { ...state, _tag: "Waiting", turn: beginning(at), since: at, owed: 0, probability: undefined, askedAt: at, freshUntil: at },
+      event
+    )
   }
   const turn = withText(state.turn, event)
   const owed = isForced ? Math.max(0, state.owed - 1) : state.owed
   const now = textOf(turn)
   if (state._tag === "Speaking" || now === textOf(state.turn)) return only({ ...state, turn, owed })
   const revision = state.revision + 1
-  const waiting: Waiting = { ...state, turn: { ...turn, foreseen: undefined }, owed, revision, probability: undefined }
+  const freshUntil = isFinal || state.owed > 0 ? at : at + freshMillis
+  const waiting: Waiting = {
+    ...state,
+    turn: { ...turn, foreseen: undefined },
+    owed,
+    revision,
+    probability: undefined,
+    askedAt: at,
+    freshUntil
+  }
   return only(waiting, ...cancelled(turn), ...(now === "" ? [] : [{ _tag: "Judge", revision, text: now } as const]))
 }
 
@@ -264,7 +289,17 @@ const declared = (state: TurnState, at: number, text: string): Waiting => {
   const turn = state._tag === "Idle" ? beginning(at) : state.turn
   const since = state._tag === "Waiting" ? state.since : at
   const revision = state.revision + 1
-  return { ...state, _tag: "Waiting", turn: { ...turn, final: text.trim(), partial: "" }, since, owed: 0, revision, probability: undefined }
+  return {
+    ...state,
+    _tag: "Waiting",
+    turn: { ...turn, final: text.trim(), partial: "" },
+    since,
+    owed: 0,
+    revision,
+    probability: undefined,
+    askedAt: at,
+    freshUntil: at
+  }
 }
 
 const onForeseen = (state: TurnState, at: number, text: string): TurnStep => {

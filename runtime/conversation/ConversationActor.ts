@@ -60,6 +60,11 @@ export interface ConversationActor {
   readonly conclusion: Effect.Effect<Conclusion>
   /** As of the last event. */
   readonly state: () => ConversationState
+  /**
+   * Tells, after all that has happened so far, what the model will be asked once the callee has said this, unless something else happens before.
+   * `foreseen` is not called if it will be asked nothing.
+   */
+  readonly foresee: (text: string, foreseen: (request: ModelRequest) => void) => void
   /** The tokens of all completions so far, those that were dropped too as far as the service told. */
   readonly usage: () => ModelUsage
 }
@@ -206,6 +211,21 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
   }
 }
 
+/** Waits for its turn among the events, and changes nothing. */
+interface Foresee {
+  readonly _tag: "Foresee"
+  readonly text: string
+  readonly foreseen: (request: ModelRequest) => void
+}
+
+/** On a copy, which is dropped with all that would have to be done but the request. */
+const foresee = ({ foreseen, text }: Foresee, plan: ConversationPlan, state: ConversationState, now: number): void => {
+  const { actions } = step(plan, state, { _tag: "CalleeTurn", text }, now)
+  const requests = actions.flatMap((action) => (action._tag === "AskModel" ? [action.request] : []))
+  const request = requests.find(({ purpose }) => purpose !== "extract")
+  if (request !== undefined) foreseen(request)
+}
+
 const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): boolean =>
   phase === "live" && answer === undefined && batch === undefined && lines.length === 0
 
@@ -218,7 +238,7 @@ export const makeConversation = Effect.fnUntraced(function* (
   ports: ConversationPorts,
   from?: ConversationState
 ): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
-  const mailbox = yield* Queue.unbounded<ConversationEvent>()
+  const mailbox = yield* Queue.unbounded<ConversationEvent | Foresee>()
   const calleesTurn = Latch.makeUnsafe()
   const quiet = Latch.makeUnsafe()
   const tell: Tell = (event) => {
@@ -243,9 +263,12 @@ export const makeConversation = Effect.fnUntraced(function* (
     while (state.phase !== "over") {
       const event = yield* Queue.take(mailbox)
       const now = yield* Clock.currentTimeMillis
-      const moved = step(plan, state, event, now)
-      state = moved.state
-      yield* Effect.forEach(moved.actions, (action) => perform(workshop, action, now), { discard: true })
+      if (event._tag === "Foresee") foresee(event, plan, state, now)
+      else {
+        const moved = step(plan, state, event, now)
+        state = moved.state
+        yield* Effect.forEach(moved.actions, (action) => perform(workshop, action, now), { discard: true })
+      }
       yield* workshop.writer.then(openLatches)
     }
     yield* FiberMap.clear(background)
@@ -268,6 +291,7 @@ export const makeConversation = Effect.fnUntraced(function* (
     quiet: Effect.map(quiet.await, () => state),
     conclusion: Deferred.await(conclusion),
     state: () => state,
+    foresee: (text, foreseen) => void Queue.offerUnsafe(mailbox, { _tag: "Foresee", text, foreseen }),
     usage: () => usage
   }
 })

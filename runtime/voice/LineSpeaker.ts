@@ -8,7 +8,7 @@ import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
 import type { Played, Playout } from "./Playout.ts"
-import { sentencesOf } from "./Sentences.ts"
+import { clauseIn, sentencesOf } from "./Sentences.ts"
 import { heardText, type Piece } from "./Transcript.ts"
 
 /** Rough speed of the voice. */
@@ -50,6 +50,8 @@ interface Sentence {
 class SpokenLine {
   /** What is not a whole sentence yet. */
   rest = ""
+  /** In how many parts the text has come. */
+  parts = 0
   isWhole = false
   /** A sentence could not be made: the line ends before it. */
   isBroken = false
@@ -95,10 +97,8 @@ export class LineSpeaker implements Speaker {
     const line = this.#lineOf(id, isInterruptible)
     if (line.isBroken) return
     line.rest += text
-    const sentences = sentencesOf(line.rest)
-    const whole = isLast ? sentences : sentences.slice(0, -1)
-    if (isLast) line.rest = ""
-    else if (whole.length > 0) line.rest = `${sentences.at(-1) ?? ""}${/\s$/.test(text) ? " " : ""}`
+    line.parts++
+    const whole = this.#take(line, isLast)
     line.isWhole = isLast
     const from = line.sentences.push(...whole.map(({ length }): Sentence => ({ made: undefined, characters: length }))) - whole.length
     for (const [index, text] of whole.entries()) {
@@ -106,6 +106,24 @@ export class LineSpeaker implements Speaker {
       if (sentence !== undefined) this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence)))
     }
     this.#play()
+  }
+
+  /** Takes off the line what can be spoken already: sentences, but of a text that comes bit by bit to a callee who waits, at first only a clause. */
+  #take(line: SpokenLine, isLast: boolean): ReadonlyArray<string> {
+    const { rest } = line
+    const sentences = sentencesOf(rest)
+    if (isLast) {
+      line.rest = ""
+      return sentences
+    }
+    const isAwaited = line.parts > 1 && line.sentences.length === 0 && line === this.#lines[0]
+    const end = sentences.length === 1 && isAwaited ? clauseIn(rest) : undefined
+    if (end !== undefined) {
+      line.rest = rest.slice(end)
+      return [rest.slice(0, end).replace(/\s+/g, " ").trim()]
+    }
+    if (sentences.length > 1) line.rest = `${sentences.at(-1) ?? ""}${/\s$/.test(rest) ? " " : ""}`
+    return sentences.slice(0, -1)
   }
 
   play(id: number, recording: RecordingName, { isInterruptible }: Parameters<Speaker["play"]>[2]): void {

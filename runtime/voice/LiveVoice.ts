@@ -14,7 +14,6 @@ import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
 import { makeTalk, type Talk } from "./Talk.ts"
-import { usageOf } from "./TalkUsage.ts"
 import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, noteTrouble, openVoice, type Trouble, type Voice } from "./Voice.ts"
 import { makeVoiceFiles, type VoiceFiles } from "./VoiceFiles.ts"
 import { type CallVerbs, noVerbs, type VoiceEvent, type VoicePlan, type VoiceReport, type VoiceSession } from "./VoiceSession.ts"
@@ -132,7 +131,7 @@ const close = Effect.fnUntraced(function* (
     events: transcript.events(),
     recordingKey,
     transcriptKey,
-    usage: { ...usageOf(talked), tts: charactersOf(noted), call_duration_seconds: seconds },
+    usage: { tts: charactersOf(noted), call_duration_seconds: seconds },
     gathered: gatheredOf(digits.pressed(), answeredBy, talked === undefined ? fateOf(voice) : talked.messageFate),
     isVoicemail: talked?.isVoicemail === true,
     firstAudioMillis,

@@ -66,5 +66,15 @@ const short = (sentence: string): ReadonlyArray<string> => {
   return [...parts, rest]
 }
 
+/** A beginning that is shorter is over before the rest of its sentence is made. */
+const leastClause = 16
+const clauseEnd = /[,;:]\s+(?=\S)|\s[-–—]\s+(?=\S)/g
+
+/** How much of a sentence of which more is to come can be spoken already: up to a comma that words follow. Undefined: nothing of it. */
+export const clauseIn = (text: string): number | undefined => {
+  const ends = [...text.matchAll(clauseEnd)].map(({ 0: found, index }) => index + found.length)
+  return ends.find((end) => text.slice(0, end).trim().length >= leastClause)
+}
+
 /** The pieces in order. Joined by spaces, they are the text. */
 export const sentencesOf = (text: string): ReadonlyArray<string> => sentences(text.replace(/\s+/g, " ").trim()).flatMap(short)

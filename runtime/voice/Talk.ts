@@ -3,17 +3,18 @@
  * turns and keys; the lines of the conversation become speech, and it is told how much of that was heard.
  */
 import { Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
+import { expectedAt } from "#core/agent/conversation/Expectation.ts"
 import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import type { ModelUsage } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
-import type { EndOfTurn } from "#core/model/EndOfTurn.ts"
+import type { EndOfTurn, Expectation } from "#core/model/EndOfTurn.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import { makePressedKeys } from "#core/voice/PressedKeys.ts"
 import { type ConversationActor, type ConversationPorts, makeConversation } from "#runtime/conversation/ConversationActor.ts"
+import { Foresight } from "#runtime/conversation/Foresight.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeHearing } from "./Hearing.ts"
@@ -22,10 +23,10 @@ import type { Moment } from "./MessageMoment.ts"
 import type { Openings } from "./Openings.ts"
 import type { Playout } from "./Playout.ts"
 import { openedOnce } from "./openedOnce.ts"
-import { serviceName } from "./serviceName.ts"
+import { TalkMeter } from "./TalkMeter.ts"
 import { voicedBy } from "./TalkVoice.ts"
 import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
-import type { Voice } from "./Voice.ts"
+import { charactersOf, type Voice } from "./Voice.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSession.ts"
 
 /** Longer than a conversation waits for its last variables. */
@@ -39,12 +40,6 @@ interface TalkPorts {
   readonly openings: Openings
   readonly verbs: CallVerbs
   readonly emit: (event: VoiceEvent) => void
-}
-
-/** What the fate of the contact hangs on, and what the conversation took. All else it has noted. */
-export interface TalkReport extends Pick<Conclusion, "isVoicemail" | "messageFate"> {
-  readonly llm: { readonly service: string; readonly usage: ModelUsage }
-  readonly stt: { readonly service: string; readonly seconds: number }
 }
 
 export const makeTalk = Effect.fnUntraced(function* (planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts) {
@@ -79,8 +74,11 @@ export class Talk {
   #isBeeping = false
   #end: ConversationEvent = { _tag: "CalleeHungUp" }
   #endOfTurn: EndOfTurn = endOfTurnRules
-  /** The end of the callee's turn, on the pacer's clock, until the agent is heard. */
-  #turnEndedAt: number | undefined
+  readonly #meter: TalkMeter
+  readonly #foresight: Foresight
+  /** Tells the present one from those that were forgotten before they were begun. */
+  #thoughts = 0
+  #expects: Expectation
 
   constructor(planned: PlannedTalk, plan: VoicePlan, ports: TalkPorts, workshop: Workshop) {
     const { bargeIn, hearing, hintsAt, model } = planned
@@ -90,7 +88,13 @@ export class Talk {
     this.#workshop = workshop
     this.#rules = { free: { ...bargeIn, allowInterrupt: true }, protected: { ...bargeIn, allowInterrupt: false } }
     this.#hearing = makeHearing(hearing, hintsAt(planned.plan.graph.start), (event) => this.#understood(event))
-    this.#model = openedOnce(model, workshop.scope)
+    this.#meter = this.#makeMeter()
+    this.#foresight = new Foresight(workshop.fork)
+    this.#expects = expectedAt(planned.plan.graph.start)
+    this.#model = openedOnce(
+      Effect.map(model, (opened) => this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))),
+      workshop.scope
+    )
   }
 
   /** Those of the line, in the order in which they hear each frame. */
@@ -99,7 +103,7 @@ export class Talk {
     const { fork } = this.#workshop
     this.#playout = playout
     const voice = () => this.#voice
-    const talkVoice = voicedBy({ plan: this.#plan, openings, voice, note: this.#note, begun: (at) => this.#heardAgent(at) })
+    const talkVoice = voicedBy({ plan: this.#plan, openings, voice, note: this.#note, meter: this.#meter, now })
     const speaker = new LineSpeaker({ playout, fork, tell: this.#tell, ...talkVoice })
     this.#speaker = speaker
     const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
@@ -108,8 +112,8 @@ export class Talk {
       { now, playout, ownsTurns, rules, recognizer: this.#hearing },
       {
         judge: (text, judged) => this.#judge(text, judged),
-        speculate: () => {},
-        cancelSpeculation: () => {},
+        speculate: (text) => this.#thinkAhead(text),
+        cancelSpeculation: () => this.#forget(),
         started: () => this.#tell({ _tag: "CalleeStarted" }),
         abandoned: () => this.#tell({ _tag: "CalleeTurn", text: "" }),
         committed: (turn) => this.#committed(turn),
@@ -169,7 +173,7 @@ export class Talk {
   }
 
   /** The call is over: the conversation comes to its conclusion. */
-  readonly finish: Effect.Effect<TalkReport> = Effect.gen({ self: this }, function* () {
+  readonly finish: Effect.Effect<Pick<Conclusion, "isVoicemail" | "messageFate">> = Effect.gen({ self: this }, function* () {
     const { hurried, scope } = this.#workshop
     this.#speaker?.interrupted(this.#playout?.played())
     this.#tell(this.#end)
@@ -177,13 +181,8 @@ export class Talk {
     const known = this.#actor === undefined ? Effect.undefined : Effect.raceFirst(this.#actor.conclusion, late)
     const concluded = Option.getOrUndefined(yield* Effect.timeoutOption(known, conclusionTimeout))
     yield* Scope.close(scope, Exit.void)
-    const { model, provider } = this.#planned.hearing
-    return {
-      isVoicemail: concluded?.isVoicemail === true,
-      messageFate: concluded?.messageFate,
-      llm: { service: this.#model.service(), usage: this.#actor?.usage() ?? noTokens },
-      stt: { service: serviceName(provider, model), seconds: this.#hearing.seconds() }
-    }
+    this.#meter.used()
+    return { isVoicemail: concluded?.isVoicemail === true, messageFate: concluded?.messageFate }
   })
 
   readonly #tell = (event: ConversationEvent): void => this.#actor?.tell(event)
@@ -191,7 +190,7 @@ export class Talk {
   readonly #note = (fact: CallFact): void => this.#ports.verbs.note(fact)
 
   #committed({ from, text, until }: { readonly from: number; readonly text: string; readonly until: number }): void {
-    this.#turnEndedAt = until
+    this.#meter.committed(until)
     if (this.#voice !== undefined) {
       const { epochOf } = this.#voice
       this.#note({ _tag: "Said", speaker: "user", text, at: epochOf(from), until: epochOf(until) })
@@ -199,14 +198,24 @@ export class Talk {
     this.#tell({ _tag: "CalleeTurn", text })
   }
 
-  /** The first frame of a line is sent. */
-  #heardAgent(at: number): void {
-    const [turnEndedAt, voice] = [this.#turnEndedAt, this.#voice]
-    this.#turnEndedAt = undefined
-    if (turnEndedAt === undefined || voice === undefined) return
-    const { engine, voiceOf } = this.#ports.openings
-    const service = { processor: engine, model: voiceOf(this.#plan) }
-    this.#note({ _tag: "Waited", stage: "first_audio", millis: Math.max(0, at - turnEndedAt), at: voice.epochOf(at), ...service })
+  #makeMeter(): TalkMeter {
+    const { now, openings } = this.#ports
+    const { model, provider } = this.#planned.hearing
+    return new TalkMeter({
+      now,
+      epochOf: (time) => this.#voice?.epochOf(time) ?? time,
+      note: this.#note,
+      services: {
+        recognizer: { processor: provider, model },
+        endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model }),
+        voice: { processor: openings.engine, model: openings.voiceOf(this.#plan) }
+      },
+      heardSeconds: () => this.#hearing.seconds(),
+      spokenCharacters: () => {
+        const characters = this.#voice === undefined ? {} : charactersOf(this.#voice.noted)
+        return Object.values(characters).reduce((sum, one) => sum + one, 0)
+      }
+    })
   }
 
   #conversationPorts({ line }: Voice): ConversationPorts {
@@ -220,9 +229,25 @@ export class Talk {
       transfer: (destination, timeoutSeconds) => Effect.andThen(quiet, this.#transfer(destination, timeoutSeconds)),
       write: (fact) => Effect.sync(() => this.#note(fact)),
       hangUp: (reason) => emit({ _tag: "EndWanted", cause: causes[reason] ?? "agent_hangup" }),
-      entered: (node) => this.#hearing.hint(this.#planned.hintsAt(node)),
+      entered: (node) => {
+        this.#hearing.hint(this.#planned.hintsAt(node))
+        this.#expects = expectedAt(node)
+      },
       awaitMoment: () => line.awaitMoment(this.#isBeeping)
     }
+  }
+
+  /** The callee has perhaps finished: the answer is begun, and nothing of it is said or done before that is certain. */
+  #thinkAhead(text: string): void {
+    const thought = ++this.#thoughts
+    this.#actor?.foresee(text, (request) => {
+      if (this.#thoughts === thought) this.#foresight.begin(request)
+    })
+  }
+
+  #forget(): void {
+    this.#thoughts++
+    this.#foresight.drop()
   }
 
   #transfer(destination: string, timeoutSeconds: number): Effect.Effect<ToolAnswer> {
@@ -253,6 +278,7 @@ export class Talk {
   }
 
   #understood(event: RecognizerEvent): void {
+    if ((event._tag === "Final" || event._tag === "EndDeclared") && event.text !== "") this.#meter.understood()
     if (event._tag === "Final" && event.text !== "") this.#answer = event.isAnswer ? event.text.trim() : undefined
     this.#turns?.understood(event)
   }
@@ -260,14 +286,13 @@ export class Talk {
   #judge(text: string, judged: (probability: number) => void): void {
     const { language } = this.#planned.hintsAt(this.#planned.plan.graph.start)
     const isAnswer = this.#answer !== undefined && text.endsWith(this.#answer)
-    const pause = { text, isAnswer, audio: unheard, expects: { _tag: "Anything" }, language } as const
+    const pause = { text, isAnswer, audio: unheard, expects: this.#expects, language } as const
     this.#workshop.fork(Effect.ignore(Effect.map(this.#endOfTurn.probability(pause), judged)))
   }
 }
 
 /** The rules look at the text alone. */
 const unheard = new Int16Array(0)
-const noTokens: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }
 
 /** Why we hang up. All others are the agent's own wish. */

@@ -6,14 +6,16 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LineSpeaker, MadeSpeech } from "./LineSpeaker.ts"
 import type { Openings } from "./Openings.ts"
 import { RecordingUnplayable } from "./RecordedSpeech.ts"
+import type { TalkMeter } from "./TalkMeter.ts"
 import type { TtsError } from "./Tts.ts"
 import { noteFirstAudio, noteTrouble, type Trouble, type Voice } from "./Voice.ts"
 import type { VoicePlan } from "./VoiceSession.ts"
 
 interface TalkVoicePorts {
   readonly note: (fact: CallFact) => void
-  /** A line begins to be heard. */
-  readonly begun: (at: number) => void
+  readonly meter: TalkMeter
+  /** The pacer's clock. */
+  readonly now: () => number
   readonly plan: VoicePlan
   readonly openings: Openings
   /** Undefined until the line is open. */
@@ -24,21 +26,24 @@ const unspoken = { error: "A line could not be spoken", logged: "line not spoken
 const unplayed = { error: "A recording could not be played", logged: "recording not played" }
 
 export const voicedBy = ({
-  begun,
+  meter,
   note,
+  now,
   openings,
   plan,
   voice
 }: TalkVoicePorts): Pick<ConstructorParameters<typeof LineSpeaker>[0], "begun" | "heard" | "record" | "speak"> => {
   const wantedIn = (aheadMillis: number) =>
-    Effect.map(SteadyTime.now, (now) => ({ isAnswered: true, neededAt: now + aheadMillis, campaignId: plan.campaignId }))
+    Effect.map(SteadyTime.now, (steady) => ({ isAnswered: true, neededAt: steady + aheadMillis, campaignId: plan.campaignId }))
   const noted = <A>(made: Effect.Effect<A, TtsError | RecordingUnplayable>, trouble: Trouble) =>
     Effect.tapCause(made, (cause) => {
       const open = voice()
       return open === undefined || Cause.hasInterruptsOnly(cause) ? Effect.void : noteTrouble(open, trouble, cause)
     })
   const speak = Effect.fnUntraced(function* (text: string, aheadMillis: number) {
+    const askedAt = now()
     const made = yield* openings.sentence(text, yield* wantedIn(aheadMillis), plan.voice)
+    if (made !== undefined && aheadMillis === 0) meter.synthesized(now() - askedAt)
     if (made !== undefined) noteMade(made, openings.engine, openings.voiceOf(plan), true)
     return made
   })
@@ -57,7 +62,7 @@ export const voicedBy = ({
     begun: (at) => {
       const open = voice()
       if (open !== undefined) noteFirstAudio(open, at)
-      begun(at)
+      meter.agentHeard(at)
     },
     heard: ({ from, text, until }) => {
       const open = voice()

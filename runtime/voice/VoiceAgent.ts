@@ -70,7 +70,7 @@ const silent = VoiceAgent.of({
           events: [],
           recordingKey: undefined,
           transcriptKey: undefined,
-          usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
+          usage: { tts: {}, call_duration_seconds: (now - openedAt) / 1000 },
           gathered: gatheredOf(keys.pressed(), undefined),
           isVoicemail: false,
           firstAudioMillis: undefined,

@@ -11,7 +11,7 @@ import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { FliteVoice } from "#core/model/VoiceServices.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import type { FeedbackEvent, TokenUsage } from "#core/run/RunRecord.ts"
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 import type { SpeechToText, RecognizerHints } from "#core/model/SpeechToText.ts"
 import type { OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -96,11 +96,12 @@ export type VoiceEvent =
   /** The conversation is over: what was to be heard has been heard. */
   | { readonly _tag: "EndWanted"; readonly cause: HangupCause }
 
-/** The `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. */
+/**
+ * Of the `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. What a conversation has used
+ * besides is noted while it lasts.
+ */
 interface VoiceUsage {
-  readonly llm: Readonly<Record<string, TokenUsage>>
   readonly tts: Readonly<Record<string, number>>
-  readonly stt: Readonly<Record<string, number>>
   /** From opening the audio to `finish`. */
   readonly call_duration_seconds: number
 }

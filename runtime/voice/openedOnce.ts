@@ -1,7 +1,6 @@
 /** A language model that is opened when it is first asked, or before, and again when it could not be opened. */
 import { Effect, Scope, Semaphore, Stream } from "effect"
 import { type LanguageModel, ModelError, type OpenLanguageModel } from "#core/model/LanguageModel.ts"
-import { serviceName } from "./serviceName.ts"
 
 const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "the model has a fault" })
 
@@ -24,5 +23,5 @@ export const openedOnce = (opening: OpenLanguageModel, scope: Scope.Scope) => {
     },
     answer: (request) => Stream.unwrap(Effect.map(open, (one) => one.answer(request)))
   }
-  return { model, open, service: () => serviceName(model.provider, model.model) }
+  return { model, open }
 }

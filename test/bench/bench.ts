@@ -34,6 +34,7 @@ import { slotUse } from "./slotUse.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
 import { voiceCapacity } from "./voiceCapacity.ts"
+import { voiceLatency } from "./voiceLatency.ts"
 
 const TIMEOUT = "15 minutes"
 
@@ -59,7 +60,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   hostileBodies,
   neighbours,
   amd,
-  hearing
+  hearing,
+  voiceLatency
 ]
 
 const { positionals, values } = parseArgs({

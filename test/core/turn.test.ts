@@ -101,7 +101,7 @@ t.test("given an answer, when the callee pauses after it, then the agent waits f
   check("on Tuesday, and", 1333)
   const digits: Expectation = { _tag: "Digits", least: 6, most: 10 }
   check("five five one nine", 1333, digits)
-  check("five five one nine two two", 560, digits)
+  check("five five one nine two two", 1016, digits)
   check("double five 19 22 0 3 oh oh", 200, digits)
   check("I do not know.", 200, digits)
   check("A N N A at", 1333, { _tag: "Spelling" })

@@ -7,6 +7,7 @@ import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
 import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { parse } from "#test/support/prometheus.ts"
 import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
@@ -104,6 +105,13 @@ const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<st
   return { call, ended, talkers, world }
 }
 const gatheredOf = ({ gathered_context: gathered }: Run): JsonObject => gathered ?? {}
+const counted = { count: Number, p50: Number, p95: Number }
+const waitedFor = {
+  conversation: {
+    latency_seconds: { recognition: counted, end_of_turn: counted, first_token: counted, synthesis: counted, first_audio: counted }
+  }
+}
+const servicesIn = ({ usage_info: usage }: Run) => [usage?.tts, usage?.stt].flatMap((used) => Object.keys(used ?? {}))
 const saidIn = ({ logs }: Run): ReadonlyArray<string> => {
   const { realtime_feedback_events: events = [] } = (logs ?? {}) as {
     readonly realtime_feedback_events?: ReadonlyArray<{ readonly payload: JsonObject }>
@@ -158,8 +166,13 @@ t.test(
       const turns = talker?.turns ?? []
       t.ok(turns.length > 0 && turns.slice(0, -1).every(({ agentFrom }) => agentFrom !== undefined), "then the agent answered each turn")
       t.ok(saidIn(run).length >= 2, "then the transcript has both sides")
+      t.match(run, { annotations: waitedFor }, "then the run has what they waited for")
+      t.match(servicesIn(run), [/^flite#/, /^pocketsphinx#/], "and what was used for it")
     }
     t.equal(world.emulator.log.count("originate"), numbers.length)
+    const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
+    for (const stage of Object.keys(waitedFor.conversation.latency_seconds))
+      t.ok((values.get(`conversation_latency_seconds_count{stage="${stage}"}`) ?? 0) > 0, `then the metrics have ${stage}`)
   }
 )
 

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import { layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
-import { sentencesOf } from "#runtime/voice/Sentences.ts"
+import { clauseIn, sentencesOf } from "#runtime/voice/Sentences.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 t.test("sentences", async (t) => {
@@ -19,6 +19,21 @@ t.test("sentences", async (t) => {
   check("Wait... or not! says he.", "So be it.")
   t.strictSame(sentencesOf("  One.\n\n Two\tand three. "), ["One.", "Two and three."])
   t.strictSame(sentencesOf("   "), [])
+})
+
+t.test("given a sentence of which more is to come, then its beginning can be spoken once words follow a comma", async (t) => {
+  const check = (text: string, clause: string | undefined) => {
+    const end = clauseIn(text)
+    t.equal(end === undefined ? undefined : text.slice(0, end), clause, text)
+  }
+  check("Of course I can, and", "Of course I can, ")
+  check("Of course I can, ", undefined)
+  check("Of course I can,", undefined)
+  check("Well, let me have a look, it", "Well, let me have a look, ")
+  check("Well, let", undefined)
+  check("It costs you about 10,000 dollars", undefined)
+  check("This is what I found - the", "This is what I found - ")
+  check("No pause in it at all", undefined)
 })
 
 t.test("a very long sentence is cut at its commas, one without any between words, and one word anywhere", async (t) => {

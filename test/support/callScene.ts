@@ -107,7 +107,7 @@ export class Scene {
               recordingKey: undefined,
               transcriptKey: undefined,
               transcriptText: "",
-              usage: { call_duration_seconds: 0, llm: {}, stt: {}, tts: {} }
+              usage: { call_duration_seconds: 0, tts: {} }
             })
           )
         }

@@ -18,6 +18,8 @@ export interface RawReply {
 }
 
 interface ChatAsk {
+  /** When it had come, on the clock of `performance.now`. */
+  readonly at: number
   readonly path: string
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: ChatBody | undefined
@@ -91,7 +93,7 @@ export class OpenAiEmulator {
     for await (const chunk of request) chunks.push(chunk)
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]))
     const body = bodyIn(Buffer.concat(chunks).toString())
-    this.requests.push({ path: request.url ?? "", headers, body, connections: this.connections })
+    this.requests.push({ at: performance.now(), path: request.url ?? "", headers, body, connections: this.connections })
     response.on("close", () => {
       if (!response.writableFinished) this.abandoned += 1
     })

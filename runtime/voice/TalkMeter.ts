@@ -1,0 +1,116 @@
+/**
+ * What the callee of a conversation waits for, stage by stage, and what its services are used for: measured on the pacer's clock, and noted for the run
+ * as it happens, so that a kill loses at most the turn that it falls into.
+ */
+import { Stream } from "effect"
+import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
+import type { LanguageModel, ModelUsage } from "#core/model/LanguageModel.ts"
+
+interface Service {
+  readonly processor: string
+  readonly model: string
+}
+
+interface MeterPorts {
+  /** The pacer's clock, and the time of the day that it stands for. */
+  readonly now: () => number
+  readonly epochOf: (time: number) => number
+  readonly note: (fact: CallFact) => void
+  readonly services: { readonly recognizer: Service; readonly endOfTurn: () => Service; readonly voice: Service }
+  readonly heardSeconds: () => number
+  readonly spokenCharacters: () => number
+}
+
+export class TalkMeter {
+  readonly #ports: MeterPorts
+  #model: Service | undefined
+  #tokens: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+  /** When the last text of the present turn came. */
+  #textAt: number | undefined
+  /** The end of the callee's voice, until the agent is heard. */
+  #voiceUntil: number | undefined
+
+  constructor(ports: MeterPorts) {
+    this.#ports = ports
+  }
+
+  /** The recognizer has told what was said. */
+  understood(): void {
+    this.#textAt = this.#ports.now()
+  }
+
+  /** The callee's turn is over; their voice was heard `until`. */
+  committed(until: number): void {
+    const { endOfTurn, recognizer } = this.#ports.services
+    if (this.#textAt !== undefined) this.#waited("recognition", this.#textAt - until, recognizer)
+    this.#waited("end_of_turn", this.#ports.now() - until, endOfTurn())
+    this.#textAt = undefined
+    this.#voiceUntil = until
+    this.used()
+  }
+
+  /** Nothing was heard before this text, which has become speech. */
+  synthesized(millis: number): void {
+    this.#waited("synthesis", millis, this.#ports.services.voice)
+  }
+
+  /** The first frame of a line is sent. */
+  agentHeard(at: number): void {
+    if (this.#voiceUntil === undefined) return
+    this.#waited("first_audio", at - this.#voiceUntil, this.#ports.services.voice, at)
+    this.#voiceUntil = undefined
+  }
+
+  /** Counts the tokens of all answers, whether or not anybody waits for them. */
+  counted(model: LanguageModel): LanguageModel {
+    this.#model = { processor: model.provider, model: model.model }
+    const count = ({ cachedTokens, completionTokens, promptTokens }: ModelUsage) => {
+      const { cachedTokens: cached, completionTokens: completion, promptTokens: prompt } = this.#tokens
+      this.#tokens = {
+        promptTokens: prompt + promptTokens,
+        completionTokens: completion + completionTokens,
+        cachedTokens: cached + cachedTokens
+      }
+    }
+    const answer: LanguageModel["answer"] = (request) =>
+      Stream.map(model.answer(request), (part) => {
+        if (part._tag === "Finished") count(part.usage)
+        return part
+      })
+    return { ...model, answer }
+  }
+
+  /** Measures the answers that the callee waits for. */
+  timed(model: LanguageModel): LanguageModel {
+    const service = { processor: model.provider, model: model.model }
+    const answer: LanguageModel["answer"] = (request) => {
+      if (request.purpose === "extract") return model.answer(request)
+      return Stream.suspend(() => {
+        const askedAt = this.#ports.now()
+        let isFirst = true
+        return Stream.map(model.answer(request), (part) => {
+          if (isFirst && part._tag !== "Finished") this.#waited("first_token", this.#ports.now() - askedAt, service)
+          isFirst = false
+          return part
+        })
+      })
+    }
+    return { ...model, answer }
+  }
+
+  /** Notes all that has been used by now. */
+  used(): void {
+    const { heardSeconds, note, services, spokenCharacters } = this.#ports
+    const { completionTokens, promptTokens } = this.#tokens
+    if (this.#model !== undefined && promptTokens + completionTokens > 0)
+      note({ _tag: "Used", kind: "llm", ...this.#model, tokens: this.#tokens })
+    const characters = spokenCharacters()
+    if (characters > 0) note({ _tag: "Used", kind: "tts", ...services.voice, characters })
+    const seconds = heardSeconds()
+    if (seconds > 0) note({ _tag: "Used", kind: "stt", ...services.recognizer, seconds })
+  }
+
+  #waited(stage: LatencyStage, millis: number, service: Service, at = this.#ports.now()): void {
+    this.#ports.note({ _tag: "Waited", stage, millis: Math.max(0, millis), at: this.#ports.epochOf(at), ...service })
+  }
+}
