@@ -30,10 +30,12 @@ export class Foresight {
   /** In place of what was begun before. */
   begin(request: ModelRequest): void {
     this.drop()
-    if (this.#model === undefined) return
+    const model = this.#model
+    if (model === undefined) return
     const parts = Effect.runSync(Queue.unbounded<ModelPart, ModelError | Cause.Done>())
-    // A failure is told to whoever takes it over; to nobody else.
-    const fiber = this.#fork(Effect.ignore(Stream.runIntoQueue(this.#model.answer(request), parts)))
+    const answer = Stream.suspend(() => model.answer(request))
+    // A failure, or what a model throws, is told to whoever takes the answer over; to nobody else.
+    const fiber = this.#fork(Effect.asVoid(Effect.exit(Stream.runIntoQueue(answer, parts))))
     this.#begun = { request, parts, fiber }
   }
 
