@@ -31,7 +31,7 @@ import { runLive } from "./run.ts"
 import { scriptedRecognizer } from "./scriptedRecognizer.ts"
 import type { Sound } from "./sound.ts"
 import type { ScriptedModel } from "./talk.ts"
-import { calleeSays, scriptedModel } from "./talkScene.ts"
+import { calleeSays, reportOf, scriptedModel } from "./talkScene.ts"
 import { until, untilTrue } from "./until.ts"
 import { isNoise, voicesWith } from "./voiceScene.ts"
 
@@ -89,7 +89,10 @@ export const spokenCall = async (
   const facts: Array<CallFact> = []
   const conversations = Layer.succeed(CallConversations, {
     runTool: () => Effect.succeed<ToolAnswer>({ _tag: "Failed", reason: "Not here." }),
-    record: () => (fact) => void facts.push(fact)
+    record: () => (fact) => {
+      facts.push(fact)
+      world.conversation = { ...reportOf(facts), transcriptKey: undefined }
+    }
   })
   const heard = () => {
     const audio = emulator.log.heard(callId)

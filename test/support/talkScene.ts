@@ -129,14 +129,17 @@ export const talking = Effect.fnUntraced(function* (
       yield* Effect.sleep(frameMillis)
     }
   })
-  const kept = () => {
-    const record = new ConversationRecord({ keepsTranscript: true, timeZone: plan.timeZone })
-    return conversationReport(facts.flatMap((fact) => record.take(fact)))
-  }
+  const kept = () => reportOf(facts, plan.timeZone)
   return { paced, line, session, events, facts, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
 })
 /** Two minutes. */
 const longestFrames = 6000
+
+/** What is kept of a conversation that has told these. */
+export const reportOf = (facts: ReadonlyArray<CallFact>, timeZone = "UTC"): ConversationReport => {
+  const record = new ConversationRecord({ keepsTranscript: true, timeZone })
+  return conversationReport(facts.flatMap((fact) => record.take(fact)))
+}
 
 /** The line as the model is told of it: what each said. */
 export const toldTo = (request: ModelRequest | undefined): ReadonlyArray<string> =>
