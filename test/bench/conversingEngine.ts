@@ -3,8 +3,6 @@
  * and asks one question in each node.
  */
 import { Effect, type Scope } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import type { JsonObject } from "#core/Json.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { pocketsphinxRoot } from "#test/support/pocketsphinx.ts"
@@ -15,6 +13,7 @@ import { type Database, startDatabase } from "./Database.ts"
 import { startEmulator, startTwilio } from "./Emulator.ts"
 import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
 import { instantRecognizer, sentence } from "./instantRecognizer.ts"
+import { installService } from "./servicePackage.ts"
 
 /** `cached`: everybody hears the same lines, and a recognizer that costs nothing understands them. `made`: no line is the same as another. */
 type Speech = "cached" | "made"
@@ -56,18 +55,6 @@ const definitionOf = (speech: Speech): JsonObject => ({
   edges: Array.from({ length: nodes }, (_, index) => edgeOf(index))
 })
 
-/** Installs the package in a folder, from which the engine is to be started. */
-const install = (folder: string): string => {
-  const place = join(folder, "node_modules", packageName)
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, "package.json"), JSON.stringify({ name: packageName, type: "module", exports: "./index.js" }))
-  writeFileSync(
-    join(place, "index.js"),
-    `export { instantRecognizer as default } from ${JSON.stringify(new URL("instantRecognizer.ts", import.meta.url).href)}\n`
-  )
-  return folder
-}
-
 interface Conversing {
   readonly engine: Engine
   readonly database: Database
@@ -79,8 +66,9 @@ interface Conversing {
 const startAgent = Effect.fnUntraced(function* (database: Database, speech: Speech, environment: Readonly<Record<string, string>>) {
   const services = speech === "cached" ? { POCKETSPHINX_DIR: "off", SERVICES: packageName } : { POCKETSPHINX_DIR: pocketsphinxRoot }
   const usual = { METRICS: "on", ORG_CONCURRENCY: "1000", RECORDINGS: "on" }
+  installService(database.folder, packageName, ["instantRecognizer.ts", "instantRecognizer"])
   const engine = yield* startEngine(database, {
-    cwd: install(database.folder),
+    cwd: database.folder,
     environment: { ...usual, ...services, ...environment },
     file: "conversingMain.ts"
   })

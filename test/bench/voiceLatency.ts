@@ -6,7 +6,7 @@
  * last sound of the callee, in steps of 20 ms.
  */
 import { Effect, type Scope } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { JsonObject } from "#core/Json.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
@@ -20,6 +20,7 @@ import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngi
 import { knownRecognizer } from "./knownRecognizer.ts"
 import { type Caller, makeCaller, makeVoices } from "./latencyCallees.ts"
 import { modelFigures, turnFigures } from "./latencyFigures.ts"
+import { installService } from "./servicePackage.ts"
 import { digitsScript, numberedScript, type ScriptedTurn, talkScript } from "./latencyScript.ts"
 
 const packageName = "known-recognizer"
@@ -69,15 +70,9 @@ const numbersPlan: JsonObject = {
   edges: Array.from({ length: nodes }, (_, index) => edgeOf(nodes, index, told))
 }
 
-/** Installs the recognizer's package in a folder, from which the engine is to be started, with the speech that it knows. */
+/** Installs the recognizer, with the speech that it knows. */
 const install = ({ folder }: Database, speech: object): string => {
-  const place = join(folder, "node_modules", packageName)
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, "package.json"), JSON.stringify({ name: packageName, type: "module", exports: "./index.js" }))
-  writeFileSync(
-    join(place, "index.js"),
-    `export { knownRecognizer as default } from ${JSON.stringify(new URL("knownRecognizer.ts", import.meta.url).href)}\n`
-  )
+  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
   const known = join(folder, "known.json")
   writeFileSync(known, JSON.stringify(speech))
   return known
