@@ -1,8 +1,8 @@
 /** A client with nothing between it and the wire, for the emulator's own tests and for tests that need a second opinion. */
 import { once } from "node:events"
-import { setTimeout as pause } from "node:timers/promises"
 import type { t } from "tap"
 import { WebSocket } from "ws"
+import { untilTrue } from "#test/support/until.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "./AriEmulator.ts"
 
 export type AriEvent = {
@@ -27,14 +27,7 @@ export const start = async (test: Pick<typeof t, "teardown">, options: AriEmulat
   return emulator
 }
 
-export const until = async (holds: () => boolean, seconds = 600): Promise<void> => {
-  const began = performance.now()
-  while (performance.now() - began < seconds * 1000) {
-    if (holds()) return
-    await pause(5)
-  }
-  throw new Error("It never came about")
-}
+export const until = (holds: () => boolean): Promise<true> => untilTrue("what is waited for", holds)
 
 export const credentials = ({ password, user }: Server): string => `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
 
