@@ -26,12 +26,8 @@ const closed = (value: unknown): unknown => {
 }
 
 const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
-const matches = (pattern: string, path: string): boolean => {
-  const [wanted, given] = [segmentsOf(pattern), segmentsOf(path)]
-  return (
-    wanted.length === given.length && wanted.every((segment, at) => (segment.startsWith("{") ? given[at] !== "" : segment === given[at]))
-  )
-}
+const matches = (wanted: ReadonlyArray<string>, given: ReadonlyArray<string>): boolean =>
+  wanted.length === given.length && wanted.every((segment, at) => (segment.startsWith("{") ? given[at] !== "" : segment === given[at]))
 /** Of two paths that match, the one whose first difference is a word, and not a parameter. */
 const byPrecision = (one: string, other: string): number => {
   const mark = (path: string) =>
@@ -108,13 +104,16 @@ export const judgeOf = (routes: ReadonlyArray<Route<unknown>>, ready: ReadonlyAr
       }
     }
   }
-  const paths = Object.keys(document.paths).sort(byPrecision)
+  const paths = Object.keys(document.paths)
+    .sort(byPrecision)
+    .map((pattern) => ({ pattern, segments: segmentsOf(pattern) }))
   return (method, path, answer) => {
     const [plain = path] = path.split("?")
     const name = method === "HEAD" ? "get" : method.toLowerCase()
-    const pattern = paths.find((one) => matches(one, plain) && document.paths[one]?.[name] !== undefined)
-    if (pattern === undefined) return strayFault(validatorOf("/components/schemas/Error"), answer)
-    return faultAt(document, validatorOf, { pattern, name, isHead: method === "HEAD" }, answer)
+    const given = segmentsOf(plain)
+    const found = paths.find(({ pattern, segments }) => matches(segments, given) && document.paths[pattern]?.[name] !== undefined)
+    if (found === undefined) return strayFault(validatorOf("/components/schemas/Error"), answer)
+    return faultAt(document, validatorOf, { pattern: found.pattern, name, isHead: method === "HEAD" }, answer)
   }
 }
 
