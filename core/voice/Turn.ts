@@ -200,6 +200,7 @@ const onPause = (
 const withText = (turn: Turn, { isFinal, isUnclear = false, text }: Transcribed): Turn => {
   const trimmed = text.trim()
   if (isUnclear && turn.final === "") return { ...turn, partial: notUnderstood }
+  if (isFinal && trimmed === "" && turn.partial === notUnderstood) return turn
   return isFinal ? { ...turn, final: textOf({ ...turn, partial: trimmed }), partial: "" } : { ...turn, partial: trimmed }
 }
 
@@ -243,7 +244,7 @@ const settled = ({ commands, state }: TurnStep, at: number, options: TurnOptions
   // The recognizer has finished, and there was nothing to understand.
   if (text === "" && state.owed === 0) return onNothing(state, at, commands)
   if (at >= (deadlineOf(state, options) ?? Number.POSITIVE_INFINITY))
-    return text === "" ? onNothing(state, at, commands) : over(state, at, commands)
+    return text === "" ? onSilence(state, at, options, commands) : over(state, at, commands)
   if (options.ownsTurns || !isForeseeable(state)) return { state, commands }
   return foresee(state, text, commands)
 }
@@ -275,6 +276,10 @@ const onNothing = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand
 })
 
 /** Nobody needs to judge any more whether the turn is over. */
+/** Nobody tells what the callee said. Who owns turns may have found that it was nothing. */
+const onSilence = (state: Waiting, at: number, { ownsTurns }: TurnOptions, before: ReadonlyArray<TurnCommand>): TurnStep =>
+  ownsTurns ? onNothing(state, at, before) : over({ ...state, turn: { ...state.turn, partial: notUnderstood } }, at, before)
+
 const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => {
   const { since, turn } = state
   const text = textOf(turn)

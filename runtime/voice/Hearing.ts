@@ -1,6 +1,6 @@
 /**
  * What a call is heard with: a session of its recognizer, and the next one when that fails. Audio is written and finalized where it arrives, whether
- * there is a session or not: what the callee says while one is being opened is kept for it, and what cannot be transcribed is answered with nothing.
+ * there is a session or not: what the callee says while one is being opened is kept for it, and of what is lost it is told that it was not understood.
  */
 import { Deferred, Effect, type Scope } from "effect"
 import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
@@ -23,15 +23,16 @@ interface Hearing extends RecognizerSession {
 
 const tooSlow = new ModelError({ reason: "timeout", isRetryable: true, message: "the recognizer was not ready in time" })
 const faulty = new ModelError({ reason: "broken", isRetryable: true, message: "the recognizer has a fault" })
-const nothing: RecognizerEvent = {
+const lost = (isForced: boolean): RecognizerEvent => ({
   _tag: "Final",
   text: "",
   fromMillis: 0,
   untilMillis: 0,
-  isForced: true,
+  isForced,
   isAnswer: false,
+  isUnclear: true,
   confidence: undefined
-}
+})
 
 export const makeHearing = (recognizer: SpeechToText, first: RecognizerHints, emit: (event: RecognizerEvent) => void): Hearing =>
   new Sessions(recognizer, first, emit)
@@ -45,6 +46,10 @@ class Sessions implements Hearing {
   #fail: ((error: ModelError) => void) | undefined
   /** What is kept for the next session. */
   #kept: Array<Int16Array> = []
+  /** Not all was kept. */
+  #isCut = false
+  /** To so many answers belongs what was not kept. */
+  #cut = 0
   /** How many answers to `finalize` are still to come. */
   #owed = 0
   #failures = 0
@@ -60,7 +65,10 @@ class Sessions implements Hearing {
 
   write(samples: Int16Array): void {
     if (this.#session !== undefined) return this.#use((session) => this.#writeTo(session, samples))
-    if (this.#kept.length >= mostKeptFrames) this.#kept.shift()
+    if (this.#kept.length >= mostKeptFrames) {
+      this.#kept.shift()
+      this.#isCut = true
+    }
     this.#kept.push(samples.slice(0, frameSize))
   }
 
@@ -88,6 +96,8 @@ class Sessions implements Hearing {
       this.#isDeaf = !isRetryable || ++this.#failures >= mostFailures
       this.#session = undefined
       this.#kept = []
+      // Whatever the callee is saying just now.
+      this.#emit(lost(false))
       this.#answer()
       if (!this.#isDeaf) yield* Effect.sleep(againMillis * (this.#failures - 1))
     }
@@ -111,6 +121,8 @@ class Sessions implements Hearing {
       )
     this.#session = session
     this.#fail = fail
+    this.#cut = this.#isCut ? this.#owed : 0
+    this.#isCut = false
     this.#use((opened) => {
       for (const frame of this.#kept.splice(0)) this.#writeTo(opened, frame)
       for (let left = this.#owed; left > 0; left--) opened.finalize()
@@ -119,11 +131,15 @@ class Sessions implements Hearing {
   })
 
   #heard(event: RecognizerEvent): void {
-    if (event._tag === "Final") {
-      if (event.isForced) this.#owed = Math.max(0, this.#owed - 1)
-      if (event.text !== "") this.#failures = 0
+    if (event._tag !== "Final") return this.#emit(event)
+    const { isForced, text } = event
+    if (text !== "") this.#failures = 0
+    const isLost = isForced && this.#cut > 0 && text === ""
+    if (isForced) {
+      this.#owed = Math.max(0, this.#owed - 1)
+      this.#cut = Math.max(0, this.#cut - 1)
     }
-    this.#emit(event)
+    this.#emit(isLost ? { ...event, isUnclear: true } : event)
   }
 
   #writeTo(session: RecognizerSession, samples: Int16Array): void {
@@ -146,7 +162,7 @@ class Sessions implements Hearing {
   #answer(): void {
     while (this.#owed > 0) {
       this.#owed--
-      this.#emit(nothing)
+      this.#emit(lost(true))
     }
   }
 }

@@ -15,6 +15,9 @@ import { heardText, type Piece } from "./Transcript.ts"
 const characterMillis = 70
 const bytesPerMillis = sampleRate / 1000
 
+/** Words come in much shorter intervals from a model that has more to say. */
+const stallMillis = 400
+
 /** A sentence or a recording. */
 export interface MadeSpeech {
   /** Whole frames, shared with other calls, so they must not be written to. */
@@ -100,12 +103,8 @@ export class LineSpeaker implements Speaker {
     line.parts++
     const whole = this.#take(line, isLast)
     line.isWhole = isLast
-    const from = line.sentences.push(...whole.map(({ length }): Sentence => ({ made: undefined, characters: length }))) - whole.length
-    for (const [index, text] of whole.entries()) {
-      const sentence = line.sentences[from + index]
-      if (sentence !== undefined) this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence)))
-    }
-    this.#play()
+    this.#makeAll(line, whole)
+    if (line.parts === 1 && !isLast) line.fibers.push(this.#ports.fork(this.#watch(line)))
   }
 
   /** Takes off the line what can be spoken already: sentences, but of a text that comes bit by bit to a callee who waits, at first only a clause. */
@@ -158,6 +157,36 @@ export class LineSpeaker implements Speaker {
     if (this.#lines.length === 0) return resume(Effect.void)
     this.#whenQuiet.push(() => resume(Effect.void))
     return undefined
+  })
+
+  #makeAll(line: SpokenLine, texts: ReadonlyArray<string>): void {
+    const from = line.sentences.push(...texts.map(({ length }): Sentence => ({ made: undefined, characters: length }))) - texts.length
+    for (const [index, text] of texts.entries()) {
+      const sentence = line.sentences[from + index]
+      if (sentence !== undefined) this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence)))
+    }
+    this.#play()
+  }
+
+  /** Says what there is of a sentence whose end does not come, rather than nothing. */
+  readonly #watch = Effect.fnUntraced(function* (this: LineSpeaker, line: SpokenLine) {
+    while (!line.isWhole) {
+      const { parts } = line
+      yield* Effect.sleep(stallMillis)
+      const { rest } = line
+      const isStalled = parts === line.parts && !line.isWhole && line === this.#lines[0]
+      if (!isStalled || line.handed < line.sentences.length || this.#ports.playout.isUnheard()) continue
+      if (rest.trim() === "") {
+        if (line.pieces.length > 0) continue
+        this.#break(line)
+        this.#report()
+        return
+      }
+      // Only whole words, if there are any.
+      const end = /[\s.!?]$/.test(rest) ? rest.length : rest.lastIndexOf(" ") + 1 || rest.length
+      line.rest = rest.slice(end)
+      this.#makeAll(line, sentencesOf(rest.slice(0, end)))
+    }
   })
 
   #lineOf(id: number, isInterruptible: boolean): SpokenLine {

@@ -115,6 +115,7 @@ export class Talk {
         speculate: (text) => this.#thinkAhead(text),
         cancelSpeculation: () => this.#forget(),
         started: () => this.#tell({ _tag: "CalleeStarted" }),
+        waits: () => this.#tell({ _tag: "CalleeWaits" }),
         abandoned: () => this.#tell({ _tag: "CalleeTurn", text: "" }),
         committed: (turn) => this.#committed(turn),
         interrupted: (played) => speaker.interrupted(played)
@@ -195,7 +196,7 @@ export class Talk {
       const { epochOf } = this.#voice
       this.#note({ _tag: "Said", speaker: "user", text, at: epochOf(from), until: epochOf(until) })
     }
-    this.#tell({ _tag: "CalleeTurn", text })
+    this.#tell({ _tag: "CalleeTurn", text, waitedMillis: Math.max(0, this.#ports.now() - until) })
   }
 
   #makeMeter(): TalkMeter {

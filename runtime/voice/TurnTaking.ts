@@ -19,11 +19,16 @@ const endingMillis = 800
 /** After a key is noticed, its tones go on for about as long. */
 const keyMillis = 300
 
+/** After this the callee hears that they have to wait. */
+const longMillis = 2500
+
 type Commit = Extract<TurnCommand, { readonly _tag: "Commit" }>
 
 interface TurnTakingEvents {
   /** The callee has begun to speak, while the agent is silent or because it was interrupted. `committed` or `abandoned` follows. */
   readonly started: () => void
+  /** The callee has finished for all that is known, and it takes long to transcribe what they said. Told once of a pause. */
+  readonly waits: () => void
   /** It was no speech, or it did not interrupt the agent, which has begun to speak meanwhile. */
   readonly abandoned: () => void
   /** The end-of-turn model is asked; `judged` takes its answer, and may be called at once. */
@@ -78,6 +83,8 @@ class Turns implements TurnTaking {
   #saidOver = ""
   /** `started` has been told, and neither `committed` nor `abandoned` since. */
   #isStarted = false
+  /** The pause of which `waits` was told last, in this turn: what the agent says meanwhile is no answer to it. */
+  #longPause: number | undefined
   /** Until then a key is heard. */
   #keyedUntil = Number.NEGATIVE_INFINITY
 
@@ -106,6 +113,7 @@ class Turns implements TurnTaking {
     this.#followAgent(now)
     const heldUntil = holdUntil(this.#bargeIn)
     if (heldUntil !== undefined && now >= heldUntil) this.#tellBargeIn({ _tag: "Passed", at: now })
+    this.#tellWait(now)
     const deadline = deadlineOf(this.#turn, this.#options)
     if (deadline !== undefined && now >= deadline) this.#tellTurn({ _tag: "Passed", at: now })
   }
@@ -150,7 +158,7 @@ class Turns implements TurnTaking {
     // First: it decides whether this is part of a turn.
     const isNone = this.#tellBargeIn({ _tag: "Understood", at, text: said, isLast: isForced })
     this.#tellTurn({ _tag: "Transcribed", at, ...understood })
-    if (isNone) this.#forget(at)
+    if (isNone && this.#longPause === undefined) this.#forget(at)
   }
 
   /** Follows the agent from its first frame to the last that the callee hears. */
@@ -174,7 +182,8 @@ class Turns implements TurnTaking {
   #tellBargeIn(event: BargeInEvent): boolean {
     const { playout, rules } = this.#options
     const isEnding = playout.leftMillis() <= endingMillis
-    const { commands, state } = nextBargeIn(this.#bargeIn, event, { ...rules(), isEnding })
+    const situation = this.#longPause !== undefined ? { ...rules(), isEnding: true, minWords: 1 } : { ...rules(), isEnding }
+    const { commands, state } = nextBargeIn(this.#bargeIn, event, situation)
     this.#bargeIn = state
     for (const command of commands) {
       if (command === "Pause") playout.pause()
@@ -208,6 +217,7 @@ class Turns implements TurnTaking {
     this.#turn = state
     for (const command of commands) this.#perform(command)
     if (this.#turn._tag !== "Idle") return this.#tellStart()
+    this.#longPause = undefined
     if (!this.#isStarted) return
     this.#isStarted = false
     this.#events.abandoned()
@@ -219,6 +229,14 @@ class Turns implements TurnTaking {
     this.#events.started()
   }
 
+  #tellWait(now: number): void {
+    if (!this.#isStarted || this.#turn._tag !== "Waiting") return
+    const { since } = this.#turn
+    if (since === this.#longPause || now - since < longMillis) return
+    this.#longPause = since
+    this.#events.waits()
+  }
+
   #commit(turn: Commit): void {
     this.#isStarted = false
     this.#events.committed(turn)
@@ -228,7 +246,7 @@ class Turns implements TurnTaking {
     if (command._tag === "Finalize") return this.#options.recognizer.finalize()
     if (command._tag === "CancelSpeculation") return this.#events.cancelSpeculation()
     // While the agent speaks, nothing that is said over it is a turn, unless it interrupts.
-    if (this.#bargeIn._tag !== "Silent") return
+    if (this.#bargeIn._tag !== "Silent" && this.#longPause === undefined) return
     if (command._tag === "Judge") return this.#judge(command.text, command.revision)
     if (command._tag === "Speculate") return this.#events.speculate(command.text)
     if (command._tag === "Commit") this.#commit(command)

@@ -162,7 +162,7 @@ t.test("given a recognizer, when it is late, wrong or silent, then the turn stil
       [0, "voice"],
       [1000, "pause"]
     ],
-    ["6000 Abandon"]
+    ["6000 Commit (not understood)"]
   )
   check(
     "it is still empty",

@@ -12,7 +12,7 @@ const gone = new ModelError({ reason: "broken", isRetryable: true, message: "gon
 const refused = new ModelError({ reason: "auth", isRetryable: false, message: "no" })
 const hints = (phrase: string): RecognizerHints => ({ language: "en-US", keyterms: [], phrases: [phrase] })
 const frame = (number: number) => new Int16Array(frameSize).fill(number)
-const final = (text: string, isForced: boolean): RecognizerEvent => ({
+const final = (text: string, isForced: boolean): Extract<RecognizerEvent, { readonly _tag: "Final" }> => ({
   _tag: "Final",
   text,
   fromMillis: 0,
@@ -21,7 +21,10 @@ const final = (text: string, isForced: boolean): RecognizerEvent => ({
   isAnswer: false,
   confidence: undefined
 })
-const nothing = final("", true)
+const unclear = (isForced: boolean): RecognizerEvent => ({ ...final("", isForced), isUnclear: true })
+/** Of what is being said as a session fails, and in answer to what it owes. */
+const lost = unclear(false)
+const unanswered = unclear(true)
 
 /** A session as the recognizer sees it. */
 interface Session {
@@ -113,7 +116,7 @@ t.test("given no session yet, then it gets the last two seconds, and is asked fo
   )
 )
 
-t.test("given a session that fails, then each answer that it owes is nothing, and the next session gets only what follows", (t) =>
+t.test("given a session that fails, then what it owes was not understood, and the next session gets only what follows", (t) =>
   play(["opens"], ({ heard, hearing, last, sessions }) =>
     Effect.gen(function* () {
       for (let number = 1; number <= 3; number++) hearing.finalize()
@@ -122,13 +125,29 @@ t.test("given a session that fails, then each answer that it owes is nothing, an
       const [first] = sessions
       first?.emit({ _tag: "Failed", error: gone })
       yield* settled
-      t.strictSame(heard.slice(2), [nothing, nothing], "one was answered, and a text of its own accord answers none")
+      t.strictSame(heard.slice(2), [lost, unanswered, unanswered], "one was answered, and a text of its own accord answers none")
       t.equal(sessions.length, 2, "the first is replaced at once")
       t.strictSame(last().told, [], "nothing is owed any more")
       first?.emit(final("late", true))
-      t.equal(heard.length, 4, "a session that is over is not heard")
+      t.equal(heard.length, 5, "a session that is over is not heard")
       hearing.write(frame(7))
       t.strictSame(last().told, [7])
+    })
+  )
+)
+
+t.test("given more than is kept before there is a session, when the rest is nothing, then it was not understood", (t) =>
+  run(
+    Effect.gen(function* () {
+      const { hearing, heard, last } = scene("opens")
+      for (let number = 1; number <= 101; number++) hearing.write(frame(number))
+      hearing.finalize()
+      yield* Effect.forkScoped(hearing.run, { startImmediately: true })
+      yield* settled
+      last().emit(final("", true))
+      hearing.finalize()
+      last().emit(final("", true))
+      t.strictSame(heard, [unanswered, final("", true)], "and what follows is as the session says")
     })
   )
 )
@@ -155,12 +174,12 @@ t.test("given an answer that nobody asked for, then the next question is answere
       hearing.finalize()
       last().emit({ _tag: "Failed", error: gone })
       yield* settled
-      t.strictSame(heard, [final("unasked", true), nothing])
+      t.strictSame(heard, [final("unasked", true), lost, unanswered])
     })
   )
 )
 
-t.test("given what is said while a session is opened that fails, then it is answered with nothing, and kept for no other", (t) =>
+t.test("given what is said while a session is opened that fails, then it was not understood, and is kept for no other", (t) =>
   play(["never"], ({ heard, hearing, last, sessions }) =>
     Effect.gen(function* () {
       hearing.write(frame(1))
@@ -168,7 +187,7 @@ t.test("given what is said while a session is opened that fails, then it is answ
       yield* TestClock.adjust("9900 millis")
       t.strictSame([sessions.length, heard], [1, []])
       yield* TestClock.adjust("100 millis")
-      t.strictSame([sessions.length, heard, last().told], [2, [nothing], []])
+      t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
     })
   )
 )
@@ -185,9 +204,9 @@ t.test("given a session with a fault of its own, then another takes its place, a
         return { sessions: sessions.length, heard, told: last().told }
       })
     )
-  t.strictSame(await replaced("dies"), { sessions: 2, heard: [], told: [1, "finalize", 2] })
-  t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [], told: ["finalize", 2] })
-  t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [nothing], told: [2] })
+  t.strictSame(await replaced("dies"), { sessions: 2, heard: [lost], told: [1, "finalize", 2] })
+  t.strictSame(await replaced("throws at audio"), { sessions: 2, heard: [lost], told: ["finalize", 2] })
+  t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [lost, unanswered], told: [2] })
 })
 
 t.test("given sessions that fail one after the other, then each waits longer, and the fifth is the last", (t) =>
@@ -203,7 +222,7 @@ t.test("given sessions that fail one after the other, then each waits longer, an
       t.equal(sessions.length, 5)
       hearing.write(frame(1))
       hearing.finalize()
-      t.strictSame([heard, hearing.seconds()], [[nothing], 0], "nobody hears, and nobody waits")
+      t.strictSame([heard.slice(5), hearing.seconds()], [[unanswered], 0], "nobody hears, and nobody waits")
     })
   )
 )
@@ -232,7 +251,7 @@ t.test("given a recognizer that cannot be used at all, then it is not tried agai
       hearing.finalize()
       const running = yield* Effect.forkChild(hearing.run)
       yield* Fiber.join(running)
-      t.strictSame([sessions.length, heard], [1, [nothing]])
+      t.strictSame([sessions.length, heard], [1, [lost, unanswered]])
     })
   )
 )

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
-import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
+import { notUnderstood, type RecognizerEvent, type SpeechToText } from "#core/model/SpeechToText.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import type { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
@@ -38,6 +38,7 @@ const model: ScriptedModel = (request) => {
   if (node.type === "endCall") return [text("Thank you for your time and goodbye.")]
   if (isAnswered(request)) return [text(`This is ${node.id} and it has something to ask of you today.`)]
   const words = lastWords(request)
+  if (words === notUnderstood) return [text("Could you say that again?")]
   if (node.id === "start") return [call(/^yes/i.test(words) ? "yes" : "no")]
   return /^(yes|1)/i.test(words) ? [call("done")] : [text(`You said ${words}`)]
 }
@@ -212,23 +213,23 @@ const failing =
     }
   }
 
-t.test("given a recognizer that fails, then it costs a turn at most, and the conversation goes on", async (t) => {
+t.test("given a recognizer that fails, then it costs a turn at most, which the callee is asked to say again", async (t) => {
   for (const end of ["opens not", "dies", "throws", "is silent"] as const) {
-    const { lost, scene } = await play((line) =>
+    const { answers, scene } = await play((line) =>
       Effect.gen(function* () {
         const scene = yield* talking(line, { plan: plan(), script: model, hearing: failing(end) })
         yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
         yield* scene.silence(300)
         yield* scene.says("Yes, I would like that.")
         yield* scene.silence(6000)
-        const lost = scene.requests.length
-        if (end === "is silent") return { lost, scene }
+        const answers = toldTo(scene.requests.at(-1))
+        if (end === "is silent") return { answers, scene }
         yield* scene.says("Yes, I would like that.")
         yield* scene.until("second node", () => scene.requests.some(({ node }) => node.id === "ask"))
-        return { lost, scene }
+        return { answers, scene }
       })
     )
-    t.ok(end === "opens not" ? lost > 0 : lost === 0, `${end}: ${lost} answers`)
+    t.ok(answers.includes(end === "opens not" ? "callee: Yes, I would like that." : `callee: ${notUnderstood}`), end)
     t.notOk(ended(scene), end)
   }
 })

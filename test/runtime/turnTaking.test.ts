@@ -69,6 +69,7 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
             speculate: (text) => void told.push(`${millis()} speculate ${text}`),
             cancelSpeculation: () => void told.push(`${millis()} cancel`),
             started: () => void turnings.push("started"),
+            waits: () => undefined,
             abandoned: () => void turnings.push("abandoned"),
             committed: ({ text }) => {
               turnings.push("committed")

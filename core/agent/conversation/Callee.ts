@@ -8,7 +8,7 @@ import { farEndOf, isOptOut } from "./Heard.ts"
 import { type Entry, isOwed, userEntry, withEntries } from "./History.ts"
 import { machineHeard, whileScreened } from "./Machines.ts"
 import { begin } from "./Nodes.ts"
-import { isDeaf, stopSpeaking } from "./Speech.ts"
+import { closeLine, fill, isDeaf, stopSpeaking } from "./Speech.ts"
 import { cancelControl, optedOut, optOut } from "./ToolCalls.ts"
 
 /** Machines give themselves away in their first sentences. Later, "press one" is something a person might say. */
@@ -18,6 +18,13 @@ const mostUnanswered = 20
 /** Nobody listens to the callee while they have to hear something, so no turn would follow. */
 export const calleeStarted = (step: Step): Step =>
   step.state.phase === "live" && !isDeaf(step) ? put(step, { isCalleeSpeaking: true }) : step
+
+/** Recognition takes its time. The agent says nothing more of what they spoke into. */
+export const calleeWaits = (step: Step, scene: Scene): Step => {
+  const { answer, isCalleeSpeaking } = step.state
+  if (!isCalleeSpeaking) return step
+  return fill(answer?.line === undefined ? step : closeLine(dropAnswer(step), answer.line), scene)
+}
 
 const clean = (text: string): string =>
   text
@@ -40,9 +47,8 @@ const silent = (step: Step): Step => stopSpeaking(dropAnswer(step))
 
 /** It was only noise. If an answer was lost to it, or is still owed, it is made again. */
 const nothingSaid = (step: Step, scene: Scene): Step => {
-  const { answer, batch, history, lines } = step.state
-  const isBusy = answer !== undefined || batch !== undefined || lines.length > 0
-  return !isBusy && isOwed(history) ? answerAgain(step, scene) : step
+  const { answer, batch, history } = step.state
+  return answer === undefined && batch === undefined && isOwed(history) ? answerAgain(step, scene) : step
 }
 
 const spoken = (step: Step, scene: Scene, text: string): Step => {

@@ -10,7 +10,7 @@
  * takes everything back.
  */
 import { answerDue, answerFailed, answerSaid } from "./Answers.ts"
-import { calleeIdle, calleeStarted, calleeTurn, keyPressed, keysDone } from "./Callee.ts"
+import { calleeIdle, calleeStarted, calleeTurn, calleeWaits, keyPressed, keysDone } from "./Callee.ts"
 import {
   act,
   type ConversationEvent,
@@ -27,8 +27,8 @@ import { lineFailed, lineInterrupted, lineSpoken } from "./Lines.ts"
 import { machineHeard, messageMoment, screeningOver } from "./Machines.ts"
 import { begin } from "./Nodes.ts"
 import { harmless } from "./Rendering.ts"
-import { say } from "./Speech.ts"
-import { armed, timerOf } from "./Timers.ts"
+import { fill } from "./Speech.ts"
+import { armed, betweenKeysMillis, timerOf } from "./Timers.ts"
 import { toolAnswered, toolsTimedOut } from "./ToolCalls.ts"
 
 /** `now` is in epoch milliseconds; prompts show it. Durations are left to the timers. */
@@ -47,7 +47,9 @@ const happened = (step: Step, scene: Scene, event: ConversationEvent): Step => {
     case "CalleeStarted":
       return calleeStarted(step)
     case "CalleeTurn":
-      return calleeTurn(step, scene, event.text)
+      return calleeTurn(put(step, { waitedMillis: event.waitedMillis ?? 0 }), scene, event.text)
+    case "CalleeWaits":
+      return calleeWaits(step, scene)
     case "KeyPressed":
       return keyPressed(step, scene, event.digit)
     case "ModelSaid":
@@ -120,7 +122,7 @@ const timerFired = (step: Step, scene: Scene, id: number): Step => {
 }
 
 const due = (step: Step, scene: Scene, timer: TimerName): Step => {
-  const { answer, fillers, lines } = step.state
+  const { answer, lines } = step.state
   switch (timer) {
     case "answer":
       return answer === undefined ? step : answerDue(step, scene, answer)
@@ -131,11 +133,11 @@ const due = (step: Step, scene: Scene, timer: TimerName): Step => {
     case "duration":
       return endNow(step, scene, endFor("call_duration_exceeded"))
     case "filler":
-      return say(put(step, { fillers: fillers + 1 }), fillerAt(scene, fillers), { isInterruptible: true, kind: "filler" })
+      return fill(step, scene)
     case "idle":
       return calleeIdle(step, scene)
     case "keys":
-      return keysDone(step, scene)
+      return keysDone(put(step, { waitedMillis: betweenKeysMillis }), scene)
     case "message":
       return messageMoment(step, scene, false)
     case "screening":
@@ -149,6 +151,3 @@ const due = (step: Step, scene: Scene, timer: TimerName): Step => {
       return calleeTurn(step, scene, "")
   }
 }
-
-const fillerAt = ({ plan: { settings } }: Scene, count: number): string =>
-  settings.lines.fillers[count % settings.lines.fillers.length] ?? ""

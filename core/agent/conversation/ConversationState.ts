@@ -50,7 +50,9 @@ export type ConversationEvent =
   /** The callee has begun to speak. `CalleeTurn` follows. */
   | { readonly _tag: "CalleeStarted" }
   /** What the callee said, once it is certain that they are done. Blank when nothing was understood, or it was only noise. */
-  | { readonly _tag: "CalleeTurn"; readonly text: string }
+  | { readonly _tag: "CalleeTurn"; readonly text: string; readonly waitedMillis?: number }
+  /** The callee has stopped speaking, and what they said is not known yet. */
+  | { readonly _tag: "CalleeWaits" }
   | { readonly _tag: "KeyPressed"; readonly digit: string }
   | { readonly _tag: "ModelSaid"; readonly generation: number; readonly part: ModelPart }
   | { readonly _tag: "ModelFailed"; readonly generation: number; readonly isRetryable: boolean }
@@ -230,6 +232,8 @@ export interface ConversationState {
   readonly misunderstood: number
   readonly idleChecks: number
   readonly fillers: number
+  /** How long the callee has been in silence already when it became their turn to be answered. */
+  readonly waitedMillis: number
   readonly extractions: ReadonlyArray<RunningExtraction>
   readonly variables: JsonObject
   readonly orders: Readonly<Record<string, number>>
@@ -268,6 +272,7 @@ export const fresh = ({ graph }: ConversationPlan): ConversationState => ({
   misunderstood: 0,
   idleChecks: 0,
   fillers: 0,
+  waitedMillis: 0,
   extractions: [],
   variables: {},
   orders: {},

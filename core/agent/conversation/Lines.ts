@@ -3,13 +3,13 @@ import { nodeOf, put, type Line, type Scene, type Step } from "./ConversationSta
 import { dropAnswer, endFor, endNow } from "./Ending.ts"
 import { cut } from "./History.ts"
 import { speakFirst } from "./Nodes.ts"
-import { say, stopSpeaking } from "./Speech.ts"
+import { fill, say, stopSpeaking } from "./Speech.ts"
 import { cancelControl, releaseControl } from "./ToolCalls.ts"
 
 /** Lines are heard in order: what was said before a line has been heard as well. */
 export const lineSpoken = (step: Step, scene: Scene, id: number): Step => {
   const line = step.state.lines.find((one) => one.id === id)
-  return line?.isClosed === true ? passed(put(step, { unspoken: 0 }), scene, line) : step
+  return line?.isClosed === true ? passed(put(step, { unspoken: 0, waitedMillis: 0 }), scene, line) : step
 }
 
 const passed = (step: Step, scene: Scene, { id, kind }: Line): Step => {
@@ -39,8 +39,10 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
   if (whole !== unheard && nodeOf(scene, step.state).type === "endCall") return endNow(whole, scene, endFor("user_qualified"))
   const after = passed(whole, scene, line)
   const { batch, lines, phase } = after.state
-  const isMute = phase === "live" && lines.length === 0 && after.state.answer === undefined && batch === undefined
-  return isMute ? say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true }) : after
+  if (phase !== "live" || lines.length > 0) return after
+  // The callee goes on waiting.
+  if (line.kind === "filler" || after.state.answer !== undefined || batch !== undefined) return fill(after, scene)
+  return say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true })
 }
 
 const instead = (step: Step, scene: Scene, text: string): Step =>

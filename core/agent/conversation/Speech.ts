@@ -32,6 +32,14 @@ export const say = (step: Step, text: string, manner: Manner): Step => {
   return act(said, { _tag: "Say", line: next, text, isLast: true, isInterruptible: manner.isInterruptible })
 }
 
+/** Says that the callee has to wait. */
+export const fill = (step: Step, scene: Scene): Step => {
+  const { fillers } = step.state
+  const texts = scene.plan.settings.lines.fillers
+  const waiting = put(step, { fillers: fillers + 1, waitedMillis: 0 })
+  return say(waiting, texts[fillers % texts.length] ?? "", { isInterruptible: true, kind: "filler" })
+}
+
 /** `instead`: see `Line`. */
 export const play = (step: Step, recording: RecordingName, manner: Manner, instead?: string): Step => {
   const { lines, next } = step.state

@@ -10,7 +10,7 @@ const toolSlackMillis = 2000
 const perCharacterMillis = 150
 const speechSlackMillis = 10_000
 const longestTurnMillis = 60_000
-const betweenKeysMillis = 1500
+export const betweenKeysMillis = 1500
 const screeningMillis = 30_000
 const messageMillis = 90_000
 const concludeMillis = 30_000
@@ -51,7 +51,7 @@ const wantedIn = (step: Step, scene: Scene): Timers => {
 }
 
 const waits = (step: Step, idleMillis: number): Timers => {
-  const { answer, batch, isCalleeSpeaking, keys, lines, screening } = step.state
+  const { answer, batch, isCalleeSpeaking, keys, lines, screening, waitedMillis } = step.state
   const isBusy = answer !== undefined || batch !== undefined
   // The callee hears the destination ring, or music.
   const isTransferring =
@@ -62,7 +62,7 @@ const waits = (step: Step, idleMillis: number): Timers => {
   return {
     ...(answer === undefined ? {} : { answer: { key: `${answer.generation} ${answer.seen}`, afterMillis: answerMillis } }),
     ...(isWaitingForTools ? { tools: { key: String(batch.id), afterMillis: batch.timeoutMillis + toolSlackMillis } } : {}),
-    ...(isSilent && isBusy && !isTransferring ? { filler: { key: `${answer?.generation} ${batch?.id}`, afterMillis: fillerMillis } } : {}),
+    ...(isSilent && isBusy && !isTransferring ? { filler: { key: "", afterMillis: Math.max(0, fillerMillis - waitedMillis) } } : {}),
     ...(isIdle ? { idle: { key: "", afterMillis: idleMillis } } : {}),
     ...(isCalleeSpeaking ? { turn: { key: "", afterMillis: longestTurnMillis } } : {}),
     ...(keys !== "" && !isDeaf(step) ? { keys: { key: keys, afterMillis: betweenKeysMillis } } : {}),

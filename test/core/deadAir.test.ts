@@ -1,0 +1,80 @@
+/** Nobody is left in silence: what is said to callees who wait, and when. */
+import t from "tap"
+import { planOf, started, storedTool, toolUuid, call, text, type Talk } from "#test/support/talk.ts"
+import { definition, scripted } from "#test/support/talkScript.ts"
+
+const filler = "One moment, please."
+const next = "I am still on it, one moment."
+const plan = planOf(definition({ greeting: "Hello.", tool_uuids: [toolUuid(1)] }), {}, [
+  storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: "I look." } })
+])
+/** What was said last, after so long. */
+const saidAfter = (talk: Talk, millis: number) => {
+  talk.wait(millis)
+  return talk.lines().at(-1)
+}
+const lastLine = (talk: Talk) => talk.state().lines.at(-1)?.id ?? 0
+
+t.test("given a model that fails late, when it is asked again, then the callee hears a filler as if nothing had happened", async (t) => {
+  const talk = started(plan, { model: scripted("hangs", "hangs") })
+  talk.says("hm")
+  talk.wait(2400)
+  talk.send({ _tag: "ModelFailed", generation: talk.state().answer?.generation ?? 0, isRetryable: true })
+  t.equal(saidAfter(talk, 99), "Hello.")
+  t.equal(saidAfter(talk, 1), filler)
+})
+
+t.test("given a turn whose end was noticed late, then what the callee has waited already counts", async (t) => {
+  const talk = started(plan, { model: scripted("hangs", "hangs") })
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "CalleeTurn", text: "hm", waitedMillis: 1500 })
+  t.equal(saidAfter(talk, 999), "Hello.")
+  t.equal(saidAfter(talk, 1), filler)
+  t.equal(saidAfter(talk, 2499), filler, "and once only")
+  t.equal(saidAfter(talk, 1), next)
+})
+
+t.test("given a callee whose words are not known yet, then they hear a filler, and are answered when they are", async (t) => {
+  const talk = started(plan, { model: scripted([text("Good.")]) })
+  talk.send({ _tag: "CalleeWaits" })
+  t.strictSame(talk.lines(), ["Hello."], "nobody waits")
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "CalleeWaits" })
+  talk.send({ _tag: "CalleeTurn", text: "hm", waitedMillis: 4000 })
+  t.strictSame(talk.lines(), ["Hello.", filler, "Good."])
+})
+
+t.test("given speech into an answer that does not go on, then the agent says no more of it", async (t) => {
+  const talk = started(plan, { model: scripted("hangs", [text("Good.")]) })
+  talk.says("hm")
+  const generation = talk.state().answer?.generation ?? 0
+  talk.send({ _tag: "ModelSaid", generation, part: text("Well") })
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "CalleeWaits" })
+  talk.send({ _tag: "ModelSaid", generation, part: text(" then.") })
+  t.strictSame(talk.lines(), ["Hello.", "Well", filler])
+})
+
+t.test("given a line that cannot be spoken while the callee waits, then they hear a filler at once, and then another", async (t) => {
+  const talk = started(plan, { model: scripted([call("look_up")]), holdsLines: true })
+  talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
+  talk.says("hm")
+  t.equal(talk.lines().at(-1), "I look.")
+  talk.send({ _tag: "LineFailed", line: lastLine(talk) })
+  t.equal(talk.lines().at(-1), filler)
+  talk.send({ _tag: "LineFailed", line: lastLine(talk) })
+  t.equal(talk.lines().at(-1), next)
+  talk.send({ _tag: "LineFailed", line: lastLine(talk) })
+  t.equal(talk.conclusion()?.disposition, "pipeline_error", "but not for ever")
+})
+
+t.test("given tools that end while the callee speaks, when that was no speech, then the agent goes on", async (t) => {
+  const talk = started(plan, { model: scripted([call("look_up")], [text("Found.")]), holdsLines: true })
+  talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
+  talk.says("hm")
+  const callId = talk.state().batch?.calls[0]?.call.id ?? ""
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "ToolAnswered", callId, answer: { _tag: "Response", status: 200, body: "{}" } })
+  talk.send({ _tag: "CalleeTurn", text: "" })
+  t.equal(talk.lines().at(-1), "Found.", "although it is still saying that it looks")
+})

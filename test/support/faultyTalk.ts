@@ -1,0 +1,213 @@
+/**
+ * One call whose services fail as a seed says, and what its callee heard of that. Time is that of the call: its frames are turned one after the other,
+ * and whatever waits in between waits for them, so that nothing depends on the machine.
+ */
+import { Clock, Effect, Fiber, Layer } from "effect"
+import { encode, frameMillis, frameSize, silence } from "#core/audio/Mulaw.ts"
+import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { CallClock } from "#runtime/conversation/CallClock.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
+import { announcements, faultyModel, faultyRecognizer, faultySpeech, faultyTool, isAnnouncement, type Trouble } from "./faultyServices.ts"
+import { runLive } from "./run.ts"
+import { seeded } from "./seeded.ts"
+import { planOf, storedTool, talkStart, toolUuid } from "./talk.ts"
+import { calleeSays, talking, type TalkScene } from "./talkScene.ts"
+import { definition } from "./talkScript.ts"
+import { isNoise, loopback, voicesWith } from "./voiceScene.ts"
+
+export const maxCallSeconds = 40
+const extraction = { extraction_enabled: true, extraction_variables: [{ name: "wish", type: "string" }] }
+const node = { tool_uuids: [toolUuid(1)], ...extraction }
+const plan = planOf(
+  definition({ greeting: "Good morning, how are you?", ...node }, node, { transition_speech: announcements.transition }),
+  { max_call_duration: maxCallSeconds, max_user_idle_timeout: 6, static_lines: { filler: announcements.filler } },
+  [storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: announcements.tool } })]
+)
+
+/** What the callee was left in after they had spoken, or while they had to wait for more. */
+interface Silence {
+  readonly until: number
+  readonly millis: number
+}
+export interface FaultyTalk {
+  readonly seed: number
+  readonly silences: ReadonlyArray<Silence>
+  readonly report: VoiceReport
+  readonly facts: ReadonlyArray<CallFact>
+  /** For whoever looks into a call: what happened when. */
+  readonly story: ReadonlyArray<string>
+  /** Undefined when the callee or the carrier ended it. */
+  readonly endedAt: number | undefined
+  /** How often the conversation asked for its end. */
+  readonly ends: number
+  readonly millis: number
+}
+
+const sentences = ["Yes, I would like that.", "Wait a minute, please.", "No, thank you."] as const
+const quiet = new Uint8Array(frameSize).fill(silence)
+const codes = new Map(
+  [...sentences, "Uh huh."].map((sentence) => [
+    sentence,
+    encode(Int16Array.from(calleeSays(sentence) as ArrayLike<number>, (value) => Math.round(value)))
+  ])
+)
+
+/** All that waits for nothing but its turn is done. */
+const settled = async () => {
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+interface Line {
+  readonly step: (codes: Uint8Array) => void
+  readonly heard: ReadonlyArray<Uint8Array>
+}
+
+const isFarewell = (said: string): boolean => / of (?:bye|sorry) |Goodbye/.test(said)
+
+/** The callee's side of the call. */
+class Callee {
+  readonly silences: Array<Silence> = []
+  readonly story: Array<string> = []
+  readonly #chance: () => number
+  readonly #line: Line
+  readonly #textOf: (frame: Uint8Array) => string | undefined
+  readonly #scene: TalkScene
+  #saying: Uint8Array = quiet.subarray(0, 0)
+  #isAssent = false
+  #heard = 0
+  #silentFrames = 0
+  /** The agent has to say something. */
+  isOwed = true
+  #last = ""
+  #patience: number
+  now = 0
+
+  constructor(scene: TalkScene, line: Line, chance: () => number, textOf: (frame: Uint8Array) => string | undefined) {
+    this.#scene = scene
+    this.#line = line
+    this.#chance = chance
+    this.#textOf = textOf
+    this.#patience = 600
+  }
+
+  /** Goes on for 20 ms. */
+  frame(): void {
+    if (this.#saying.length === 0) this.#act()
+    const next = this.#saying.length >= frameSize ? this.#saying.subarray(0, frameSize) : quiet
+    this.#saying = this.#saying.subarray(next === quiet ? this.#saying.length : frameSize)
+    this.#line.step(next)
+    this.now += frameMillis
+    const frame = this.#line.heard.length > this.#heard ? this.#line.heard[this.#heard++] : undefined
+    const isAudible = frame !== undefined && !isNoise(frame)
+    if (isAudible) this.#hear(frame)
+    if (next !== quiet) {
+      this.#stop()
+      if (!this.#isAssent) this.isOwed = true
+    } else if (!isAudible) this.#silentFrames++
+  }
+
+  #hear(frame: Uint8Array): void {
+    this.#stop()
+    const text = this.#textOf(frame)
+    if (text !== undefined && text !== this.#last) this.story.push(`${this.now} agent: ${text}`)
+    this.#last = text ?? this.#last
+    this.isOwed = isAnnouncement(this.#last)
+  }
+
+  /** A silence is over, or the call. */
+  #stop(): void {
+    if (this.isOwed) this.silences.push({ until: this.now, millis: this.#silentFrames * frameMillis })
+    this.#silentFrames = 0
+  }
+
+  hangUp(): void {
+    this.#stop()
+  }
+
+  #act(): void {
+    const silentMillis = this.#silentFrames * frameMillis
+    if (this.isOwed || isFarewell(this.#last)) return
+    if (silentMillis === 0) {
+      if (this.#chance() < 0.002) this.#say(this.#chance() < 0.5 ? "Uh huh." : sentences[1])
+      return
+    }
+    if (silentMillis < this.#patience) return
+    this.#patience = this.#chance() < 0.1 ? 60_000 : 300 + this.#chance() * 1500
+    if (this.#chance() < 0.15) return this.#press()
+    this.#say(sentences[Math.floor(this.#chance() * sentences.length)] ?? sentences[0])
+  }
+
+  #press(): void {
+    this.story.push(`${this.now} callee presses 1`)
+    this.#scene.session.dtmf("1", talkStart + this.now)
+    this.isOwed = true
+    this.#silentFrames = 0
+  }
+
+  #say(sentence: string): void {
+    this.story.push(`${this.now} callee: ${sentence}`)
+    this.#isAssent = sentence === "Uh huh."
+    this.#scene.recognizer.says(sentence)
+    this.#saying = codes.get(sentence) ?? quiet
+  }
+}
+
+const troubleOf = (chance: () => number): Trouble => {
+  const some = () => (chance() < 0.5 ? 0 : chance() * 0.8)
+  return { model: some(), recognizer: some(), speech: some(), tool: chance() }
+}
+
+export const faultyTalk = (seed: number, folder: string): Promise<FaultyTalk> => {
+  const chance = seeded(seed)
+  const trouble = troubleOf(chance)
+  const clock = new CallClock(talkStart)
+  const line = loopback(2)
+  const speech = faultySpeech(chance, trouble.speech)
+  const hearing = faultyRecognizer(chance, trouble.recognizer)
+  const endsAt = chance() < 0.4 ? chance() * maxCallSeconds * 1000 : Number.POSITIVE_INFINITY
+  const isMediaLost = chance() < 0.3
+  const call = Effect.gen(function* () {
+    const scene = yield* talking(line, {
+      plan,
+      script: () => "hangs",
+      model: Effect.succeed(faultyModel(chance, trouble.model)),
+      hearing: (recognizer) => ({ ...hearing, ...recognizer, open: hearing.open }),
+      verbs: { runTool: () => faultyTool(chance, trouble.tool) }
+    })
+    const told = { ...scene, recognizer: hearing }
+    const callee = new Callee(told, line, chance, speech.textOf)
+    const ends = () => scene.events.filter(({ _tag }) => _tag === "EndWanted").length
+    const isOver = () => ends() > 0 || scene.events.some(({ _tag }) => _tag === "MediaClosed")
+    yield* Effect.promise(async () => {
+      while (!isOver() && callee.now < endsAt && callee.now < (maxCallSeconds + 10) * 1000) {
+        callee.frame()
+        await settled()
+        await pass(clock, talkStart + callee.now)
+        if (isMediaLost && callee.now >= endsAt) line.end("the carrier closed it")
+      }
+    })
+    callee.hangUp()
+    const endedAt = ends() > 0 ? callee.now : undefined
+    const finishing = yield* Effect.forkChild(scene.session.finish, { startImmediately: true })
+    yield* Effect.promise(async () => {
+      for (let waited = 0; waited < 60_000 && finishing.pollUnsafe() === undefined; waited += 100) {
+        await pass(clock, talkStart + callee.now + waited)
+        await settled()
+      }
+    })
+    const report = yield* finishing.pollUnsafe() === undefined ? Effect.die(new Error(`call ${seed} does not end`)) : Fiber.join(finishing)
+    return { seed, silences: callee.silences, story: callee.story, report, facts: scene.facts, endedAt, ends: ends(), millis: callee.now }
+  })
+  const voice = VoiceAgent.layerPacedBy(line.pacer).pipe(Layer.provide(voicesWith(Files.layerLocal(folder), { tts: speech.layer })))
+  return runLive(call.pipe(Effect.provide(voice), Effect.provideService(Clock.Clock, clock)))
+}
+
+const pass = async (clock: CallClock, until: number) => {
+  while (clock.next !== undefined && clock.next <= until) {
+    clock.moveTo(until)
+    await settled()
+  }
+  clock.moveTo(until)
+}
