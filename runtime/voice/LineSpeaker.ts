@@ -16,7 +16,7 @@ const characterMillis = 70
 const bytesPerMillis = sampleRate / 1000
 
 /** Words come in much shorter intervals from a model that has more to say. */
-const stallMillis = 400
+const stallMillis = 300
 
 /** A sentence or a recording. */
 export interface MadeSpeech {
@@ -55,6 +55,8 @@ class SpokenLine {
   rest = ""
   /** In how many parts the text has come. */
   parts = 0
+  /** After this part no other came. */
+  stalledAt: number | undefined
   isWhole = false
   /** A sentence could not be made: the line ends before it. */
   isBroken = false
@@ -176,12 +178,7 @@ export class LineSpeaker implements Speaker {
       const { rest } = line
       const isStalled = parts === line.parts && !line.isWhole && line === this.#lines[0]
       if (!isStalled || line.handed < line.sentences.length || this.#ports.playout.isUnheard()) continue
-      if (rest.trim() === "") {
-        if (line.pieces.length > 0) continue
-        this.#break(line)
-        this.#report()
-        return
-      }
+      line.stalledAt = parts
       // Only whole words, if there are any.
       const end = /[\s.!?]$/.test(rest) ? rest.length : rest.lastIndexOf(" ") + 1 || rest.length
       line.rest = rest.slice(end)
@@ -242,6 +239,8 @@ export class LineSpeaker implements Speaker {
       line.handed++
       if (made !== null && made.speech.length > 0) this.#append(line, made)
     }
+    // Nobody would hear anything of it.
+    if (line.stalledAt === line.parts && line.pieces.length === 0) this.#break(line)
   }
 
   #append(line: SpokenLine, { speech, text }: MadeSpeech): void {

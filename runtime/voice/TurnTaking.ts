@@ -230,7 +230,7 @@ class Turns implements TurnTaking {
   }
 
   #tellWait(now: number): void {
-    if (!this.#isStarted || this.#turn._tag !== "Waiting") return
+    if (!this.#isStarted || this.#isAgentSpeaking || this.#turn._tag !== "Waiting") return
     const { since } = this.#turn
     if (since === this.#longPause || now - since < longMillis) return
     this.#longPause = since

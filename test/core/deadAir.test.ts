@@ -1,12 +1,13 @@
 /** Nobody is left in silence: what is said to callees who wait, and when. */
 import t from "tap"
-import { planOf, started, storedTool, toolUuid, call, text, type Talk } from "#test/support/talk.ts"
+import { call, finished, planOf, started, storedTool, type Talk, text, toolUuid } from "#test/support/talk.ts"
 import { definition, scripted } from "#test/support/talkScript.ts"
 
 const filler = "One moment, please."
 const next = "I am still on it, one moment."
-const plan = planOf(definition({ greeting: "Hello.", tool_uuids: [toolUuid(1)] }), {}, [
-  storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: "I look." } })
+const plan = planOf(definition({ greeting: "Hello.", tool_uuids: [toolUuid(1), toolUuid(2)] }), {}, [
+  storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: "I look." } }),
+  storedTool(2, "Sums", { type: "calculator" })
 ])
 /** What was said last, after so long. */
 const saidAfter = (talk: Talk, millis: number) => {
@@ -36,12 +37,19 @@ t.test("given a turn whose end was noticed late, then what the callee has waited
 
 t.test("given a callee whose words are not known yet, then they hear a filler, and are answered when they are", async (t) => {
   const talk = started(plan, { model: scripted([text("Good.")]) })
-  talk.send({ _tag: "CalleeWaits" })
-  t.strictSame(talk.lines(), ["Hello."], "nobody waits")
   talk.send({ _tag: "CalleeStarted" })
   talk.send({ _tag: "CalleeWaits" })
   talk.send({ _tag: "CalleeTurn", text: "hm", waitedMillis: 4000 })
   t.strictSame(talk.lines(), ["Hello.", filler, "Good."])
+})
+
+t.test("given a filler that cannot be spoken while the callee's words are not known, then they hear another", async (t) => {
+  const talk = started(plan, { model: scripted(), holdsLines: true })
+  talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "CalleeWaits" })
+  talk.send({ _tag: "LineFailed", line: lastLine(talk) })
+  t.equal(talk.lines().at(-1), next)
 })
 
 t.test("given speech into an answer that does not go on, then the agent says no more of it", async (t) => {
@@ -68,13 +76,41 @@ t.test("given a line that cannot be spoken while the callee waits, then they hea
   t.equal(talk.conclusion()?.disposition, "pipeline_error", "but not for ever")
 })
 
+t.test("given a way to the end that is taken while the callee speaks, then the goodbye is said when they have finished", async (t) => {
+  const talk = started(plan, { model: scripted("hangs", [text("Goodbye.")]) })
+  talk.says("no")
+  const generation = talk.state().answer?.generation ?? 0
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "ModelSaid", generation, part: call("no") })
+  talk.send({ _tag: "ModelSaid", generation, part: finished })
+  talk.says("thank you")
+  t.equal(talk.lines().at(-1), "Goodbye.")
+  t.equal(talk.conclusion()?.disposition, "user_qualified")
+})
+
+t.test("given the rest of a turn that is said into an announcement, then it is answered after that", async (t) => {
+  const announced = planOf(definition({ greeting: "Hello." }, {}, { transition_speech: "Let me see." }))
+  const talk = started(announced, { model: scripted("hangs", [text("So then.")]), holdsLines: true })
+  talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
+  talk.says("yes")
+  const generation = talk.state().answer?.generation ?? 0
+  talk.send({ _tag: "CalleeStarted" })
+  talk.send({ _tag: "ModelSaid", generation, part: call("yes") })
+  talk.send({ _tag: "ModelSaid", generation, part: finished })
+  talk.send({ _tag: "CalleeTurn", text: "please" })
+  t.equal(talk.lines().at(-1), "Let me see.")
+  talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
+  t.equal(talk.lines().at(-1), "So then.")
+})
+
 t.test("given tools that end while the callee speaks, when that was no speech, then the agent goes on", async (t) => {
-  const talk = started(plan, { model: scripted([call("look_up")], [text("Found.")]), holdsLines: true })
+  const talk = started(plan, { model: scripted("hangs", [text("Found.")]), holdsLines: true })
   talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
   talk.says("hm")
-  const callId = talk.state().batch?.calls[0]?.call.id ?? ""
+  const generation = talk.state().answer?.generation ?? 0
   talk.send({ _tag: "CalleeStarted" })
-  talk.send({ _tag: "ToolAnswered", callId, answer: { _tag: "Response", status: 200, body: "{}" } })
+  for (const part of [text("Let me add that up."), call("safe_calculator", { expression: "1+1" }), finished])
+    talk.send({ _tag: "ModelSaid", generation, part })
   talk.send({ _tag: "CalleeTurn", text: "" })
-  t.equal(talk.lines().at(-1), "Found.", "although it is still saying that it looks")
+  t.equal(talk.lines().at(-1), "Found.", "although it has not said all of the former")
 })

@@ -154,7 +154,9 @@ export const faultySpeech = (chance: Chance, trouble: number) => {
     Effect.suspend(() => {
       if (chance() >= trouble) return made(text)
       const reason = pick(chance, ["Busy", "Crashed", "TimedOut", "Unspeakable"] as const)
-      if (chance() < 0.5) return Effect.andThen(wait(chance, 50, 300), made(text))
+      // The agent's own lines are ready: calls share them.
+      if (chance() < 0.5)
+        return text.startsWith("Sorry") || isAnnouncement(text) ? made(text) : Effect.andThen(wait(chance, 50, 300), made(text))
       return Effect.andThen(wait(chance, 0, 50), Effect.fail(new TtsError({ reason })))
     })
   const textOf = (frame: Uint8Array): string | undefined => {

@@ -17,12 +17,12 @@ import { calleeSays, talking, type TalkScene } from "./talkScene.ts"
 import { definition } from "./talkScript.ts"
 import { isNoise, loopback, voicesWith } from "./voiceScene.ts"
 
-export const maxCallSeconds = 40
+export const maxCallSeconds = 30
 const extraction = { extraction_enabled: true, extraction_variables: [{ name: "wish", type: "string" }] }
 const node = { tool_uuids: [toolUuid(1)], ...extraction }
 const plan = planOf(
   definition({ greeting: "Good morning, how are you?", ...node }, node, { transition_speech: announcements.transition }),
-  { max_call_duration: maxCallSeconds, max_user_idle_timeout: 6, static_lines: { filler: announcements.filler } },
+  { max_call_duration: maxCallSeconds, max_user_idle_timeout: 5, static_lines: { filler: announcements.filler } },
   [storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: announcements.tool } })]
 )
 
@@ -45,10 +45,12 @@ export interface FaultyTalk {
   readonly millis: number
 }
 
-const sentences = ["Yes, I would like that.", "Wait a minute, please.", "No, thank you."] as const
+/** Without a pause in them, after which the scripted recognizer would understand nothing. */
+const sentences = ["Yes, I would like that.", "Wait a minute, please."] as const
+const farewell = "Please do not call me again."
 const quiet = new Uint8Array(frameSize).fill(silence)
 const codes = new Map(
-  [...sentences, "Uh huh."].map((sentence) => [
+  [...sentences, farewell, "Uh huh."].map((sentence) => [
     sentence,
     encode(Int16Array.from(calleeSays(sentence) as ArrayLike<number>, (value) => Math.round(value)))
   ])
@@ -64,7 +66,7 @@ interface Line {
   readonly heard: ReadonlyArray<Uint8Array>
 }
 
-const isFarewell = (said: string): boolean => / of (?:bye|sorry) |Goodbye/.test(said)
+const isFarewell = (said: string): boolean => /^farewell| of (?:bye|sorry) |Goodbye/.test(said)
 
 /** The callee's side of the call. */
 class Callee {
@@ -76,6 +78,7 @@ class Callee {
   readonly #scene: TalkScene
   #saying: Uint8Array = quiet.subarray(0, 0)
   #isAssent = false
+  #isLeaving = false
   #heard = 0
   #silentFrames = 0
   /** The agent has to say something. */
@@ -128,7 +131,7 @@ class Callee {
 
   #act(): void {
     const silentMillis = this.#silentFrames * frameMillis
-    if (this.isOwed || isFarewell(this.#last)) return
+    if (this.isOwed || this.#isLeaving || isFarewell(this.#last)) return
     if (silentMillis === 0) {
       if (this.#chance() < 0.002) this.#say(this.#chance() < 0.5 ? "Uh huh." : sentences[1])
       return
@@ -136,7 +139,7 @@ class Callee {
     if (silentMillis < this.#patience) return
     this.#patience = this.#chance() < 0.1 ? 60_000 : 300 + this.#chance() * 1500
     if (this.#chance() < 0.15) return this.#press()
-    this.#say(sentences[Math.floor(this.#chance() * sentences.length)] ?? sentences[0])
+    this.#say(this.#chance() < 0.03 ? farewell : this.#chance() < 0.5 ? sentences[0] : sentences[1])
   }
 
   #press(): void {
@@ -148,6 +151,7 @@ class Callee {
 
   #say(sentence: string): void {
     this.story.push(`${this.now} callee: ${sentence}`)
+    this.#isLeaving ||= sentence === farewell
     this.#isAssent = sentence === "Uh huh."
     this.#scene.recognizer.says(sentence)
     this.#saying = codes.get(sentence) ?? quiet

@@ -21,9 +21,10 @@ export const calleeStarted = (step: Step): Step =>
 
 /** Recognition takes its time. The agent says nothing more of what they spoke into. */
 export const calleeWaits = (step: Step, scene: Scene): Step => {
-  const { answer, isCalleeSpeaking } = step.state
-  if (!isCalleeSpeaking) return step
-  return fill(answer?.line === undefined ? step : closeLine(dropAnswer(step), answer.line), scene)
+  const { answer, phase } = step.state
+  if (phase !== "live") return step
+  const settled = answer?.line === undefined ? step : closeLine(dropAnswer(step), answer.line)
+  return fill(put(settled, { isCalleeSpeaking: true }), scene)
 }
 
 const clean = (text: string): string =>
@@ -78,9 +79,12 @@ const withEntry = (step: Step, entry: Entry): Step => {
     : put(step, { unanswered: [...unanswered, entry].slice(-mostUnanswered) })
 }
 
-/** Goodbyes are not interrupted by what is said into them. */
-const isLeaving = (step: Step, scene: Scene): boolean =>
-  step.state.answer?.end !== undefined || nodeOf(scene, step.state).type === "endCall"
+/** Goodbyes are not interrupted by what is said into them. One that could not be begun while the callee spoke is not said yet. */
+const isLeaving = (step: Step, scene: Scene): boolean => {
+  const { answer, batch, lines } = step.state
+  if (answer?.end !== undefined) return true
+  return nodeOf(scene, step.state).type === "endCall" && (answer !== undefined || batch !== undefined || lines.length > 0)
+}
 
 const leave = (step: Step, scene: Scene): Step => (isLeaving(step, scene) ? optedOut(step) : optOut(silent(step), scene))
 

@@ -1,7 +1,8 @@
 /** What happens when a line has been heard, was cut short or cannot be spoken. */
 import { nodeOf, put, type Line, type Scene, type Step } from "./ConversationState.ts"
+import { ask } from "./Asking.ts"
 import { dropAnswer, endFor, endNow } from "./Ending.ts"
-import { cut } from "./History.ts"
+import { cut, isOwed } from "./History.ts"
 import { speakFirst } from "./Nodes.ts"
 import { fill, say, stopSpeaking } from "./Speech.ts"
 import { cancelControl, releaseControl } from "./ToolCalls.ts"
@@ -9,7 +10,8 @@ import { cancelControl, releaseControl } from "./ToolCalls.ts"
 /** Lines are heard in order: what was said before a line has been heard as well. */
 export const lineSpoken = (step: Step, scene: Scene, id: number): Step => {
   const line = step.state.lines.find((one) => one.id === id)
-  return line?.isClosed === true ? passed(put(step, { unspoken: 0, waitedMillis: 0 }), scene, line) : step
+  if (line?.isClosed !== true) return step
+  return answerOwed(passed(put(step, { unspoken: 0, waitedMillis: 0 }), scene, line), scene, id)
 }
 
 const passed = (step: Step, scene: Scene, { id, kind }: Line): Step => {
@@ -18,6 +20,15 @@ const passed = (step: Step, scene: Scene, { id, kind }: Line): Step => {
   if (kind === "message") return endNow(put(rest, { messageFate: "left" }), scene, endFor("voicemail_detected"))
   if (isLast(rest)) return over(rest, scene)
   return gone.reduce((one, line) => releaseControl(one, scene, line.id), rest)
+}
+
+/** An announcement has been heard, into which the callee said the rest of their turn: it answered nothing, and what follows it is not being made. */
+const answerOwed = (step: Step, scene: Scene, id: number): Step => {
+  const { answer, batch, history, isCalleeSpeaking, lines, phase } = step.state
+  if (phase !== "live" || answer !== undefined || batch !== undefined || lines.length > 0 || isCalleeSpeaking) return step
+  const told = history.filter(({ _tag }) => _tag === "Assistant")
+  const isAnnouncement = told.length > 0 && !told.some((entry) => entry._tag === "Assistant" && entry.line === id)
+  return isAnnouncement && isOwed(history) ? ask(step, scene, "turn") : step
 }
 
 const isLast = ({ state: { lastLine, lines, phase } }: Step): boolean => phase === "ending" && !lines.some(({ id }) => id === lastLine)
