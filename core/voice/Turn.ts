@@ -275,11 +275,11 @@ const onNothing = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand
   commands: [...before, ...cancelled(state.turn), { _tag: "Abandon" }]
 })
 
-/** Nobody needs to judge any more whether the turn is over. */
 /** Nobody tells what the callee said. Who owns turns may have found that it was nothing. */
 const onSilence = (state: Waiting, at: number, { ownsTurns }: TurnOptions, before: ReadonlyArray<TurnCommand>): TurnStep =>
   ownsTurns ? onNothing(state, at, before) : over({ ...state, turn: { ...state.turn, partial: notUnderstood } }, at, before)
 
+/** Nobody needs to judge any more whether the turn is over. */
 const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => {
   const { since, turn } = state
   const text = textOf(turn)
