@@ -34,6 +34,16 @@ const environment = ["-i", `PATH=${process.env["PATH"]}`, `HOME=${tmpdir()}`, ..
 const ask = (...args: ReadonlyArray<string>) =>
   run("env", [...environment, process.execPath, ...stripped, ...documented, ...first, demo, ...args], { timeout: longestMillis })
 
+/** What it tells as JSON. A demo that finds something wrong says so there, and fails. */
+const summaryOf = async (...args: ReadonlyArray<string>): Promise<Summary> => {
+  const { stdout } = await ask("--json", ...args).catch((error: { readonly stdout?: string }) => {
+    if (!error.stdout) throw error
+    return { stdout: error.stdout }
+  })
+  // Of the demo's own making.
+  return JSON.parse(stdout) as Summary
+}
+
 const newFolder = async (t: Test): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-demo-"))
   // Postgres, which does not run as root, has to pass.
@@ -50,9 +60,7 @@ for (const provider of providers) {
     const data = await newFolder(t)
     const contacts = contactsOf(provider)
     const chosen = provider === "ari" ? [] : ["--provider", provider]
-    const { stdout } = await ask("--json", "--contacts", String(contacts), "--data", data, ...chosen)
-    // Of the demo's own making.
-    const summary = JSON.parse(stdout) as Summary
+    const summary = await summaryOf("--contacts", String(contacts), "--data", data, ...chosen)
     t.strictSame(summary.problems, [], "then all contacts come to what their numbers stand for")
     t.match(summary, { ok: true, mode: "emulator", provider, contacts: { total: contacts }, calls: { dialedTwice: 0 } })
     t.equal(summary.calls.recorded, summary.calls.seenByCallees)
