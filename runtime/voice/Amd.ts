@@ -42,6 +42,10 @@ const hangoverMillis = 100
 // A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence.
 // Silence is counted in frames, not by the clock, which goes on while the process is stalled.
 const absentMillis = frameMillis / 3
+// A line that has sent this much silence without a gap sends all of it: what is missing there is a stall, and counts as little as can be. Codecs
+// that leave silence out send less of it first (AMR seven frames, 3GPP TS 26.093).
+const sentSilenceMillis = 240
+const stalledMillis = frameMillis / 9
 
 /** Tells whether a frame is speech, by its level above the line's noise. */
 export const makeGate = () => {
@@ -69,6 +73,9 @@ export const makeAmd = (): Amd => {
   let startedAt: number | undefined
   let speechMillis = 0
   let silentMillis = 0
+  /** Of silence that was sent, without a gap. */
+  let sentMillis = 0
+  let sendsSilence = false
   let isSettled = false
   let isBeep = false
 
@@ -89,7 +96,15 @@ export const makeAmd = (): Amd => {
 
   const hear = (frame: PcmFrame): AmdVerdict | undefined => {
     isBeep = tone.push(frame) >= beepMillis
-    return isSpeech(frame.level) ? onSpeech() : onSilence(frameMillis)
+    const isLoud = isSpeech(frame.level)
+    sentMillis = isLoud ? 0 : sentMillis + frameMillis
+    sendsSilence ||= sentMillis >= sentSilenceMillis
+    return isLoud ? onSpeech() : onSilence(frameMillis)
+  }
+
+  const miss = (): AmdVerdict | undefined => {
+    sentMillis = 0
+    return onSilence(sendsSilence ? stalledMillis : absentMillis)
   }
 
   return {
@@ -97,7 +112,7 @@ export const makeAmd = (): Amd => {
     push: (frame, tMillis) => {
       if (isSettled) return undefined
       const waited = tMillis - (startedAt ??= tMillis)
-      const heard = frame === undefined ? onSilence(absentMillis) : hear(frame)
+      const heard = frame === undefined ? miss() : hear(frame)
       const isOver = waited >= budgetMillis || (speechMillis === 0 && waited >= noSpeechMillis)
       const verdict = (isBeep ? "machine" : undefined) ?? heard ?? (isOver ? "unknown" : undefined)
       isSettled = verdict !== undefined

@@ -145,11 +145,9 @@ class Line implements VoiceLine, PacedStream {
     this.#ticks++
     const out = this.playout.take(now) ?? comfortNoise(this.#ticks)
     if (this.#media?.send(out) !== true) this.#drop()
-    if (++this.#ticksUnheard > mostTicksUnheard) this.#tellListeners(quiet)
+    if (++this.#ticksUnheard > mostTicksUnheard) this.#listen(undefined, now)
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
-    if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
-    else if (this.#moment !== undefined) this.#await(this.#moment, heard ?? quiet, now)
     this.playout.tick(now)
     for (const listener of this.#listeners) listener.tick?.(now, out, heard)
   }
@@ -175,13 +173,16 @@ class Line implements VoiceLine, PacedStream {
   #hear(codes: Uint8Array): void {
     this.#ticksUnheard = 0
     const frame = this.#inbound?.put(codes)
-    if (frame !== undefined) this.#tellListeners(frame)
+    if (frame !== undefined) this.#listen(frame, this.#pacer.now())
   }
 
-  #tellListeners(frame: PcmFrame): void {
+  /** Each frame that arrives, in its order: after a stall, more arrive than the recording has room for. Undefined: none did. */
+  #listen(frame: PcmFrame | undefined, now: number): void {
     // We may be in a callback of the socket, where an exception would end the process.
     try {
-      for (const listener of this.#listeners) listener.hear(frame)
+      for (const listener of this.#listeners) listener.hear(frame ?? quiet)
+      if (this.#amd !== undefined) this.#detect(this.#amd, frame, now)
+      else if (this.#moment !== undefined) this.#await(this.#moment, frame ?? quiet, now)
     } catch (cause) {
       this.#stop()
       this.failed(cause)

@@ -11,10 +11,13 @@ const frames = (seconds: number, frame: PcmFrame | undefined) => Array.from({ le
 /** In syllables. */
 const speaks = (seconds: number) => Array.from({ length: seconds * 50 }, (_, at) => (at % 10 === 9 ? quiet : speech))
 
-/** What is heard, and after how many seconds. `stall` is how long this process stands still before the second part. */
-const judge = (first: ReadonlyArray<PcmFrame | undefined>, then: ReadonlyArray<PcmFrame | undefined>, stall = 0) => {
+/**
+ * The verdict on two parts. `stall` is how long this process stands still between them. Before them the callee is silent, of which `before`
+ * seconds are sent.
+ */
+const judge = (first: ReadonlyArray<PcmFrame | undefined>, then: ReadonlyArray<PcmFrame | undefined>, stall = 0, before = 1) => {
   const amd = makeAmd()
-  for (let at = 0; at < 50; at++) amd.push(quiet, at * 20)
+  for (let at = 0; at < 50; at++) amd.push(at < before * 50 ? quiet : undefined, at * 20)
   for (const [index, frame] of [...first, ...then].entries()) {
     const now = 1000 + index * 20 + (index < first.length ? 0 : stall)
     const verdict = amd.push(frame, now)
@@ -32,5 +35,13 @@ t.test("a machine is a machine when we have stood still for a second, and then h
 })
 
 t.test("a person on a line that does not send silence is a person", async (t) => {
-  t.equal(judge(speaks(0.6), frames(3, undefined)), "human")
+  for (const before of [0, 0.2]) t.equal(judge(speaks(0.6), frames(3, undefined), 0, before), "human", `${before} s of it sent`)
+})
+
+t.test("a machine on a line that has sent silence is one, however long its audio stops", async (t) => {
+  t.equal(judge([...speaks(1.5), ...frames(5, undefined)], speaks(2)), "machine")
+})
+
+t.test("a person on a line that has sent silence, and stops, is a person in the end", async (t) => {
+  t.equal(judge(speaks(0.6), frames(7, undefined)), "human")
 })

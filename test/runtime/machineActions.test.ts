@@ -115,6 +115,16 @@ const greets = (line: Loopback) => Effect.repeat(Effect.andThen(talk(line, 12, 9
 const silence = (line: Loopback, frames = 155) => talk(line, frames)
 const left = ["MachineDetected", "MessageOver"]
 
+t.test("a machine is one, though the process stalls for most of its greeting", async (t) => {
+  const syllables = (line: Loopback) => {
+    for (const loudness of [9000, 0, 9000, 0, 9000]) line.stallWhile(loudness === 0 ? 3 : 12, loudness)
+  }
+  const greets = (line: Loopback) =>
+    Effect.repeat(Effect.andThen(Effect.sync(() => syllables(line)), talk(line, 3)), { times: 5 })
+  const { events } = await spokenTo((line) => steps(silence(line, 15), greets(line), silence(line, 40)))
+  t.strictSame(events, ["MachineDetected"])
+})
+
 t.test("a machine that never beeps is told the message once it is silent, and nothing before", async (t) => {
   const { events, report, said } = await spokenTo((line) => steps(greets(line), silence(line), talk(line, 40)))
   t.strictSame(
