@@ -14,6 +14,8 @@ export interface SeenCall {
   readonly dialedAt: number
   /** SIPp does not note the ends of all calls. */
   readonly endedAt: number | undefined
+  /** False: the line ended before there was any audio on it, so there is nothing to record. */
+  readonly hasAudio: boolean
 }
 
 export interface FarEnd {
@@ -45,7 +47,7 @@ const ofAsterisk = (dialString: string) =>
   ({ provider: "ari", callerId: undefined, apiUrl: undefined, described: `Asterisk ARI, dials ${dialString}` }) as const
 
 const startAri = async (): Promise<FarEnd> => {
-  const emulator = await startAriEmulator({ ringMillis, talkMillis, seed: 1 })
+  const emulator = await startAriEmulator({ ringMillis, talkMillis, talkOnceHeard: true, seed: 1 })
   const dialString = "PJSIP/{number}@trunk"
   return {
     ...ofAsterisk(dialString),
@@ -85,11 +87,18 @@ const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
 
 export const startEmulator = (provider: Provider): Promise<FarEnd> => (provider === "ari" ? startAri() : startCarrier(provider))
 
-const callsIn = ({ entries }: CalleeLog): ReadonlyArray<SeenCall> => {
+const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
+  const { entries } = log
   const ends = new Map(entries.filter(({ kind }) => kind === "ended").map(({ at, channelId }) => [channelId, at]))
   return entries
     .filter(({ kind }) => kind === "originate")
-    .map(({ at, channelId, number }) => ({ id: channelId, number, dialedAt: at, endedAt: ends.get(channelId) }))
+    .map(({ at, channelId, number }) => ({
+      id: channelId,
+      number,
+      dialedAt: at,
+      endedAt: ends.get(channelId),
+      hasAudio: log.audio(channelId).received > 0
+    }))
 }
 
 /** From the moment when the slots were first full: before that, an originate does not wait for an end. */
@@ -129,7 +138,13 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
       dial_string: dialString
     },
     calls: async () =>
-      (await asterisk.sippLog()).map(({ at, number, sipCallId }) => ({ id: sipCallId, number, dialedAt: at, endedAt: undefined })),
+      (await asterisk.sippLog()).map(({ at, number, sipCallId }) => ({
+        id: sipCallId,
+        number,
+        dialedAt: at,
+        endedAt: undefined,
+        hasAudio: true
+      })),
     turnarounds: undefined,
     stop: () => asterisk.stop()
   }

@@ -188,6 +188,7 @@ export const summarize = (story: Story): Summary => {
   const twice = dialedTwice(story)
   const turnarounds = farEnd.turnarounds?.(slots, workOf(spans).until) ?? []
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
+  const silent = new Set(seen.filter(({ hasAudio }) => !hasAudio).map(({ number }) => number))
   const transcripts = runs.filter((run) => run.transcript_url !== null).length
   const lost = contacts.length - progress.completed - progress.failed
   const problems = [
@@ -198,7 +199,7 @@ export const summarize = (story: Story): Summary => {
     ...(seen.length < runs.length ? [`The callees saw ${seen.length} calls, the service has records of ${runs.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
     ...(lost === 0 ? [] : [`${lost} contacts have neither been completed nor failed.`]),
-    ...spoken.filter((run) => run.recording_url === null).map((run) => `Run ${run.id} has no recording.`),
+    ...spoken.filter((run) => run.recording_url === null && !silent.has(numberOf(run))).map((run) => `Run ${run.id} has no recording.`),
     ...(spoken.length > 0 && transcripts === 0 ? ["No call that was answered has a transcript."] : [])
   ]
   const times = seen.map(({ dialedAt }) => dialedAt)

@@ -15,7 +15,7 @@ import { watch } from "./Watch.ts"
 
 const rate = 40
 const ringSeconds = 15
-const maxCallSeconds = 15
+const maxCallSeconds = 20
 /** The least that the API takes. */
 const retryDelaySeconds = 30
 const greeting =

@@ -120,7 +120,13 @@ t.test("a machine is one, though the process stalls for most of its greeting", a
     for (const loudness of [9000, 0, 9000, 0, 9000]) line.stallWhile(loudness === 0 ? 3 : 12, loudness)
   }
   const greets = (line: Loopback) =>
-    Effect.repeat(Effect.andThen(Effect.sync(() => syllables(line)), talk(line, 3)), { times: 5 })
+    Effect.repeat(
+      Effect.andThen(
+        Effect.sync(() => syllables(line)),
+        talk(line, 3)
+      ),
+      { times: 5 }
+    )
   const { events } = await spokenTo((line) => steps(silence(line, 15), greets(line), silence(line, 40)))
   t.strictSame(events, ["MachineDetected"])
 })
