@@ -7,6 +7,7 @@ import { expectedAt } from "#core/agent/conversation/Expectation.ts"
 import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
@@ -23,6 +24,7 @@ import type { Moment } from "./MessageMoment.ts"
 import type { Openings } from "./Openings.ts"
 import type { Playout } from "./Playout.ts"
 import { openedOnce } from "./openedOnce.ts"
+import { TurnAudio } from "./TurnAudio.ts"
 import { TalkMeter } from "./TalkMeter.ts"
 import { voicedBy } from "./TalkVoice.ts"
 import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
@@ -74,6 +76,8 @@ export class Talk {
   #isBeeping = false
   #end: ConversationEvent = { _tag: "CalleeHungUp" }
   #endOfTurn: EndOfTurn = endOfTurnRules
+  /** Kept for a model that was chosen: the rules look at the text alone. */
+  #turnAudio: TurnAudio | undefined
   readonly #meter: TalkMeter
   readonly #foresight: Foresight
   /** Tells the present one from those that were forgotten before they were begun. */
@@ -111,7 +115,7 @@ export class Talk {
     this.#turns = makeTurnTaking(
       { now, playout, ownsTurns, rules, recognizer: this.#hearing },
       {
-        judge: (text, judged) => this.#judge(text, judged),
+        judge: (text, from, judged) => this.#judge(text, from, judged),
         speculate: (text) => this.#thinkAhead(text),
         cancelSpeculation: () => this.#forget(),
         started: () => this.#tell({ _tag: "CalleeStarted" }),
@@ -121,7 +125,7 @@ export class Talk {
         interrupted: (played) => speaker.interrupted(played)
       }
     )
-    return [this.#toneListener(), this.#turns]
+    return [this.#toneListener(), { hear: (frame) => this.#turnAudio?.hear(frame) }, this.#turns]
   }
 
   readonly verdict = (verdict: AmdVerdict, isBeeping: boolean): void => {
@@ -144,7 +148,7 @@ export class Talk {
       fork(
         Effect.matchEffect(Scope.provide(this.#planned.endOfTurn, scope), {
           onFailure: ({ message }) => Effect.logWarning("an end-of-turn model could not be opened: rules take its place", { message }),
-          onSuccess: (opened) => Effect.sync(() => void (this.#endOfTurn = opened))
+          onSuccess: (opened) => Effect.sync(() => this.#judgeBy(opened))
         })
       )
       fork(Effect.map(this.#planned.context, (context) => actor.tell({ _tag: "Started", context })))
@@ -284,16 +288,36 @@ export class Talk {
     this.#turns?.understood(event)
   }
 
-  #judge(text: string, judged: (probability: number) => void): void {
+  #judgeBy(opened: EndOfTurn): void {
+    this.#endOfTurn = opened
+    this.#turnAudio = opened === endOfTurnRules ? undefined : new TurnAudio()
+  }
+
+  /** A model that fails is not asked again in this call. */
+  #withoutModel(model: EndOfTurn, { message }: ModelError): Effect.Effect<void> {
+    if (this.#endOfTurn !== model) return Effect.void
+    this.#judgeBy(endOfTurnRules)
+    return Effect.logWarning("an end-of-turn model has failed: rules take its place", { message })
+  }
+
+  #judge(text: string, from: number, judged: (probability: number) => void): void {
     const { language } = this.#planned.hintsAt(this.#planned.plan.graph.start)
     const isAnswer = this.#answer !== undefined && text.endsWith(this.#answer)
-    const pause = { text, isAnswer, audio: unheard, expects: this.#expects, language } as const
-    this.#workshop.fork(Effect.ignore(Effect.map(this.#endOfTurn.probability(pause), judged)))
+    const audio = this.#turnAudio?.last(this.#ports.now() - from + beforeVoiceMillis) ?? unheard
+    const pause = { text, isAnswer, audio, expects: this.#expects, language } as const
+    const model = this.#endOfTurn
+    const asked = Effect.suspend(() => model.probability(pause)).pipe(
+      Effect.catchDefect(() => Effect.fail(faulty)),
+      Effect.catch((error) => Effect.andThen(this.#withoutModel(model, error), endOfTurnRules.probability(pause)))
+    )
+    this.#workshop.fork(Effect.ignore(Effect.map(asked, judged)))
   }
 }
 
-/** The rules look at the text alone. */
+const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "it has a fault" })
 const unheard = new Int16Array(0)
+/** A turn is noticed this long after its first sound. */
+const beforeVoiceMillis = 200
 const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }
 
 /** Why we hang up. All others are the agent's own wish. */

@@ -31,8 +31,8 @@ interface TurnTakingEvents {
   readonly waits: () => void
   /** It was no speech, or it did not interrupt the agent, which has begun to speak meanwhile. */
   readonly abandoned: () => void
-  /** The end-of-turn model is asked; `judged` takes its answer, and may be called at once. */
-  readonly judge: (text: string, judged: (probability: number) => void) => void
+  /** The end-of-turn model is asked of the turn that has begun `from`; `judged` takes its answer, and may be called at once. */
+  readonly judge: (text: string, from: number, judged: (probability: number) => void) => void
   /** An answer may be generated, but nothing of it spoken or done before the commit. */
   readonly speculate: (text: string) => void
   readonly cancelSpeculation: () => void
@@ -253,6 +253,7 @@ class Turns implements TurnTaking {
   }
 
   #judge(text: string, revision: number): void {
-    this.#events.judge(text, (probability) => this.#tellTurn({ _tag: "Judged", at: this.#options.now(), revision, probability }))
+    const from = this.#turn._tag === "Idle" ? this.#options.now() : this.#turn.turn.from
+    this.#events.judge(text, from, (probability) => this.#tellTurn({ _tag: "Judged", at: this.#options.now(), revision, probability }))
   }
 }

@@ -65,7 +65,7 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
         turns = makeTurnTaking(
           { ...listening, playout },
           {
-            judge: (text, judged) => judged(Effect.runSync(endOfTurnRules.probability({ ...pause, text }))),
+            judge: (text, _from, judged) => judged(Effect.runSync(endOfTurnRules.probability({ ...pause, text }))),
             speculate: (text) => void told.push(`${millis()} speculate ${text}`),
             cancelSpeculation: () => void told.push(`${millis()} cancel`),
             started: () => void turnings.push("started"),

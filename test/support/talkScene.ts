@@ -4,6 +4,7 @@ import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { encode, frameMillis } from "#core/audio/Mulaw.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { OpenEndOfTurn } from "#core/model/EndOfTurnProvider.ts"
 import type { LanguageModel, ModelPart, ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import type { SpeechToText } from "#core/model/SpeechToText.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
@@ -41,6 +42,7 @@ interface Scene {
   readonly context?: JsonObject
   readonly hearing?: (recognizer: ReturnType<typeof scriptedRecognizer>) => SpeechToText
   readonly model?: OpenLanguageModel
+  readonly endOfTurn?: OpenEndOfTurn
   readonly voice?: Partial<VoicePlan>
   readonly verbs?: Partial<CallVerbs>
 }
@@ -76,7 +78,7 @@ const failed = Effect.succeed<ToolAnswer & { readonly _tag: "Failed" }>({ _tag: 
 /** The callee answers, on the line that the voices are paced by. */
 export const talking = Effect.fnUntraced(function* (
   line: Loopback,
-  { context = {}, hearing = (one) => one, model, plan, script, verbs, voice }: Scene
+  { context = {}, endOfTurn = Effect.succeed(endOfTurnRules), hearing = (one) => one, model, plan, script, verbs, voice }: Scene
 ): Effect.fn.Return<TalkScene, never, VoiceAgent | Scope.Scope> {
   const agent = yield* VoiceAgent
   const recognizer = scriptedRecognizer()
@@ -87,7 +89,7 @@ export const talking = Effect.fnUntraced(function* (
     plan,
     model: model ?? scripted.open,
     hearing: hearing(recognizer),
-    endOfTurn: Effect.succeed(endOfTurnRules),
+    endOfTurn,
     bargeIn: { policy: "provisional", minWords: 3 },
     context: Effect.succeed(context),
     hintsAt: ({ id }) => ({ language: "en-US", keyterms: [], phrases: [id] })
