@@ -55,9 +55,17 @@ export class Api {
     return { status: response.status, body: await response.json() }
   }
 
-  /** Fails unless the answer is a 200. The cast holds because the service builds its answers from the same types. */
+  /** Asks again while the engine of a busy machine sheds load: it has done nothing then. Fails unless the answer is a 200. The cast holds because the service builds its answers from the same types. */
   async #must<Body>(method: string, path: string, body?: object): Promise<Body> {
-    const answer = await this.ask(method, path, body)
+    const answer = await until(
+      `answer to ${method} ${path} that is no refusal for load`,
+      async () => {
+        const answer = await this.ask(method, path, body)
+        return answer.status === 503 && JSON.stringify(answer.body).includes("overloaded") ? undefined : answer
+      },
+      undefined,
+      seldom
+    )
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body as Body
   }

@@ -153,7 +153,8 @@ class ParleyCall {
       onLost: () => {},
       url: this.order.stream,
       words: wordsOf(this.id),
-      pressMillis: 20
+      pressMillis: 20,
+      onPressedAll: () => this.life.pressedAll()
     })
     this.#leg.start()
   }

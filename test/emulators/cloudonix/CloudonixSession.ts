@@ -250,6 +250,7 @@ export class CloudonixSession {
       log: lives.log,
       words: cloudonixWords({ callId, domain, from, to, token }, hasMarks),
       pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      onPressedAll: () => life.pressedAll(),
       // Nothing follows the stream in the document.
       onLost: () => life.hangUp()
     })

@@ -35,6 +35,9 @@ interface CallSettings {
   readonly maxSeconds?: number
 }
 
+/** Whoever means to press keys hangs up afterwards, however late the audio is that carries them; without any audio, after this. */
+const longestUnpressedMillis = 60_000
+
 /** The share of the ringing time that passes before the far end sends anything. */
 const firstReply = 0.2
 
@@ -76,6 +79,8 @@ class CallLife {
   readonly #settings: CallSettings
   readonly #listener: Listener
   readonly #timers = new Set<NodeJS.Timeout>()
+  #hasPressed = false
+  #afterKeys: (() => void) | undefined
 
   constructor(lives: CallLives, settings: CallSettings, listener: Listener) {
     const { id, number, ringTimeoutSeconds, shown } = settings
@@ -93,6 +98,18 @@ class CallLife {
     if (this.state === "ended") return false
     this.#end({ by: "us" })
     return true
+  }
+
+  /** All keys that the callee means to press have been, or cannot be any more. */
+  pressedAll(): void {
+    this.#hasPressed = true
+    this.#afterKeys?.()
+  }
+
+  #whenPressed(callee: Extract<Callee, { kind: "answers" }>, run: () => void): void {
+    if (callee.presses === undefined || this.#hasPressed) return run()
+    this.#afterKeys = run
+    this.#after(longestUnpressedMillis, run)
   }
 
   #play(callee: Callee): void {
@@ -120,7 +137,7 @@ class CallLife {
     const { scale, talkMillis } = this.#lives.pace
     const talk = talkMillis * scale
     const goodbye = (cause: number) => () => this.#end({ by: "callee", ending: { cause } })
-    if (callee.stay === "talks") this.#after(talk, goodbye(16))
+    if (callee.stay === "talks") this.#after(talk, () => this.#whenPressed(callee, goodbye(16)))
     if (callee.stay === "bounded") this.#after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye(16))
     if (callee.stay === "hangs-up-at-once") this.#after(0, goodbye(16))
     if (callee.stay === "loses-the-line") this.#after(talk / 2, goodbye(38))

@@ -36,7 +36,9 @@ type AudioCount = {
   flushes: number
   sent: number
   lastPlayedAt?: number
-  /** When the first frame that is louder than noise was played. */
+  /** Played frames that are louder than noise. */
+  loud: number
+  /** When the first of them was played. */
   spokenAt?: number
 }
 
@@ -135,7 +137,7 @@ export class CalleeLog {
   audio(channelId: string): AudioCount {
     let count = this.#audio.get(channelId)
     if (count === undefined) {
-      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, lost: 0, flushes: 0, sent: 0 }
+      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, lost: 0, flushes: 0, sent: 0, loud: 0 }
       this.#audio.set(channelId, count)
     }
     return count
@@ -163,7 +165,10 @@ export class CalleeLog {
 
   hear(channelId: string, frame: Buffer): void {
     const audio = this.audio(channelId)
-    if (audio.spokenAt === undefined && isLoud(frame)) audio.spokenAt = preciseNow()
+    if (isLoud(frame)) {
+      audio.loud += 1
+      audio.spokenAt ??= preciseNow()
+    }
     let frames = this.#heard.get(channelId)
     if (frames === undefined) {
       const [oldest] = this.#heard.keys()

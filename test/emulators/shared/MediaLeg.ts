@@ -47,6 +47,8 @@ interface MediaLegOptions {
   /** Between two keys. */
   readonly pressMillis?: number
   readonly onPress?: (digit: string) => void
+  /** All of the callee's keys have been pressed, or cannot be any more. */
+  readonly onPressedAll?: () => void
   /** The engine has refused the connection, or ended it. */
   readonly onLost: (how: { readonly status?: number; readonly code?: number }) => void
 }
@@ -120,7 +122,7 @@ export class MediaLeg {
   /** One after the other: of timers that are due in the same millisecond, any may be the first. */
   #pressAll(digits: string, at: number, pressMillis: number): void {
     const [digit, ...rest] = digits
-    if (digit === undefined) return
+    if (digit === undefined) return this.#options.onPressedAll?.()
     const dueAt = at + pressMillis
     const press = () => {
       this.press(digit)
@@ -168,6 +170,7 @@ export class MediaLeg {
 
   #halt(): void {
     this.#isOver = true
+    this.#options.onPressedAll?.()
     clearInterval(this.#ticker)
   }
 

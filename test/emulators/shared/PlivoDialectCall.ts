@@ -276,6 +276,7 @@ export class DialectCall {
       log: lives.log,
       words: dialectWords({ accountId, callId: this.uuid }, media),
       pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      onPressedAll: () => this.life?.pressedAll(),
       onLost: ({ status }) => {
         // A newer one has taken its place.
         if (this.legs.at(-1) !== leg) return

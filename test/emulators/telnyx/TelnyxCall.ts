@@ -150,6 +150,7 @@ export class TelnyxCall {
       log,
       words: telnyxWords({ call_control_id: this.id, call_session_id: this.sessionId }, this.dial),
       pressMillis: (pace.talkMillis * pace.scale) / 8,
+      onPressedAll: () => this.life.pressedAll(),
       onPress: (digit) => this.#tell("call.dtmf.received", { digit }),
       onLost: () => this.#tell("streaming.stopped", { stream_url: url })
     })

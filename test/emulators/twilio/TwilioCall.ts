@@ -182,6 +182,7 @@ export class TwilioCall {
       log: lives.log,
       words: twilioWords(sid, this.sid),
       pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      onPressedAll: () => life.pressedAll(),
       // Nothing follows the stream in the document.
       onLost: () => life.hangUp()
     })

@@ -125,6 +125,7 @@ export class VonageCall {
       log,
       words: vonageWords,
       pressMillis: (pace.talkMillis * pace.scale) / 8,
+      onPressedAll: () => this.life.pressedAll(),
       onLost: () => {
         this.#tellLeg("disconnected")
         // Nothing follows it in the document.

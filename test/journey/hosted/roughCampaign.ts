@@ -67,13 +67,21 @@ const untilOver = (world: World, id: number) =>
     return campaign.state === "running" ? undefined : campaign
   })
 
+/** Fewer when the carrier takes so few that phones stop ringing before so many do. */
+const fullOf = (callsPerSecond: number) => Math.min(0.8 * cap, 2 * callsPerSecond)
+
 /** Starts the campaign, lets it run into its cap, and kills the engine in the middle of it. */
-const play = async (carrier: Carrier, world: World, id: number, draw: () => number) => {
+const play = async (
+  carrier: Carrier,
+  world: World,
+  id: number,
+  { callsPerSecond, draw }: { callsPerSecond: number; draw: () => number }
+) => {
   const middle = contacts * (0.3 + 0.4 * draw())
   // However slow the machine is, nobody has hung up before the line is full. What was never placed keeps a slot for a while.
   carrier.lives.letRing(true)
   await world.api.start(id)
-  await untilTrue("calls as many as may be up", () => carrier.log.live() > 0.8 * cap)
+  await untilTrue("calls as many as may be up", () => carrier.log.live() > fullOf(callsPerSecond))
   carrier.lives.letRing(false)
   await until("middle", () => (carrier.log.count("originate") >= middle ? true : undefined))
   const killedAt = await kill(carrier, world)
@@ -109,7 +117,7 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
       // As short as the API allows.
       retry: { maxRetries: 1, retryDelaySeconds: 30 }
     })
-    const { away, done, journals, left } = await play(carrier, world, id, draw)
+    const { away, done, journals, left } = await play(carrier, world, id, { callsPerSecond, draw })
     const [rows, unplaced] = [await reportOf(world, id), unplacedOf(carrier, left.keys())]
     const { audioEnds, entries } = carrier.log
     const evidence: Evidence = { audioEnds, away, cap, entries, rows, unplaced }
