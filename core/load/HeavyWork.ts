@@ -9,11 +9,14 @@ import type { OrganizationId } from "#core/Id.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
 /** A request has thirty seconds: half of them to wait, the rest to work. */
-const patienceMillis = 15_000
+const usualPatienceMillis = 15_000
 const rest = { place: { times: 1, mostMillis: 500 }, worker: { times: 6, mostMillis: 2000 } }
 
+export const makeHeavyLanes = (patienceMillis: number): FairTurns<OrganizationId | undefined> =>
+  new FairTurns({ places: 2, placesEach: 1, waiting: 100, waitingEach: 20, patienceMillis, rest, retryAfterSeconds: 5 })
+
 export const HeavyLanes = Context.Reference<FairTurns<OrganizationId | undefined>>("core/load/HeavyLanes", {
-  defaultValue: () => new FairTurns({ places: 2, placesEach: 1, waiting: 100, waitingEach: 20, patienceMillis, rest, retryAfterSeconds: 5 })
+  defaultValue: () => makeHeavyLanes(usualPatienceMillis)
 })
 
 /** Whether the current fiber has a lane: its statements may take longer. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
+import { HeavyLanes, makeHeavyLanes } from "#core/load/HeavyWork.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { Calls } from "#core/call/Calls.ts"
@@ -163,6 +164,9 @@ interface ApiOptions extends Partial<GatewayOptions> {
   readonly model?: OpenLanguageModel
 }
 
+/** On a busy machine, work may wait for longer than a client would. */
+const patienceMillis = 300_000
+
 /** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
 export const openApi = async (
   t: Test,
@@ -287,7 +291,8 @@ export const openApi = async (
     Layer.orDie(
       Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true, shedsLoad: false, ...options }).pipe(
         Layer.provide(services),
-        Layer.provide(references)
+        Layer.provide(references),
+        Layer.provide(Layer.sync(HeavyLanes, () => makeHeavyLanes(patienceMillis)))
       )
     )
   )

@@ -10,7 +10,7 @@ const service = "/user/configurations/user"
 t.test("given an engine, and a language model on its machine", async (t) => {
   const emulator = await OpenAiEmulator.start({ apiKey: key })
   t.teardown(() => emulator.stop())
-  const world = await World.open(t, { emulator: { ringMillis: 100, talkMillis: 3000 } })
+  const world = await World.open(t, { emulator: { ringMillis: 100, talkMillis: 3000, talkOnceHeard: true } })
   const { api } = world
   const llm = { provider: "openai", model: "emulated", api_key: key, base_url: emulator.url }
 

@@ -1,6 +1,6 @@
 /**
- * Two thousand calls whose model, recognizer, voice, tools, carrier and callee fail in all their ways: nobody is left in silence, and each call comes
- * to its conclusion. A call that breaks a law is told with its seed, and with what its callee heard.
+ * Calls whose model, recognizer, voice, tools, carrier and callee fail in all their ways: nobody is left in silence, and each call comes
+ * to its conclusion. A call that breaks a law is told with its seed, and with what its callee heard. `CALLS=2000` plays more of them.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 import t from "tap"
 import { type FaultyTalk, faultyTalk, maxCallSeconds } from "#test/support/faultyTalk.ts"
 
-const calls = 2000
+const calls = Number(process.env["CALLS"] ?? 500)
 const longestSilenceMillis = 3000
 
 const folder = await mkdtemp(join(tmpdir(), "faulty-talks-"))

@@ -8,6 +8,7 @@ import { raw, send, type Sent } from "#test/gateway/gatewayTest.ts"
 import { startEngine } from "#test/support/EngineProcess.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { openDatabase } from "#test/support/postgres.ts"
+import { until } from "#test/support/until.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "trunkline-first-"))
 const { url } = await openDatabase(t)
@@ -29,7 +30,12 @@ t.teardown(async () => {
 const printed = (line: RegExp): string => line.exec(engine.output())?.[1] ?? ""
 const key = printed(/^API key \(shown once\): (\S+)$/m)
 const code = printed(/^Set-up code for the first account \(shown once\): (\S+)$/m)
-const ask = (method: string, path: string, sent: Sent = {}) => send({ port }, method, `/api/v1${path}`, { key, ...sent })
+/** Asks again while the engine of a busy machine sheds load. */
+const ask = (method: string, path: string, sent: Sent = {}) =>
+  until("answer", async () => {
+    const answer = await send({ port }, method, `/api/v1${path}`, { key, ...sent })
+    return answer.status === 503 ? undefined : answer
+  })
 const stranger = "198.51.100.9"
 const account = (email: string) => ({ email, password: "correct horse" })
 const signUp = (email: string, more: object = {}, headers: Sent["headers"] = {}) =>

@@ -5,6 +5,7 @@ import t from "tap"
 import { WrongKeys } from "#core/organization/WrongKeys.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { run } from "#test/support/run.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const given = Effect.fnUntraced(function* () {
   const wrong = new WrongKeys(yield* Clock.Clock)
@@ -73,10 +74,13 @@ t.test("given an address that sends made-up tokens of log-ins", async (t) => {
     t.ok(refused.length >= 200, `${refused.length}`)
     t.ok(refused.every(({ headers }) => Number(headers["retry-after"]) > 0))
     t.ok(answers.every(({ status }) => status === 429 || status === 401))
-    const more = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => api.ask("GET", "/campaign/", undefined, { key: `dgr_none_${at}` }))
-    )
-    t.ok(more.some(({ status }) => status === 429))
+    // Those that a slow machine has taken its time for are looked up again.
+    await untilTrue("refusal of a key", async () => {
+      const more = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => api.ask("GET", "/campaign/", undefined, { key: `dgr_none_${at}` }))
+      )
+      return more.some(({ status }) => status === 429)
+    })
   })
   t.test("when a token that was good comes from there, then it is looked up", async (t) => {
     t.equal((await ask(good)).status, 200)
