@@ -1,6 +1,6 @@
 /** A whole campaign, with every kind of callee there is, and what it leaves behind: in the callees' memory, on the API, in the engine's log. */
 import t from "tap"
-import { attemptsOf, judge, numbersOf, type Run, World } from "#test/support/engine.ts"
+import { placedBy, judge, numbersOf, type Run, World } from "#test/support/engine.ts"
 
 /** No word that a log may hold for another reason. */
 const password = "hush-4711-far-end"
@@ -70,7 +70,7 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
   })
 
   await t.test("then every contact is explained", async (t) => {
-    const attempts = Map.groupBy(await attemptsOf(sql, id), ({ phoneNumber }) => phoneNumber)
+    const attempts = Map.groupBy(await placedBy(sql, id), ({ phoneNumber }) => phoneNumber)
     const told = judged.map((number) => {
       const of = attempts.get(number) ?? []
       return { number, outcomes: of.map(({ outcome }) => outcome), cause: of.at(-1)?.cause }
@@ -96,13 +96,12 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
     )
     const silent = answered.filter((run) => run.transcript_url === null && greeted.has(numberOf(run)))
     t.strictSame(silent.map(numberOf), [], "each has a transcript")
-    t.ok(greeted.size > contacts / 4)
     const typed = new Set(runs.filter((run) => numberOf(run).endsWith("10")).map((run) => contextOf(run)["dtmf_digits"]))
     t.strictSame([...typed], ["1234#"])
     const retries = runs.filter((run) => run.initial_context?.["is_retry"] === true && !unheard.has(numberOf(run)))
     t.equal(retries.length, judged.filter((number) => fateOf(number)?.outcomes.length === 2).length, "retries know that they are")
 
-    const twelve = answered.filter((run) => numberOf(run).endsWith("12"))
+    const twelve = answered.filter((run) => numberOf(run).endsWith("12") && run.transcript_url !== null)
     const transcripts = await Promise.all(twelve.map(async (run) => (await fetch(run.transcript_public_url ?? "")).text()))
     // Who hung up while the speech was still being made has heard less of it, and his transcript says so.
     t.ok(transcripts.some((transcript) => transcript.includes("Hello Ada, your parcel")))

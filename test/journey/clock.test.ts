@@ -1,6 +1,6 @@
 /** Somebody sets the clock of the machine while calls are up and campaigns dial: only windows and due times may notice. */
 import t from "tap"
-import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, placedBy, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { mostLeftInASecond } from "#test/support/leftAt.ts"
 
 const MINUTE = 60_000
@@ -27,7 +27,7 @@ t.test(
     const { entries } = world.emulator.log
     const ended = entries.filter(({ kind }) => kind === "ended")
     t.strictSame([...new Set(ended.map(({ by }) => by))], ["callee"], "by nobody else")
-    const outcomes = (await attemptsOf(world.sql, id)).map(({ outcome }) => outcome)
+    const outcomes = (await placedBy(world.sql, id)).map(({ outcome }) => outcome)
     t.strictSame([...new Set(outcomes)], ["answered"])
     await judge(t, world, id, 10)
   }

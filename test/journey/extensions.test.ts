@@ -1,6 +1,6 @@
 /** Extensions of a private exchange: called where the telephony configuration lists them, and nowhere else. Judged by the phones. */
 import t from "tap"
-import { attemptsOf, contactStates, untilTrue, World } from "#test/support/engine.ts"
+import { placedBy, contactStates, untilTrue, World } from "#test/support/engine.ts"
 
 const world = await World.open(t, {
   emulator: { media: false, ringMillis: 300, talkMillis: 600 },
@@ -52,7 +52,7 @@ t.test("given a configuration that lists some", async (t) => {
       dialed().toSorted(),
       called.map((number) => `PJSIP/${number}@trunk`)
     )
-    t.strictSame((await attemptsOf(sql, id)).map(({ outcome, phoneNumber }) => [phoneNumber, outcome]).toSorted(), [
+    t.strictSame((await placedBy(sql, id)).map(({ outcome, phoneNumber }) => [phoneNumber, outcome]).toSorted(), [
       ...called.map((number) => [number, "answered"])
     ])
     const [run] = (await api.runs(id)).filter(({ initial_context }) => initial_context?.["phone_number"] === "1001")

@@ -6,7 +6,7 @@ import { request } from "node:http"
 import t, { type Test } from "tap"
 import { encodeFrames } from "#core/audio/Mulaw.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
-import { attemptsOf, contactStates, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
+import { attemptsOf, placedBy, contactStates, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
 import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { phoneWav } from "#test/support/wav.ts"
 
@@ -35,7 +35,7 @@ for (const [name, start] of Object.entries(carriers)) {
     t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
     t.equal(new Set(dials().map(({ number }) => number)).size, 30)
     t.equal(dials().length, 30, "then everybody was called once")
-    const outcomes = Object.groupBy(await attemptsOf(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
+    const outcomes = Object.groupBy(await placedBy(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
     t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
     t.equal(carrier.log.live(), 0)
     const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`SELECT count(provider_call_id)::int AS named FROM attempts`
@@ -94,7 +94,7 @@ t.test(
     await world.end("SIGKILL")
     await world.launch()
     await world.api.untilState(id, "completed")
-    const attempts = await attemptsOf(world.sql, id)
+    const attempts = await placedBy(world.sql, id)
     const toldNumbers = new Set(told.map(({ number }) => number))
     t.strictSame(
       attempts.filter(({ outcome, phoneNumber }) => toldNumbers.has(phoneNumber) && outcome !== "answered"),
@@ -187,6 +187,6 @@ for (const [name, start] of Object.entries(carriers)) {
     await world.api.start(id)
     await world.api.untilState(id, "completed")
     t.strictSame(await contactStates(world.sql, id), { completed: 6 }, "then nobody counts as failed")
-    t.strictSame([...new Set((await attemptsOf(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+    t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
   })
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import t, { type Test } from "tap"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { attemptsOf, numbersOf, World, type WorldOptions } from "#test/support/engine.ts"
+import { attemptsOf, placedBy, numbersOf, World, type WorldOptions } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { parse } from "#test/support/prometheus.ts"
@@ -146,7 +146,7 @@ t.test(
     emulator.dropMediaSockets()
     emulator.letTalk(false)
     await api.untilState(id, "completed")
-    t.strictSame([...new Set((await attemptsOf(world.sql, id)).map(({ outcome }) => outcome))], ["answered"], "then they were answered")
+    t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"], "then they were answered")
     t.strictSame(
       emulator.log.entries.flatMap(({ by, kind }) => (kind === "ended" ? [by] : [])),
       ["callee", "callee", "callee"],
@@ -165,7 +165,7 @@ t.test("given a conversation whose audio ends, when the callee is still there, t
   emulator.dropMediaSockets()
   await world.seen("ended", 1)
   await api.untilState(id, "completed")
-  t.match(await attemptsOf(world.sql, id), [{ cause: "media_failure", outcome: "error" }])
+  t.match(await placedBy(world.sql, id), [{ cause: "media_failure", outcome: "error" }])
 })
 
 t.test("given two engines with databases of their own, and another client, on one Asterisk", { buffered: true }, async (t) => {

@@ -1,7 +1,7 @@
 /** A configuration with several Asterisks: calls are shared out, and one that is away harms nobody's call but its own. Judged by all callees' logs. */
 import t, { type Test } from "tap"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { attemptsOf, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, placedBy, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 
 t.jobs = 2
@@ -97,7 +97,7 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   await first.refuseConnections(false)
   const done = await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
-  const attempts = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
+  const attempts = await placedBy(world.sql, id)
   const lost = attempts.filter(({ cause }) => cause !== "normal_clearing")
   t.comment(`${cut} calls were up when it died; lost: ${lost.map(({ cause }) => cause).join(", ")}`)
   t.ok(lost.length >= 1 && lost.length <= cut + 12, "then only its own calls are lost")
@@ -224,7 +224,7 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
   t.strictSame(
-    (await attemptsOf(world.sql, id)).map(({ cause }) => cause),
+    (await placedBy(world.sql, id)).map(({ cause }) => cause),
     new Array<string>(8).fill("node_lost"),
     "then each was settled at its own"
   )

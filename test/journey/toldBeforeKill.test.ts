@@ -6,7 +6,7 @@ import t from "tap"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { attemptsOf, untilTrue, type World } from "#test/support/engine.ts"
+import { placedBy, untilTrue, type World } from "#test/support/engine.ts"
 import { ours, openThrough } from "#test/support/hostedCarriers.ts"
 
 // Most of the time is waiting for calls.
@@ -17,7 +17,7 @@ const busy = "+15560000002"
 const patient = "+15560000011"
 const retry = { maxRetries: 0 }
 
-const outcomesOf = async (world: World, id: number) => (await attemptsOf(world.sql, id)).map(({ outcome }) => outcome)
+const outcomesOf = async (world: World, id: number) => (await placedBy(world.sql, id)).map(({ outcome }) => outcome)
 
 t.test("given a callee who was busy, when the engine dies before it has noted so", { buffered: true }, async (t) => {
   const telnyx = await startTelnyxEmulator(far)

@@ -312,6 +312,9 @@ export const attemptsOf = (sql: Witness, id: number) =>
     SELECT a.id, c.phone_number AS "phoneNumber", a.state, a.outcome, a.hangup_cause AS cause, c.state AS contact
     FROM attempts a JOIN contacts c USING (campaign_id, row_no) WHERE a.campaign_id = ${id} ORDER BY a.created_at`
 
+/** Without those that were given back before anything was sent, which a busy machine has more of. */
+export const placedBy = async (sql: Witness, id: number) => (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
+
 /** How many contacts are in each state. */
 export const contactStates = async (sql: Witness, id: number): Promise<Readonly<Record<string, number>>> => {
   const rows = await sql<
