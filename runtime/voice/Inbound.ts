@@ -1,18 +1,19 @@
 /**
- * Buffers the callee's frames between two ticks. Sockets deliver in bursts; the recording takes one frame per tick. So after a burst, what it takes
- * is older than what has arrived, and whoever must react at once listens to frames as they arrive.
+ * Buffers the callee's frames between two ticks. Sockets deliver in bursts; whoever takes one frame per tick gets, after a burst, what is older than
+ * what has arrived. Whoever must react at once listens to frames as they arrive.
  */
 import { frameSize } from "#core/audio/Mulaw.ts"
 import { decodeInto, makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
 
 export interface Inbound {
-  /** Decodes the frame, which is its only copy, and returns it. A full buffer drops its oldest frame. */
+  /** Decodes the frame, and returns it. A full buffer drops its oldest frame. */
   readonly put: (codes: Uint8Array) => PcmFrame
   /** The oldest frame, valid until the next `put`. Undefined when there is none. */
   readonly take: () => PcmFrame | undefined
+  readonly waiting: () => number
 }
 
-// 200 ms: more would let the callee's track fall behind the agent's.
+// 200 ms: more would be too old.
 const capacity = 10
 
 export const makeInbound = (): Inbound => {
@@ -35,6 +36,7 @@ export const makeInbound = (): Inbound => {
       first = (first + 1) % capacity
       count--
       return frame
-    }
+    },
+    waiting: () => count
   }
 }

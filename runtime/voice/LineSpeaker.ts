@@ -146,7 +146,7 @@ export class LineSpeaker implements Speaker {
     for (const line of dropped.lines) {
       if (!line.isHandedOver() || line.bytes === 0 || heardBytes(line, dropped.played) < line.bytes)
         return this.#reportCut(line, dropped.played)
-      this.#reportWhole(line, dropped.played?.until ?? line.sentAt)
+      this.#reportWhole(line)
     }
   }
 
@@ -256,8 +256,10 @@ export class LineSpeaker implements Speaker {
         line.begunAt = at
         this.#ports.begun(at)
       },
-      played: (sentAt) => {
-        line.sentAt = sentAt
+      sent: (at) => {
+        line.sentAt = at
+      },
+      played: () => {
         line.unheard--
         this.#report()
       }
@@ -277,15 +279,16 @@ export class LineSpeaker implements Speaker {
       if (line === undefined || !line.isHandedOver() || line.unheard > 0) break
       this.#lines.shift()
       if (line.pieces.length === 0) this.#ports.tell({ _tag: "LineFailed", line: line.id })
-      else this.#reportWhole(line, line.sentAt)
+      else this.#reportWhole(line)
     }
     if (this.#lines.length === 0) for (const wake of this.#whenQuiet.splice(0)) wake()
   }
 
-  #reportWhole(line: SpokenLine, sentAt: number): void {
+  #reportWhole(line: SpokenLine): void {
     const { heard, tell } = this.#ports
+    const { begunAt, sentAt } = line
     const text = heardText(line.pieces, line.bytes)
-    heard({ text, from: line.begunAt ?? sentAt, until: sentAt })
+    heard({ text, from: begunAt ?? sentAt, until: sentAt })
     if (!line.isBroken) return tell({ _tag: "LineSpoken", line: line.id })
     // As if it had been interrupted, by nobody: the agent finds other words for what was not heard.
     tell({ _tag: "LineInterrupted", line: line.id, heard: text })

@@ -15,11 +15,13 @@ export interface Played {
   readonly bytes: number
 }
 
-/** Each is called at most once, with the time at which the first or the last frame of the piece was sent. */
 interface PieceHooks {
+  /** The first frame of the piece was sent. Called once. */
   readonly begun?: (at: number) => void
-  /** The callee has heard all of it. */
-  readonly played?: (sentAt: number) => void
+  /** The last one was sent; again, if what the carrier had not played yet is sent again. */
+  readonly sent?: (at: number) => void
+  /** The callee has heard all of it. Called at most once. */
+  readonly played?: () => void
 }
 
 interface Piece {
@@ -257,6 +259,7 @@ export class Playout {
     const piece = this.#pieces[index]
     if (piece === undefined || piece.sentAt !== undefined) return
     piece.sentAt = now
+    piece.hooks.sent?.(now)
     if (this.#media?.mark(piece.name) !== true) this.#expectUnmarked(index)
   }
 
@@ -299,7 +302,7 @@ export class Playout {
     if (piece === undefined) return
     this.#reading = Math.max(0, this.#reading - 1)
     this.#heard = Math.max(this.#heard, piece.end)
-    piece.hooks.played?.(piece.sentAt ?? this.#now())
+    piece.hooks.played?.()
   }
 
   #tellFinished(): void {

@@ -1,7 +1,7 @@
 /**
- * Records a call as a stereo WAV: callee left, agent right, PCM16 at 8 kHz. Both sides get a frame at each tick, so the tracks stay
- * aligned. The file is written in blocks of a second at fixed positions during the call. The header has no sizes until the end, and `repair`
- * fills them in if the process died. Uses callbacks throughout: a tick never waits for a write.
+ * Records a call as a stereo WAV: callee left, agent right, PCM16 at 8 kHz. Each tick adds a frame to both sides, and what arrives late of the callee
+ * still takes its place, so the tracks stay aligned. The file is written in blocks of a second at fixed positions during the call. The header has no
+ * sizes until the end, and `repair` fills them in if the process died. Uses callbacks throughout: a tick never waits for a write.
  */
 import { Effect, Schema } from "effect"
 import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
@@ -9,7 +9,7 @@ import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
-import type { PcmFrame } from "#core/audio/PcmFrame.ts"
+import { makeInbound } from "./Inbound.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
 class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
@@ -19,24 +19,29 @@ class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBr
 }
 
 export interface Recording {
-  /** Adds one tick: the callee decoded, the agent in mu-law. Undefined is silence. */
-  readonly push: (callee: PcmFrame | undefined, agent: Uint8Array | undefined) => void
-  /** Adds this many frames of silence on both sides, for ticks that did not happen. */
+  /** A frame of the callee has arrived. */
+  readonly hear: (codes: Uint8Array) => void
+  /** Adds one tick in which this was sent. */
+  readonly push: (agent: Uint8Array) => void
+  /** Adds this many ticks that did not happen: the agent was silent, and what the callee said may arrive yet. */
   readonly skip: (frames: number) => void
   /** Writes the rest, completes the header, and returns the seconds recorded. Runs once. */
   readonly close: Effect.Effect<number, RecordingBroken>
 }
 
 const bytesPerTick = frameSize * channels * 2
+const samplesPerTick = frameSize * channels
 const blockTicks = 50
+/** How far back the callee's track may still be filled. */
+const lateTicks = 10
 // With this many pending, the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
 const maxPendingBlocks = 4
 
-/** Blocks that have been written, for any recording: a new one in each second of each call would be 32 KB of garbage each. */
+/** Blocks that have been written, for any recording: a new one in each second of each call would be 38 KB of garbage each. */
 const spareBlocks: Array<Int16Array<ArrayBuffer>> = []
-/** 8 MB: those of 250 calls. */
+/** 10 MB: those of 250 calls. */
 const mostSpareBlocks = 250
-const takeBlock = () => spareBlocks.pop() ?? new Int16Array((blockTicks * bytesPerTick) / 2)
+const takeBlock = () => spareBlocks.pop() ?? new Int16Array((blockTicks + lateTicks) * samplesPerTick)
 const giveBack = (block: Int16Array<ArrayBuffer>): void => {
   if (spareBlocks.length < mostSpareBlocks) spareBlocks.push(block)
 }
@@ -108,40 +113,58 @@ const makeFile = (path: string) => {
 /** Opens the file without waiting for it, and creates its folder if needed. Any failure is reported by `close`. */
 export const startRecording = (path: string): Recording => {
   const file = makeFile(path)
+  const arrived = makeInbound()
   let block = takeBlock()
   let filled = 0
   let position = headerBytes
+  /** Ticks at the end of the track without a frame of the callee. */
+  let unheard = 0
 
-  const flush = (isLast: boolean) => {
-    if (filled === 0) return
-    const bytes = new Uint8Array(block.buffer, 0, filled * bytesPerTick)
-    if (isLast || file.pending() < maxPendingBlocks) {
-      const written = block
-      file.write(bytes, position, () => giveBack(written))
-      if (!isLast) block = takeBlock()
-    }
+  /** Writes the first ticks of the block. */
+  const flush = (ticks: number) => {
+    if (ticks === 0) return
+    const bytes = new Uint8Array(block.buffer, 0, ticks * bytesPerTick)
+    const written = block
+    const isLast = ticks === filled
+    const isWritten = isLast || file.pending() < maxPendingBlocks
+    if (isWritten && !isLast) block = takeBlock()
+    block.set(written.subarray(ticks * samplesPerTick, filled * samplesPerTick))
+    if (isWritten) file.write(bytes, position, () => giveBack(written))
     position += bytes.length
-    filled = 0
+    filled -= ticks
   }
 
-  const push: Recording["push"] = (callee, agent) => {
-    let at = filled * frameSize * channels
+  /** The newest frame belongs to the present tick, and those before it to the ticks before, as far as nothing is there. */
+  const place = () => {
+    unheard = Math.min(unheard + 1, lateTicks)
+    const frames = Math.min(arrived.waiting(), unheard)
+    for (let tick = filled - frames; tick < filled; tick++) {
+      const samples = arrived.take()?.samples
+      for (let sample = 0; sample < frameSize; sample++) block[(tick * frameSize + sample) * channels] = samples?.[sample] ?? 0
+    }
+    if (frames > 0) unheard = 0
+  }
+
+  const push = (agent?: Uint8Array) => {
+    if (filled === blockTicks + lateTicks) flush(blockTicks)
+    let at = filled * samplesPerTick
     for (let sample = 0; sample < frameSize; sample++) {
-      block[at++] = callee === undefined ? 0 : (callee.samples[sample] ?? 0)
+      block[at++] = 0
       block[at++] = agent === undefined ? 0 : decodeSample(agent[sample] ?? silence)
     }
     filled++
-    if (filled === blockTicks) flush(false)
+    place()
   }
 
   file.write(makeHeader(open32), 0)
   return {
+    hear: (codes) => void arrived.put(codes),
     push,
     skip: (frames) => {
-      for (let frame = 0; frame < frames; frame++) push(undefined, undefined)
+      for (let frame = 0; frame < frames; frame++) push()
     },
     close: Effect.suspend(() => {
-      flush(true)
+      flush(filled)
       const dataBytes = position - headerBytes
       return Effect.as(file.close(makeHeader(dataBytes)), ((dataBytes / bytesPerTick) * frameSize) / sampleRate)
     })

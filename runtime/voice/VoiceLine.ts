@@ -83,7 +83,7 @@ class Line implements VoiceLine, PacedStream {
     this.playout = new Playout(() => pacer.now())
     this.#amd = detectMachine ? makeAmd() : undefined
     this.#listeners = listeners?.(this.playout) ?? []
-    this.#inbound = detectMachine || recording !== undefined || this.#listeners.length > 0 ? makeInbound() : undefined
+    this.#inbound = detectMachine || this.#listeners.length > 0 ? makeInbound() : undefined
   }
 
   resume(media: MediaStream): void {
@@ -147,7 +147,7 @@ class Line implements VoiceLine, PacedStream {
     if (this.#media?.send(out) !== true) this.#drop()
     if (++this.#ticksUnheard > mostTicksUnheard) this.#listen(undefined, now)
     const heard = this.#inbound?.take()
-    this.#recording?.push(heard, out)
+    this.#recording?.push(out)
     this.playout.tick(now)
     for (const listener of this.#listeners) listener.tick?.(now, out, heard)
   }
@@ -172,11 +172,12 @@ class Line implements VoiceLine, PacedStream {
 
   #hear(codes: Uint8Array): void {
     this.#ticksUnheard = 0
+    this.#recording?.hear(codes)
     const frame = this.#inbound?.put(codes)
     if (frame !== undefined) this.#listen(frame, this.#pacer.now())
   }
 
-  /** Each frame that arrives, in its order: after a stall, more arrive than the recording has room for. Undefined: none did. */
+  /** Each frame that arrives, in its order: after a stall, more arrive than one for each tick. Undefined: none did. */
   #listen(frame: PcmFrame | undefined, now: number): void {
     // We may be in a callback of the socket, where an exception would end the process.
     try {

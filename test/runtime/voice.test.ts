@@ -205,15 +205,19 @@ t.test("a recording", async (t) => {
     const samples = Array.from({ length: (wav.length - 44) / 4 }, (_, index) => pair(44 + index * 4))
     return { wav, at: (tick: number) => samples[tick * 160 + 80], ticks: samples.length / 160 }
   }
-  const [callee, agent] = [pcm(frameOf(4000)), frameOf(-9000)]
+  const [callee, agent, nothing] = [frameOf(4000), frameOf(-9000), frameOf(0)]
   const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
 
   t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
     const path = join(folder, "new", "1.wav")
     const recording = startRecording(path)
-    for (let tick = 0; tick < 120; tick++) recording.push(tick < 60 ? callee : undefined, tick < 30 ? undefined : agent)
+    for (let tick = 0; tick < 120; tick++) {
+      if (tick < 60) recording.hear(callee)
+      recording.push(tick < 30 ? nothing : agent)
+    }
     recording.skip(5)
-    recording.push(callee, agent)
+    recording.hear(callee)
+    recording.push(agent)
     t.equal(await Effect.runPromise(recording.close), 126 * 0.02)
     const { at, ticks, wav } = await readSides(path)
     t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at), [
@@ -240,7 +244,7 @@ t.test("a recording", async (t) => {
   t.test("left open by a dead process, it is repaired from its size, once", async (t) => {
     const path = join(folder, "2.wav")
     const recording = startRecording(path)
-    for (let tick = 0; tick < 50; tick++) recording.push(callee, agent)
+    for (let tick = 0; tick < 50; tick++) recording.push(agent)
     await Effect.runPromise(recording.close)
     const wav = await readFile(path)
     wav.writeUInt32LE(0xffffffff, 4)
@@ -263,7 +267,7 @@ t.test("a recording", async (t) => {
   t.test("with nowhere to write, close fails and no tick notices", async (t) => {
     await writeFile(join(folder, "file"), "")
     const recording = startRecording(join(folder, "file", "4.wav"))
-    for (let tick = 0; tick < 500; tick++) recording.push(callee, agent)
+    for (let tick = 0; tick < 500; tick++) recording.push(agent)
     const failure = await Effect.runPromise(Effect.flip(recording.close))
     t.equal(failure._tag, "RecordingBroken")
   })

@@ -159,13 +159,13 @@ export const faultySpeech = (chance: Chance, trouble: number) => {
         return text.startsWith("Sorry") || isAnnouncement(text) ? made(text) : Effect.andThen(wait(chance, 50, 300), made(text))
       return Effect.andThen(wait(chance, 0, 50), Effect.fail(new TtsError({ reason })))
     })
-  const textOf = (frame: Uint8Array): string | undefined => {
+  const sentenceIn = (frame: Uint8Array) => {
     let id = 0
     for (let digit = 0; digit < 4; digit++) id |= ((frame[digit] ?? 0) - 0x10) << (digit * 4)
-    return texts[id]
+    return { id, text: texts[id] }
   }
   const service = { engine: "faulty", voice: "none", speak, warm: () => Effect.void, isCrowdedBy: () => false }
-  return { layer: Layer.succeed(Tts, service), textOf }
+  return { layer: Layer.succeed(Tts, service), sentenceIn }
 }
 
 export const faultyTool = (chance: Chance, trouble: number): Effect.Effect<ToolAnswer> =>

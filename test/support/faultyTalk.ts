@@ -2,13 +2,16 @@
  * One call whose services fail as a seed says, and what its callee heard of that. Time is that of the call: its frames are turned one after the other,
  * and whatever waits in between waits for them, so that nothing depends on the machine.
  */
+import { stat } from "node:fs/promises"
+import { join } from "node:path"
 import { Clock, Effect, Fiber, Layer } from "effect"
-import { encode, frameMillis, frameSize, silence } from "#core/audio/Mulaw.ts"
+import { decode, encode, frameMillis, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { CallClock } from "#runtime/conversation/CallClock.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { announcements, faultyModel, faultyRecognizer, faultySpeech, faultyTool, isAnnouncement, type Trouble } from "./faultyServices.ts"
+import { untilTrue } from "./until.ts"
 import { runLive } from "./run.ts"
 import { seeded } from "./seeded.ts"
 import { planOf, storedTool, talkStart, toolUuid } from "./talk.ts"
@@ -25,6 +28,13 @@ const plan = planOf(
   [storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: announcements.tool } })]
 )
 
+interface Spoken {
+  readonly text: string
+  /** In milliseconds of the call. */
+  readonly from: number
+  readonly samples: Int16Array
+}
+
 /** What the callee was left in after they had spoken, or while they had to wait for more. */
 interface Silence {
   readonly until: number
@@ -36,12 +46,27 @@ export interface FaultyTalk {
   readonly facts: ReadonlyArray<CallFact>
   /** For whoever looks into a call: what happened when. */
   readonly story: ReadonlyArray<string>
+  /** By the callee, whole or until the call was over. */
+  readonly spoken: ReadonlyArray<Spoken>
+  /** Which of the agent's sentences a frame is of. */
+  readonly sentenceIn: (frame: Uint8Array) => { readonly id: number; readonly text: string | undefined }
   /** Undefined when the callee or the carrier ended it. */
   readonly endedAt: number | undefined
   /** How often the conversation asked for its end. */
   readonly ends: number
   readonly millis: number
 }
+
+/** With the frame of the tick after it, as much of the callee as a recording waits for. */
+const mostStalledFrames = 9
+export const mostStalledMillis = mostStalledFrames * frameMillis
+
+/** Of the last call there. */
+export const recordingIn = (folder: string): string => join(folder, "recordings/7.wav")
+/** More than a recording keeps in memory, besides what is being written. */
+const unwrittenMillis = 1500
+/** Two channels of 16 bits. */
+const recordedBytesPerMillis = (sampleRate * 4) / 1000
 
 /** More than a conversation waits for its last variables. */
 const mostConcludingMillis = 60_000
@@ -63,6 +88,7 @@ const settled = async () => {
 
 interface Line {
   readonly step: (codes: Uint8Array) => void
+  readonly stallOver: (frames: ReadonlyArray<Uint8Array>) => void
   readonly heard: ReadonlyArray<Uint8Array>
 }
 
@@ -72,6 +98,7 @@ const isFarewell = (said: string): boolean => /^farewell| of (?:bye|sorry) |Good
 class Callee {
   readonly silences: Array<Silence> = []
   readonly story: Array<string> = []
+  readonly spoken: Array<Spoken> = []
   readonly #chance: () => number
   readonly #line: Line
   readonly #textOf: (frame: Uint8Array) => string | undefined
@@ -98,8 +125,7 @@ class Callee {
   /** Goes on for 20 ms. */
   frame(): void {
     if (this.#saying.length === 0) this.#act()
-    const next = this.#saying.length >= frameSize ? this.#saying.subarray(0, frameSize) : quiet
-    this.#saying = this.#saying.subarray(next === quiet ? this.#saying.length : frameSize)
+    const next = this.#next()
     this.#line.step(next)
     this.now += frameMillis
     const frame = this.#line.heard.length > this.#heard ? this.#line.heard[this.#heard++] : undefined
@@ -109,6 +135,18 @@ class Callee {
       this.#stop()
       if (!this.#isAssent) this.isOwed = true
     } else if (!isAudible) this.#silentFrames++
+  }
+
+  /** Goes on while the engine stands still. */
+  stall(frames: number): void {
+    this.#line.stallOver(Array.from({ length: frames }, () => this.#next()))
+    this.now += frames * frameMillis
+  }
+
+  #next(): Uint8Array {
+    const next = this.#saying.length >= frameSize ? this.#saying.subarray(0, frameSize) : quiet
+    this.#saying = this.#saying.subarray(next === quiet ? this.#saying.length : frameSize)
+    return next
   }
 
   #hear(frame: Uint8Array): void {
@@ -155,6 +193,11 @@ class Callee {
     this.#isAssent = sentence === "Uh huh."
     this.#scene.recognizer.says(sentence)
     this.#saying = codes.get(sentence) ?? quiet
+    this.spoken.push({
+      text: sentence,
+      from: this.now,
+      samples: decode(this.#saying.subarray(0, this.#saying.length - (this.#saying.length % frameSize)))
+    })
   }
 }
 
@@ -163,11 +206,23 @@ const troubleOf = (chance: () => number): Trouble => {
   return { model: some(), recognizer: some(), speech: some(), tool: chance() }
 }
 
-export const faultyTalk = (seed: number, folder: string): Promise<FaultyTalk> => {
+interface TalkOptions {
+  /** The recording is in the folder afterwards. */
+  readonly record?: boolean
+  /** Of the engine, in one of a hundred frames. */
+  readonly stalls?: boolean
+  readonly lag?: Parameters<typeof loopback>[0]
+}
+
+export const faultyTalk = (
+  seed: number,
+  folder: string,
+  { lag = 2, record = false, stalls = false }: TalkOptions = {}
+): Promise<FaultyTalk> => {
   const chance = seeded(seed)
   const trouble = troubleOf(chance)
   const clock = new CallClock(talkStart)
-  const line = loopback(2)
+  const line = loopback(lag)
   const speech = faultySpeech(chance, trouble.speech)
   const hearing = faultyRecognizer(chance, trouble.recognizer)
   const endsAt = chance() < 0.4 ? chance() * maxCallSeconds * 1000 : Number.POSITIVE_INFINITY
@@ -176,17 +231,21 @@ export const faultyTalk = (seed: number, folder: string): Promise<FaultyTalk> =>
     const scene = yield* talking(line, {
       plan,
       script: () => "hangs",
+      voice: { record },
       model: Effect.succeed(faultyModel(chance, trouble.model)),
       hearing: (recognizer) => ({ ...hearing, ...recognizer, open: hearing.open }),
       verbs: { runTool: () => faultyTool(chance, trouble.tool) }
     })
     const told = { ...scene, recognizer: hearing }
-    const callee = new Callee(told, line, chance, speech.textOf)
+    const callee = new Callee(told, line, chance, (frame) => speech.sentenceIn(frame).text)
     const ends = () => scene.events.filter(({ _tag }) => _tag === "EndWanted").length
     const isOver = () => ends() > 0 || scene.events.some(({ _tag }) => _tag === "MediaClosed")
+    let writtenAt = 0
     yield* Effect.promise(async () => {
       while (!isOver() && callee.now < endsAt && callee.now < (maxCallSeconds + 10) * 1000) {
         callee.frame()
+        if (record && callee.now >= writtenAt + 1000) await writtenUntil((writtenAt = callee.now), folder)
+        if (stalls && chance() < 0.01) callee.stall(1 + Math.floor(chance() * mostStalledFrames))
         await settled()
         await pass(clock, talkStart + callee.now)
         if (isMediaLost && callee.now >= endsAt) line.end("the carrier closed it")
@@ -196,17 +255,29 @@ export const faultyTalk = (seed: number, folder: string): Promise<FaultyTalk> =>
     const endedAt = ends() > 0 ? callee.now : undefined
     const finishing = yield* Effect.forkChild(scene.session.finish, { startImmediately: true })
     yield* Effect.promise(async () => {
-      for (let waited = 0; waited < mostConcludingMillis && finishing.pollUnsafe() === undefined; waited += 100) {
+      // Time stands still while the files are closed, however long the disk takes.
+      for (let waited = 0; waited < mostConcludingMillis && !scene.hasConcluded(); waited += 100) {
         await pass(clock, talkStart + callee.now + waited)
         await settled()
       }
     })
     yield* Fiber.join(finishing)
-    return { seed, silences: callee.silences, story: callee.story, facts: scene.facts, endedAt, ends: ends(), millis: callee.now }
+    const { now: millis, silences, spoken, story } = callee
+    return { seed, silences, spoken, story, facts: scene.facts, endedAt, ends: ends(), millis, sentenceIn: speech.sentenceIn }
   })
   const voice = VoiceAgent.layerPacedBy(line.pacer).pipe(Layer.provide(voicesWith(Files.layerLocal(folder), { tts: speech.layer })))
   return runLive(call.pipe(Effect.provide(voice), Effect.provideService(Clock.Clock, clock)))
 }
+
+/** Calls are faster than the disk, and a recording leaves out what it has no time for. */
+const writtenUntil = (millis: number, folder: string) =>
+  untilTrue("a recording on the disk", async () => {
+    const size = await stat(recordingIn(folder)).then(
+      (file) => file.size,
+      () => 0
+    )
+    return size >= (millis - unwrittenMillis) * recordedBytesPerMillis
+  })
 
 const pass = async (clock: CallClock, until: number) => {
   while (clock.next !== undefined && clock.next <= until) {

@@ -69,6 +69,8 @@ export interface TalkScene {
   readonly says: (sentence: string) => Effect.Effect<void>
   /** Silence in real time, for what the clock decides, until this holds. */
   readonly paced: (holds: () => boolean) => Effect.Effect<void>
+  /** The conversation is over, and so is all that it was waiting for. */
+  readonly hasConcluded: () => boolean
   /** Silence until this holds. */
   readonly until: (what: string, holds: () => boolean) => Effect.Effect<void>
 }
@@ -85,11 +87,15 @@ export const talking = Effect.fnUntraced(function* (
   const scripted = scriptedModel(script)
   const facts: Array<CallFact> = []
   const events: Array<VoiceEvent> = []
+  let isConcluded = false
   const conversation: PlannedTalk = {
     plan,
     model: model ?? scripted.open,
     hearing: hearing(recognizer),
-    endOfTurn,
+    endOfTurn: Effect.andThen(
+      Effect.addFinalizer(() => Effect.sync(() => void (isConcluded = true))),
+      endOfTurn
+    ),
     bargeIn: { policy: "provisional", minWords: 3 },
     context: Effect.succeed(context),
     hintsAt: ({ id }) => ({ language: "en-US", keyterms: [], phrases: [id] })
@@ -132,7 +138,8 @@ export const talking = Effect.fnUntraced(function* (
     }
   })
   const kept = () => reportOf(facts, plan.timeZone)
-  return { paced, line, session, events, facts, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
+  const hasConcluded = () => isConcluded
+  return { paced, line, session, events, facts, hasConcluded, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
 })
 /** Two minutes. */
 const longestFrames = 6000

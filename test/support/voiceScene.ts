@@ -103,11 +103,16 @@ export const loopback = (lag: Lag = 0) => {
   const stall = (millis: number) => {
     now += millis
   }
+  /** Stalls the process while the callee is heard like this, all of which arrives together afterwards. */
+  const stallOver = (frames: ReadonlyArray<Uint8Array>) => {
+    stall(frames.length * 20)
+    for (const codes of frames) for (const listener of listeners) listener.frame(codes)
+  }
   /** Sets whether the far end accepts more audio. */
   const room = (has: boolean) => {
     hasRoom = has
   }
-  return { pacer, media, sent, heard: carrier.heard, skipped, step, talk, stall, stallWhile, end, room }
+  return { pacer, media, sent, heard: carrier.heard, skipped, step, talk, stall, stallOver, stallWhile, end, room }
 }
 export type Loopback = ReturnType<typeof loopback>
 
