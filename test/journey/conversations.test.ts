@@ -2,6 +2,7 @@
  * Whole conversations: an engine with nothing but what is built in, and PocketSphinx; callees who really speak, and answer what they hear. What the
  * callees heard, and when, is judged on their side.
  */
+import { globSync, readFileSync } from "node:fs"
 import t from "tap"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -23,9 +24,9 @@ const mostTurns = 20
 
 /**
  * The moves of a callee who answers what the agent has asked last, however long that takes, and does so again if the agent did not understand. `lines`
- * are what the callee has heard of the agent so far.
+ * are what the callee has heard of the agent so far; `begins` is called as they begin to answer.
  */
-const answering = (answers: Answers, lines: () => ReadonlyArray<string>): ReadonlyArray<Move> => {
+const answering = (answers: Answers, lines: () => ReadonlyArray<string>, begins: () => void): ReadonlyArray<Move> => {
   let answered = 0
   const answer = () => {
     const asked = lines().toReversed()
@@ -41,12 +42,14 @@ const answering = (answers: Answers, lines: () => ReadonlyArray<string>): Readon
     get says() {
       answered = lines().length
       const text = answer()
-      return text === undefined || text === hangsUp ? undefined : speak(text, { voice: "rms" })
+      if (text === undefined || text === hangsUp) return undefined
+      begins()
+      return speak(text, { voice: "rms" })
     }
   }))
 }
 
-const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<string, Answers>) => {
+const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<string, Answers>, begins: () => void = () => {}) => {
   const world = await World.open(t, {
     emulator: { ringMillis: 200, talkMillis: 600_000 },
     environment: { POCKETSPHINX_DIR: pocketsphinxRoot }
@@ -80,7 +83,7 @@ const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<st
       hangUp: () => emulator.hangUp(number)
     }
     const talker = makeTalker(
-      answering(answers, () => linesTo.get(number) ?? []),
+      answering(answers, () => linesTo.get(number) ?? [], begins),
       hands
     )
     talkers.set(number, talker)
@@ -192,5 +195,89 @@ t.test("given a conversation, when the engine is killed in the middle of it, the
     saidIn(run).some((text) => /yes/.test(text)),
     "then the transcript has what the callee had said"
   )
+  t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+})
+
+/** The processes in which the engine recognizes speech. */
+const recognizersOf = ({ engine }: World): ReadonlyArray<number> =>
+  globSync(`/proc/${engine.pid}/task/*/children`)
+    .flatMap((path) => readFileSync(path, "utf8").trim().split(" "))
+    .filter((pid) => pid !== "" && globSync(`/proc/${pid}/cmdline`).some((path) => readFileSync(path, "utf8").includes("sphinxWorker")))
+    .map(Number)
+const signal = (pids: ReadonlyArray<number>, name: "SIGKILL" | "SIGSTOP") => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch (cause) {
+      // The engine has ended it, because it took too long.
+      if (!(cause instanceof Error && "code" in cause && cause.code === "ESRCH")) throw cause
+    }
+  }
+}
+
+t.test(
+  "given a callee who answers, when the process that is to understand the answer is killed, then it costs a turn at most, and the call goes on",
+  { skip },
+  async (t) => {
+    const [number = ""] = numbersOf(1, ["11"])
+    const answers = [
+      [/still suit/, "yes please"],
+      [/speaking with/, "yes speaking"]
+    ] as const
+    const stopped: Array<number> = []
+    let whileAnswering = () => {}
+    const scene = await open(t, new Map([[number, answers]]), () => whileAnswering())
+    const { call, ended, talkers, world } = scene
+    // It stands still, so that it has not finished before it is killed.
+    whileAnswering = () => {
+      if (stopped.length > 0) return
+      stopped.push(...recognizersOf(world))
+      signal(stopped, "SIGSTOP")
+    }
+    const id = await call(number)
+    await untilTrue("an utterance that is being recognized", async () => {
+      if (stopped.length === 0) return false
+      const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
+      const isAsked = (values.get('speech_jobs_running{pool="pocketsphinx"}') ?? 0) > 0
+      return isAsked || !stopped.some((pid) => recognizersOf(world).includes(pid))
+    })
+    signal(stopped, "SIGKILL")
+    const run = await ended(id)
+    const told = { turns: talkers.get(number)?.turns, transcript: saidIn(run) }
+    t.match(gatheredOf(run), { call_disposition: "user_qualified", nodes_visited: /Confirmed$/ }, "then the agent has understood", told)
+    const lost = world.output().match(/speech was not recognized.*Crashed/g) ?? []
+    t.ok(lost.length <= 1, "then one utterance is lost at most")
+    t.strictSame(
+      stopped.filter((pid) => recognizersOf(world).includes(pid)),
+      [],
+      "then it was another process"
+    )
+    t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+  }
+)
+
+t.test("given a callee who opts out, when the engine is killed before the call ends, then the opt-out is kept", { skip }, async (t) => {
+  const [number = ""] = numbersOf(1, ["11"])
+  const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "stop calling me"]]]]))
+  const { sql } = world
+  const id = await call(number)
+  await untilTrue("an opt-out", async () => (await sql`SELECT FROM opt_outs WHERE phone_number = ${number}`).length === 1)
+  await world.end("SIGKILL")
+  await world.launch()
+  const run = await ended(id)
+  t.match(gatheredOf(run), { call_disposition: "user_disqualified", call_tags: /opted_out/, nodes_visited: /Reach the contact/ })
+  t.ok(
+    saidIn(run).some((text) => /stop calling me/.test(text)),
+    "then the transcript has what the callee had said"
+  )
+  const told = await until("an event", async () => {
+    const events = await sql`SELECT data FROM events WHERE type = 'contact.opted_out'`
+    return events.length > 0 ? events : undefined
+  })
+  t.match(told, [{ data: { phone_number: number, run_id: id, source: "call" } }], "then it is told once")
+  t.match(await world.api.call(world.agentUuid, number), { status: 409, body: { detail: /has opted out/ } })
+  const campaign = await world.campaign([number])
+  await world.api.start(campaign.id)
+  await world.api.untilState(campaign.id, "completed")
   t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
 })

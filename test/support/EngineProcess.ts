@@ -21,6 +21,7 @@ export interface EngineProcess {
   readonly output: () => string
   /** Resolves when the process exits. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+  readonly pid: number | undefined
   readonly kill: (signal: Signal) => void
   /** Sets its wall clock forward or back; the clocks of the callees' log and of the database are not affected. */
   readonly stepClock: (millis: number) => void
@@ -63,6 +64,7 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
     ready,
     output: () => output,
     exited,
+    pid: child.pid,
     kill: (signal) => child.kill(signal),
     stepClock: (millis) => void child.stdin.write(`step ${millis}\n`),
     setDisk: (state) => void child.stdin.write(`disk ${state}\n`)
