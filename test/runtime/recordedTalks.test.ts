@@ -9,6 +9,7 @@ import t from "tap"
 import { encode, frameMillis, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { type FaultyTalk, faultyTalk, mostStalledMillis, recordingIn } from "#test/support/faultyTalk.ts"
+import { sidesOf } from "#test/support/stereo.ts"
 import { talkStart } from "#test/support/talk.ts"
 
 const callsOfAKind = 40
@@ -32,9 +33,7 @@ const bytesPerMillis = (sampleRate * 2) / 1000
 const recording = async () => {
   const wav = await readFile(recordingIn(folder))
   await rm(recordingIn(folder))
-  const samples = new Int16Array(wav.buffer, wav.byteOffset + 44, (wav.length - 44) / 2)
-  const channel = (at: number) => samples.filter((_, index) => index % 2 === at)
-  return { callee: channel(0), agent: channel(1) }
+  return sidesOf(wav)
 }
 
 const saidBy = (speaker: Said["speaker"], { facts }: FaultyTalk): ReadonlyArray<Heard> =>

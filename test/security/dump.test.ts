@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto"
 import { rename, stat } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
+import { dump, formsOf } from "#test/support/databaseDump.ts"
 import { spawnEngine } from "#test/support/EngineProcess.ts"
 import { untilTrue, World, type Witness } from "#test/support/engine.ts"
 
@@ -12,24 +13,6 @@ const secret = (kind: string): string => {
   const made = `${kind}${randomBytes(18).toString("hex")}`
   marks.push(made)
   return made
-}
-
-/** As a dump may show it: as it is, in part, in the forms of JSON, hexadecimal and base64, wherever it begins. */
-const formsOf = (mark: string): ReadonlyArray<string> => {
-  const half = mark.length / 2
-  const encoded = [0, 1, 2].map((shift) =>
-    Buffer.from("x".repeat(shift) + mark)
-      .toString("base64")
-      .slice(4, -4)
-  )
-  return [mark, mark.slice(0, half), mark.slice(half), ...encoded, Buffer.from(mark).toString("hex")]
-}
-
-/** Every row of every table, as text. */
-const dump = async (sql: Witness): Promise<ReadonlyMap<string, string>> => {
-  const tables = await sql`SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`
-  const rows = await Promise.all(tables.map(({ name }) => sql`SELECT ${sql(String(name))}::text AS row FROM ${sql(String(name))}`))
-  return new Map(tables.map(({ name }, at) => [String(name), (rows[at] ?? []).map(({ row }) => String(row)).join("\n")]))
 }
 
 /** Where one of the credentials is found, and which. */

@@ -30,6 +30,8 @@ interface ChatAsk {
 interface Options {
   /** Unless undefined, requests need this key. */
   readonly apiKey?: string
+  /** Answers what nothing is scripted for. */
+  readonly answer?: (body: ChatBody) => Completion
 }
 
 export class OpenAiEmulator {
@@ -101,13 +103,13 @@ export class OpenAiEmulator {
   }
 
   #replyTo({ headers, method, url }: IncomingMessage, body: ChatBody | undefined): RawReply {
-    const { apiKey } = this.#options
+    const { answer, apiKey } = this.#options
     if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`)
       return failure(401, errorBody(`Incorrect API key provided: ${headers.authorization}`, "invalid_request_error", "invalid_api_key"))
     if (method !== "POST" || url !== "/v1/chat/completions") return failure(404, errorBody("Invalid URL", "invalid_request_error"))
     const wrong = whyRefused(body)
     if (wrong !== undefined) return failure(400, errorBody(wrong, "invalid_request_error", null, "messages"))
-    const reply = this.#replies.shift()
+    const reply = this.#replies.shift() ?? (body === undefined ? undefined : answer?.(body))
     if (reply === undefined) return failure(500, errorBody("nothing is scripted", "server_error"))
     return "pieces" in reply ? reply : replyOf(reply, body)
   }

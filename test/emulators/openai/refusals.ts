@@ -2,6 +2,7 @@
 
 interface Message {
   readonly role?: unknown
+  readonly content?: unknown
   readonly tool_call_id?: unknown
   readonly tool_calls?: ReadonlyArray<{ readonly id: string }>
 }

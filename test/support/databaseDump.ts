@@ -1,0 +1,20 @@
+/** A dump of the whole database, and how something may stand in it. */
+import type { Witness } from "./engine.ts"
+
+/** As a dump may show it: as it is, in part, in the forms of JSON, hexadecimal and base64, wherever it begins. */
+export const formsOf = (mark: string): ReadonlyArray<string> => {
+  const half = mark.length / 2
+  const encoded = [0, 1, 2].map((shift) =>
+    Buffer.from("x".repeat(shift) + mark)
+      .toString("base64")
+      .slice(4, -4)
+  )
+  return [mark, mark.slice(0, half), mark.slice(half), ...encoded, Buffer.from(mark).toString("hex")]
+}
+
+/** Every row of every table, as text. */
+export const dump = async (sql: Witness): Promise<ReadonlyMap<string, string>> => {
+  const tables = await sql`SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`
+  const rows = await Promise.all(tables.map(({ name }) => sql`SELECT ${sql(String(name))}::text AS row FROM ${sql(String(name))}`))
+  return new Map(tables.map(({ name }, at) => [String(name), (rows[at] ?? []).map(({ row }) => String(row)).join("\n")]))
+}
