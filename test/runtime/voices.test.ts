@@ -1,6 +1,7 @@
 /** The embedded voices: the same text by each of them, through one service and one cache. */
 import { Effect, Layer } from "effect"
 import t from "tap"
+import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
 import { layer } from "#runtime/voice/FliteTts.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
@@ -20,5 +21,21 @@ t.test(
       t.equal(second[index], speech, "from the cache")
     }
     t.equal(usual, first[fliteVoices.indexOf("slt")])
+  }
+)
+
+t.test(
+  "given a text that begins with a sibilant, when it is spoken, then the callee hears it at once, whatever the phone line leaves of it",
+  async (t) => {
+    const speak = Effect.gen(function* () {
+      const tts = yield* Tts
+      return yield* Effect.forEach(fliteVoices, (voice) => tts.speak("Step two of the plan is a visit.", undefined, voice))
+    })
+    const spoken = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(layer({ workers: 1 })))))
+    const louderThanTheLine = 200
+    for (const [index, speech] of spoken.entries()) {
+      const first = decode(speech).findIndex((sample) => Math.abs(sample) > louderThanTheLine)
+      t.ok(first >= 0 && first <= 0.02 * sampleRate, `by ${fliteVoices[index]}, after ${(1000 * first) / sampleRate} ms`)
+    }
   }
 )
