@@ -96,6 +96,8 @@ export interface LanguageModel {
   /** `provider` and `model` in the usage of a run. */
   readonly provider: string
   readonly model: string
+  /** It answers at once, at no cost, and the same to the same request: so it may be asked for what nobody may ever want to hear. */
+  readonly isInstant?: true
   /** Interrupting the stream ends the request at the service. */
   readonly answer: (request: ModelRequest) => Stream.Stream<ModelPart, ModelError>
 }

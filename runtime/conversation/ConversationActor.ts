@@ -20,6 +20,7 @@ import type { ConversationNode } from "#core/agent/conversation/ConversationGrap
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import { type LanguageModel, ModelError, type ModelRequest, type ModelUsage } from "#core/model/LanguageModel.ts"
+import { foretell, requestAfter, type Stand } from "./foretell.ts"
 
 export type { ConversationFact }
 
@@ -65,6 +66,8 @@ export interface ConversationActor {
    * `foreseen` is not called if it will be asked nothing.
    */
   readonly foresee: (text: string, foreseen: (request: ModelRequest) => void) => void
+  /** See `foretell.ts`; after all that has happened so far. The model is one that answers at once. */
+  readonly foretell: (model: LanguageModel, text: string | undefined, foretold: (lines: ReadonlyArray<string>) => void) => void
   /** The tokens of all completions so far, those that were dropped too as far as the service told. */
   readonly usage: () => ModelUsage
 }
@@ -212,18 +215,9 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
 }
 
 /** Waits for its turn among the events, and changes nothing. */
-interface Foresee {
-  readonly _tag: "Foresee"
-  readonly text: string
-  readonly foreseen: (request: ModelRequest) => void
-}
-
-/** On a copy, which is dropped with all that would have to be done but the request. */
-const foresee = ({ foreseen, text }: Foresee, plan: ConversationPlan, state: ConversationState, now: number): void => {
-  const { actions } = step(plan, state, { _tag: "CalleeTurn", text }, now)
-  const requests = actions.flatMap((action) => (action._tag === "AskModel" ? [action.request] : []))
-  const request = requests.find(({ purpose }) => purpose !== "extract")
-  if (request !== undefined) foreseen(request)
+interface Look {
+  readonly _tag: "Look"
+  readonly at: (stand: Stand) => Effect.Effect<void>
 }
 
 const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): boolean =>
@@ -238,7 +232,7 @@ export const makeConversation = Effect.fnUntraced(function* (
   ports: ConversationPorts,
   from?: ConversationState
 ): Effect.fn.Return<ConversationActor, never, Scope.Scope> {
-  const mailbox = yield* Queue.unbounded<ConversationEvent | Foresee>()
+  const mailbox = yield* Queue.unbounded<ConversationEvent | Look>()
   const calleesTurn = Latch.makeUnsafe()
   const quiet = Latch.makeUnsafe()
   const tell: Tell = (event) => {
@@ -263,7 +257,7 @@ export const makeConversation = Effect.fnUntraced(function* (
     while (state.phase !== "over") {
       const event = yield* Queue.take(mailbox)
       const now = yield* Clock.currentTimeMillis
-      if (event._tag === "Foresee") foresee(event, plan, state, now)
+      if (event._tag === "Look") yield* event.at({ plan, state, now })
       else {
         const moved = step(plan, state, event, now)
         state = moved.state
@@ -285,13 +279,21 @@ export const makeConversation = Effect.fnUntraced(function* (
   })
   const unlessStopped = Effect.catchCause(converse, (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : failed))
   yield* Effect.forkScoped(unlessStopped, { startImmediately: true })
+  const look = (at: Look["at"]): void => void Queue.offerUnsafe(mailbox, { _tag: "Look", at })
   return {
     tell,
     calleesTurn: calleesTurn.await,
     quiet: Effect.map(quiet.await, () => state),
     conclusion: Deferred.await(conclusion),
     state: () => state,
-    foresee: (text, foreseen) => void Queue.offerUnsafe(mailbox, { _tag: "Foresee", text, foreseen }),
+    foresee: (text, foreseen) =>
+      look((stand) =>
+        Effect.sync(() => {
+          const request = requestAfter(text, stand)
+          if (request !== undefined) foreseen(request)
+        })
+      ),
+    foretell: (model, text, foretold) => look((stand) => Effect.map(foretell(stand, model, text), foretold)),
     usage: () => usage
   }
 })

@@ -12,7 +12,7 @@ import { lastDataAt } from "./wasmData.ts"
 
 export { type FliteVoice, fliteVoices as voices } from "#core/model/VoiceServices.ts"
 
-export interface Pcm {
+interface Pcm {
   readonly samples: Int16Array
   readonly rate: number
 }

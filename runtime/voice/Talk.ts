@@ -7,7 +7,7 @@ import { expectedAt } from "#core/agent/conversation/Expectation.ts"
 import type { Conclusion, ConversationEvent, EndReason, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { makeDtmfTones } from "#core/audio/DtmfTones.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import { ModelError } from "#core/model/LanguageModel.ts"
+import { type LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent } from "#core/model/SpeechToText.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { BargeInRules } from "#core/voice/BargeIn.ts"
@@ -24,9 +24,10 @@ import type { Moment } from "./MessageMoment.ts"
 import type { Openings } from "./Openings.ts"
 import type { Playout } from "./Playout.ts"
 import { openedOnce } from "./openedOnce.ts"
-import { TurnAudio } from "./TurnAudio.ts"
+import { SpeechAhead } from "./SpeechAhead.ts"
 import { TalkMeter } from "./TalkMeter.ts"
 import { voicedBy } from "./TalkVoice.ts"
+import { TurnAudio } from "./TurnAudio.ts"
 import { makeTurnTaking, type TurnTaking } from "./TurnTaking.ts"
 import { charactersOf, type Voice } from "./Voice.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSession.ts"
@@ -80,6 +81,9 @@ export class Talk {
   #turnAudio: TurnAudio | undefined
   readonly #meter: TalkMeter
   readonly #foresight: Foresight
+  readonly #ahead: SpeechAhead
+  /** The model, if it answers at once. */
+  #instant: LanguageModel | undefined
   /** Tells the present one from those that were forgotten before they were begun. */
   #thoughts = 0
   #expects: Expectation
@@ -94,9 +98,13 @@ export class Talk {
     this.#hearing = makeHearing(hearing, hintsAt(planned.plan.graph.start), (event) => this.#understood(event))
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
+    this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice))
     this.#expects = expectedAt(planned.plan.graph.start)
     this.#model = openedOnce(
-      Effect.map(model, (opened) => this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))),
+      Effect.map(model, (opened) => {
+        if (opened.isInstant === true) this.#instant = opened
+        return this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))
+      }),
       workshop.scope
     )
   }
@@ -108,7 +116,11 @@ export class Talk {
     this.#playout = playout
     const voice = () => this.#voice
     const talkVoice = voicedBy({ plan: this.#plan, openings, voice, note: this.#note, meter: this.#meter, now })
-    const speaker = new LineSpeaker({ playout, fork, tell: this.#tell, ...talkVoice })
+    const begun = (at: number) => {
+      talkVoice.begun(at)
+      this.#foretell(undefined)
+    }
+    const speaker = new LineSpeaker({ playout, fork, tell: this.#tell, ...talkVoice, begun })
     this.#speaker = speaker
     const rules = () => (speaker.isInterruptible() ? this.#rules.free : this.#rules.protected)
     const { ownsTurns } = this.#planned.hearing
@@ -244,9 +256,19 @@ export class Talk {
 
   /** The callee has perhaps finished: the answer is begun, and nothing of it is said or done before that is certain. */
   #thinkAhead(text: string): void {
+    if (this.#instant !== undefined) return this.#foretell(text)
     const thought = ++this.#thoughts
     this.#actor?.foresee(text, (request) => {
       if (this.#thoughts === thought) this.#foresight.begin(request)
+    })
+  }
+
+  /** What the agent may say next is made while the callee does not wait for it yet. `text`: what they seem to have said. */
+  #foretell(text: string | undefined): void {
+    if (this.#instant === undefined) return
+    const thought = ++this.#thoughts
+    this.#actor?.foretell(this.#instant, text, (lines) => {
+      if (this.#thoughts === thought) this.#ahead.make(lines, text === undefined ? "whenever" : "soon")
     })
   }
 

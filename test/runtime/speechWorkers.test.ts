@@ -1,14 +1,18 @@
 /** In which order speech is made, by how many, and what is not made at all. */
-import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import t from "tap"
 import { CampaignId } from "#core/Id.ts"
 import { CurrentSpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { SpeechAhead } from "#runtime/voice/SpeechAhead.ts"
 import { areLate, leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const answered = (neededAt: number): Wanted => ({ isAnswered: true, neededAt })
 const ringing = (neededAt: number): Wanted => ({ isAnswered: false, neededAt })
+/** Nobody waits for it, and perhaps nobody ever will. */
+const foretold = ringing(Number.POSITIVE_INFINITY)
 
 t.test("what is made next", async (t) => {
   const check = (said: string, next: number, ...wishes: ReadonlyArray<ReadonlyArray<Wanted>>) => {
@@ -21,6 +25,8 @@ t.test("what is made next", async (t) => {
   check("a second sentence that is needed by now, before anybody's who rings", 1, [ringing(500)], [answered(1000)])
   check("what several want, when the first of them does", 1, [ringing(1100)], [ringing(3000), ringing(1050)])
   check("among equals, who came first", 0, [ringing(1100)], [ringing(1100)])
+  check("what may be said next, after all that will be said", 1, [foretold], [ringing(1e9)])
+  check("unless somebody waits for the same", 0, [foretold, answered(1000)], [ringing(500)])
   check("what nobody wants, last", 1, [], [ringing(9000)])
   t.equal(mostUrgent([], 1000), undefined)
   const wishes = [{ wants: [answered(900)] }, { wants: [ringing(5000)] }, { wants: [answered(4000)] }]
@@ -37,6 +43,7 @@ t.test("whether somebody will be kept waiting, when a piece takes 100 ms and hal
   check("nor by 25 that ring for two seconds", false, ...times(25, 12_000))
   check("but by one more", true, ...times(26, 12_000))
   check("not by second sentences, which are needed later", false, ...times(35, 16_000), ...times(25, 12_000))
+  check("nor by what may be said next", false, ...times(100, Number.POSITIVE_INFINITY), ...times(25, 12_000))
   check("unless those are too many as well", true, ...times(60, 16_000), ...times(6, 12_000))
   check("somebody who has waited for long is", true, 9_400)
   check("and one who has just answered is not", false, 10_000)
@@ -215,4 +222,33 @@ t.test("given more greetings than can be made while phones ring, then they crowd
     })
   )
   t.strictSame(crowded, [false, true, false, false])
+})
+
+t.test("given lines that may be said next, then their beginnings are made, until others take their place", async (t) => {
+  const asked: Array<readonly [text: string, isAnswered: boolean]> = []
+  const givenUp: Array<string> = []
+  const speak = (text: string, { isAnswered }: Wanted) => {
+    asked.push([text, isAnswered])
+    return Effect.onInterrupt(Effect.never, () => Effect.sync(() => void givenUp.push(text)))
+  }
+  const before = await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const ahead = new SpeechAhead(yield* FiberSet.makeRuntime<never, void>(), speak)
+        ahead.make(["One is next. Does it suit you?", "Two is next."], "whenever")
+        yield* Effect.promise(() => untilTrue("wishes", () => asked.length === 2))
+        ahead.make(["Two is next."], "soon")
+        yield* Effect.promise(() => untilTrue("wish", () => asked.length === 3))
+        yield* Effect.promise(() => untilTrue("withdrawal", () => givenUp.length === 2))
+        return [...givenUp]
+      })
+    )
+  )
+  t.strictSame(asked, [
+    ["One is next.", false],
+    ["Two is next.", false],
+    ["Two is next.", true]
+  ])
+  t.strictSame(before, ["One is next.", "Two is next."])
+  t.equal(givenUp.length, 3, "none outlives the call")
 })

@@ -1,25 +1,26 @@
 /** What the callee of a conversation waits for: measured, and shortened where it can be. */
-import { Effect, type Scope, Stream } from "effect"
+import { Effect, Layer, type Scope, Stream } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import type { ModelPart, OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import type { LanguageModel, ModelPart, OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import { Files } from "#runtime/storage/Files.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
 import type { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { call, finished, planOf, type ScriptedModel, text } from "#test/support/talk.ts"
 import { calleeSays, type TalkScene, talking, toldTo } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { callingWith, isNoise, type Loopback, loopback } from "#test/support/voiceScene.ts"
+import { callingWith, isNoise, type Loopback, loopback, type Voices } from "#test/support/voiceScene.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "talk-latency-"))
 t.teardown(() => rm(folder, { recursive: true }))
 const calling = callingWith(Files.layerLocal(folder))
 
-const play = <A>(use: (line: Loopback) => Effect.Effect<A, unknown, VoiceAgent | Scope.Scope>) => {
+const play = <A>(use: (line: Loopback) => Effect.Effect<A, unknown, VoiceAgent | Scope.Scope>, voices: Voices = {}) => {
   const line = loopback(2)
-  return calling(line, use(line), {})
+  return calling(line, use(line), voices)
 }
 
 const lastWords = ({ messages }: Parameters<ScriptedModel>[0]): string => {
@@ -161,3 +162,39 @@ t.test("given a model that speaks bit by bit, then its first clause is heard whi
   )
   t.strictSame(heard, [greeting, "Of course we can do that, and it is done."])
 })
+
+t.test(
+  "given a callee who still hears a line, when the model answers at once, then what may follow is made already, and costs nothing",
+  async (t) => {
+    const answer: LanguageModel["answer"] = (request) =>
+      Stream.fromIterable<ModelPart>([...(model(request) as ReadonlyArray<ModelPart>), finished])
+    const made = async (more: Partial<LanguageModel>) => {
+      const texts: Array<string> = []
+      const noted = Effect.map(Tts, (tts) =>
+        Tts.of({
+          ...tts,
+          speak: (text, ...how) => {
+            texts.push(text)
+            return tts.speak(text, ...how)
+          }
+        })
+      )
+      const tts = Layer.provide(Layer.effect(Tts, noted), Tts.layerSilent)
+      const opened: OpenLanguageModel = Effect.succeed({ provider: "ruled", model: "one", answer, ...more })
+      const use = (line: Loopback) =>
+        Effect.gen(function* () {
+          const scene = yield* talking(line, { plan: plan(), script: model, model: opened })
+          yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
+          yield* scene.silence(100)
+          const { usage } = yield* scene.session.finish
+          return { texts, usage }
+        })
+      return play(use, { tts })
+    }
+    const instant = await made({ isInstant: true })
+    const next = ["ask", "sorry"].map((id) => `This is ${id} and it has something to ask of you today.`)
+    t.strictSame(instant.texts, [greeting, ...next])
+    t.strictSame(instant.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
+    t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
+  }
+)

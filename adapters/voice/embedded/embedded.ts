@@ -40,6 +40,7 @@ export const embedded = defineLanguageModel({
     Effect.succeed({
       provider: "embedded",
       model,
+      isInstant: true,
       answer: (request) => Stream.suspend(() => Stream.fromIterable(partsOf(request)))
     })
 })
