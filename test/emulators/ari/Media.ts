@@ -144,7 +144,7 @@ export class Media implements Line {
 
   #add(leg: Leg): void {
     this.#legs.set(leg.channel, leg)
-    this.#ticker ??= setInterval(() => this.#tick(), lookMillis)
+    this.#ticker ??= setInterval(() => this.#look(), lookMillis)
   }
 
   #close(leg: Leg): void {
@@ -154,10 +154,19 @@ export class Media implements Line {
     this.#ticker = undefined
   }
 
-  #tick(): void {
+  /**
+   * Ticks are made once what had arrived when they were due has been read: what this process was late to read would otherwise count as missed, and stay
+   * in the queue from then on.
+   */
+  #look(): void {
     const now = performance.now()
+    setImmediate(() => this.#tick(now))
+  }
+
+  #tick(now: number): void {
     for (const leg of this.#legs.values()) {
-      const due = Math.floor((now - leg.tickedAt) / tickMillis)
+      // Negative when it was opened after that.
+      const due = Math.max(0, Math.floor((now - leg.tickedAt) / tickMillis))
       leg.tickedAt += due * tickMillis
       const made = Math.min(due, mostLateTicks)
       for (let tick = made; tick > 0; tick--) this.#exchange(leg)

@@ -11,7 +11,7 @@ import { type CalleeLog, preciseNow } from "./CalleeLog.ts"
 /** The code of a websocket that is closed in order, which the other side repeats to confirm it. */
 const NORMAL = 1000
 const tickMillis = 20
-const lookMillis = 5
+const lookMillis = 2
 /** Ticks that are made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 25
 
@@ -55,6 +55,34 @@ interface MediaLegOptions {
 
 type Queued = Buffer | { readonly mark: string }
 
+interface Ticking {
+  /** Makes the ticks that were due at this time. */
+  readonly tick: (now: number) => void
+}
+
+/**
+ * One timer for all of them. Ticks are made once what had arrived when they were due has been read: what this process was late to read would otherwise
+ * count as missed, and stay in the queue from then on.
+ */
+const legs = new Set<Ticking>()
+let ticker: NodeJS.Timeout | undefined
+const look = (): void => {
+  const now = performance.now()
+  setImmediate(() => {
+    for (const leg of legs) leg.tick(now)
+  })
+}
+const join = (leg: Ticking): void => {
+  legs.add(leg)
+  ticker ??= setInterval(look, lookMillis)
+}
+const leave = (leg: Ticking): void => {
+  legs.delete(leg)
+  if (legs.size > 0) return
+  clearInterval(ticker)
+  ticker = undefined
+}
+
 export class MediaLeg {
   /** The status with which the engine refused it. */
   refused: number | undefined
@@ -72,7 +100,7 @@ export class MediaLeg {
   #tickedAt = 0
   #spoken = 0
   #chunk = 0
-  #ticker: NodeJS.Timeout | undefined
+  readonly #ticking: Ticking = { tick: (now) => this.#tick(now) }
   #wantsStart = false
 
   constructor(options: MediaLegOptions) {
@@ -114,7 +142,7 @@ export class MediaLeg {
     this.#isStarted = true
     this.say(this.#options.words.start())
     this.#tickedAt = performance.now()
-    this.#ticker = setInterval(() => this.#tick(), lookMillis)
+    join(this.#ticking)
     const { callee, pressMillis = 100 } = this.#options
     if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", performance.now(), pressMillis)
   }
@@ -171,7 +199,7 @@ export class MediaLeg {
   #halt(): void {
     this.#isOver = true
     this.#options.onPressedAll?.()
-    clearInterval(this.#ticker)
+    leave(this.#ticking)
   }
 
   #lost(how: Parameters<MediaLegOptions["onLost"]>[0]): void {
@@ -205,8 +233,9 @@ export class MediaLeg {
     for (const message of words.cleared?.(names) ?? []) this.say(message)
   }
 
-  #tick(): void {
-    const due = Math.floor((performance.now() - this.#tickedAt) / tickMillis)
+  #tick(now: number): void {
+    // Negative when it was started after that.
+    const due = Math.max(0, Math.floor((now - this.#tickedAt) / tickMillis))
     this.#tickedAt += due * tickMillis
     for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) {
       this.#speak(this.#play())
