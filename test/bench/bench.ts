@@ -33,7 +33,7 @@ import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
-import { voiceCapacity } from "./voiceCapacity.ts"
+import { voiceCapacity, voiceCapacityCarrier, voiceCapacityMade } from "./voiceCapacity.ts"
 import { voiceLatency } from "./voiceLatency.ts"
 
 const TIMEOUT = "15 minutes"
@@ -47,6 +47,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   media,
   mediaSocket,
   voiceCapacity,
+  voiceCapacityCarrier,
+  voiceCapacityMade,
   originateHttp,
   statements,
   create,

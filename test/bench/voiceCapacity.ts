@@ -1,11 +1,10 @@
 /**
  * How many conversations one engine carries, recorded, in each of which the agent speaks 45 % of the time and the callee takes six turns a minute: more
- * and more of them, until callees miss more than one frame in a thousand, or the engine holds further calls back. With speech from the cache and a
- * recognizer that costs nothing, through an emulated Asterisk and through a carrier's media socket; and with all of it made and recognized on the
- * machine, by flite and PocketSphinx. The callees and whatever carries their calls share the machine, and their cost is a figure of its own. The control
- * sends each frame back as it comes, through the same emulated Asterisk.
- *
- * Last, a hundred callees are called at once, so that all of them have finished their first answer within about a second.
+ * and more of them, until callees miss more than one frame in a thousand, or the engine holds further calls back. `voice-capacity`: with speech from the
+ * cache and a recognizer that costs nothing, through an emulated Asterisk; the control sends each frame back as it comes, in the same way. Then a hundred
+ * callees are called at once, so that all of them have finished their first answer within about a second. `voice-capacity-carrier`: the same through a
+ * carrier's media socket. `voice-capacity-made`: with all of it made and recognized on the machine, by flite and PocketSphinx. The callees and whatever
+ * carries their calls share the machine, and their cost is a figure of its own.
  */
 import { Effect } from "effect"
 import { allocatedDuring } from "./Allocation.ts"
@@ -23,28 +22,19 @@ const framesPerSecond = 50
 /** For the first turns, in which code is compiled and speech is made that is cached from then on. */
 const settle = "6 seconds"
 
-interface Plan {
-  readonly echo: RampPlan
-  readonly asterisk: RampPlan
-  readonly carrier: RampPlan
-  readonly made: RampPlan
-  readonly atOnce: number
+const small: RampPlan = { first: 4, step: 4, most: 4, windowSeconds: 12, settle }
+const quickEcho: RampPlan = { ...small, settle: "1 second", windowSeconds: 2 }
+// In a window, every callee takes a turn.
+const windowSeconds = 10
+const ramps: { readonly [Through in "echo" | "asterisk" | "carrier" | "made"]: RampPlan } = {
+  echo: { first: 200, step: 100, most: 600, windowSeconds: 5, settle: "2 seconds" },
+  asterisk: { first: 150, step: 75, most: 450, windowSeconds, settle },
+  carrier: { first: 50, step: 50, most: 250, windowSeconds, settle },
+  made: { first: 30, step: 15, most: 75, windowSeconds, settle }
 }
-
-const planOf = ({ quick }: Options): Plan => {
-  if (quick) {
-    const small: RampPlan = { first: 4, step: 4, most: 4, windowSeconds: 12, settle }
-    return { echo: { ...small, settle: "1 second", windowSeconds: 2 }, asterisk: small, carrier: small, made: small, atOnce: 4 }
-  }
-  // In a window, every callee takes a turn.
-  const windowSeconds = 10
-  return {
-    echo: { first: 200, step: 100, most: 600, windowSeconds: 5, settle: "2 seconds" },
-    asterisk: { first: 150, step: 75, most: 450, windowSeconds, settle },
-    carrier: { first: 150, step: 50, most: 250, windowSeconds, settle },
-    made: { first: 30, step: 15, most: 75, windowSeconds, settle },
-    atOnce: 100
-  }
+const rampOf = (through: keyof typeof ramps, { quick }: Options): RampPlan => {
+  if (quick) return through === "echo" ? quickEcho : small
+  return ramps[through]
 }
 
 interface Noted {
@@ -165,19 +155,26 @@ export const voiceCapacity: Benchmark = {
   name: "voice-capacity",
   run: (options) =>
     Effect.gen(function* () {
-      const plan = planOf(options)
-      const echo = cleanOf(yield* byEcho(plan.echo))
+      const echo = cleanOf(yield* byEcho(rampOf("echo", options)))
       const control: Control = { calls: echo?.calls ?? 0, cpuMillis: echo === undefined ? 0 : cpuMillisOf(echo, echo.noted) }
-      const asterisk = yield* conversations(throughAsterisk, "cached", plan.asterisk)
-      const carrier = yield* conversations(throughTwilio, "cached", plan.carrier)
-      const made = yield* conversations(throughAsterisk, "made", plan.made)
-      const atOnce = yield* answersAtOnce(plan.atOnce)
-      const figures: ReadonlyArray<Figure> = [
-        ...figuresOf("Asterisk", { atLeast: 0.75 * control.calls }, asterisk, control),
-        ...figuresOf("media socket", { atLeast: 150 }, carrier),
-        ...figuresOf("all of it on the machine", { atLeast: 60 }, made),
-        ...atOnce
-      ]
-      return figures
+      const run = yield* conversations(throughAsterisk, "cached", rampOf("asterisk", options))
+      const atOnce = yield* answersAtOnce(options.quick ? 4 : 100)
+      return [...figuresOf("Asterisk", { atLeast: 0.75 * control.calls }, run, control), ...atOnce]
     })
+}
+
+export const voiceCapacityCarrier: Benchmark = {
+  name: "voice-capacity-carrier",
+  run: (options) =>
+    Effect.map(conversations(throughTwilio, "cached", rampOf("carrier", options)), (run) =>
+      figuresOf("media socket", { atLeast: 150 }, run)
+    )
+}
+
+export const voiceCapacityMade: Benchmark = {
+  name: "voice-capacity-made",
+  run: (options) =>
+    Effect.map(conversations(throughAsterisk, "made", rampOf("made", options)), (run) =>
+      figuresOf("all of it on the machine", { atLeast: 60 }, run)
+    )
 }
