@@ -146,6 +146,21 @@ t.test("a number that corrects one that was read back takes its place", async (t
   t.strictSame(values([amount], ...paid), { amount: 50 })
 })
 
+t.test("a number that is said into the question for it takes its place as well", async (t) => {
+  const number = variable("customer_number", "string", "The customer number, as digits.")
+  const before = [
+    agent("What is your customer number?"),
+    callee("four seven nine three"),
+    agent("I heard 4, 7, 9, 3. Is that right?"),
+    callee("no")
+  ]
+  const after = [callee("four seven nine two"), agent("I heard 4, 7, 9, 2. Is that right?"), callee("yes that is right")]
+  for (const text of ["All", "All right. What"]) {
+    const cutOff = { _tag: "Assistant", text, calls: [], wasInterrupted: true } as const
+    t.strictSame(values([number], ...before, cutOff, ...after), { customer_number: "4792" }, text)
+  }
+})
+
 t.test("a yes that only confirms is no value", async (t) => {
   const keeps = variable("keeps", "boolean", "Keep the appointment")
   const talk = [agent("Do you keep the appointment?"), callee("no"), agent("Just to confirm: Cancel. Is that right?"), callee("yes")]

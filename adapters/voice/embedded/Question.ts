@@ -18,7 +18,7 @@ export const isPresence = (text: string): boolean => presence.test(text)
 const isIdentity = (text: string): boolean => identity.test(text)
 
 /** A line that was cut off has asked something if the callee heard the question begin. */
-const hasAsked = ({ text, wasInterrupted }: Line): boolean => {
+export const hasAsked = ({ text, wasInterrupted }: Line): boolean => {
   if (!wasInterrupted || text.includes("?")) return true
   const last = text.split(/[.!?]\s+/).at(-1) ?? ""
   return begins.test(last) && last.split(/\s+/).length >= leastWords
