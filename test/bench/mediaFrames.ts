@@ -21,7 +21,7 @@ export const streamOf = (dialect: Dialect) => {
   const { audio, connected, start } = words[dialect]()
   let chunk = 0
   return {
-    hello: [connected?.(), start()].flatMap((message) => (message === undefined ? [] : [textOf(message)])),
+    hello: [connected?.(), start?.()].flatMap((message) => (message === undefined ? [] : [textOf(message)])),
     next: () => textOf(audio(spoken, ++chunk))
   }
 }

@@ -10,7 +10,7 @@ import { seeded } from "#test/support/seeded.ts"
 /** More than anybody is asked again, whatever the machine is busy with. */
 const timeAndAgain = 20
 
-export const context = { first_name: "Ada" }
+const context = { first_name: "Ada" }
 
 /** What an agent that follows its graph cannot know what to do with. */
 const unforeseen = [
@@ -82,9 +82,9 @@ const deliveryPart = (random: Random, isCorrected: boolean, isAgreed: boolean): 
   const month = oneOf(random, months)
   const [day, other] = [oneOf(random, ordinals.slice(0, 5)), oneOf(random, ordinals.slice(5))]
   const boxes = 2 + Math.floor(random() * 7)
-  const date = isCorrected ? `the ${other} of ${month} | sorry I meant the ${day} of ${month}` : `the ${day} of ${month}`
-  const count = isCorrected ? `${digitWords[boxes + 1]} | no wait ${digitWords[boxes]}` : `${digitWords[boxes]} boxes`
-  const last = lastOf("the doorbell", isAgreed, ["Delivered with a ring", "Delivered quietly"])
+  const date = isCorrected ? `the ${other} of ${month} sorry I meant the ${day} of ${month}` : `the ${day} of ${month}`
+  const count = isCorrected ? `${digitWords[boxes + 1]} no wait ${digitWords[boxes]}` : `${digitWords[boxes]} boxes`
+  const last = lastOf("May we ring", isAgreed, ["Delivered with a ring", "Delivered quietly"])
   return {
     callee: [
       always("cancel it", "please deliver it"),
@@ -100,8 +100,8 @@ const deliveryPart = (random: Random, isCorrected: boolean, isAgreed: boolean): 
 const collectionPart = (random: Random, isCorrected: boolean, isAgreed: boolean): Part => {
   const hour = 2 + Math.floor(random() * 7)
   const right = `${digitWords[hour]} in the afternoon`
-  const time = isCorrected ? `${digitWords[hour + 1]} in the afternoon | sorry I meant ${right}` : `at ${right}`
-  const last = lastOf("parking space", isAgreed, ["Collected by car", "Collected on foot"])
+  const time = isCorrected ? `${digitWords[hour + 1]} in the afternoon sorry I meant ${right}` : `at ${right}`
+  const last = lastOf("Do you need", isAgreed, ["Collected by car", "Collected on foot"])
   return {
     callee: [always("cancel it", "I will collect it"), ...evasively(random, "what time", time), ...last.callee],
     variables: { collection_time: `${hour}:00 pm` },
@@ -110,7 +110,7 @@ const collectionPart = (random: Random, isCorrected: boolean, isAgreed: boolean)
 }
 
 const cancellationPart = (random: Random, isAgreed: boolean): Part => {
-  const last = lastOf("our next offer", isAgreed, ["Cancelled with an offer", "Cancelled for good"])
+  const last = lastOf("May we send", isAgreed, ["Cancelled with an offer", "Cancelled for good"])
   return {
     callee: [
       always("Just to confirm", "yes that is right"),
@@ -122,17 +122,18 @@ const cancellationPart = (random: Random, isAgreed: boolean): Part => {
   }
 }
 
-/** The ways that callees take, one after the other. */
-const ways: ReadonlyArray<(random: Random) => readonly [number: Part, rest: Part]> = [false, true].flatMap((isAgreed) => [
-  (random: Random) => [numberPart(random, true), deliveryPart(random, false, isAgreed)] as const,
-  (random: Random) => [numberPart(random, false), collectionPart(random, true, isAgreed)] as const,
-  (random: Random) => [numberPart(random, true), cancellationPart(random, isAgreed)] as const,
-  (random: Random) => [numberPart(random, false), deliveryPart(random, true, isAgreed)] as const,
-  (random: Random) => [numberPart(random, true), collectionPart(random, false, isAgreed)] as const
-])
+type Way = (random: Random, isAgreed: boolean) => readonly [number: Part, rest: Part]
+/** The ways that callees take, one after the other; every other callee says no to the last question. */
+const ways: ReadonlyArray<Way> = [
+  (random, isAgreed) => [numberPart(random, true), deliveryPart(random, false, isAgreed)],
+  (random, isAgreed) => [numberPart(random, false), collectionPart(random, true, isAgreed)],
+  (random, isAgreed) => [numberPart(random, true), cancellationPart(random, isAgreed)],
+  (random, isAgreed) => [numberPart(random, false), deliveryPart(random, true, isAgreed)],
+  (random, isAgreed) => [numberPart(random, true), collectionPart(random, false, isAgreed)]
+]
 
 const scriptOf = (at: number, random: Random): CalleeScript => {
-  const [number, rest] = ways[at % ways.length]?.(random) ?? []
+  const [number, rest] = ways[at % ways.length]?.(random, at % 2 === 0) ?? []
   if (number === undefined || rest === undefined) throw new Error("there are no ways")
   const parts = [number, rest, reached]
   const script = {

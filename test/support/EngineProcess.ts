@@ -34,11 +34,12 @@ export interface Engine extends EngineProcess {
   readonly url: string
 }
 
-export const spawnEngine = (environment: Environment): EngineProcess => {
+/** `folder`: where the packages of its adapters and services are installed. */
+export const spawnEngine = (environment: Environment, folder?: string): EngineProcess => {
   // Whatever is installed on this machine, agents hear only in the tests that want it.
   const variables = Object.entries({ POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
   // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
-  const child = spawn("env", ["-i", ...variables, process.execPath, ...program], { stdio: ["pipe", "pipe", "pipe"] })
+  const child = spawn("env", ["-i", ...variables, process.execPath, ...program], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })
   // We may have raised our own.
   if (child.pid !== undefined) makeOrdinary(child.pid)
   let output = ""
@@ -71,7 +72,7 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
   }
 }
 
-export const startEngine = async (environment: Environment): Promise<Engine> => {
-  const engine = spawnEngine(environment)
+export const startEngine = async (environment: Environment, folder?: string): Promise<Engine> => {
+  const engine = spawnEngine(environment, folder)
   return { ...engine, url: await engine.ready }
 }

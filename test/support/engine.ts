@@ -151,6 +151,8 @@ export const aloud = "Good morning."
 export interface WorldOptions {
   readonly emulator?: AriEmulatorOptions
   readonly environment?: Environment
+  /** Where the packages of its adapters and services are installed. */
+  readonly folder?: string | undefined
   /** An account at another Asterisk, instead of the emulator's. */
   readonly account?: Readonly<Record<string, unknown>>
   /** What callees hear first. Unless it is given, nothing where they are silent as well (`media: false`): audio is half of what a call costs. */
@@ -175,7 +177,8 @@ export class World {
     t.teardown(() => emulator.stop())
     const { asterisk, database } = options.ways ?? {}
     const databaseUrl = (await database?.(url)) ?? url
-    const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment })
+    const environment = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment }
+    const world = new World(emulator, sql, dataDir, environment, options.folder)
     // It may not have started.
     t.teardown(() => world.#engine && world.end())
     await world.launch()
@@ -197,10 +200,12 @@ export class World {
   agentId = 0
   agentUuid = ""
   #environment: Environment
+  readonly #folder: string | undefined
   #engine: Engine | undefined
   #ended = ""
 
-  private constructor(emulator: AriEmulator, sql: Witness, dataDir: string, environment: Environment) {
+  private constructor(emulator: AriEmulator, sql: Witness, dataDir: string, environment: Environment, folder: string | undefined) {
+    this.#folder = folder
     this.emulator = emulator
     this.sql = sql
     this.dataDir = dataDir
@@ -235,11 +240,11 @@ export class World {
   /** Starts another process with the same database, data and name; the previous one must have exited. */
   async launch(environment: Environment = {}): Promise<void> {
     this.#ended = this.output()
-    this.#engine = await startEngine({ ...this.#environment, ...environment })
+    this.#engine = await startEngine({ ...this.#environment, ...environment }, this.#folder)
   }
   /** Starts a process without waiting for it, to be killed during its start; as with `launch`, the previous one must have exited. */
   spawn(): EngineProcess {
-    return spawnEngine(this.#environment)
+    return spawnEngine(this.#environment, this.#folder)
   }
   async end(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): ReturnType<() => Engine["exited"]> {
     this.engine.kill(signal)

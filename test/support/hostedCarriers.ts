@@ -11,7 +11,7 @@ import { isDial, startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulat
 import { placesCall as isTwilioCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
 import { placesCall as isVonageCall, startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
-import { World } from "./engine.ts"
+import { World, type WorldOptions } from "./engine.ts"
 import { freePort } from "./freePort.ts"
 
 /** The number that calls show. */
@@ -111,12 +111,13 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
 export const openThrough = async (
   t: Test,
   { account, provider, server }: Pick<Carrier, "account" | "provider" | "server">,
-  { environment, greeting = "" }: { readonly environment?: Readonly<Record<string, string>>; readonly greeting?: string } = {}
+  { environment, folder, greeting = "" }: Pick<WorldOptions, "environment" | "folder" | "greeting"> = {}
 ): Promise<World> => {
   const port = await freePort()
   const world = await World.open(t, {
     account: { provider, ...account },
     greeting,
+    folder,
     environment: {
       ADAPTERS: `ari,${provider}`,
       ORG_CONCURRENCY: "50",

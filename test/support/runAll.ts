@@ -20,7 +20,7 @@ const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 /** A hung file ends after this time. It is long enough for the slowest file on a machine with two dozen other busy processes. */
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
-const waiting = /^test\/(adapters|chaos|journey)\//
+const waiting = /^test\/(adapters|chaos|conversations|journey)\//
 /** These take longest, the longest first: otherwise the run would end with one of them alone. */
 const longest = [
   "journey/lateCalls",
@@ -39,6 +39,7 @@ const longest = [
   "journey/outages",
   "journey/throughDialplan",
   "chaos/chaos",
+  "conversations/conversations",
   "journey/outageEntries",
   "journey/generatedAsterisk",
   "journey/hostedCarrier",

@@ -26,7 +26,7 @@ export type Said =
 export interface MediaWords {
   /** Right after the connection stands. */
   readonly connected?: () => object
-  readonly start: () => object
+  readonly start?: () => object
   readonly audio: (frame: Buffer, chunk: number) => object | Buffer
   readonly press?: (digit: string) => object
   readonly played?: (name: string) => object
@@ -41,6 +41,8 @@ interface MediaLegOptions {
   readonly id: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
+  /** The protocol that the other side insists on. */
+  readonly protocol?: string
   readonly callee: Callee
   readonly log: CalleeLog
   readonly words: MediaWords
@@ -105,8 +107,12 @@ export class MediaLeg {
 
   constructor(options: MediaLegOptions) {
     this.#options = options
-    const { headers = {}, url } = options
-    const socket = new WebSocket(url, { headers, perMessageDeflate: false, handshakeTimeout: 60_000 })
+    const { headers = {}, protocol, url } = options
+    const socket = new WebSocket(url, protocol === undefined ? [] : [protocol], {
+      headers,
+      perMessageDeflate: false,
+      handshakeTimeout: 60_000
+    })
     this.#socket = socket
     socket.on("unexpected-response", (request, { statusCode = 0 }) => {
       request.destroy()
@@ -140,7 +146,8 @@ export class MediaLeg {
     this.#wantsStart = true
     if (this.#isStarted || !this.isOpen()) return
     this.#isStarted = true
-    this.say(this.#options.words.start())
+    const started = this.#options.words.start?.()
+    if (started !== undefined) this.say(started)
     this.#tickedAt = performance.now()
     join(this.#ticking)
     const { callee, pressMillis = 100 } = this.#options

@@ -100,8 +100,10 @@ export const makeTalker = (moves: ReadonlyArray<Move>, { hangUp, press }: Hands)
     movedAt = now()
     if (move.presses !== undefined) press(move.presses)
     if (move.hangsUp === true) hangUp()
-    if (move.says === undefined) return
-    const { frames, text } = move.says
+    // Once: a move may decide only now what it says.
+    const { says } = move
+    if (says === undefined) return
+    const { frames, text } = says
     const lastLoud = frames.findLastIndex(isLoud)
     if (lastLoud < 0) throw new Error(`nothing can be heard of "${text}"`)
     saying = { frames, at: 0, lastLoud }

@@ -1,0 +1,168 @@
+/**
+ * Conversations with audio both ways, all at once, with a recognizer that makes no mistake: what is judged is what the engine makes of turns and texts. The
+ * callees' log says who was called; the runs say where each conversation ended, and with what.
+ */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+import type { Test } from "tap"
+import type { JsonObject } from "#core/Json.ts"
+import { knownRecognizer } from "#test/bench/knownRecognizer.ts"
+import { installService } from "#test/bench/servicePackage.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import { numbersOf, type Run, until, untilTrue, type World } from "#test/support/engine.ts"
+import { knownSpeechOf } from "#test/support/knownSpeech.ts"
+import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"
+import { calleesOf, isUnforeseen, sentencesOf } from "./callees.ts"
+import { orderAgent } from "./graph.ts"
+import { type AgentLine, ScriptedCallee } from "./ScriptedCallee.ts"
+import { openTransport, type Through, type Transport } from "./transports.ts"
+
+const packageName = "known-recognizer"
+/** The share of calls that has to end at the right node with the right variables. */
+const leastShare = 0.995
+/** Until the last one is up, the first ones ring. */
+const longestRingSeconds = 300
+const longestCallSeconds = 1200
+/** The most calls that a campaign may have at once. */
+const mostInCampaign = 100
+
+interface Size {
+  readonly transport: Transport
+  readonly calls: number
+  readonly seed: number
+  /** How long callees pause within a number and before a correction. Undefined: they do not, so that nothing depends on how fast the machine is. */
+  readonly pauseMillis?: number
+}
+
+/** Installs the recognizer, with the speech that it knows, for an engine that is started in this folder. */
+const install = (folder: string, speech: ReadonlyArray<SpokenUtterance>) => {
+  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
+  const file = join(folder, "known.json")
+  writeFileSync(file, JSON.stringify(knownSpeechOf(speech)))
+  return { KNOWN_SPEECH: file, SERVICES: packageName }
+}
+
+const createAgent = async ({ api }: World): Promise<number> => {
+  const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Orders", workflow_definition: orderAgent })
+  const { id } = body as { readonly id: number } // of the definition that was created just now
+  const workflow_configurations = {
+    max_call_duration: longestCallSeconds,
+    // On a busy machine it may take longer to understand an answer than a callee may usually be silent.
+    max_user_idle_timeout: 60,
+    model_overrides: { stt: { provider: knownRecognizer.manifest.provider } }
+  }
+  const { status } = await api.ask("PUT", `/workflow/${id}`, { workflow_configurations })
+  if (status !== 200) throw new Error(`the agent cannot be configured: ${status}`)
+  return id
+}
+
+/** Tells the callees what the agent has said, until the test ends. */
+const listen = (t: Test, { sql }: World, callees: ReadonlyMap<string, ScriptedCallee>): void => {
+  let isOver = false
+  const listening = until(
+    "end of the test",
+    async () => {
+      const rows = await sql<Array<{ lines: Array<AgentLine>; phone_number: string }>>`
+        SELECT a.phone_number, jsonb_agg(jsonb_build_object(
+          'text', e.content -> 'payload' -> 'text',
+          'at', extract(epoch FROM (e.content -> 'payload' ->> 'timestamp')::timestamptz) * 1000
+        ) ORDER BY e.ordinal) AS lines
+        FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
+        WHERE e.content ->> 'type' = 'rtf-bot-text' AND a.state <> 'ended' GROUP BY a.phone_number`
+      for (const { lines, phone_number } of rows) callees.get(phone_number)?.hear(lines)
+      return isOver || undefined
+    },
+    Number.POSITIVE_INFINITY
+  )
+  t.teardown(() => {
+    isOver = true
+    return listening
+  })
+}
+
+const visitedIn = ({ gathered_context: gathered }: Run): unknown => gathered?.["nodes_visited"]
+
+const transcriptOf = (run: Run | undefined): ReadonlyArray<string> => {
+  const { realtime_feedback_events: events = [] } = (run?.logs ?? {}) as {
+    readonly realtime_feedback_events?: ReadonlyArray<{ readonly type: string; readonly payload: JsonObject }>
+  }
+  const speakers: Readonly<Record<string, string>> = { "rtf-bot-text": "agent", "rtf-user-transcription": "callee" }
+  return events.flatMap(({ payload, type }) => (speakers[type] === undefined ? [] : [`${speakers[type]}: ${String(payload["text"])}`]))
+}
+
+/** What is not as the callee's script expects it; undefined: all is. */
+const faultOf = ({ script }: ScriptedCallee, number: string, run: Run | undefined, log: CalleeLog): JsonObject | undefined => {
+  const { disposition, path, variables } = script.expected
+  const wanted = Object.fromEntries(variables.map(([name, value]) => [name, value._tag === "Equals" ? value.value : value._tag]))
+  const expected = { called: 1, disposition, path, variables: wanted }
+  const came = {
+    called: log.of(number).filter(({ kind }) => kind === "originate").length,
+    disposition: run?.gathered_context?.["call_disposition"],
+    path: run === undefined ? undefined : visitedIn(run),
+    variables: run?.gathered_context?.["extracted_variables"] ?? {}
+  }
+  return isDeepStrictEqual(came, expected) ? undefined : { script: script.name, expected, came, transcript: transcriptOf(run) }
+}
+
+/** What everybody may say, spoken once. */
+const spokenBy = (sentences: ReadonlyArray<string>, pauseMillis: number | undefined): ReadonlyMap<string, SpokenUtterance> => {
+  const speak = makeMouth()
+  const settings = { voice: "rms", ...(pauseMillis === undefined ? {} : { pauseMillis }) } as const
+  return new Map(sentences.map((text) => [text, speak(pauseMillis === undefined ? text.replaceAll(" | ", " ") : text, settings)]))
+}
+
+/** Calls everybody at once, and returns the runs by number. Nobody picks up before all are called. */
+const callAll = async ({ lives, log, world }: Through, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
+  const { api } = world
+  const agent = await createAgent(world)
+  const campaigns: Array<number> = []
+  for (let at = 0; at < numbers.length; at += mostInCampaign) {
+    const settings = { max_concurrency: mostInCampaign, retry_config: { enabled: false } }
+    campaigns.push((await api.createCampaign(agent, numbers.slice(at, at + mostInCampaign), settings)).id)
+  }
+  lives.letRing(true)
+  for (const id of campaigns) await api.start(id)
+  await untilTrue("calls to everybody", () => log.count("originate") >= numbers.length)
+  lives.letRing(false)
+  await untilTrue("last hang-up", () => log.live() === 0, longestCallSeconds * 1000)
+  for (const id of campaigns) await api.untilState(id, "completed")
+  const runs = (await Promise.all(campaigns.map((id) => api.runs(id)))).flat()
+  return new Map(runs.map((run) => [String(run.initial_context?.["phone_number"]), run]))
+}
+
+export const converse = async (t: Test, { calls, pauseMillis, seed, transport }: Size): Promise<void> => {
+  const scripts = calleesOf(calls, seed)
+  const spoken = spokenBy(sentencesOf(scripts), pauseMillis)
+  const folder = t.testdir({})
+  const through = await openTransport(t, transport, {
+    folder,
+    environment: {
+      ...install(folder, [...spoken.values()]),
+      ORG_CONCURRENCY: String(calls),
+      RING_TIMEOUT: String(longestRingSeconds)
+    }
+  })
+  const { faults, log, world } = through
+  const numbers = numbersOf(calls, ["11"])
+  const callees = new Map(scripts.map((script, at) => [numbers[at] ?? "", new ScriptedCallee(script, spoken)]))
+  log.talkerFor = (channelId) => callees.get(log.of(channelId)[0]?.number ?? "")?.talker
+  listen(t, world, callees)
+  const runs = await callAll(through, numbers)
+
+  const wrong = [...callees].flatMap(([number, callee]) => faultOf(callee, number, runs.get(number), log) ?? [])
+  const turns = [...callees.values()].map(({ talker }) => talker.turns)
+  const right = calls - wrong.length
+  const unforeseen = turns.flat().filter(({ text }) => isUnforeseen(text))
+  t.comment(`${transport}: ${right} of ${calls} calls ended at the right node with the right variables, ${log.mostLive()} at once`)
+  t.comment(`${turns.flat().length} turns of the callees, ${unforeseen.length} of them unforeseen`)
+  for (const one of wrong) t.comment(JSON.stringify(one))
+  t.ok(right / calls >= leastShare, `then ${(100 * right) / calls} % ended where they should`)
+  t.equal(log.mostLive(), calls, "then all of them were up at once")
+  t.strictSame(
+    turns.filter(({ length }) => length < 6),
+    [],
+    "then every callee has spoken at least six times"
+  )
+  t.strictSame(faults, [], "then the far end itself was well")
+}
