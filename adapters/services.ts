@@ -1,8 +1,7 @@
 /** The built-in services of speech and language that need nothing of the machine, one line each. */
 import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
-import { flite } from "./voice/flite/flite.ts"
 import { openai } from "./voice/openai/openai.ts"
 import { rules } from "./voice/rules/rules.ts"
 
-export const builtInServices: ReadonlyArray<AnyServiceProvider> = [embedded, flite, openai, rules]
+export const builtInServices: ReadonlyArray<AnyServiceProvider> = [embedded, openai, rules]

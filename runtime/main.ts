@@ -57,14 +57,15 @@ import * as chatTalk from "./conversation/chatTalk.ts"
 import { HttpTools } from "./conversation/HttpTools.ts"
 import * as InactiveChats from "./conversation/InactiveChats.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
-import * as FliteTts from "./voice/FliteTts.ts"
+import { FliteVoices } from "./voice/FliteVoices.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
+import * as SpokenTts from "./voice/SpokenTts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
-const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
+const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer, recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const serverInfo = Layer.unwrap(
   Effect.map(Config, (settings) => ServerInfo.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
@@ -149,7 +150,7 @@ const service = Layer.merge(welcome, farewell).pipe(
   // Acquired before anything that may dial is built, and released after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
-  Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
+  Layer.provide(Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)),
   Layer.provide([files, compatibility, recordingFormat])
 )
 

@@ -2,12 +2,14 @@
 import { Effect } from "effect"
 import { availableParallelism } from "node:os"
 import { builtInServices } from "#adapters/services.ts"
+import { fliteProvider } from "#adapters/voice/flite/flite.ts"
 import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { findSphinx } from "#adapters/voice/pocketsphinx/SphinxFiles.ts"
 import { isAddressName, isSecret } from "#core/model/ModelSecrets.ts"
 import { type AnyServiceProvider, none, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { countPool } from "./metrics/SpeechMetrics.ts"
+import { FliteVoices } from "./voice/FliteVoices.ts"
 import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
 
 // One core stays free for the calls themselves.
@@ -17,7 +19,13 @@ const mostWaiting = 8 * processes
 
 /** `pocketsphinxDir`: undefined if it is to be used where it is installed. */
 export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, pocketsphinxDir: string | undefined) {
-  const services = [...builtInServices, ...(yield* pocketsphinxIn(pocketsphinxDir)), ...(yield* Effect.forEach(packages, load))]
+  const { speaker } = yield* FliteVoices
+  const services = [
+    ...builtInServices,
+    fliteProvider(speaker),
+    ...(yield* pocketsphinxIn(pocketsphinxDir)),
+    ...(yield* Effect.forEach(packages, load))
+  ]
   const names = services.map(({ manifest }) => `${manifest.kind} provider ${manifest.provider}`)
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) return yield* new BadAdapter({ message: `SERVICES names a second ${twice}` })
@@ -43,7 +51,7 @@ const load = Effect.fnUntraced(function* (name: string) {
   }
   const service = yield* loadPackage(name, {
     what: "a service",
-    written: "defineLanguageModel({...}), defineRecognizer({...}) or defineEndOfTurn({...})",
+    written: "defineLanguageModel({...}), defineRecognizer({...}), defineTextToSpeech({...}) or defineEndOfTurn({...})",
     faultOf
   })
   // Cast: `faultOf` has checked every part of the contract that can be checked before it is opened.
@@ -51,7 +59,7 @@ const load = Effect.fnUntraced(function* (name: string) {
 })
 
 /** What opens a service of each kind that packages may bring. */
-const openers: Readonly<Record<string, string>> = { end_of_turn: "open", llm: "open", stt: "recognizer" }
+const openers: Readonly<Record<string, string>> = { end_of_turn: "open", llm: "open", stt: "recognizer", tts: "speaker" }
 
 const faultOf = (service: Readonly<Record<string, unknown>>): string | undefined => {
   const { fields, manifest } = service

@@ -20,6 +20,7 @@ import type { World } from "./World.ts"
 export type { Case, Verdict } from "./Case.ts"
 export { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "./languageModels.ts"
 export { recognizerConformance, type RecognizerWorld } from "./recognizers.ts"
+export { voiceConformance, type VoiceWorld } from "./voices.ts"
 export { type Ability, type Callee, type CarrierReply, type Config, numbersEnding, type Phone, type World } from "./World.ts"
 
 interface Options {

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
-import { complete } from "#core/provider/Credential.ts"
+import { type ChosenVoice, voiceOf } from "./ChosenVoice.ts"
 import type { OpenEndOfTurn } from "./EndOfTurnProvider.ts"
 import { ModelError, type ModelNode, type OpenLanguageModel } from "./LanguageModel.ts"
 import { OrganizationModels } from "./OrganizationModels.ts"
@@ -12,7 +12,6 @@ import { choiceOf } from "./ServiceChoice.ts"
 import type { ServiceHost } from "./ServiceProvider.ts"
 import { none, ServiceRegistry } from "./ServiceRegistry.ts"
 import type { SpeechToText } from "./SpeechToText.ts"
-import { type FliteVoice, fliteVoices, offlineVoice } from "./VoiceServices.ts"
 
 export interface ChosenServices {
   readonly model: OpenLanguageModel
@@ -21,7 +20,7 @@ export interface ChosenServices {
   /** What callees may be expected to say in a node, as a grammar for recognizers that need one; see `RecognizerHints`. */
   readonly expected?: ((node: ModelNode) => string) | undefined
   readonly endOfTurn: OpenEndOfTurn
-  readonly voice: FliteVoice
+  readonly voice: ChosenVoice
   /** The language of the conversation: BCP 47. */
   readonly language: string
 }
@@ -49,7 +48,7 @@ export class AgentServices extends Context.Service<
             hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
             expected: registry.find("llm", nameOf(choice.llm))?.expected,
             endOfTurn: endOfTurnOf(registry, choice.end_of_turn, host),
-            voice: voiceOf(registry, choice.tts),
+            voice: voiceOf(registry, organizationId, choice.tts, host),
             language: choice.language
           }
         })
@@ -74,10 +73,4 @@ const recognizerOf = (registry: Registry, stt: JsonObject, host: ServiceHost): S
   const provider = nameOf(stt)
   if (provider === none) return undefined
   return registry.find("stt", provider)?.recognizer(stt, host) ?? deaf(provider, missing("stt", provider))
-}
-
-/** A voice that was stored and does not exist any more is replaced by the usual one: a voice is no reason not to speak. */
-const voiceOf = (registry: Registry, tts: JsonObject): FliteVoice => {
-  const { voice } = complete(registry.find("tts", nameOf(tts))?.fields ?? {}, tts)
-  return fliteVoices.find((one) => one === voice) ?? offlineVoice.voice
 }

@@ -5,12 +5,13 @@ import { ModelError } from "./LanguageModel.ts"
 import { defineLanguageModel, type LanguageModelProvider } from "./ModelProvider.ts"
 import { deaf, defineRecognizer, type RecognizerProvider } from "./RecognizerProvider.ts"
 import type { ServiceProvider } from "./ServiceProvider.ts"
+import type { TextToSpeechProvider } from "./TextToSpeechProvider.ts"
 import type { RegisteredKind } from "./VoiceServices.ts"
 
 interface Providers {
   readonly llm: LanguageModelProvider
   readonly stt: RecognizerProvider
-  readonly tts: ServiceProvider<"tts">
+  readonly tts: TextToSpeechProvider
   readonly embeddings: ServiceProvider<"embeddings">
   readonly realtime: ServiceProvider<"realtime">
   readonly end_of_turn: EndOfTurnProvider

@@ -8,11 +8,10 @@ import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
 import type { Played, Playout } from "./Playout.ts"
+import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
 import { clauseIn, sentencesOf } from "./Sentences.ts"
 import { heardText, type Piece } from "./Transcript.ts"
 
-/** Rough speed of the voice. */
-const characterMillis = 70
 const bytesPerMillis = sampleRate / 1000
 
 /** Words come in much shorter intervals from a model that has more to say. */
@@ -34,8 +33,8 @@ interface HeardLine {
 
 interface SpeakerPorts {
   readonly playout: Playout
-  /** `aheadMillis`: how much is to be heard before it. Undefined when nothing in the text can be said. Fails when it cannot be made. */
-  readonly speak: (text: string, aheadMillis: number) => Effect.Effect<MadeSpeech | undefined, unknown>
+  /** `aheadMillis`: how much is to be heard before it. `part`: of speech that comes in parts, which together are what is made. Undefined when nothing in the text can be said. Fails when it cannot be made. */
+  readonly speak: (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) => Effect.Effect<MadeSpeech | undefined, unknown>
   readonly record: (recording: RecordingName) => Effect.Effect<MadeSpeech, unknown>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly tell: (event: ConversationEvent) => void
@@ -48,7 +47,13 @@ interface Sentence {
   /** Undefined while it is being made; null when there is nothing in it to say. */
   made: MadeSpeech | null | "failed" | undefined
   readonly characters: number
+  /** What has come of it while it is being made, and was not handed over yet. */
+  readonly parts: Array<Uint8Array>
+  /** Undefined: nothing has come of it before all was made. */
+  piece: GrowingPiece | undefined
 }
+
+const unmade = (characters: number): Sentence => ({ made: undefined, characters, parts: [], piece: undefined })
 
 class SpokenLine {
   /** What is not a whole sentence yet. */
@@ -130,7 +135,7 @@ export class LineSpeaker implements Speaker {
   play(id: number, recording: RecordingName, { isInterruptible }: Parameters<Speaker["play"]>[2]): void {
     const line = this.#lineOf(id, isInterruptible)
     line.isWhole = true
-    const sentence: Sentence = { made: undefined, characters: 0 }
+    const sentence = unmade(0)
     line.sentences.push(sentence)
     this.#make(line, sentence, this.#ports.record(recording))
   }
@@ -162,10 +167,12 @@ export class LineSpeaker implements Speaker {
   })
 
   #makeAll(line: SpokenLine, texts: ReadonlyArray<string>): void {
-    const from = line.sentences.push(...texts.map(({ length }): Sentence => ({ made: undefined, characters: length }))) - texts.length
+    const from = line.sentences.push(...texts.map(({ length }) => unmade(length))) - texts.length
     for (const [index, text] of texts.entries()) {
       const sentence = line.sentences[from + index]
-      if (sentence !== undefined) this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence)))
+      if (sentence === undefined) continue
+      const part = (speech: Uint8Array) => this.#takePart(sentence, text, speech)
+      this.#make(line, sentence, this.#ports.speak(text, this.#aheadMillisOf(sentence), part))
     }
     this.#play()
   }
@@ -221,6 +228,13 @@ export class LineSpeaker implements Speaker {
     )
   }
 
+  #takePart(sentence: Sentence, text: string, speech: Uint8Array): void {
+    sentence.piece ??= new GrowingPiece(text)
+    sentence.piece.add(speech)
+    sentence.parts.push(speech)
+    this.#play()
+  }
+
   /** Hands over what is made, in order. */
   #play(): void {
     for (const line of this.#lines) {
@@ -233,20 +247,25 @@ export class LineSpeaker implements Speaker {
 
   #handOver(line: SpokenLine): void {
     while (line.handed < line.sentences.length) {
-      const made = line.sentences[line.handed]?.made
+      const sentence = line.sentences[line.handed]
+      if (sentence === undefined) return
+      const { made, parts, piece } = sentence
+      if (piece !== undefined) for (const part of parts.splice(0)) this.#append(line, part, piece)
       if (made === undefined) return
       if (made === "failed") return this.#break(line)
       line.handed++
-      if (made !== null && made.speech.length > 0) this.#append(line, made)
+      piece?.end()
+      if (made !== null && piece === undefined && made.speech.length > 0)
+        this.#append(line, made.speech, { text: made.text, bytes: made.speech.length })
     }
     // Nobody would hear anything of it.
     if (line.stalledAt === line.parts && line.pieces.length === 0) this.#break(line)
   }
 
-  #append(line: SpokenLine, { speech, text }: MadeSpeech): void {
+  #append(line: SpokenLine, speech: Uint8Array, piece: Piece): void {
     const { playout } = this.#ports
     if (line.pieces.length === 0) line.start = this.#bytes
-    line.pieces.push({ text, bytes: speech.length })
+    if (line.pieces.at(-1) !== piece) line.pieces.push(piece)
     line.bytes += speech.length
     line.unheard++
     this.#bytes += speech.length

@@ -5,14 +5,15 @@
 import { Deferred, Effect, Fiber } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf } from "./CallFindings.ts"
-import { makeOpenings, type OpeningPiece, type Openings } from "./Openings.ts"
+import { makeOpenings, type Openings, type Say } from "./Openings.ts"
 import type { RecordingUnplayable } from "./RecordedSpeech.ts"
-import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
+import type { Piece } from "./Transcript.ts"
 import { makeTalk, type Talk } from "./Talk.ts"
 import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, noteTrouble, openVoice, type Trouble, type Voice } from "./Voice.ts"
 import { makeVoiceFiles, type VoiceFiles } from "./VoiceFiles.ts"
@@ -37,27 +38,27 @@ const unless =
   <A>(opened: Effect.Effect<A, TtsError | RecordingUnplayable>): Effect.Effect<A | undefined> =>
     Effect.catchCause(opened, (cause) => Effect.as(noteTrouble(voice, trouble, cause), undefined))
 
-const say = ({ line, noted }: Voice, epoch: number, { speech, text }: OpeningPiece) => {
-  if (line.playout.append(epoch, speech)) noted.sayings.at(-1)?.pieces.push({ bytes: speech.length, text })
+const say = ({ line, noted }: Voice, epoch: number, speech: Uint8Array, piece: Piece) => {
+  const pieces = noted.sayings.at(-1)?.pieces
+  if (line.playout.append(epoch, speech) && pieces?.at(-1) !== piece) pieces?.push(piece)
 }
 
 const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice, emit: (event: VoiceEvent) => void) {
   const { playout } = voice.line
   const epoch = playout.epoch()
-  const { engine } = openings
   const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
-  const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
+  const unspoken = { error: "The greeting could not be spoken", processor: openings.engineOf(voice.plan), logged: "greeting not spoken" }
   const { later } = voice.plan
   const plan: VoicePlan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later), later: undefined }
   voice.noted.wasToSpeak = isToSpeak(plan)
-  const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
+  const wanted: SpeechWanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
   const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
   if (recording === undefined) {
-    voice.noted.sayings.push({ engine, voice: openings.voiceOf(plan), isSynthesized: true, pieces: [] })
-    yield* openings.spoken(plan, wanted, (piece) => say(voice, epoch, piece)).pipe(unless(voice, unspoken))
+    voice.noted.sayings.push({ engine: openings.engineOf(plan), voice: openings.voiceOf(plan), isSynthesized: true, pieces: [] })
+    yield* openings.spoken(plan, wanted, (speech, piece) => say(voice, epoch, speech, piece)).pipe(unless(voice, unspoken))
   } else {
     voice.noted.sayings.push({ engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] })
-    say(voice, epoch, recording)
+    say(voice, epoch, recording.speech, { text: recording.text, bytes: recording.speech.length })
   }
   playout.finish(epoch, () => {
     if (playout.played() !== undefined) emit({ _tag: "GreetingSpoken" })
@@ -68,11 +69,11 @@ const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: 
 const messageOf = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice) {
   const { later } = voice.plan
   const { message = "" } = later === undefined ? voice.plan : yield* later
-  const unspoken = { error: "The message could not be spoken", processor: openings.engine, logged: "message not spoken" }
-  const pieces: Array<OpeningPiece> = []
+  const unspoken = { error: "The message could not be spoken", processor: openings.engineOf(voice.plan), logged: "message not spoken" }
+  const parts: Array<Parameters<Say>> = []
   const plan: VoicePlan = { ...voice.plan, greeting: message }
-  const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
-  const made = openings.spoken(plan, wanted, (piece) => pieces.push(piece)).pipe(Effect.as(pieces), unless(voice, unspoken))
+  const wanted: SpeechWanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
+  const made = openings.spoken(plan, wanted, (...part) => void parts.push(part)).pipe(Effect.as(parts), unless(voice, unspoken))
   return yield* made
 })
 
@@ -92,13 +93,18 @@ const leaveMessage = Effect.fnUntraced(function* (
   // A machine that is detected before the greeting was due is not a person who was left in silence.
   if (noted.firstAudioMillis === undefined && resources.pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
   noted.message = "not_left"
-  const pieces = (yield* messageOf(resources, voice)) ?? []
-  const moment = pieces.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
+  const parts = (yield* messageOf(resources, voice)) ?? []
+  const moment = parts.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
   if (moment === "give_up") return emit({ _tag: "MessageOver" })
   noted.message = "cut"
-  noted.sayings.push({ engine: resources.openings.engine, voice: resources.openings.voiceOf(voice.plan), isSynthesized: true, pieces: [] })
+  noted.sayings.push({
+    engine: resources.openings.engineOf(voice.plan),
+    voice: resources.openings.voiceOf(voice.plan),
+    isSynthesized: true,
+    pieces: []
+  })
   const epoch = playout.epoch()
-  for (const piece of pieces) say(voice, epoch, piece)
+  for (const [speech, piece] of parts) say(voice, epoch, speech, piece)
   playout.finish(epoch, () => {
     noted.message = "left"
     emit({ _tag: "MessageOver" })
@@ -199,9 +205,11 @@ const attach = Effect.fnUntraced(
 )
 
 const prepare = Effect.fnUntraced(function* ({ openings }: VoiceResources, plan: VoicePlan) {
-  const wanted: Wanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS, campaignId: plan.campaignId }
+  const wanted: SpeechWanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS, campaignId: plan.campaignId }
   const recording = yield* Effect.catchCause(openings.recorded(plan, wanted), () => Effect.undefined)
-  if (recording === undefined) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
+  // What is not kept would be made a second time.
+  const isKept = plan.voice?.speech.isCacheable !== false
+  if (recording === undefined && isKept) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
 })
 
 export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {

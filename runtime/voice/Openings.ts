@@ -1,16 +1,15 @@
 /** The openings of calls: a recording, or a text that is spoken sentence by sentence, the first while the next ones are being made. */
 import { Effect, Fiber } from "effect"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
-import type { Wanted } from "./SpeechQueue.ts"
+import type { Piece } from "./Transcript.ts"
 import { maxTextLength, Tts, TtsError } from "./Tts.ts"
 import type { VoicePlan } from "./VoiceSession.ts"
 
 /** How long an answered call waits for a recording before the greeting is spoken instead. */
 const recordingTimeout = "5 seconds"
-
-/** Rough speed of the voice, to estimate when a later sentence will be needed. */
-const characterMillis = 70
 
 export interface OpeningPiece {
   /** Whole frames, shared with other calls, so they must not be written to. */
@@ -18,6 +17,9 @@ export interface OpeningPiece {
   /** The text that is spoken. */
   readonly text: string
 }
+
+/** The speech of a piece, or a part of it. The parts of a piece come one after another, with the same piece. */
+export type Say = (speech: Uint8Array, piece: Piece) => void
 
 interface RecordedOpening extends OpeningPiece {
   readonly recordingId: string
@@ -30,7 +32,7 @@ export const makeOpenings = Effect.gen(function* () {
   /** Undefined when the plan has no recording. */
   const recorded = (
     { organizationId, recording }: VoicePlan,
-    wanted: Wanted
+    wanted: SpeechWanted
   ): Effect.Effect<RecordedOpening | undefined, RecordingUnplayable> => {
     if (recording === undefined) return Effect.undefined
     return recordings.find(organizationId, recording, wanted).pipe(
@@ -43,8 +45,13 @@ export const makeOpenings = Effect.gen(function* () {
   }
 
   /** Undefined when nothing in the text can be said: a number in a list, a word in a script that the voice does not know. */
-  const sentence = (text: string, wanted: Wanted, voice: VoicePlan["voice"]): Effect.Effect<OpeningPiece | undefined, TtsError> =>
-    tts.speak(text, wanted, voice).pipe(
+  const sentence = (
+    text: string,
+    wanted: SpeechWanted,
+    voice: VoicePlan["voice"],
+    part: (speech: Uint8Array) => void
+  ): Effect.Effect<OpeningPiece | undefined, TtsError> =>
+    tts.speak(text, wanted, voice, part).pipe(
       Effect.map((speech) => ({ speech, text })),
       Effect.catchIf(
         ({ reason }) => reason === "Unspeakable",
@@ -63,28 +70,65 @@ export const makeOpenings = Effect.gen(function* () {
    * Requests all pieces at once, and hands each to `say` as soon as it and those before it are made. Fails with the first piece that cannot be
    * made: earlier pieces stay said, and nothing is left out in the middle.
    */
-  const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: Wanted, say: (piece: OpeningPiece) => void) {
+  const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: SpeechWanted, say: Say) {
     const whole = greeting?.trim() ?? ""
     if (whole === "") return
     if (whole.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
     let { neededAt } = wanted
     const pieces = yield* Effect.forEach(sentencesOf(whole), (text) => {
-      const begun = Effect.forkChild(sentence(text, { ...wanted, neededAt }, voice), { startImmediately: true })
+      const parts = new SpokenParts(text)
+      const made = sentence(text, { ...wanted, neededAt }, voice, (speech) => parts.take(speech))
       neededAt += text.length * characterMillis
-      return begun
+      return Effect.map(Effect.forkChild(made, { startImmediately: true }), (fiber) => ({ fiber, parts }))
     })
     let isAnySaid = false
-    for (const fiber of pieces) {
+    for (const { fiber, parts } of pieces) {
+      parts.flow(say)
       const made = yield* Fiber.join(fiber)
       if (made === undefined) continue
-      say(made)
+      if (!parts.end()) say(made.speech, { text: made.text, bytes: made.speech.length })
       isAnySaid = true
     }
     if (!isAnySaid) return yield* new TtsError({ reason: "Unspeakable" })
   })
 
-  const voiceOf = ({ voice }: VoicePlan): string => voice ?? tts.voice
-
-  return { engine: tts.engine, voiceOf, recorded, sentence, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
+  return { ...namesOf(tts), recorded, sentence, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })
+
+/** Of the voice of a call, in the usage of its run. */
+const namesOf = ({ engine, voice: usual }: Tts["Service"]) => ({
+  engineOf: ({ voice }: VoicePlan): string => voice?.speech.provider ?? engine,
+  voiceOf: ({ voice }: VoicePlan): string => voice?.speech.voice ?? usual
+})
+
+/** Of a sentence whose turn to be said has perhaps not come. */
+class SpokenParts {
+  readonly #piece: GrowingPiece
+  readonly #waiting: Array<Uint8Array> = []
+  #say: Say | undefined
+  #isAny = false
+
+  constructor(text: string) {
+    this.#piece = new GrowingPiece(text)
+  }
+
+  take(speech: Uint8Array): void {
+    this.#isAny = true
+    this.#piece.add(speech)
+    if (this.#say === undefined) this.#waiting.push(speech)
+    else this.#say(speech, this.#piece)
+  }
+
+  flow(say: Say): void {
+    this.#say = say
+    for (const speech of this.#waiting.splice(0)) say(speech, this.#piece)
+  }
+
+  /** False: it did not come in parts. */
+  end(): boolean {
+    this.#piece.end()
+    return this.#isAny
+  }
+}
+
 export type Openings = Effect.Success<typeof makeOpenings>

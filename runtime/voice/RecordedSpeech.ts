@@ -3,10 +3,10 @@ import { Context, Duration, Effect, Layer, Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { RecordingBytes } from "#runtime/storage/RecordingBytes.ts"
 import type { RecordingRequest } from "./recordingWorker.ts"
-import type { Wanted } from "./SpeechQueue.ts"
 import { makeSpeechWorkers } from "./SpeechWorkers.ts"
 
 const meanings = {
@@ -48,7 +48,7 @@ export class RecordedSpeech extends Context.Service<
     readonly find: (
       organizationId: OrganizationId,
       name: RecordingName,
-      wanted?: Wanted
+      wanted?: SpeechWanted
     ) => Effect.Effect<RecordedLine, RecordingUnplayable>
   }
 >()("runtime/voice/RecordedSpeech") {
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
         onSuccess: (bytes): RecordingRequest => ({ bytes })
       })
     )
-  const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName, wanted?: Wanted) {
+  const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName, wanted?: SpeechWanted) {
     const found = yield* recordings.find(organizationId, name)
     if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
     const now = yield* SteadyTime.now

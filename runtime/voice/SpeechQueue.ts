@@ -3,20 +3,12 @@
  * one that is still ringing. Everything else is made in the order in which it is needed, so that a second sentence of one call does not delay
  * the first sentence of another.
  */
-import type { CampaignId } from "#core/Id.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-
-/** One call's request for a piece. */
-export interface Wanted {
-  readonly isAnswered: boolean
-  /** When it should be heard, as far as that is known. */
-  readonly neededAt: SteadyMillis
-  readonly campaignId?: CampaignId | undefined
-}
 
 interface Wish {
   /** All calls that want the piece. It is empty when none does any more. */
-  readonly wants: Iterable<Wanted>
+  readonly wants: Iterable<SpeechWanted>
 }
 
 /** The smaller of two results is more urgent: callees that are waiting come first, and then the order is by time. */

@@ -5,10 +5,11 @@
  */
 import { Clock, Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
 import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
-import { areLate, leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
+import { areLate, leastUrgent, mostUrgent } from "./SpeechQueue.ts"
 import { makeSpeechThread, SpeechNotMade, type SpeechThread } from "./SpeechThread.ts"
 
 interface SpeechWorkersOptions {
@@ -26,7 +27,7 @@ interface SpeechWorkers<Request, E> {
    * Speech of the same key is the same and is shared, so it must not be written to. `request` runs when the piece's turn has come. An
    * interrupted caller withdraws its wish.
    */
-  readonly speech: (key: string, request: Effect.Effect<Request, E>, wanted?: Wanted) => Effect.Effect<Uint8Array, E | SpeechNotMade>
+  readonly speech: (key: string, request: Effect.Effect<Request, E>, wanted?: SpeechWanted) => Effect.Effect<Uint8Array, E | SpeechNotMade>
   /**
    * Some waiting pieces cannot be made by the time they are needed, and some of the waiting pieces are this campaign's: with more of its calls,
    * more callees would hear nothing. True only while pieces wait, and each of them is made or fails within the timeout.
@@ -46,7 +47,7 @@ interface Piece<Request, E> {
   readonly key: string
   readonly request: Effect.Effect<Request, E>
   readonly outcome: Deferred.Deferred<Uint8Array, E | SpeechNotMade>
-  readonly wants: Set<Wanted>
+  readonly wants: Set<SpeechWanted>
 }
 
 interface Place<Request> {
@@ -124,7 +125,7 @@ const begin = <Request, E>(workers: Workers<Request, E>) =>
   })
 
 /** False: every piece that waits is more urgent than one with this single wish. */
-const makeRoom = <Request, E>({ waiting }: Workers<Request, E>, wanted: Wanted, now: SteadyTime.SteadyMillis): boolean => {
+const makeRoom = <Request, E>({ waiting }: Workers<Request, E>, wanted: SpeechWanted, now: SteadyTime.SteadyMillis): boolean => {
   if (waiting.size < maxWaiting) return true
   const least = leastUrgent(waiting.values(), now)
   if (least === undefined || mostUrgent([{ wants: [wanted] }, least], now) === least) return false
@@ -137,7 +138,7 @@ const add = Effect.fnUntraced(function* <Request, E>(
   workers: Workers<Request, E>,
   key: string,
   request: Effect.Effect<Request, E>,
-  wanted: Wanted
+  wanted: SpeechWanted
 ) {
   if (!makeRoom(workers, wanted, yield* SteadyTime.now)) return yield* new SpeechNotMade({ reason: "Busy" })
   const piece: Piece<Request, E> = { key, request, outcome: Deferred.makeUnsafe(), wants: new Set([wanted]) }
@@ -146,7 +147,7 @@ const add = Effect.fnUntraced(function* <Request, E>(
   return piece
 })
 
-const withdraw = <Request, E>({ waiting }: Workers<Request, E>, piece: Piece<Request, E>, wanted: Wanted) => {
+const withdraw = <Request, E>({ waiting }: Workers<Request, E>, piece: Piece<Request, E>, wanted: SpeechWanted) => {
   piece.wants.delete(wanted)
   if (piece.wants.size === 0 && waiting.get(piece.key) === piece) waiting.delete(piece.key)
 }
@@ -155,12 +156,12 @@ const speechOf = Effect.fnUntraced(function* <Request, E>(
   workers: Workers<Request, E>,
   key: string,
   request: Effect.Effect<Request, E>,
-  wanted?: Wanted
+  wanted?: SpeechWanted
 ) {
   if (!workers.isOpen) return yield* new SpeechNotMade({ reason: "Closed" })
   const cached = workers.cache.get(key)
   if (cached !== undefined) return cached
-  const own: Wanted = { ...(wanted ?? { isAnswered: true, neededAt: yield* SteadyTime.now }) }
+  const own: SpeechWanted = { ...(wanted ?? { isAnswered: true, neededAt: yield* SteadyTime.now }) }
   const same = workers.making.get(key) ?? workers.waiting.get(key)
   same?.wants.add(own)
   const piece = same ?? (yield* Effect.uninterruptible(add(workers, key, request, own)))

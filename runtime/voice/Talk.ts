@@ -225,7 +225,7 @@ export class Talk {
       services: {
         recognizer: { processor: provider, model },
         endOfTurn: () => ({ processor: this.#endOfTurn.provider, model: this.#endOfTurn.model }),
-        voice: { processor: openings.engine, model: openings.voiceOf(this.#plan) }
+        voice: { processor: openings.engineOf(this.#plan), model: openings.voiceOf(this.#plan) }
       },
       heardSeconds: () => this.#hearing.seconds(),
       spokenCharacters: () => {

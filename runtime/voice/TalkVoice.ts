@@ -40,11 +40,20 @@ export const voicedBy = ({
       const open = voice()
       return open === undefined || Cause.hasInterruptsOnly(cause) ? Effect.void : noteTrouble(open, trouble, cause)
     })
-  const speak = Effect.fnUntraced(function* (text: string, aheadMillis: number) {
+  const speak = Effect.fnUntraced(function* (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) {
     const askedAt = now()
-    const made = yield* openings.sentence(text, yield* wantedIn(aheadMillis), plan.voice)
-    if (made !== undefined && aheadMillis === 0) meter.synthesized(now() - askedAt)
-    if (made !== undefined) noteMade(made, openings.engine, openings.voiceOf(plan), true)
+    let isBegun = false
+    const begun = (speech: Uint8Array) => {
+      if (isBegun) return
+      isBegun = true
+      if (aheadMillis === 0) meter.synthesized(now() - askedAt)
+      noteMade({ speech, text }, openings.engineOf(plan), openings.voiceOf(plan), true)
+    }
+    const made = yield* openings.sentence(text, yield* wantedIn(aheadMillis), plan.voice, (speech) => {
+      begun(speech)
+      part(speech)
+    })
+    if (made !== undefined) begun(made.speech)
     return made
   })
   const record = Effect.fnUntraced(function* (recording: RecordingName) {
@@ -57,7 +66,7 @@ export const voicedBy = ({
     voice()?.noted.sayings.push({ engine, voice: name, isSynthesized, pieces: [{ text, bytes: speech.length }] })
   }
   return {
-    speak: (text, aheadMillis) => noted(speak(text, aheadMillis), { ...unspoken, processor: openings.engine }),
+    speak: (text, aheadMillis, part) => noted(speak(text, aheadMillis, part), { ...unspoken, processor: openings.engineOf(plan) }),
     record: (recording) => noted(record(recording), { ...unplayed, processor: "recording" }),
     begun: (at) => {
       const open = voice()

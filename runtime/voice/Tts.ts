@@ -2,8 +2,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import { encodeFrames, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
-import type { FliteVoice } from "#core/model/VoiceServices.ts"
-import type { Wanted } from "./SpeechQueue.ts"
+import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 
 const meanings = {
   TooLong: "the text is too long",
@@ -11,16 +11,18 @@ const meanings = {
   Busy: "too much speech is waiting to be made",
   TimedOut: "it took too long to make",
   Crashed: "the worker that makes speech has crashed",
-  Closed: "the engine is stopping"
+  Unreachable: "what makes the speech is not to be reached",
+  Refused: "the voice cannot be used as it is configured"
 } as const
 
 export class TtsError extends Schema.TaggedError<TtsError>()("TtsError", {
   /** `Unspeakable`: nothing in the text can be said. `Busy`: too many texts are already waiting. */
-  reason: Schema.Literals(["TooLong", "Unspeakable", "Busy", "TimedOut", "Crashed", "Closed"]),
-  cause: Schema.optionalKey(Schema.Defect())
+  reason: Schema.Literals(["TooLong", "Unspeakable", "Busy", "TimedOut", "Crashed", "Unreachable", "Refused"]),
+  /** The service's own words. */
+  words: Schema.optionalKey(Schema.String)
 }) {
   override get message(): string {
-    return meanings[this.reason]
+    return this.words ?? meanings[this.reason]
   }
 }
 
@@ -35,11 +37,16 @@ export class Tts extends Context.Service<
     readonly voice: string
     /**
      * The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call, and spoken by the usual
-     * voice.
+     * voice. Of a voice that gives its speech bit by bit, `part` is told of each part as it comes, in whole frames: together, they are the result.
      */
-    readonly speak: (text: string, wanted?: Wanted, voice?: FliteVoice) => Effect.Effect<Uint8Array, TtsError>
+    readonly speak: (
+      text: string,
+      wanted?: SpeechWanted,
+      voice?: ChosenVoice,
+      part?: (speech: Uint8Array) => void
+    ) => Effect.Effect<Uint8Array, TtsError>
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
-    readonly warm: (texts: ReadonlyArray<string>, voice?: FliteVoice) => Effect.Effect<void>
+    readonly warm: (texts: ReadonlyArray<string>, voice?: ChosenVoice) => Effect.Effect<void>
     /** Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }

@@ -8,7 +8,7 @@ import type { OpenEndOfTurn } from "#core/model/EndOfTurnProvider.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
-import type { FliteVoice } from "#core/model/VoiceServices.ts"
+import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
@@ -72,7 +72,7 @@ export interface VoicePlan extends PlannedOpening {
   readonly campaignId?: CampaignId | undefined
   readonly organizationId: OrganizationId
   /** Undefined: the usual one. */
-  readonly voice?: FliteVoice | undefined
+  readonly voice?: ChosenVoice | undefined
   /** An opening that is still being fetched, and replaces this one. Until then the callee hears noise. Never fails; takes at most ten seconds. */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean

@@ -72,7 +72,9 @@ t.test("given greetings that cannot be made in time, when they can again, then t
 })
 
 t.test("what goes wrong with speech says what it was, also when it is logged", async (t) => {
-  const reasons = ["Busy", "TimedOut", "Crashed", "Closed"] as const
-  const errors = reasons.flatMap((reason) => [new TtsError({ reason }), new SpeechNotMade({ reason })])
+  const errors = [
+    ...(["Busy", "TimedOut", "Crashed", "Unreachable", "Refused"] as const).map((reason) => new TtsError({ reason })),
+    ...(["Busy", "TimedOut", "Crashed", "Closed"] as const).map((reason) => new SpeechNotMade({ reason }))
+  ]
   t.ok(errors.every(({ message }) => message.length > 10))
 })

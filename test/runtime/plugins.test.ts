@@ -12,6 +12,7 @@ import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Config } from "#runtime/config/config.ts"
 import { layer } from "#runtime/plugins.ts"
+import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { runLive } from "#test/support/run.ts"
 import { usual } from "#test/support/usual.ts"
@@ -40,7 +41,11 @@ const install = async (
   return place
 }
 const registryOf = (adapters?: string) =>
-  runLive(Registry.use(({ all }) => Effect.succeed(all)).pipe(Effect.provide(Layer.provide(layer, Config.layerOf({ ADAPTERS: adapters })))))
+  runLive(
+    Registry.use(({ all }) => Effect.succeed(all)).pipe(
+      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: adapters }), FliteVoices.layer()]))
+    )
+  )
 const refusalOf = (adapters: string) =>
   registryOf(adapters).then(
     () => "let in",
@@ -259,7 +264,11 @@ t.test("given packages that are no adapters, when they are named, then the start
 })
 
 const services = (settings: Readonly<Record<string, string>> = {}) =>
-  runLive(ServiceRegistry.use(Effect.succeed).pipe(Effect.provide(Layer.provide(layer, Config.layerOf({ ADAPTERS: "ari", ...settings })))))
+  runLive(
+    ServiceRegistry.use(Effect.succeed).pipe(
+      Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: "ari", ...settings }), FliteVoices.layer()]))
+    )
+  )
 const serviceRefused = (name: string) =>
   services({ SERVICES: name }).then(
     () => "let in",
@@ -348,7 +357,7 @@ t.test("given a package that is no service, when it is named, then the start is 
     acme,
     /^The package no-service is not a service for this engine: it follows version 2 of the contract of services/
   )
-  await check("service-kind", plain(`kind: "tts"`), /its kind is "tts", not one of end_of_turn, llm, stt$/)
+  await check("service-kind", plain(`kind: "embeddings"`), /its kind is "embeddings", not one of end_of_turn, llm, stt, tts$/)
   await check("service-inherited", plain(`kind: "constructor"`), /its kind is "constructor"/)
   await check("service-name", plain(`provider: "A B"`), /its provider name/)
   await check("service-none", plain(`provider: "none"`), /its provider name/)

@@ -1,7 +1,7 @@
 /** A text in the pieces in which it is spoken, and how the joints sound. */
 import { Effect } from "effect"
 import t from "tap"
-import { layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { fliteLayer } from "#test/support/flite.ts"
 import { clauseIn, sentencesOf } from "#runtime/voice/Sentences.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 

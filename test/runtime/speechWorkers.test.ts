@@ -3,19 +3,21 @@ import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import t from "tap"
 import { CampaignId } from "#core/Id.ts"
 import { CurrentSpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
-import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import type { FliteOptions } from "#runtime/voice/FliteVoices.ts"
 import { SpeechAhead } from "#runtime/voice/SpeechAhead.ts"
-import { areLate, leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
+import { areLate, leastUrgent, mostUrgent } from "#runtime/voice/SpeechQueue.ts"
+import { fliteLayer } from "#test/support/flite.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-const answered = (neededAt: number): Wanted => ({ isAnswered: true, neededAt })
-const ringing = (neededAt: number): Wanted => ({ isAnswered: false, neededAt })
+const answered = (neededAt: number): SpeechWanted => ({ isAnswered: true, neededAt })
+const ringing = (neededAt: number): SpeechWanted => ({ isAnswered: false, neededAt })
 /** Nobody waits for it, and perhaps nobody ever will. */
 const foretold = ringing(Number.POSITIVE_INFINITY)
 
 t.test("what is made next", async (t) => {
-  const check = (said: string, next: number, ...wishes: ReadonlyArray<ReadonlyArray<Wanted>>) => {
+  const check = (said: string, next: number, ...wishes: ReadonlyArray<ReadonlyArray<SpeechWanted>>) => {
     const all = wishes.map((wants, index) => ({ index, wants }))
     t.equal(mostUrgent(all, 1000)?.index, next, said)
   }
@@ -70,7 +72,7 @@ const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, Scope.
   Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ worker, workers: 1, ...options }))))
 
 /** Asks for it; says when it is there. */
-const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: Wanted) =>
+const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: SpeechWanted) =>
   Effect.forkChild(
     Effect.map(tts.speak(text, wanted), ([count]) => {
       order.push(text)

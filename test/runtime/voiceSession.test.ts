@@ -7,7 +7,8 @@ import { join } from "node:path"
 import t from "tap"
 import { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Files } from "#runtime/storage/Files.ts"
-import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import type { FliteOptions } from "#runtime/voice/FliteVoices.ts"
+import { fliteLayer } from "#test/support/flite.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan } from "#test/support/voiceScene.ts"
@@ -103,7 +104,7 @@ t.test("the embedded voice", async (t) => {
   t.test("is closed with its layer", async (t) => {
     const built = await Effect.runPromise(Effect.scoped(Layer.build(fliteLayer({ worker: fakeWorker }))))
     const tts = Context.get(built, Tts)
-    t.equal((await Effect.runPromise(Effect.flip(tts.speak("one")))).reason, "Closed")
+    t.equal((await Effect.runPromise(Effect.flip(tts.speak("one")))).reason, "Unreachable")
   })
 })
 

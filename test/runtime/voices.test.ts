@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import t from "tap"
 import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
-import { layer } from "#runtime/voice/FliteTts.ts"
+import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
+import { fliteLayer } from "#test/support/flite.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 t.test(
@@ -11,10 +12,11 @@ t.test(
   async (t) => {
     const speak = Effect.gen(function* () {
       const tts = yield* Tts
-      const byVoice = Effect.forEach(fliteVoices, (voice) => tts.speak("Good morning.", undefined, voice))
+      const { speaker } = yield* FliteVoices
+      const byVoice = Effect.forEach(fliteVoices, (voice) => tts.speak("Good morning.", undefined, { speech: speaker(voice), key: voice }))
       return { first: yield* byVoice, second: yield* byVoice, usual: yield* tts.speak("Good morning.") }
     })
-    const { first, second, usual } = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(layer({ workers: 1 })))))
+    const { first, second, usual } = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(fliteLayer({ workers: 1 })))))
     t.equal(new Set(first.map((speech) => Buffer.from(speech).toString("base64"))).size, fliteVoices.length)
     for (const [index, speech] of first.entries()) {
       t.ok(speech.length > 2000, `by ${fliteVoices[index]}`)

@@ -46,7 +46,7 @@ const changes = (models: object) => ({ models, preferences: {} })
 t.test("given a call that was planned, when the services are changed, then the next call has the new ones, and asks once", async (t) => {
   const voices = await scene(({ agents, id, models, sql }) =>
     Effect.gen(function* () {
-      const voice = Effect.map(agents.chosenFor(id, {}), (chosen) => chosen.voice)
+      const voice = Effect.map(agents.chosenFor(id, {}), (chosen) => chosen.voice.speech.voice)
       const first = yield* voice
       yield* models.update(id, changes({ tts: { provider: "flite", voice: "rms" } }))
       const second = yield* voice
@@ -78,9 +78,9 @@ t.test("given two organizations, then each has its own, and an agent its own bef
       ]
     })
   )
-  t.match(ours, { voice: "kal", language: "en-GB", hearing: { provider: "deepgram" } })
-  t.match(theirs, { voice: "slt", language: "en-US", hearing: undefined })
-  t.match(own, { voice: "kal16", hearing: undefined })
+  t.match(ours, { voice: { speech: { voice: "kal" } }, language: "en-GB", hearing: { provider: "deepgram" } })
+  t.match(theirs, { voice: { speech: { voice: "slt" } }, language: "en-US", hearing: undefined })
+  t.match(own, { voice: { speech: { voice: "kal16" } }, hearing: undefined })
 })
 
 t.test(

@@ -1,13 +1,16 @@
 /** Speech and language services for tests: those that are built in, and some that take a key and exist nowhere. */
 import { Effect } from "effect"
 import { builtInServices } from "#adapters/services.ts"
+import { fliteProvider } from "#adapters/voice/flite/flite.ts"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
 import type { ChosenServices } from "#core/model/AgentServices.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import { deaf, defineRecognizer } from "#core/model/RecognizerProvider.ts"
 import { defineService } from "#core/model/ServiceProvider.ts"
 import { type AnyServiceProvider, ServiceRegistry } from "#core/model/ServiceRegistry.ts"
-import type { ServiceKind } from "#core/model/VoiceServices.ts"
+import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
+import { defineTextToSpeech, mute } from "#core/model/TextToSpeechProvider.ts"
+import type { FliteVoice, ServiceKind } from "#core/model/VoiceServices.ts"
 import { optionalText } from "#core/provider/Credential.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import { webhooksOf } from "./egress.ts"
@@ -22,12 +25,16 @@ const manifestOf = <const Kind extends ServiceKind>(kind: Kind, provider: string
 const fields = { api_key: optionalText({ label: "Key", sensitive: true }), language: optionalText({ label: "Language" }) }
 const nowhere = new ModelError({ reason: "unreachable", isRetryable: false, message: "it exists nowhere" })
 
+/** For tests whose speech is made by something else. */
+const unmade = (voice: FliteVoice): TextToSpeech => ({ ...mute("flite", nowhere), voice, isCacheable: true })
+
 const testServices: ReadonlyArray<AnyServiceProvider> = [
   ...builtInServices,
+  fliteProvider(unmade),
   ...["deepgram", "gladia"].map((provider) =>
     defineRecognizer({ manifest: manifestOf("stt", provider), fields, recognizer: () => deaf(provider, nowhere) })
   ),
-  defineService({ manifest: manifestOf("tts", "polyglot"), fields }),
+  defineTextToSpeech({ manifest: manifestOf("tts", "polyglot"), fields, speaker: () => mute("polyglot", nowhere) }),
   ...["one", "openai"].map((provider) => defineService({ manifest: manifestOf("embeddings", provider), fields })),
   ...["live", "openai", "two"].map((provider) => defineService({ manifest: manifestOf("realtime", provider), fields }))
 ]
@@ -38,6 +45,6 @@ export const deafServices: ChosenServices = {
   model: embedded.open({}, { egress: webhooksOf({ privateWebhooks: false }) }),
   hearing: undefined,
   endOfTurn: Effect.succeed(endOfTurnRules),
-  voice: "slt",
+  voice: { speech: unmade("slt"), key: "slt" },
   language: "en-US"
 }

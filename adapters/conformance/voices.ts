@@ -1,0 +1,220 @@
+/** What every voice must do, as named cases that any test runner can run. It is judged by the speech that it gives and by what its service has seen. */
+import { Effect, Fiber, Result, Stream } from "effect"
+import { type Egress, refusedCode, refusedWords } from "#core/egress/Egress.ts"
+import type { ModelError } from "#core/model/LanguageModel.ts"
+import { type SpeechWanted, speechRates, type TextToSpeech } from "#core/model/TextToSpeech.ts"
+import type { TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
+import type { Case } from "./Case.ts"
+import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+
+type Config = Readonly<Record<string, unknown>>
+
+/** The service that a voice asks. It is on this machine. */
+export interface VoiceWorld {
+  readonly config: Config
+  readonly egress: Egress
+  /**
+   * How the service gives the speech of the next text, instead of all of it: it gives a part and then nothing more (`hangs`), or it gives a part and
+   * fails (`breaks`). Left out for voices that have no service.
+   */
+  readonly script?: (ending: "hangs" | "breaks") => void
+  /** With a key that the service refuses. */
+  readonly wrongConfig?: Config
+  /** Resolves when the service has seen that a request was given up. */
+  readonly givenUp?: () => Promise<unknown>
+  readonly close: () => Promise<void>
+}
+
+interface Scene {
+  readonly provider: TextToSpeechProvider
+  readonly world: VoiceWorld
+}
+interface Spoken {
+  readonly bytes: Uint8Array
+  readonly error: ModelError | undefined
+}
+
+const short = "Good morning."
+const long = "Good morning, we call about your appointment on Friday at ten, and we would like to know whether you can come."
+const now: SpeechWanted = { isAnswered: true, neededAt: 0 }
+
+const voiceIn = ({ provider, world }: Scene, config = world.config): TextToSpeech => provider.speaker(config, { egress: world.egress })
+
+const spokenBy = (voice: TextToSpeech, text: string): Effect.Effect<Spoken> =>
+  Effect.suspend(() => {
+    const parts: Array<Uint8Array> = []
+    return voice.speak(text, now).pipe(
+      Stream.runForEach((part) => Effect.sync(() => void parts.push(part))),
+      Effect.result,
+      Effect.map((result) => ({ bytes: Buffer.concat(parts), error: Result.isFailure(result) ? result.failure : undefined }))
+    )
+  })
+
+const speak = (scene: Scene, text: string, config?: Config): Promise<Spoken> => Effect.runPromise(spokenBy(voiceIn(scene, config), text))
+
+const secondsOf = ({ format: { encoding, rate } }: TextToSpeech, { bytes }: Spoken): number =>
+  bytes.length / rate / (encoding === "mulaw" ? 1 : 2)
+
+/** From the fastest to the slowest that anybody speaks. */
+const isPlausible = (text: string, seconds: number): boolean => seconds >= text.length * 0.02 && seconds <= 2 + text.length * 0.3
+
+const isWhole = (voice: TextToSpeech, text: string, spoken: Spoken): void => {
+  demand(spoken.error === undefined, "speech", () => inWords(spoken.error), "the call would go on in silence")
+  const seconds = secondsOf(voice, spoken)
+  demand(
+    isPlausible(text, seconds),
+    `speech of a length that suits ${text.length} characters, in the format that it names`,
+    () => `${seconds.toFixed(2)} seconds of ${inWords(voice.format)}`,
+    "in another format the callee hears noise"
+  )
+  demand(
+    voice.format.encoding === "mulaw" || spoken.bytes.length % 2 === 0,
+    "whole samples",
+    () => `${spoken.bytes.length} bytes`,
+    "half a sample is lost speech"
+  )
+}
+
+/** One thing that every voice must do. */
+interface Rule {
+  readonly name: string
+  readonly holds: (scene: Scene) => Promise<void>
+}
+
+const rules: ReadonlyArray<Rule> = [
+  {
+    name: "format: it is one that the engine can bring to the phone",
+    holds: async (scene) => {
+      const { atOnce, format } = voiceIn(scene)
+      const rates: ReadonlyArray<number> = format.encoding === "mulaw" ? [8000] : speechRates
+      demand(rates.includes(format.rate), `a rate of ${rates.join(", ")}`, () => inWords(format), "it could not be heard")
+      demand(atOnce >= 1, "at least one text at once", () => inWords(atOnce), "it would never be asked")
+    }
+  },
+  {
+    name: "speech: it is that of the text",
+    holds: async (scene) => {
+      const voice = voiceIn(scene)
+      const [less, more] = [await speak(scene, short), await speak(scene, long)]
+      isWhole(voice, short, less)
+      isWhole(voice, long, more)
+      demand(
+        more.bytes.length > less.bytes.length,
+        "more speech of a longer text",
+        () => `${more.bytes.length} bytes, and ${less.bytes.length} of a shorter one`,
+        "a line must not end before it has been said"
+      )
+    }
+  },
+  {
+    name: "speech: two texts at once do not get mixed up",
+    holds: async (scene) => {
+      const voice = voiceIn(scene)
+      const both = Effect.all([spokenBy(voice, short), spokenBy(voice, long)], { concurrency: "unbounded" })
+      const [less, more] = await Effect.runPromise(both)
+      isWhole(voice, short, less)
+      isWhole(voice, long, more)
+    }
+  },
+  {
+    name: "speech: what may be kept always sounds the same",
+    holds: async (scene) => {
+      if (!voiceIn(scene).isCacheable) throw new NotAsked("its speech may not be kept")
+      const [first, second] = [await speak(scene, short), await speak(scene, short)]
+      demand(
+        Buffer.compare(first.bytes, second.bytes) === 0,
+        "the same speech of the same text",
+        () => `${first.bytes.length} bytes, and then ${second.bytes.length} others`,
+        "calls get what was made for another"
+      )
+    }
+  },
+  {
+    name: "parts: the first one is given before the rest is there",
+    holds: async (scene) => {
+      const { script } = scene.world
+      if (script === undefined) throw new NotAsked("the voice has no service")
+      script("hangs")
+      await Effect.runPromise(Stream.runDrain(Stream.take(voiceIn(scene).speak(long, now), 1)))
+    }
+  },
+  {
+    name: "error: speech that breaks off is no whole one",
+    holds: async (scene) => {
+      const { script } = scene.world
+      if (script === undefined) throw new NotAsked("the voice has no service")
+      script("breaks")
+      const { error } = await speak(scene, long)
+      demand(error !== undefined, "an error", () => "the end of the speech", "half a sentence would be kept, and said to others as well")
+    }
+  },
+  {
+    name: "error: a refused key is told as one, without the key and the text",
+    holds: async (scene) => {
+      const { wrongConfig } = scene.world
+      if (wrongConfig === undefined) throw new NotAsked("the voice has no key")
+      const { error } = await speak(scene, short, wrongConfig)
+      demand(
+        error?.reason === "auth" && !error.isRetryable,
+        "an error for the key",
+        () => inWords(error),
+        "only the operator can correct it"
+      )
+      const secrets = Object.values(wrongConfig).filter((value) => typeof value === "string" && value.length > 8)
+      const isKept = [short, ...secrets].every((secret) => error?.message.includes(String(secret)) === false)
+      demand(isKept, "an error without secrets", () => "one of them in it", "errors are logged and shown")
+    }
+  },
+  {
+    name: "egress: it connects to nothing that it may not",
+    holds: async (scene) => {
+      if (scene.world.script === undefined) throw new NotAsked("the voice connects to nothing")
+      const none: Egress = {
+        refuses: () => true,
+        lookup: () => (_, __, done) => done(Object.assign(new Error(refusedWords), { code: refusedCode }), []),
+        maySendTo: () => false
+      }
+      const { error } = await speak({ ...scene, world: { ...scene.world, egress: none } }, short)
+      demand(
+        error !== undefined && !error.isRetryable,
+        "an error that is final",
+        () => inWords(error),
+        "tenants choose the address, and must not reach the operator's network"
+      )
+    }
+  },
+  {
+    name: "interruption: it ends the work at the service",
+    holds: async (scene) => {
+      const { givenUp, script } = scene.world
+      if (givenUp === undefined || script === undefined) throw new NotAsked("the voice has no service")
+      script("hangs")
+      const first = Promise.withResolvers<void>()
+      const interrupted = Effect.gen(function* () {
+        const speaking = Stream.runForEach(voiceIn(scene).speak(long, now), () => Effect.sync(() => first.resolve()))
+        const fiber = yield* Effect.forkChild(Effect.ignore(speaking))
+        yield* Effect.promise(() => first.promise)
+        yield* Fiber.interrupt(fiber)
+        yield* Effect.promise(givenUp)
+      })
+      await Effect.runPromise(interrupted)
+    }
+  }
+]
+
+export const voiceConformance = (provider: TextToSpeechProvider, openWorld: () => Promise<VoiceWorld>): ReadonlyArray<Case> =>
+  rules.map(({ holds, name }) => ({
+    name,
+    run: async () => {
+      const world = await openWorld()
+      try {
+        await holds({ provider, world })
+        return {}
+      } catch (error) {
+        if (error instanceof NotAsked) return { notAsked: error.message }
+        throw error
+      } finally {
+        await world.close()
+      }
+    }
+  }))

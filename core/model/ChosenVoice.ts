@@ -1,0 +1,37 @@
+/** The voice of an agent, as its organization and its version choose it. */
+import type { OrganizationId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { complete } from "#core/provider/Credential.ts"
+import { ModelError } from "./LanguageModel.ts"
+import type { ServiceHost } from "./ServiceProvider.ts"
+import type { ServiceRegistry } from "./ServiceRegistry.ts"
+import type { TextToSpeech } from "./TextToSpeech.ts"
+import { mute } from "./TextToSpeechProvider.ts"
+
+export interface ChosenVoice {
+  readonly speech: TextToSpeech
+  /** Whose it is, and all of its settings, secrets included: what is made with other settings, or by another organization's service, has another key. */
+  readonly key: string
+}
+
+const missing = new ModelError({ reason: "refused", isRetryable: false, message: "This engine has no tts provider" })
+
+/** A voice that was stored and does not exist any more is replaced by the usual one: a voice is no reason not to speak. */
+export const voiceOf = (
+  registry: ServiceRegistry["Service"],
+  organizationId: OrganizationId,
+  tts: JsonObject,
+  host: ServiceHost
+): ChosenVoice => {
+  const usual = registry.find("tts", registry.defaults.tts)
+  const named = typeof tts["provider"] === "string" ? registry.find("tts", tts["provider"]) : undefined
+  const isUsable = named !== undefined && (named !== usual || named.faultsOf(tts).length === 0)
+  const provider = isUsable ? named : usual
+  const config = isUsable ? tts : {}
+  if (provider === undefined) return { speech: mute("none", missing), key: "" }
+  const settings = Object.entries(complete(provider.fields, config)).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    speech: provider.speaker(config, host),
+    key: JSON.stringify([organizationId, provider.manifest.provider, settings])
+  }
+}

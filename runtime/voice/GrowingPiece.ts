@@ -1,0 +1,30 @@
+/** A sentence whose speech comes part by part: how long it will be is estimated until all of it is there. */
+import { sampleRate } from "#core/audio/Mulaw.ts"
+import type { Piece } from "./Transcript.ts"
+
+/** Rough speed of a voice. */
+export const characterMillis = 70
+
+const bytesOf = (text: string): number => (text.length * characterMillis * sampleRate) / 1000
+
+export class GrowingPiece implements Piece {
+  readonly text: string
+  #bytes = 0
+  #isWhole = false
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  get bytes(): number {
+    return this.#isWhole ? this.#bytes : Math.max(this.#bytes + 1, bytesOf(this.text))
+  }
+
+  add(speech: Uint8Array): void {
+    this.#bytes += speech.length
+  }
+
+  end(): void {
+    this.#isWhole = true
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * The speech of services that do not keep it themselves: made once for all calls that ask for the same at the same time, told of part by part, and
+ * kept where it may be. Nothing is shared between two organizations, or two settings of one, because the key of a voice holds both.
+ */
+import { Deferred, type Duration, Effect, Exit, type Fiber, type Scope, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { frameSize } from "#core/audio/Mulaw.ts"
+import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
+import { makePhoneFrames } from "./PhoneFrames.ts"
+import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
+import { makeSpeechTurns } from "./SpeechTurns.ts"
+
+// Several hundred sentences.
+const cacheBytes = 16 * 1024 * 1024
+const speakTimeout: Duration.Input = "15 seconds"
+const maxWaiting = 1024
+/** Five minutes: a service that speaks without end must not exhaust the memory. */
+const maxSpeechBytes = 2_400_000
+/** Shorter parts would each have the carrier tell of them. */
+const leastPartBytes = 10 * frameSize
+
+type Part = (speech: Uint8Array) => void
+
+interface Making {
+  readonly wants: Set<SpeechWanted>
+  readonly parts: Array<Uint8Array>
+  readonly listeners: Set<Part>
+  readonly outcome: Deferred.Deferred<Uint8Array, ModelError>
+  fiber: Fiber.Fiber<void> | undefined
+}
+
+interface State {
+  readonly cache: SpeechCache
+  readonly making: Map<string, Making>
+  readonly turns: ReturnType<typeof makeSpeechTurns>
+  readonly scope: Scope.Scope
+}
+
+const failed = (reason: ModelError["reason"], message: string) => new ModelError({ reason, isRetryable: true, message })
+const stopping = new ModelError({ reason: "unreachable", isRetryable: false, message: "the engine is stopping" })
+
+const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** Secrets are among the settings, and need not be in the cache. */
+const keyOf = ({ key }: ChosenVoice, text: string): string => createHash("sha256").update(key).update("\0").update(text).digest("base64")
+
+/** Asks the service, and tells of the parts as they come. */
+const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { listeners, parts }: Making) =>
+  Effect.suspend(() => {
+    const frames = makePhoneFrames(speech.format)
+    let waiting: Array<Uint8Array> = []
+    let bytes = 0
+    const tell = (least: number) => {
+      if (waiting.reduce((sum, { length }) => sum + length, 0) < least) return
+      const part = wholeOf(waiting)
+      waiting = []
+      parts.push(part)
+      for (const listener of listeners) listener(part)
+    }
+    const take = (given: Uint8Array) => {
+      if (given.length > 0) waiting.push(given)
+      bytes += given.length
+    }
+    const given = Stream.runForEach(speech.speak(text, wanted), (some) =>
+      Effect.suspend(() => {
+        take(frames.push(some))
+        tell(leastPartBytes)
+        return bytes > maxSpeechBytes ? Effect.fail(failed("broken", "it speaks without end")) : Effect.void
+      })
+    )
+    return Effect.map(given, () => {
+      take(frames.end())
+      tell(1)
+      return wholeOf(parts)
+    })
+  }).pipe(Effect.timeoutOrElse({ duration: speakTimeout, orElse: () => Effect.fail(failed("timeout", "it took too long to make")) }))
+
+const make = (state: State, voice: ChosenVoice, key: string, text: string, wanted: SpeechWanted, own: Making) =>
+  state.turns.within(voice.key, voice.speech.atOnce, own.wants, asked(voice, text, wanted, own)).pipe(
+    Effect.onExit((exit) =>
+      Effect.suspend(() => {
+        if (state.making.get(key) === own) state.making.delete(key)
+        if (Exit.isSuccess(exit) && voice.speech.isCacheable && exit.value.length > 0) state.cache.set(key, exit.value)
+        return Deferred.done(own.outcome, Exit.hasInterrupts(exit) ? Exit.fail(stopping) : exit)
+      })
+    ),
+    Effect.exit,
+    Effect.asVoid
+  )
+
+/** The request of those who want the same; a new one if there is none. */
+const begun = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, key: string, text: string, wanted: SpeechWanted) {
+  const same = voice.speech.isCacheable ? state.making.get(key) : undefined
+  if (same !== undefined) return same
+  if (state.turns.waiting() >= maxWaiting) return yield* failed("rate_limited", "too much speech is waiting to be made")
+  const own: Making = { wants: new Set([wanted]), parts: [], listeners: new Set(), outcome: Deferred.makeUnsafe(), fiber: undefined }
+  if (voice.speech.isCacheable) state.making.set(key, own)
+  // Not within the caller, who may hang up while others wait for the same.
+  own.fiber = yield* Effect.forkIn(make(state, voice, key, text, wanted, own), state.scope)
+  return own
+})
+
+/** One caller's part in a request. */
+const joined = (state: State, key: string, making: Making, wanted: SpeechWanted, part: Part) => {
+  making.wants.add(wanted)
+  for (const made of making.parts) part(made)
+  making.listeners.add(part)
+  return Effect.sync(() => {
+    making.wants.delete(wanted)
+    making.listeners.delete(part)
+    if (making.wants.size > 0) return
+    // A request that nobody waits for any more is not paid for, and nobody may join it.
+    if (state.making.get(key) === making) state.making.delete(key)
+    making.fiber?.interruptUnsafe()
+  })
+}
+
+const speak = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, text: string, given: SpeechWanted, part: Part) {
+  const key = keyOf(voice, text)
+  const kept = state.cache.get(key)
+  if (kept !== undefined) return kept
+  const wanted = { ...given }
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(begun(state, voice, key, text, wanted), (making) => {
+      const leave = joined(state, key, making, wanted, part)
+      return Effect.ensuring(restore(Deferred.await(making.outcome)), leave)
+    })
+  )
+})
+
+export const makeServiceSpeech = Effect.gen(function* () {
+  const turns = makeSpeechTurns()
+  const state: State = { cache: makeSpeechCache(cacheBytes), making: new Map(), turns, scope: yield* Effect.scope }
+  yield* countPool("voices", { running: turns.running, waiting: turns.waiting })
+  return {
+    /** `part` is told of each part as it comes, unless the speech was kept. Empty: nothing in the text can be said. */
+    speak: (voice: ChosenVoice, text: string, wanted: SpeechWanted, part: Part) => speak(state, voice, text, wanted, part)
+  }
+})

@@ -1,0 +1,44 @@
+/** Text to speech by the voices that agents choose, with those of the engine itself as the usual ones. */
+import { Effect, Layer, Stream } from "effect"
+import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
+import type { ModelError } from "#core/model/LanguageModel.ts"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { offlineVoice } from "#core/model/VoiceServices.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { FliteVoices } from "./FliteVoices.ts"
+import { makeServiceSpeech } from "./ServiceSpeech.ts"
+import { maxTextLength, Tts, TtsError } from "./Tts.ts"
+
+const reasons = {
+  auth: "Refused",
+  credit: "Refused",
+  refused: "Refused",
+  rate_limited: "Busy",
+  timeout: "TimedOut",
+  broken: "Crashed",
+  unreachable: "Unreachable"
+} as const
+
+const ignored = () => {}
+
+/** Of a voice that gives its speech as a whole, ready for the phone. */
+const wholeOf = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted): Effect.Effect<Uint8Array, ModelError> =>
+  Effect.map(Stream.runCollect(speech.speak(text, wanted)), (parts) => parts[0] ?? new Uint8Array(0))
+
+const make = Effect.gen(function* () {
+  const flite = yield* FliteVoices
+  const services = yield* makeServiceSpeech
+  const usual: ChosenVoice = { speech: flite.speaker(flite.usual), key: "" }
+  const speak: Tts["Service"]["speak"] = Effect.fnUntraced(function* (text, given, voice = usual, part = ignored) {
+    if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
+    const wanted = given ?? { isAnswered: true, neededAt: yield* SteadyTime.now }
+    const made = voice.speech.ownsQueue ? wholeOf(voice, text, wanted) : services.speak(voice, text, wanted, part)
+    const speech = yield* Effect.mapError(made, ({ message, reason }) => new TtsError({ reason: reasons[reason], words: message }))
+    return speech.length > 0 ? speech : yield* new TtsError({ reason: "Unspeakable" })
+  })
+  const warm: Tts["Service"]["warm"] = (texts, { speech } = usual) =>
+    speech.provider === offlineVoice.engine ? flite.warm(texts, speech.voice) : Effect.void
+  return Tts.of({ engine: offlineVoice.engine, voice: flite.usual, speak, warm, isCrowdedBy: flite.isCrowdedBy })
+})
+
+export const layer: Layer.Layer<Tts, never, FliteVoices> = Layer.effect(Tts, make)
