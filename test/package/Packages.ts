@@ -3,6 +3,7 @@
  * adapters/README.md. Only npm's registry is needed, for what the packages depend on.
  */
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
@@ -52,6 +53,8 @@ interface Packages {
   readonly conformance: string
   /** What those of the language model have said, which was made from the other example in the package. */
   readonly modelConformance: string
+  /** What those of the voices have said, which are plain JavaScript. */
+  readonly voiceConformance: string
   /** Where the engine and the adapter are installed, and nothing else. */
   readonly operator: string
   /** How the engine is started there. */
@@ -60,16 +63,16 @@ interface Packages {
   readonly files: ReadonlyArray<string>
 }
 
-/** A language model of its own project, tested, packed, and installed beside the engine. It needs what the adapter's project has installed. */
-const modelFrom = async (folder: string, author: string, operator: string): Promise<string> => {
-  const model = join(folder, "language-model-acme")
-  await must(folder, "mkdir", model)
-  await must(model, "tar", "-xzf", join(folder, tarball), "--strip-components=4", "package/test/package/language-model-acme")
-  await must(model, "ln", "-s", join(author, "node_modules"), "node_modules")
-  await must(model, "npx", "tsc")
-  const said = await must(model, "npm", "test")
-  await must(model, "npm", "pack", "--offline", "--silent")
-  await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", join(model, "language-model-acme-1.0.0.tgz"))
+/** A service of its own project, tested, packed, and installed beside the engine. It needs what the adapter's project has installed. */
+const serviceFrom = async (folder: string, author: string, operator: string, name: string): Promise<string> => {
+  const service = join(folder, name)
+  await must(folder, "mkdir", service)
+  await must(service, "tar", "-xzf", join(folder, tarball), "--strip-components=4", `package/test/package/${name}`)
+  await must(service, "ln", "-s", join(author, "node_modules"), "node_modules")
+  if (existsSync(join(service, "tsconfig.json"))) await must(service, "npx", "tsc")
+  const said = await must(service, "npm", "test")
+  await must(service, "npm", "pack", "--offline", "--silent")
+  await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", join(service, `${name}-1.0.0.tgz`))
   return said
 }
 
@@ -86,6 +89,7 @@ export const openPackages = async (t: Test): Promise<Packages> => {
   const conformance = await type(folder, project)
   await type(author, installation)
   const operator = join(folder, "engine")
-  const modelConformance = await modelFrom(folder, author, operator)
-  return { author, conformance, files, modelConformance, operator, start }
+  const modelConformance = await serviceFrom(folder, author, operator, "language-model-acme")
+  const voiceConformance = await serviceFrom(folder, author, operator, "voice-speaker-acme")
+  return { author, conformance, files, modelConformance, operator, start, voiceConformance }
 }

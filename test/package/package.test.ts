@@ -8,6 +8,7 @@ import { freePort } from "#test/support/freePort.ts"
 import { startService } from "#test/support/npmStart.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 import { openPackages, path, run } from "./Packages.ts"
+import { AcmeVoices, tones } from "./voice-speaker-acme/test/AcmeVoices.ts"
 import { AcmeCarrier, answering } from "./voice-adapter-acme/test/AcmeCarrier.ts"
 
 const packages = await openPackages(t)
@@ -101,6 +102,12 @@ t.test("given the example of a language model, when its author types the same co
   t.notMatch(packages.modelConformance, "not asked")
 })
 
+t.test("given the example of voices, when its author types the same commands, then its conformance suite passes", async (t) => {
+  t.match(packages.voiceConformance, /\bpass 9\b/)
+  t.match(packages.voiceConformance, /\bfail 0\b/)
+  t.notMatch(packages.voiceConformance, "not asked")
+})
+
 t.test("given the engine's command, then it also brings the schema up to date, and says how it is used", async (t) => {
   const command = join(packages.operator, "node_modules/.bin/trunkline")
   const migrated = await run(packages.operator, command, "migrate")
@@ -116,11 +123,13 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   t.teardown(() => acme.stop())
   const asterisk = await startAriEmulator()
   t.teardown(() => asterisk.stop())
+  const voices = await AcmeVoices.start()
+  t.teardown(() => voices.stop())
   const port = String(await freePort())
   t.equal(packages.start, "ADAPTERS=ari,voice-adapter-acme npx trunkline", "as adapters/README.md says")
   // As a supervisor would: npx does not pass signals on.
   const command = {
-    words: ["ADAPTERS=ari,voice-adapter-acme", "SERVICES=language-model-acme", "node_modules/.bin/trunkline"],
+    words: ["ADAPTERS=ari,voice-adapter-acme", "SERVICES=language-model-acme,voice-speaker-acme", "node_modules/.bin/trunkline"],
     cwd: packages.operator
   }
   const environment = { API_KEY: apiKey, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
@@ -131,7 +140,8 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const fields = [{ name: "endpoint" }, { name: "token", sensitive: true }]
   t.match(providers, [{ provider: "acme", display_name: "Acme", fields }, { provider: "ari" }], "then the API has the adapter's fields")
 
-  const { llm } = await ask("GET", "/user/configurations/defaults")
+  const { llm, tts } = await ask("GET", "/user/configurations/defaults")
+  t.match(tts, { acme: { title: "Acme Voices", required: ["provider", "api_key", "base_url"] }, flite: {} })
   t.match(llm, { acme: { title: "Acme Minds", required: ["provider", "api_key", "base_url"] }, embedded: {}, openai: {} })
   const minds = { provider: "acme", api_key: "key-of-acme-minds", base_url: "http://minds.example.com" }
   await t.rejects(ask("PUT", "/user/configurations/user", { llm: { ...minds, base_url: "gopher://minds.example.com" } }), /base_url/)
@@ -154,12 +164,35 @@ t.test("given both packages in a folder, when the engine is started there", asyn
     heard.some((code) => Math.abs(decodeSample(code)) > 1000),
     "then the engine's own voice is heard, which another thread computes"
   )
+
+  const speaker = { provider: "acme", api_key: voices.key, base_url: voices.url, voice: "high" }
+  await t.rejects(ask("PUT", "/user/configurations/user", { tts: { ...speaker, voice: "hoarse" } }), /voice/)
+  const chosen = await ask("PUT", "/user/configurations/user", { tts: speaker })
+  t.match(chosen["tts"], { ...speaker, api_key: /^\*+ices$/ })
+  const spoken = await callWith(ask, "Good evening. It is late.", "+15550100021")
+  t.match(spoken, { usage_info: { tts: { "acme#0|||high": 25 } } }, "then agents speak with the voices")
+  t.strictSame(voices.asked.toSorted(), ["Good evening.", "It is late."])
+  const evening = asterisk.log.heard(asterisk.log.of("+15550100021")[0]?.channelId ?? "")
+  const loudest = [tones.low, tones.high].toSorted((a, b) => strengthOf(evening, b) - strengthOf(evening, a))
+  t.equal(loudest[0], tones.high, "and the callee hears the one that was chosen")
+
   await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada" })
   t.equal((await fetch(`${url}/docs`)).status, 200)
 
   await terminate()
   await untilTrue("end of the engine and its database", () => !isLeft())
 })
+
+/** How much of a tone is in what was heard. */
+const strengthOf = (codes: Uint8Array, hertz: number): number => {
+  let [sine, cosine] = [0, 0]
+  codes.forEach((code, at) => {
+    const angle = (2 * Math.PI * hertz * at) / 8000
+    sine += decodeSample(code) * Math.sin(angle)
+    cosine += decodeSample(code) * Math.cos(angle)
+  })
+  return Math.hypot(sine, cosine) / codes.length
+}
 
 type Ask = (method: string, path: string, body?: object) => Promise<Record<string, unknown>>
 

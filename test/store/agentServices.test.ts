@@ -131,7 +131,7 @@ t.test("given stored services that cannot be used, then a call is planned, and o
         return {
           muteness: yield* Effect.flip(Effect.scoped(model)),
           deafness: yield* Effect.flip(Effect.scoped(opened)),
-          voice
+          voice: voice.speech.voice
         }
       })
     )
