@@ -11,7 +11,7 @@ import type { VoicePlan } from "./VoiceSession.ts"
 /** How long an answered call waits for a recording before the greeting is spoken instead. */
 const recordingTimeout = "5 seconds"
 
-export interface OpeningPiece {
+interface OpeningPiece {
   /** Whole frames, shared with other calls, so they must not be written to. */
   readonly speech: Uint8Array
   /** The text that is spoken. */

@@ -1,0 +1,356 @@
+/** The speech of services that agents choose: what of it is shared and kept, when it is heard, and what becomes of speech that breaks off. */
+import { Cause, Effect, Exit, Fiber, Layer, Queue, type Scope, Stream } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { OrganizationId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { voiceOf } from "#core/model/ChosenVoice.ts"
+import { ModelError } from "#core/model/LanguageModel.ts"
+import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import type { SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
+import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
+import { optionalText, token } from "#core/provider/Credential.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
+import * as SpokenTts from "#runtime/voice/SpokenTts.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { webhooksOf } from "#test/support/egress.ts"
+import { planOf, text } from "#test/support/talk.ts"
+import { talking, toldTo } from "#test/support/talkScene.ts"
+import { definition } from "#test/support/talkScript.ts"
+import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "service-speech-"))
+t.teardown(() => rm(folder, { recursive: true }))
+const calling = callingWith(Files.layerLocal(folder))
+
+const frameSize = 160
+const loudFrames = (count: number) => new Uint8Array(count * frameSize).fill(0x10)
+const broken = new ModelError({ reason: "broken", isRetryable: true, message: "it broke off" })
+
+type Answer = Queue.Queue<Uint8Array, ModelError | Cause.Done>
+
+/** A service that speaks when the test says so. */
+class Service {
+  readonly asked: Array<string> = []
+  readonly open = new Map<string, Answer>()
+  readonly provider
+  mostAtOnce = 0
+
+  constructor(altered: Partial<TextToSpeech> = {}) {
+    this.provider = defineTextToSpeech({
+      manifest: { contract: 1, kind: "tts", provider: "acme", title: "Acme", description: "" },
+      fields: { api_key: token({ label: "Key" }), voice: optionalText({ label: "Voice", default: "anna" }) },
+      speaker: ({ voice }) => ({
+        provider: "acme",
+        voice,
+        format: { encoding: "mulaw", rate: 8000 },
+        isCacheable: true,
+        ownsQueue: false,
+        atOnce: 2,
+        speak: (asked) => this.#speak(asked),
+        ...altered
+      })
+    })
+  }
+
+  #speak(asked: string) {
+    return Stream.callback<Uint8Array, ModelError>((queue) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          this.asked.push(asked)
+          this.open.set(asked, queue)
+          this.mostAtOnce = Math.max(this.mostAtOnce, this.open.size)
+        }),
+        () => Effect.sync(() => void this.open.delete(asked))
+      )
+    )
+  }
+
+  readonly isAsked = (asked: string) => () => this.open.has(asked)
+
+  give(asked: string, bytes: Uint8Array): void {
+    Queue.offerUnsafe(this.#answer(asked), bytes)
+  }
+
+  end(asked: string): void {
+    Queue.endUnsafe(this.#answer(asked))
+  }
+
+  breakOff(asked: string): void {
+    Queue.failCauseUnsafe(this.#answer(asked), Cause.fail(broken))
+  }
+
+  #answer(asked: string): Answer {
+    const answer = this.open.get(asked)
+    if (answer === undefined) throw new Error(`nobody has asked for ${asked}`)
+    return answer
+  }
+
+  /** As an organization with these settings has it. */
+  readonly voiceFor = (settings: JsonObject = {}, organization = 1) => {
+    const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([this.provider])))
+    const host = { egress: webhooksOf({ privateWebhooks: false }) }
+    return voiceOf(registry, OrganizationId.make(organization), { provider: "acme", api_key: "key-of-ours", ...settings }, host)
+  }
+}
+
+const until = (holds: () => boolean) =>
+  Effect.promise(async () => {
+    while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+  })
+
+/** Everything that waits for nothing but its turn is done. */
+const turned = Effect.promise(async () => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+})
+
+const tts = SpokenTts.layer.pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
+const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(Tts.use((made) => use(made.speak))).pipe(Effect.provide(Layer.fresh(tts))))
+
+const start = <A, E>(work: Effect.Effect<A, E>) => Effect.forkChild(work, { startImmediately: true })
+
+t.test(
+  "given speech that a service has made, when the same is wanted, then it is asked again for another organization and other settings only",
+  async (t) => {
+    const service = new Service()
+    const [first, ...others] = [
+      service.voiceFor(),
+      service.voiceFor({ voice: "bert" }),
+      service.voiceFor({ api_key: "key-of-others" }),
+      service.voiceFor({}, 2),
+      service.voiceFor({ voice: "anna" })
+    ]
+    const lengths = await speaking((speak) =>
+      Effect.forEach([first, ...others, first], (voice, index) =>
+        Effect.gen(function* () {
+          const asked = service.asked.length
+          const speech = yield* start(speak("Hello.", undefined, voice))
+          yield* until(() => service.asked.length > asked || speech.pollUnsafe() !== undefined)
+          if (service.asked.length > asked) {
+            service.give("Hello.", loudFrames(index + 1))
+            service.end("Hello.")
+          }
+          return (yield* Fiber.join(speech)).length / frameSize
+        })
+      )
+    )
+    t.strictSame(lengths, [1, 2, 3, 4, 1, 1], "each has its own, and the usual voice is that which was named")
+  }
+)
+
+t.test("given two calls that want the same, when one ends, then the other gets it, and when both end, nobody pays for it", async (t) => {
+  const service = new Service()
+  const voice = service.voiceFor()
+  const { late, length, open } = await speaking((speak) =>
+    Effect.gen(function* () {
+      const parts: Array<number> = []
+      const first = yield* start(speak("Hello.", undefined, voice))
+      yield* until(service.isAsked("Hello."))
+      service.give("Hello.", loudFrames(10))
+      const second = yield* start(speak("Hello.", undefined, voice, (part) => void parts.push(part.length / frameSize)))
+      yield* Fiber.interrupt(first)
+      yield* until(() => parts.length === 1)
+      service.give("Hello.", loudFrames(5))
+      service.end("Hello.")
+      const speech = yield* Fiber.join(second)
+      const both = [yield* start(speak("Bye.", undefined, voice)), yield* start(speak("Bye.", undefined, voice))]
+      yield* until(service.isAsked("Bye."))
+      yield* Fiber.interruptAll(both)
+      yield* turned
+      return { late: parts, length: speech.length / frameSize, open: service.open.size }
+    })
+  )
+  t.equal(open, 0)
+  t.strictSame([late, length], [[10, 5], 15], "one that comes later gets what was there before")
+  t.strictSame(service.asked, ["Hello.", "Bye."])
+})
+
+t.test("given speech that breaks off, then it is an error, and is made anew for the next", async (t) => {
+  const service = new Service()
+  const voice = service.voiceFor()
+  const [error, speech] = await speaking((speak) =>
+    Effect.gen(function* () {
+      const first = yield* start(Effect.flip(speak("Hello.", undefined, voice)))
+      yield* until(service.isAsked("Hello."))
+      service.give("Hello.", loudFrames(20))
+      service.breakOff("Hello.")
+      const failed = yield* Fiber.join(first)
+      const second = yield* start(speak("Hello.", undefined, voice))
+      yield* until(service.isAsked("Hello."))
+      service.give("Hello.", loudFrames(3))
+      service.end("Hello.")
+      return [failed, yield* Fiber.join(second)] as const
+    })
+  )
+  t.match(error, { reason: "Crashed", message: "it broke off" })
+  t.equal(speech.length, 3 * frameSize)
+})
+
+t.test("given a service that takes two texts at once, then the most urgent of the others is next", async (t) => {
+  const service = new Service()
+  const voice = service.voiceFor()
+  const far = Number.MAX_SAFE_INTEGER
+  const ringing = (neededAt: number): SpeechWanted => ({ isAnswered: false, neededAt })
+  await speaking((speak) =>
+    Effect.gen(function* () {
+      const fibers = [
+        yield* start(speak("one", ringing(far), voice)),
+        yield* start(speak("two", ringing(far), voice)),
+        yield* start(speak("later", ringing(far), voice)),
+        yield* start(speak("gone", undefined, voice)),
+        yield* start(speak("now", undefined, voice))
+      ]
+      yield* until(() => service.isAsked("one")() && service.isAsked("two")())
+      yield* Effect.forEach(fibers.slice(3, 4), Fiber.interrupt)
+      for (const asked of ["one", "now", "two", "later"]) {
+        yield* until(service.isAsked(asked))
+        service.give(asked, loudFrames(1))
+        service.end(asked)
+      }
+      yield* Effect.forEach([...fibers.slice(0, 3), ...fibers.slice(4)], Fiber.join)
+    })
+  )
+  t.strictSame([service.asked, service.mostAtOnce], [["one", "two", "now", "later"], 2])
+})
+
+t.test("given speech that never sounds the same, then each call has its own", async (t) => {
+  const service = new Service({ isCacheable: false })
+  const voice = service.voiceFor()
+  await speaking((speak) =>
+    Effect.gen(function* () {
+      for (const times of [1, 2]) {
+        const fiber = yield* start(speak("Hello.", undefined, voice))
+        yield* until(() => service.asked.length === times)
+        service.give("Hello.", loudFrames(1))
+        service.end("Hello.")
+        yield* Fiber.join(fiber)
+      }
+    })
+  )
+  t.strictSame(service.asked, ["Hello.", "Hello."])
+})
+
+t.test("given linear samples, when their bytes come cut anywhere, then the phone gets the same whole frames", async (t) => {
+  const samples = Buffer.alloc(2 * 24_000)
+  for (let at = 0; at < 24_000; at++) samples.writeInt16LE(Math.round(9000 * Math.sin((2 * Math.PI * 500 * at) / 24_000)), at * 2)
+  const pieces = (size: number) =>
+    Array.from({ length: Math.ceil(samples.length / size) }, (_, index) => samples.subarray(index * size, (index + 1) * size))
+  const speechOf = (size: number) => {
+    const speak = () => Stream.fromIterable(pieces(size))
+    const service = new Service({ format: { encoding: "pcm16", rate: 24_000 }, speak })
+    return speaking((spoken) => spoken("Hello.", undefined, service.voiceFor()))
+  }
+  const [whole, odd, tiny] = [await speechOf(samples.length), await speechOf(997), await speechOf(1)]
+  t.equal(whole.length % frameSize, 0)
+  t.ok(Math.abs(whole.length - 8000) <= frameSize, "as long as it was")
+  t.ok(Buffer.compare(odd, whole) === 0 && Buffer.compare(tiny, whole) === 0)
+})
+
+t.test("given a voice that cannot be used as it is stored, then it says why, without its key", async (t) => {
+  const service = new Service({ speak: () => Stream.fail(new ModelError({ reason: "auth", isRetryable: false, message: "no such key" })) })
+  const errors = await speaking((speak) =>
+    Effect.forEach([service.voiceFor(), service.voiceFor({ api_key: "" })], (voice) => Effect.flip(speak("Hello.", undefined, voice)))
+  )
+  t.match(errors, [
+    { reason: "Refused", message: "no such key" },
+    { reason: "Refused", message: "api_key is missing or not what it must be" }
+  ])
+})
+
+const stretches = (sent: ReadonlyArray<Uint8Array>) => {
+  const found: Array<number> = []
+  for (const step of sent.map((frame) => (isNoise(frame) ? -1 : 1))) {
+    const last = found.at(-1) ?? 0
+    if (last * step > 0) found[found.length - 1] = last + step
+    else found.push(step)
+  }
+  return found
+}
+
+const greeting = "Good morning dear Ada. It is late."
+const [morning, late] = ["Good morning dear Ada.", "It is late."]
+
+t.test("given a greeting that a service speaks, then what there is of it is heard at once, in order", async (t) => {
+  const service = new Service()
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const greeted = { ...plan, greeting, record: false, detectMachine: false, voice: service.voiceFor() }
+  const report = await calling(
+    line,
+    Effect.gen(function* () {
+      const session = yield* (yield* VoiceAgent).attach(greeted, line.media, emit)
+      yield* until(() => service.isAsked(morning)() && service.isAsked(late)())
+      service.give(late, loudFrames(10))
+      service.end(late)
+      service.give(morning, loudFrames(10))
+      yield* turned
+      line.talk(15)
+      service.give(morning, loudFrames(10))
+      service.end(morning)
+      yield* turned
+      line.talk(40)
+      return yield* session.finish
+    }),
+    { tts }
+  )
+  t.strictSame(stretches(line.sent), [10, -5, 20, -20])
+  t.match(report.transcriptText, `assistant: ${greeting}`)
+  t.strictSame(report.usage.tts, { "acme#0|||anna": greeting.length })
+  t.strictSame(events, [{ _tag: "GreetingSpoken" }])
+})
+
+t.test("given a phone that rings, then the greeting of a voice that always sounds the same is prepared, and no other", async (t) => {
+  const prepared = async (isCacheable: boolean) => {
+    const service = new Service({ isCacheable })
+    await calling(
+      loopback(),
+      Effect.gen(function* () {
+        const preparing = yield* start((yield* VoiceAgent).prepare({ ...plan, greeting: "Hello.", voice: service.voiceFor() }))
+        yield* until(() => service.isAsked("Hello.")() || preparing.pollUnsafe() !== undefined)
+        yield* Fiber.interrupt(preparing)
+      }),
+      { tts }
+    )
+    return service.asked.length
+  }
+  t.strictSame([await prepared(true), await prepared(false)], [1, 0])
+})
+
+t.test(
+  "given a line of a conversation that breaks off in the middle, then what was heard of it is told as heard, and nothing else",
+  async (t) => {
+    const service = new Service()
+    const line = loopback(2)
+    const sentence = "Good morning to you and to everybody in your house."
+    const exit = await calling(
+      line,
+      Effect.exit(
+        Effect.gen(function* () {
+          const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
+          const scene = yield* talking(line, { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } })
+          const loud = () => line.heard.filter((frame) => !isNoise(frame)).length
+          yield* scene.until("request", service.isAsked(sentence))
+          service.give(sentence, loudFrames(90))
+          yield* scene.until("first part", () => loud() >= 50)
+          service.breakOff(sentence)
+          yield* scene.until("other words", service.isAsked("Never mind."))
+          return { heard: loud(), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
+        })
+      ),
+      { tts }
+    )
+    if (!Exit.isSuccess(exit)) throw Cause.squash(exit.cause)
+    const { heard, report, told } = exit.value
+    t.equal(heard, 90, "all that there was")
+    t.strictSame(told, ["agent: Good morning to you and"], "half of it")
+    t.match(
+      report.events.filter(({ type }) => type === "rtf-pipeline-error"),
+      [{ payload: { processor: "acme", error: "A line could not be spoken: it broke off" } }]
+    )
+  }
+)
