@@ -65,7 +65,7 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
-const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer, recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
+const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const serverInfo = Layer.unwrap(
   Effect.map(Config, (settings) => ServerInfo.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )

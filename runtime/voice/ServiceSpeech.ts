@@ -2,12 +2,13 @@
  * The speech of services that do not keep it themselves: made once for all calls that ask for the same at the same time, told of part by part, and
  * kept where it may be. Nothing is shared between two organizations, or two settings of one, because the key of a voice holds both.
  */
-import { Deferred, type Duration, Effect, Exit, type Fiber, type Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, type Fiber, type Scope, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { frameSize } from "#core/audio/Mulaw.ts"
+import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
 import { makePhoneFrames } from "./PhoneFrames.ts"
 import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
@@ -15,10 +16,19 @@ import { makeSpeechTurns } from "./SpeechTurns.ts"
 
 // Several hundred sentences.
 const cacheBytes = 16 * 1024 * 1024
-const speakTimeout: Duration.Input = "15 seconds"
 const maxWaiting = 1024
 /** Five minutes: a service that speaks without end must not exhaust the memory. */
 const maxSpeechBytes = 2_400_000
+export interface ServiceSpeechOptions {
+  /** For all of a text. */
+  readonly timeoutMillis?: number
+  /** How long a callee who hears a sentence waits for the rest of it before the agent finds other words. */
+  readonly stallMillis?: number
+}
+const defaults: Required<ServiceSpeechOptions> = { timeoutMillis: 15_000, stallMillis: 1500 }
+/** Where the process stood still, what has come meanwhile is taken first. */
+const graceMillis = 50
+const bytesPerMillis = sampleRate / 1000
 /** Shorter parts would each have the carrier tell of them. */
 const leastPartBytes = 10 * frameSize
 
@@ -37,6 +47,7 @@ interface State {
   readonly making: Map<string, Making>
   readonly turns: ReturnType<typeof makeSpeechTurns>
   readonly scope: Scope.Scope
+  readonly options: Required<ServiceSpeechOptions>
 }
 
 const failed = (reason: ModelError["reason"], message: string) => new ModelError({ reason, isRetryable: true, message })
@@ -55,12 +66,29 @@ const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 /** Secrets are among the settings, and need not be in the cache. */
 const keyOf = ({ key }: ChosenVoice, text: string): string => createHash("sha256").update(key).update("\0").update(text).digest("base64")
 
+/** Fails once what has been given would have been heard, and nothing more comes. */
+const stalled = Effect.fnUntraced(function* (
+  begun: Deferred.Deferred<SteadyTime.SteadyMillis>,
+  bytes: () => number,
+  stallMillis: number
+): Effect.fn.Return<never, ModelError> {
+  const begunAt = yield* Deferred.await(begun)
+  let isOver = false
+  for (;;) {
+    const left = begunAt + bytes() / bytesPerMillis + stallMillis - (yield* SteadyTime.now)
+    if (isOver && left <= 0) return yield* failed("timeout", "the rest of it did not come in time")
+    isOver = left <= 0
+    yield* Effect.sleep(Math.max(left, graceMillis))
+  }
+})
+
 /** Asks the service, and tells of the parts as they come. */
-const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { listeners, parts }: Making) =>
+const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { listeners, parts }: Making, options: State["options"]) =>
   Effect.suspend(() => {
     const frames = makePhoneFrames(speech.format)
     let waiting: Array<Uint8Array> = []
     let bytes = 0
+    const begun = Deferred.makeUnsafe<SteadyTime.SteadyMillis>()
     const tell = (least: number) => {
       if (waiting.reduce((sum, { length }) => sum + length, 0) < least) return
       const part = wholeOf(waiting)
@@ -76,18 +104,27 @@ const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { li
       Effect.suspend(() => {
         take(frames.push(some))
         tell(leastPartBytes)
-        return bytes > maxSpeechBytes ? Effect.fail(failed("broken", "it speaks without end")) : Effect.void
+        if (bytes > maxSpeechBytes) return Effect.fail(failed("broken", "it speaks without end"))
+        return parts.length === 0 ? Effect.void : Effect.flatMap(SteadyTime.now, (now) => Deferred.succeed(begun, now))
       })
     )
-    return Effect.map(given, () => {
-      take(frames.end())
-      tell(1)
-      return wholeOf(parts)
-    })
-  }).pipe(Effect.timeoutOrElse({ duration: speakTimeout, orElse: () => Effect.fail(failed("timeout", "it took too long to make")) }))
+    return Effect.map(
+      Effect.raceFirst(
+        given,
+        stalled(begun, () => bytes, options.stallMillis)
+      ),
+      () => {
+        take(frames.end())
+        tell(1)
+        return wholeOf(parts)
+      }
+    )
+  }).pipe(
+    Effect.timeoutOrElse({ duration: options.timeoutMillis, orElse: () => Effect.fail(failed("timeout", "it took too long to make")) })
+  )
 
 const make = (state: State, voice: ChosenVoice, key: string, text: string, wanted: SpeechWanted, own: Making) =>
-  state.turns.within(voice.key, voice.speech.atOnce, own.wants, asked(voice, text, wanted, own)).pipe(
+  state.turns.within(voice.key, voice.speech.atOnce, own.wants, asked(voice, text, wanted, own, state.options)).pipe(
     Effect.onExit((exit) =>
       Effect.suspend(() => {
         if (state.making.get(key) === own) state.making.delete(key)
@@ -139,9 +176,15 @@ const speak = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, tex
   )
 })
 
-export const makeServiceSpeech = Effect.gen(function* () {
+export const makeServiceSpeech = Effect.fnUntraced(function* (options: ServiceSpeechOptions) {
   const turns = makeSpeechTurns()
-  const state: State = { cache: makeSpeechCache(cacheBytes), making: new Map(), turns, scope: yield* Effect.scope }
+  const state: State = {
+    cache: makeSpeechCache(cacheBytes),
+    making: new Map(),
+    turns,
+    scope: yield* Effect.scope,
+    options: { ...defaults, ...options }
+  }
   yield* countPool("voices", { running: turns.running, waiting: turns.waiting })
   return {
     /** `part` is told of each part as it comes, unless the speech was kept. Empty: nothing in the text can be said. */

@@ -6,7 +6,7 @@ import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import { offlineVoice } from "#core/model/VoiceServices.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { FliteVoices } from "./FliteVoices.ts"
-import { makeServiceSpeech } from "./ServiceSpeech.ts"
+import { makeServiceSpeech, type ServiceSpeechOptions } from "./ServiceSpeech.ts"
 import { maxTextLength, Tts, TtsError } from "./Tts.ts"
 
 const reasons = {
@@ -25,9 +25,9 @@ const ignored = () => {}
 const wholeOf = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted): Effect.Effect<Uint8Array, ModelError> =>
   Effect.map(Stream.runCollect(speech.speak(text, wanted)), (parts) => parts[0] ?? new Uint8Array(0))
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* (options: ServiceSpeechOptions) {
   const flite = yield* FliteVoices
-  const services = yield* makeServiceSpeech
+  const services = yield* makeServiceSpeech(options)
   const usual: ChosenVoice = { speech: flite.speaker(flite.usual), key: "" }
   const speak: Tts["Service"]["speak"] = Effect.fnUntraced(function* (text, given, voice = usual, part = ignored) {
     if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
@@ -41,4 +41,4 @@ const make = Effect.gen(function* () {
   return Tts.of({ engine: offlineVoice.engine, voice: flite.usual, speak, warm, isCrowdedBy: flite.isCrowdedBy })
 })
 
-export const layer: Layer.Layer<Tts, never, FliteVoices> = Layer.effect(Tts, make)
+export const layer = (options: ServiceSpeechOptions = {}): Layer.Layer<Tts, never, FliteVoices> => Layer.effect(Tts, make(options))

@@ -108,9 +108,12 @@ const turned = Effect.promise(async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
 
-const tts = SpokenTts.layer.pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
-const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>) =>
-  Effect.runPromise(Effect.scoped(Tts.use((made) => use(made.speak))).pipe(Effect.provide(Layer.fresh(tts))))
+/** The services of these tests have all the time that their machine takes, except where it matters. */
+const patient = { timeoutMillis: 600_000, stallMillis: 600_000 }
+const ttsWith = (options: typeof patient) => SpokenTts.layer(options).pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
+const tts = ttsWith(patient)
+const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>, options = patient) =>
+  Effect.runPromise(Effect.scoped(Tts.use((made) => use(made.speak))).pipe(Effect.provide(Layer.fresh(ttsWith(options)))))
 
 const start = <A, E>(work: Effect.Effect<A, E>) => Effect.forkChild(work, { startImmediately: true })
 
@@ -189,6 +192,22 @@ t.test("given speech that breaks off, then it is an error, and is made anew for 
   )
   t.match(error, { reason: "Crashed", message: "it broke off" })
   t.equal(speech.length, 3 * frameSize)
+})
+
+t.test("given a service that stops in the middle, when what there was would have been heard, then it is an error", async (t) => {
+  const service = new Service()
+  const error = await speaking(
+    (speak) =>
+      Effect.gen(function* () {
+        const fiber = yield* start(Effect.flip(speak("Hello.", undefined, service.voiceFor())))
+        yield* until(service.isAsked("Hello."))
+        service.give("Hello.", loudFrames(10))
+        return yield* Fiber.join(fiber)
+      }),
+    { ...patient, stallMillis: 20 }
+  )
+  t.match(error, { reason: "TimedOut", message: "the rest of it did not come in time" })
+  t.equal(service.open.size, 0)
 })
 
 t.test("given a service that takes two texts at once, then the most urgent of the others is next", async (t) => {
