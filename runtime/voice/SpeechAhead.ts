@@ -3,21 +3,21 @@
  * waits for goes first; and of those that have not been made when the conversation has gone on, none is.
  */
 import { Effect, type Fiber } from "effect"
+import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { sentencesOf } from "./Sentences.ts"
-import type { Wanted } from "./SpeechQueue.ts"
 
 /** `soon`: the callee has perhaps finished. */
 type Urgency = "soon" | "whenever"
 
 export class SpeechAhead {
   readonly #fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
-  readonly #speak: (text: string, wanted: Wanted) => Effect.Effect<unknown, unknown>
+  readonly #speak: (text: string, wanted: SpeechWanted) => Effect.Effect<unknown, unknown>
   #fibers: ReadonlyArray<Fiber.Fiber<void>> = []
 
   constructor(
     fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>,
-    speak: (text: string, wanted: Wanted) => Effect.Effect<unknown, unknown>
+    speak: (text: string, wanted: SpeechWanted) => Effect.Effect<unknown, unknown>
   ) {
     this.#fork = fork
     this.#speak = speak

@@ -82,7 +82,7 @@ export class Talk {
   readonly #meter: TalkMeter
   readonly #foresight: Foresight
   readonly #ahead: SpeechAhead
-  /** The model, if it answers at once. */
+  /** The model, if it answers at once, and a voice of this machine speaks: what nobody may ever want to hear must cost nothing. */
   #instant: LanguageModel | undefined
   /** Tells the present one from those that were forgotten before they were begun. */
   #thoughts = 0
@@ -98,11 +98,11 @@ export class Talk {
     this.#hearing = makeHearing(hearing, hintsAt(planned.plan.graph.start), (event) => this.#understood(event))
     this.#meter = this.#makeMeter()
     this.#foresight = new Foresight(workshop.fork)
-    this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice))
+    this.#ahead = new SpeechAhead(workshop.fork, (text, wanted) => ports.openings.sentence(text, wanted, plan.voice, () => {}))
     this.#expects = expectedAt(planned.plan.graph.start)
     this.#model = openedOnce(
       Effect.map(model, (opened) => {
-        if (opened.isInstant === true) this.#instant = opened
+        if (opened.isInstant === true && (plan.voice?.speech.ownsQueue ?? true)) this.#instant = opened
         return this.#meter.timed(this.#foresight.over(this.#meter.counted(opened)))
       }),
       workshop.scope

@@ -229,7 +229,7 @@ t.test("given more greetings than can be made while phones ring, then they crowd
 t.test("given lines that may be said next, then their beginnings are made, until others take their place", async (t) => {
   const asked: Array<readonly [text: string, isAnswered: boolean]> = []
   const givenUp: Array<string> = []
-  const speak = (text: string, { isAnswered }: Wanted) => {
+  const speak = (text: string, { isAnswered }: SpeechWanted) => {
     asked.push([text, isAnswered])
     return Effect.onInterrupt(Effect.never, () => Effect.sync(() => void givenUp.push(text)))
   }

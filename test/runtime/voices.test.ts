@@ -31,9 +31,12 @@ t.test(
   async (t) => {
     const speak = Effect.gen(function* () {
       const tts = yield* Tts
-      return yield* Effect.forEach(fliteVoices, (voice) => tts.speak("Step two of the plan is a visit.", undefined, voice))
+      const { speaker } = yield* FliteVoices
+      return yield* Effect.forEach(fliteVoices, (voice) =>
+        tts.speak("Step two of the plan is a visit.", undefined, { speech: speaker(voice), key: voice })
+      )
     })
-    const spoken = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(layer({ workers: 1 })))))
+    const spoken = await Effect.runPromise(Effect.scoped(Effect.provide(speak, Layer.fresh(fliteLayer({ workers: 1 })))))
     const louderThanTheLine = 200
     for (const [index, speech] of spoken.entries()) {
       const first = decode(speech).findIndex((sample) => Math.abs(sample) > louderThanTheLine)
