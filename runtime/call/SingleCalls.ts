@@ -44,6 +44,12 @@ const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlac
   return new CallNotPlaced({ reason: `${reason}; try again in ${seconds} s.`, retryAfterSeconds: seconds })
 }
 
+const unsent = () =>
+  new CallNotPlaced({
+    reason: "The engine is so busy that it could not send the call in time, and sent nothing; try again in 1 s.",
+    retryAfterSeconds: 1
+  })
+
 const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
   if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
   if (how.reason !== "permit_lapsed") {
@@ -51,7 +57,7 @@ const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): Cal
     return new CallNotPlaced({ reason: words === undefined ? how.reason : `${how.reason}: ${words}` })
   }
   if (!trunk.isCurrent()) return new CallNotPlaced({ reason: "The telephony configuration has just been changed; try again." })
-  return trunk.trouble() === undefined ? new CallNotPlaced({ reason: how.reason }) : whyResting(trunk, now)
+  return trunk.trouble() === undefined ? unsent() : whyResting(trunk, now)
 }
 
 interface SingleCallServices {

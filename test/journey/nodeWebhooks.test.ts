@@ -18,7 +18,7 @@ const idOf = ({ headers }: Received) => String(headers["x-dograh-delivery-id"])
 t.test("given an agent with two webhook nodes, when the engine dies in its campaign and comes back", async (t) => {
   const to = await receiver(t)
   const world = await World.open(t, {
-    emulator: { ringMillis: 300, seed: 5, talkMillis: 600 },
+    emulator: { ringMillis: 300, seed: 5, talkMillis: 600, talkOnceHeard: true },
     environment: { ORG_CONCURRENCY: "50", WEBHOOK_PRIVATE_TARGETS: "on" }
   })
   const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting: "Hello." } }

@@ -7,7 +7,7 @@ import { aloud, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 t.test(
   "given calls with a greeting, when their organization has recordings and transcripts off, then their runs have neither",
   async (t) => {
-    const world = await World.open(t, { emulator: { ringMillis: 100, talkMillis: 3000 }, greeting: aloud })
+    const world = await World.open(t, { emulator: { ringMillis: 100, talkMillis: 3000, talkOnceHeard: true }, greeting: aloud })
     const { api, dataDir, sql } = world
     const settings = { concurrency_limit: 10, concurrency_reserve: 0 }
     const call = async () => {

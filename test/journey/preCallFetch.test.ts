@@ -52,7 +52,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
 
   const world = await World.open(t, {
     // Whoever answers stays until he has been spoken to, however slow the machine.
-    emulator: { ringMillis: 1000, seed: 3, talkMillis: 3000, talkOnceHeard: true },
+    emulator: { ringMillis: 1000, seed: 3, talkMillis: 6000, talkOnceHeard: true },
     environment: { WEBHOOK_PRIVATE_TARGETS: "on" }
   })
   const { api, emulator } = world
