@@ -146,7 +146,7 @@ t.test("a number that corrects one that was read back takes its place", async (t
   t.strictSame(values([amount], ...paid), { amount: 50 })
 })
 
-t.test("a number that is said into the question for it takes its place as well", async (t) => {
+t.test("a corrected number takes its place before it is asked for again", async (t) => {
   const number = variable("customer_number", "string", "The customer number, as digits.")
   const before = [
     agent("What is your customer number?"),
@@ -159,6 +159,7 @@ t.test("a number that is said into the question for it takes its place as well",
     const cutOff = { _tag: "Assistant", text, calls: [], wasInterrupted: true } as const
     t.strictSame(values([number], ...before, cutOff, ...after), { customer_number: "4792" }, text)
   }
+  t.strictSame(values([number], ...before, agent("Are you still there?"), ...after), { customer_number: "4792" }, "after a silence")
 })
 
 t.test("a yes that only confirms is no value", async (t) => {

@@ -4,7 +4,7 @@ import type { ExtractedVariable, ModelMessage, ModelRequest } from "#core/model/
 import { notUnderstood } from "#core/model/SpeechToText.ts"
 import { beforePronouns, besideValues, fillers, negators, questions } from "./lexicon.ts"
 import { isConfirmation } from "./lines.ts"
-import { hasAsked } from "./Question.ts"
+import { hasAsked, isPresence } from "./Question.ts"
 import { dateIn, digitsIn, nameIn, numbersIn, type Spoken, timeIn } from "./SpokenValues.ts"
 import { meaningsOf } from "./Understanding.ts"
 import { stemOf, stemsOf, wordsOf } from "./words.ts"
@@ -148,8 +148,8 @@ const turnsOf = (messages: ReadonlyArray<ModelMessage>): ReadonlyArray<Turn> => 
   let [asked, question] = ["", ""]
   for (const message of messages) {
     if (message._tag === "Assistant" && message.text !== "") asked = message.text
-    // A line that was cut off before it asked anything leaves the question from before open.
-    if (message._tag === "Assistant" && !isConfirmation(asked) && hasAsked(message)) question = asked
+    // A line that was cut off before it asked anything, or only asks whether somebody is there, leaves the question from before open.
+    if (message._tag === "Assistant" && !isConfirmation(asked) && !isPresence(asked) && hasAsked(message)) question = asked
     if (message._tag !== "User") continue
     const words = wordsOf(message.text)
     const isNumber = digitsIn(words) !== undefined || numbersIn(words).length > 0
