@@ -11,6 +11,8 @@ import type { SpokenUtterance } from "#test/support/utterances.ts"
 /** After so long a silence it is the callee's turn. */
 const turnMillis = 700
 const mostTurns = 60
+/** What the agent says when it has heard nothing for long: the callee says the same again. */
+const checkIn = /^are you still there\b/i
 const never = { after: Number.POSITIVE_INFINITY }
 
 export interface AgentLine {
@@ -27,6 +29,7 @@ export class ScriptedCallee {
   /** When the last turn began: what the agent began to say before it does not answer it. */
   #spokeAt = 0
   #next: CalleeStep | undefined
+  #last: CalleeStep | undefined
 
   /** `spoken`: everything that the script may say. */
   constructor(script: CalleeScript, spoken: ReadonlyMap<string, SpokenUtterance>) {
@@ -51,7 +54,7 @@ export class ScriptedCallee {
     const heard = lines.filter(({ at }) => at > this.#spokeAt).map(({ text }) => text)
     if (heard.length === 0) return
     const step = chooseStep(this.script.callee, this.#used, { node: undefined, heard })
-    this.#next = typeof step === "string" ? undefined : step
+    this.#next = typeof step !== "string" ? step : heard.some((line) => checkIn.test(line)) ? this.#last : undefined
   }
 
   #say(): SpokenUtterance | undefined {
@@ -59,6 +62,7 @@ export class ScriptedCallee {
     if (step?.act._tag !== "Says") return undefined
     this.#spokeAt = nowMillis()
     this.#next = undefined
+    this.#last = step
     this.#used.set(step, (this.#used.get(step) ?? 0) + 1)
     return this.#spoken.get(step.act.text)
   }

@@ -57,7 +57,7 @@ const spoken = (digits: string): string => {
 const readBack = (digits: string): string => `I heard ${[...digits].join(", ")}`
 
 const reached: Part = {
-  callee: [always("Am I speaking with Ada", "yes speaking"), always("still there", "yes")],
+  callee: [always("Am I speaking with Ada", "yes speaking")],
   variables: {},
   path: ["Reach the contact", "Customer number"]
 }
