@@ -11,6 +11,6 @@ t.jobs = transports.length
 for (const [at, transport] of transports.entries()) {
   const skip = transport === "asterisk" && withoutAsterisk
   t.test(`given callees through ${transport}, when all of them are called at once`, { buffered: true, skip }, (t) =>
-    converse(t, { calls: 5, seed: at + 1, transport })
+    converse(t, { calls: 4, seed: at + 1, transport })
   )
 }
