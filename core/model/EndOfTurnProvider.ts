@@ -4,8 +4,8 @@ import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
 import type { EndOfTurn } from "./EndOfTurn.ts"
 import type { ModelError } from "./LanguageModel.ts"
-import { misconfigured } from "./ModelProvider.ts"
-import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+import { serviceOf } from "./ModelProvider.ts"
+import { defineService, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
 
 /** Opens the model for one call, within the call's scope. */
 export type OpenEndOfTurn = Effect.Effect<EndOfTurn, ModelError, Scope.Scope>
@@ -22,8 +22,5 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
 /** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
 export const defineEndOfTurn = <const Fields extends CredentialFields>(definition: Definition<Fields>): EndOfTurnProvider => ({
   ...defineService(definition),
-  open: (given, host) => {
-    const { config, faults } = readConfig(definition, given)
-    return faults[0] === undefined ? definition.open(config, host) : Effect.fail(misconfigured(faults[0].field))
-  }
+  open: (given, host) => serviceOf(definition, given, (config) => definition.open(config, host), Effect.fail)
 })

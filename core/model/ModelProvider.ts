@@ -4,6 +4,7 @@ import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
 import { ModelError, type ModelNode, type OpenLanguageModel } from "./LanguageModel.ts"
 import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+import type { RegisteredKind } from "./VoiceServices.ts"
 
 export interface LanguageModelProvider extends ServiceProvider<"llm"> {
   /** The configuration as it is stored: with missing fields, and with members that are no fields. */
@@ -21,11 +22,27 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
 export const defineLanguageModel = <const Fields extends CredentialFields>(definition: Definition<Fields>): LanguageModelProvider => ({
   ...defineService(definition),
   expected: definition.expected,
-  open: (given, host) => {
-    const { config, faults } = readConfig(definition, given)
-    return faults[0] === undefined ? definition.open(config, host) : Effect.fail(misconfigured(faults[0].field))
-  }
+  open: (given, host) => serviceOf(definition, given, (config) => definition.open(config, host), Effect.fail)
 })
 
-export const misconfigured = (field: string) =>
+const misconfigured = (field: string) =>
   new ModelError({ reason: "refused", isRetryable: false, message: `${field} is missing or not what it must be` })
+const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "it could not be set up: its package has a fault" })
+
+/**
+ * What a definition makes of a stored configuration. `instead`: a service that fails, of a configuration that does not fit the fields, and of a package
+ * that throws: a call must not fail for it before it is made.
+ */
+export const serviceOf = <Kind extends RegisteredKind, Fields extends CredentialFields, A>(
+  definition: ServiceDefinition<Kind, Fields>,
+  given: JsonObject,
+  make: (config: ConfigOf<Fields>) => A,
+  instead: (why: ModelError) => A
+): A => {
+  try {
+    const { config, faults } = readConfig(definition, given)
+    return faults[0] === undefined ? make(config) : instead(misconfigured(faults[0].field))
+  } catch {
+    return instead(faulty)
+  }
+}

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
 import type { ModelError } from "./LanguageModel.ts"
-import { misconfigured } from "./ModelProvider.ts"
-import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+import { serviceOf } from "./ModelProvider.ts"
+import { defineService, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
 import type { SpeechToText } from "./SpeechToText.ts"
 
 export interface RecognizerProvider extends ServiceProvider<"stt"> {
@@ -19,12 +19,13 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
 /** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
 export const defineRecognizer = <const Fields extends CredentialFields>(definition: Definition<Fields>): RecognizerProvider => ({
   ...defineService(definition),
-  recognizer: (given, host) => {
-    const { config, faults } = readConfig(definition, given)
-    return faults[0] === undefined
-      ? definition.recognizer(config, host)
-      : deaf(definition.manifest.provider, misconfigured(faults[0].field))
-  }
+  recognizer: (given, host) =>
+    serviceOf(
+      definition,
+      given,
+      (config) => definition.recognizer(config, host),
+      (why) => deaf(definition.manifest.provider, why)
+    )
 })
 
 /** Cannot be opened, for this reason. */

@@ -3,8 +3,8 @@ import { Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
 import type { ModelError } from "./LanguageModel.ts"
-import { misconfigured } from "./ModelProvider.ts"
-import { defineService, readConfig, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
+import { serviceOf } from "./ModelProvider.ts"
+import { defineService, type ServiceDefinition, type ServiceHost, type ServiceProvider } from "./ServiceProvider.ts"
 import type { TextToSpeech } from "./TextToSpeech.ts"
 
 export interface TextToSpeechProvider extends ServiceProvider<"tts"> {
@@ -19,10 +19,13 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
 /** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
 export const defineTextToSpeech = <const Fields extends CredentialFields>(definition: Definition<Fields>): TextToSpeechProvider => ({
   ...defineService(definition),
-  speaker: (given, host) => {
-    const { config, faults } = readConfig(definition, given)
-    return faults[0] === undefined ? definition.speaker(config, host) : mute(definition.manifest.provider, misconfigured(faults[0].field))
-  }
+  speaker: (given, host) =>
+    serviceOf(
+      definition,
+      given,
+      (config) => definition.speaker(config, host),
+      (why) => mute(definition.manifest.provider, why)
+    )
 })
 
 /** Says nothing, for this reason. */
