@@ -34,7 +34,7 @@ const troubles = {
 const tagsIn = ({ call_tags: tags }: JsonObject): ReadonlyArray<unknown> => (Array.isArray(tags) ? tags : [])
 
 /** What is known as soon as an opt-out is heard. The conversation says the same when it next says what it has gathered. */
-const withOptOut = (gathered: JsonObject): JsonObject => ({
+export const withOptOut = (gathered: JsonObject): JsonObject => ({
   ...gathered,
   call_disposition: "user_disqualified",
   mapped_call_disposition: "user_disqualified",

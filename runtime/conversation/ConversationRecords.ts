@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import type { CallId, OrganizationId, RunId } from "#core/Id.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
+import { ConversationRecord, withOptOut } from "#core/conversation/ConversationRecord.ts"
 import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
 import * as store from "#core/conversation/ConversationStore.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
@@ -41,7 +41,11 @@ export interface CollectedConversation extends ConversationReport {
   readonly transcriptKey: string | undefined
 }
 
+type LeftCall = Pick<RecordedCall, "callId" | "organizationId" | "runId" | "phoneNumber">
 type CallOfRun = Pick<RecordedCall, "callId" | "organizationId" | "runId">
+
+/** The ordinal of an entry that follows whatever there is. */
+const afterAll = 2_000_000_000
 
 export class ConversationRecords extends Context.Service<
   ConversationRecords,
@@ -52,8 +56,8 @@ export class ConversationRecords extends Context.Service<
     readonly collect: (call: CallOfRun) => Effect.Effect<CollectedConversation | undefined>
     /** The run has it: it is forgotten here. */
     readonly settled: (callId: CallId) => void
-    /** The callee of a call that a former process has left behind had opted out, as its journal says. */
-    readonly optedOut: (call: Pick<RecordedCall, "organizationId" | "runId" | "phoneNumber">) => Effect.Effect<void>
+    /** The callee of a call that a former process has left behind had opted out, as its journal says; its entries may have been lost with it. */
+    readonly optedOut: (call: LeftCall) => Effect.Effect<void>
   }
 >()("runtime/conversation/ConversationRecords") {
   static readonly layer = Layer.effect(
@@ -74,8 +78,15 @@ export class ConversationRecords extends Context.Service<
       const open = new Set<CallId>()
       const running = yield* FiberMap.make<CallId>()
       const fork = yield* FiberMap.runtime(running)()
-      const optOut = ({ organizationId, phoneNumber, runId }: Pick<RecordedCall, "organizationId" | "runId" | "phoneNumber">) =>
+      const optOut = ({ organizationId, phoneNumber, runId }: LeftCall) =>
         persist(Effect.asVoid(optOuts.add(organizationId, [phoneNumber], { source: "call", runId })))
+      const conclude = ({ callId, organizationId }: LeftCall) =>
+        Effect.gen(function* () {
+          const { gathered } = conversationReport(yield* store.read(sql, callId))
+          const content = storableJson(withOptOut(gathered))
+          yield* store.append(sql, [{ callId, ordinal: afterAll, organizationId, kind: "gathered", content }])
+          known.add(callId)
+        })
       const collect = Effect.fnUntraced(function* (call: CallOfRun) {
         const fiber = FiberMap.getUnsafe(running, call.callId)
         if (fiber._tag === "Some") yield* Fiber.await(fiber.value)
@@ -98,7 +109,7 @@ export class ConversationRecords extends Context.Service<
           known.delete(callId)
           if (open.delete(callId)) metrics.live--
         },
-        optedOut: optOut
+        optedOut: (call) => Effect.andThen(persist(Effect.orDie(conclude(call))), optOut(call))
       })
     })
   ).pipe(Layer.provide(OptOuts.layer))

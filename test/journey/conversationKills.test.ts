@@ -36,9 +36,9 @@ t.test("given a conversation in its second node, whose callee has opted out, whe
       gathered_context: {
         mood: "merry",
         dtmf_digits: "7",
-        call_disposition: "error",
+        call_disposition: "user_disqualified",
         hangup_cause: "node_lost",
-        call_tags: ["error", "user_speech"]
+        call_tags: ["user_disqualified", "user_speech", "opted_out"]
       },
       usage_info: { tts: { "flite#0|||slt": 30 } },
       annotations: { conversation: { turns: 2 } }

@@ -262,6 +262,16 @@ t.test("given a callee who opts out, when the engine is killed before the call e
   const { sql } = world
   const id = await call(number)
   await untilTrue("an opt-out", async () => (await sql`SELECT FROM opt_outs WHERE phone_number = ${number}`).length === 1)
+  // What is said is written some milliseconds later, with what others have said.
+  await untilTrue(
+    "its words",
+    async () =>
+      (
+        await sql`
+          SELECT FROM conversation_entries WHERE content::text LIKE '%stop calling me%'
+          UNION ALL SELECT FROM runs WHERE id = ${id} AND is_completed`
+      ).length > 0
+  )
   await world.end("SIGKILL")
   await world.launch()
   const run = await ended(id)

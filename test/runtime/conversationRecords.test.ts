@@ -187,7 +187,7 @@ t.test("given an opt-out that the database had no time to take, when the process
   const attempt = await begun("+13035550102")
   const lock = await sql.reserve()
   await lock`BEGIN`
-  await lock`LOCK TABLE opt_outs IN ACCESS EXCLUSIVE MODE`
+  await lock`LOCK TABLE opt_outs, conversation_entries IN SHARE ROW EXCLUSIVE MODE`
   const process = conversing(t, attempt, dataDir)
   await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
   await process.killed()
@@ -197,12 +197,16 @@ t.test("given an opt-out that the database had no time to take, when the process
     dataDir,
     Effect.gen(function* () {
       const { hasOptedOut } = (yield* LocalJournal).known(attempt.callId, undefined)
-      yield* ConversationRecords.use((_) => _.optedOut(attempt))
+      // As often as a process that recovers it is killed.
+      for (let time = 1; time <= 2; time++) yield* ConversationRecords.use((_) => _.optedOut(attempt))
+      yield* ended(attempt, "node_lost")
       return hasOptedOut
     })
   )
   t.equal(known, true)
   t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 1)
+  const { gathered_context: gathered } = await runOf(attempt)
+  t.match(gathered, { call_disposition: "user_disqualified", call_tags: ["user_disqualified", "opted_out"] }, "then its run says so")
   t.notMatch(allText(dataDir), new RegExp(canaries.join("|")), "then it has nothing else of the conversation")
 })
 
