@@ -28,18 +28,26 @@ interface Asked {
   readonly patienceMillis: number
 }
 
+/** `close` ends what was opened for it, whatever came of it. */
+export const verdictOf = async (holds: () => Promise<void>, close: () => Promise<void>): Promise<Verdict> => {
+  try {
+    await holds()
+    return {}
+  } catch (error) {
+    if (error instanceof NotAsked) return { notAsked: error.message }
+    throw error
+  } finally {
+    await close()
+  }
+}
+
 export const caseOf = ({ holds, name }: Rule, { adapter, openWorld, patienceMillis }: Asked): Case => ({
   name,
   run: async () => {
     const scene = new Scene(adapter, await openWorld(), patienceMillis)
-    try {
-      await holds(scene)
-      return {}
-    } catch (error) {
-      if (error instanceof NotAsked) return { notAsked: error.message }
-      throw error
-    } finally {
-      await scene.close()
-    }
+    return verdictOf(
+      () => holds(scene),
+      () => scene.close()
+    )
   }
 })

@@ -1,11 +1,12 @@
 /** What every language model must do, as named cases that any test runner can run. It is judged by the parts of its answers and by what its service has seen. */
 import { Effect, Fiber, Result, Stream } from "effect"
-import { type Egress, refusedCode, refusedWords } from "#core/egress/Egress.ts"
+import type { Egress } from "#core/egress/Egress.ts"
 import { isObject } from "#core/Json.ts"
 import type { LanguageModel, ModelError, ModelMessage, ModelPart, ModelRequest, ModelToolCall } from "#core/model/LanguageModel.ts"
 import type { LanguageModelProvider } from "#core/model/ModelProvider.ts"
-import type { Case } from "./Case.ts"
+import { type Case, verdictOf } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import { serviceRules } from "./serviceRules.ts"
 
 type Config = Readonly<Record<string, unknown>>
 export interface ScriptedAnswer {
@@ -184,41 +185,7 @@ const rules: ReadonlyArray<Rule> = [
       demand(isRight, "one call of save with is_coming true", () => inWords(calls), "what was agreed in the call is stored from it")
     }
   },
-  {
-    name: "error: a refused key is told as one, without the key and the conversation",
-    holds: async (scene) => {
-      const { wrongConfig } = scene.world
-      if (wrongConfig === undefined) throw new NotAsked("the model has no key")
-      const { error } = await withModel(scene, (model) => answerOf(model, turn), wrongConfig)
-      demand(
-        error?.reason === "auth" && !error.isRetryable,
-        "an error for the key",
-        () => inWords(error),
-        "only the operator can correct it"
-      )
-      const secrets = Object.values(wrongConfig).filter((value) => typeof value === "string" && value.length > 8)
-      const isKept = [said, ...secrets].every((secret) => error?.message.includes(String(secret)) === false)
-      demand(isKept, "an error without secrets", () => "one of them in it", "errors are logged and shown")
-    }
-  },
-  {
-    name: "egress: it connects to nothing that it may not",
-    holds: async (scene) => {
-      if (scene.world.script === undefined) throw new NotAsked("the model connects to nothing")
-      const none: Egress = {
-        refuses: () => true,
-        lookup: () => (_, __, done) => done(Object.assign(new Error(refusedWords), { code: refusedCode }), []),
-        maySendTo: () => false
-      }
-      const { error } = await withModel({ ...scene, world: { ...scene.world, egress: none } }, (model) => answerOf(model, turn))
-      demand(
-        error !== undefined && !error.isRetryable,
-        "an error that is final",
-        () => inWords(error),
-        "tenants choose the address, and must not reach the operator's network"
-      )
-    }
-  },
+  ...serviceRules<Scene>("model", said, (scene, config) => withModel(scene, (model) => answerOf(model, turn), config)),
   {
     name: "interruption: it ends the work at the service",
     holds: async (scene) => {
@@ -245,14 +212,9 @@ export const languageModelConformance = (provider: LanguageModelProvider, openWo
     name,
     run: async () => {
       const world = await openWorld()
-      try {
-        await holds({ provider, world })
-        return {}
-      } catch (error) {
-        if (error instanceof NotAsked) return { notAsked: error.message }
-        throw error
-      } finally {
-        await world.close()
-      }
+      return verdictOf(
+        () => holds({ provider, world }),
+        () => world.close()
+      )
     }
   }))

@@ -4,7 +4,7 @@ import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerProvider } from "#core/model/RecognizerProvider.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession } from "#core/model/SpeechToText.ts"
-import type { Case } from "./Case.ts"
+import { type Case, verdictOf } from "./Case.ts"
 import { demand, inWords, Nonconformity, NotAsked } from "./Nonconformity.ts"
 import { nowMillis } from "./now.ts"
 
@@ -286,15 +286,10 @@ export const recognizerConformance = (
         demand(error === undefined, "a session", () => inWords(error), "the agent hears nothing without one")
         return opened
       }
-      try {
-        await holds({ provider, world, line, unopened })
-        return {}
-      } catch (error) {
-        if (error instanceof NotAsked) return { notAsked: error.message }
-        throw error
-      } finally {
+      const close = async () => {
         for (const opened of lines) await opened.close()
         await world.close()
       }
+      return verdictOf(() => holds({ provider, world, line, unopened }), close)
     }
   }))

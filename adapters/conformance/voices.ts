@@ -1,11 +1,12 @@
 /** What every voice must do, as named cases that any test runner can run. It is judged by the speech that it gives and by what its service has seen. */
 import { Effect, Fiber, Result, Stream } from "effect"
-import { type Egress, refusedCode, refusedWords } from "#core/egress/Egress.ts"
+import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
 import { type SpeechWanted, speechRates, type TextToSpeech } from "#core/model/TextToSpeech.ts"
 import type { TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
-import type { Case } from "./Case.ts"
+import { type Case, verdictOf } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
+import { serviceRules } from "./serviceRules.ts"
 
 type Config = Readonly<Record<string, unknown>>
 
@@ -148,41 +149,7 @@ const rules: ReadonlyArray<Rule> = [
       demand(error !== undefined, "an error", () => "the end of the speech", "half a sentence would be kept, and said to others as well")
     }
   },
-  {
-    name: "error: a refused key is told as one, without the key and the text",
-    holds: async (scene) => {
-      const { wrongConfig } = scene.world
-      if (wrongConfig === undefined) throw new NotAsked("the voice has no key")
-      const { error } = await speak(scene, short, wrongConfig)
-      demand(
-        error?.reason === "auth" && !error.isRetryable,
-        "an error for the key",
-        () => inWords(error),
-        "only the operator can correct it"
-      )
-      const secrets = Object.values(wrongConfig).filter((value) => typeof value === "string" && value.length > 8)
-      const isKept = [short, ...secrets].every((secret) => error?.message.includes(String(secret)) === false)
-      demand(isKept, "an error without secrets", () => "one of them in it", "errors are logged and shown")
-    }
-  },
-  {
-    name: "egress: it connects to nothing that it may not",
-    holds: async (scene) => {
-      if (scene.world.script === undefined) throw new NotAsked("the voice connects to nothing")
-      const none: Egress = {
-        refuses: () => true,
-        lookup: () => (_, __, done) => done(Object.assign(new Error(refusedWords), { code: refusedCode }), []),
-        maySendTo: () => false
-      }
-      const { error } = await speak({ ...scene, world: { ...scene.world, egress: none } }, short)
-      demand(
-        error !== undefined && !error.isRetryable,
-        "an error that is final",
-        () => inWords(error),
-        "tenants choose the address, and must not reach the operator's network"
-      )
-    }
-  },
+  ...serviceRules<Scene>("voice", short, (scene, config) => speak(scene, short, config)),
   {
     name: "interruption: it ends the work at the service",
     holds: async (scene) => {
@@ -207,14 +174,9 @@ export const voiceConformance = (provider: TextToSpeechProvider, openWorld: () =
     name,
     run: async () => {
       const world = await openWorld()
-      try {
-        await holds({ provider, world })
-        return {}
-      } catch (error) {
-        if (error instanceof NotAsked) return { notAsked: error.message }
-        throw error
-      } finally {
-        await world.close()
-      }
+      return verdictOf(
+        () => holds({ provider, world }),
+        () => world.close()
+      )
     }
   }))
