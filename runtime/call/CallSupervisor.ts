@@ -280,7 +280,7 @@ const launch = (node: Node, listener: EndListener, call: LiveCall, first: Step) 
 }
 
 const endListener = (node: Node, metrics: CallMetrics): EndListener => ({
-  over: (call, how) => call.watcher.over?.(how, call.attempt),
+  over: (call, how) => call.watcher.over?.(how, call),
   lineFree: (call, how) => {
     freeLine(node, call, how)
     call.watcher.lineFree?.(how)

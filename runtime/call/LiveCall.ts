@@ -38,7 +38,7 @@ export interface Dialing {
 
 export interface CallWatcher {
   /** The call is over and its slot still taken: what follows from the end is done before the line goes to another call. */
-  readonly over?: (how: Over, attempt: Attempt) => void
+  readonly over?: (how: Over, call: LiveCall) => void
   /** The line is free and the slot released, unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
   /** The callee heard nothing of what was to be said to them. Called before the end is recorded. */

@@ -220,7 +220,7 @@ const viewOf = Effect.fnUntraced(function* (
     now,
     steady,
     trunk: trunk && { status: trunk.status(), trouble: trunk.trouble(), admits: trunk.admits(), endpoints: trunk.endpoints() },
-    refused: inbox.fatal && { reason: inbox.fatal, detail: trunk?.refusal() ?? "It refused a call." },
+    refused: inbox.fatal,
     breaker: inbox.breaker?.isTripped !== true ? "watching" : inbox.breaker.isSettled ? "tripped" : "settling",
     window: memory.schedule.stateAt(now),
     isJournalWritable: local.failure() === undefined,

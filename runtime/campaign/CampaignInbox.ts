@@ -10,7 +10,7 @@ import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { StuckOn } from "#core/campaign/decide.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { CallWatcher } from "#runtime/call/LiveCall.ts"
+import type { CallWatcher, LiveCall } from "#runtime/call/LiveCall.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
@@ -23,8 +23,8 @@ export class CampaignInbox {
   dueAt = Number.POSITIVE_INFINITY
   /** Contacts came back to `pending` or `retry_wait`. */
   returned = false
-  /** A refusal that only a person can fix. */
-  fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
+  /** A refusal that only a person can fix, in the words of the trunk that was asked, which may not be there any more. */
+  fatal: { readonly reason: "auth_refused" | "no_credit" | "misconfigured"; readonly detail: string } | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
   /** Set while the actor waits for something that should be short: what it is, and since when. */
@@ -86,12 +86,13 @@ export class CampaignInbox {
     this.wake()
   }
   /** A call of the campaign has ended. Called before its slot goes to another call and before the end is recorded. */
-  over(how: Over, { callId, campaign }: Attempt, at: SteadyTime.SteadyMillis): void {
+  over(how: Over, { attempt: { callId, campaign }, trunk }: Pick<LiveCall, "attempt" | "trunk">, at: SteadyTime.SteadyMillis): void {
     if (campaign?.breakerEpoch !== this.breakerEpoch) return
+    const detail = trunk.refusal() ?? "It refused a call."
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
     if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
-      this.fatal = how.reason
-    if (how._tag === "Ended" && how.cause === "no_credit") this.fatal = "no_credit"
+      this.fatal = { reason: how.reason, detail }
+    if (how._tag === "Ended" && how.cause === "no_credit") this.fatal = { reason: "no_credit", detail }
     // A refusal that says nothing about the call itself does not count for the breaker.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
@@ -162,7 +163,7 @@ export class CampaignInboxes extends Context.Service<
           return open
         },
         watcher: (id) => ({
-          over: (how, attempt) => inboxes.get(id)?.over(how, attempt, SteadyTime.nowOf(clock)),
+          over: (how, call) => inboxes.get(id)?.over(how, call, SteadyTime.nowOf(clock)),
           greetingMissed: () => inboxes.get(id)?.greetingMissed(),
           recorded: (how, recorded, attempt) => inboxes.get(id)?.hear(how, recorded, attempt),
           gone: (attempt) => inboxes.get(id)?.gone(attempt)
