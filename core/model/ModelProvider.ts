@@ -27,7 +27,11 @@ export const defineLanguageModel = <const Fields extends CredentialFields>(defin
 
 const misconfigured = (field: string) =>
   new ModelError({ reason: "refused", isRetryable: false, message: `${field} is missing or not what it must be` })
-const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "it could not be set up: its package has a fault" })
+/** What it threw may say anything, secrets included: only its kind is told. */
+const faulty = (thrown: unknown) => {
+  const kind = thrown instanceof Error ? thrown.name : typeof thrown
+  return new ModelError({ reason: "broken", isRetryable: false, message: `its package has a fault: it threw a ${kind} when it was set up` })
+}
 
 /**
  * What a definition makes of a stored configuration. `instead`: a service that fails, of a configuration that does not fit the fields, and of a package
@@ -42,7 +46,7 @@ export const serviceOf = <Kind extends RegisteredKind, Fields extends Credential
   try {
     const { config, faults } = readConfig(definition, given)
     return faults[0] === undefined ? make(config) : instead(misconfigured(faults[0].field))
-  } catch {
-    return instead(faulty)
+  } catch (thrown) {
+    return instead(faulty(thrown))
   }
 }

@@ -329,14 +329,16 @@ export class Talk {
     const pause = { text, isAnswer, audio, expects: this.#expects, language } as const
     const model = this.#endOfTurn
     const asked = Effect.suspend(() => model.probability(pause)).pipe(
-      Effect.catchDefect(() => Effect.fail(faulty)),
+      Effect.catchDefect((defect) => Effect.fail(faulty(defect))),
       Effect.catch((error) => Effect.andThen(this.#withoutModel(model, error), endOfTurnRules.probability(pause)))
     )
     this.#workshop.fork(Effect.ignore(Effect.map(asked, judged)))
   }
 }
 
-const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "it has a fault" })
+/** What it threw may hold what the callee said: only its kind is told. */
+const faulty = (defect: unknown) =>
+  new ModelError({ reason: "broken", isRetryable: false, message: `it threw a ${defect instanceof Error ? defect.name : typeof defect}` })
 const unheard = new Int16Array(0)
 /** A turn is noticed this long after its first sound. */
 const beforeVoiceMillis = 200

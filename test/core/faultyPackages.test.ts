@@ -13,7 +13,7 @@ const host = { egress: trunksOf(OrganizationId.make(1)) }
 const manifest = <const Kind extends string>(kind: Kind) =>
   ({ contract: 1, kind, provider: "acme", title: "Acme", description: "" }) as const
 const throws = () => {
-  throw new Error("of the package's own")
+  throw new TypeError("of the package's own")
 }
 const hints = { language: "en-US", keyterms: [], phrases: [] }
 
@@ -31,6 +31,6 @@ t.test("given packages that throw where they are set up, then each is a service 
   for (const [name, use] of Object.entries(uses)) {
     const failure = await Effect.runPromise(Effect.flip(Effect.scoped(Effect.asVoid(use as Effect.Effect<unknown, ModelError>))))
     t.ok(failure instanceof ModelError, name)
-    t.match(failure, { reason: "broken", message: /its package has a fault/ }, name)
+    t.match(failure, { reason: "broken", message: "its package has a fault: it threw a TypeError when it was set up" }, name)
   }
 })
