@@ -37,8 +37,8 @@ export interface TextToSpeech {
   readonly ownsQueue: boolean
   readonly atOnce: number
   /**
-   * Bytes of the format, cut anywhere, in arrays that do not change any more. Ends once the whole text has been given, and fails if it cannot be: half a sentence must not pass for a whole
-   * one. Gives nothing if nothing in the text can be said. Interrupting the stream ends the request at the service.
+   * Bytes of the format, cut anywhere, in arrays that do not change any more. Ends once the whole text has been given, and fails if it cannot be: half
+   * a sentence must not pass for a whole one. Gives nothing if nothing in the text can be said. Interrupting the stream ends the request at the service.
    */
   readonly speak: (text: string, wanted: SpeechWanted) => Stream.Stream<Uint8Array, ModelError>
 }

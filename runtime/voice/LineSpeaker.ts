@@ -33,7 +33,10 @@ interface HeardLine {
 
 interface SpeakerPorts {
   readonly playout: Playout
-  /** `aheadMillis`: how much is to be heard before it. `part`: of speech that comes in parts, which together are what is made. Undefined when nothing in the text can be said. Fails when it cannot be made. */
+  /**
+   * `aheadMillis`: how much is to be heard before it. `part`: of speech that comes in parts, which together are what is made. Undefined when nothing in
+   * the text can be said. Fails when it cannot be made.
+   */
   readonly speak: (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) => Effect.Effect<MadeSpeech | undefined, unknown>
   readonly record: (recording: RecordingName) => Effect.Effect<MadeSpeech, unknown>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>

@@ -10,14 +10,19 @@ interface PhoneFrames {
   readonly end: () => Uint8Array
 }
 
-const nothing = new Uint8Array(0)
-const joined = (a: Uint8Array, b: Uint8Array): Uint8Array => {
-  if (a.length === 0) return b
-  const both = new Uint8Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
+/** In memory of their own. */
+export const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
+
+const nothing = new Uint8Array(0)
+const joined = (a: Uint8Array, b: Uint8Array): Uint8Array => (a.length === 0 ? b : wholeOf([a, b]))
 
 /** Of whole samples. They may begin at an odd byte of their buffer, where no array of samples can. */
 const samplesOf = (bytes: Uint8Array): Int16Array => {

@@ -10,7 +10,7 @@ import { ModelError } from "#core/model/LanguageModel.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { countPool } from "#runtime/metrics/SpeechMetrics.ts"
-import { makePhoneFrames } from "./PhoneFrames.ts"
+import { makePhoneFrames, wholeOf } from "./PhoneFrames.ts"
 import { makeSpeechCache, type SpeechCache } from "./SpeechCache.ts"
 import { makeSpeechTurns } from "./SpeechTurns.ts"
 
@@ -19,6 +19,7 @@ const cacheBytes = 16 * 1024 * 1024
 const maxWaiting = 1024
 /** Five minutes: a service that speaks without end must not exhaust the memory. */
 const maxSpeechBytes = 2_400_000
+
 export interface ServiceSpeechOptions {
   /** For all of a text. */
   readonly timeoutMillis?: number
@@ -52,16 +53,6 @@ interface State {
 
 const failed = (reason: ModelError["reason"], message: string) => new ModelError({ reason, isRetryable: true, message })
 const stopping = new ModelError({ reason: "unreachable", isRetryable: false, message: "the engine is stopping" })
-
-const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
 
 /** Secrets are among the settings, and need not be in the cache. */
 const keyOf = ({ key }: ChosenVoice, text: string): string => createHash("sha256").update(key).update("\0").update(text).digest("base64")

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
+import { encode } from "#core/audio/Mulaw.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
@@ -116,17 +117,12 @@ const silence = (line: Loopback, frames = 155) => talk(line, frames)
 const left = ["MachineDetected", "MessageOver"]
 
 t.test("a machine is one, though the process stalls for most of its greeting", async (t) => {
-  const syllables = (line: Loopback) => {
-    for (const loudness of [9000, 0, 9000, 0, 9000]) line.stallWhile(loudness === 0 ? 3 : 12, loudness)
+  const frame = (loudness: number) => encode(Int16Array.from({ length: 160 }, (_, at) => loudness * Math.sin(at * at)))
+  const syllables = [12, 3, 12, 3, 12].flatMap((frames, index) => Array.from({ length: frames }, () => frame(index % 2 === 0 ? 9000 : 0)))
+  const greets = (line: Loopback) => {
+    const stalls = Effect.sync(() => line.stallOver(syllables))
+    return Effect.repeat(Effect.andThen(stalls, talk(line, 3)), { times: 5 })
   }
-  const greets = (line: Loopback) =>
-    Effect.repeat(
-      Effect.andThen(
-        Effect.sync(() => syllables(line)),
-        talk(line, 3)
-      ),
-      { times: 5 }
-    )
   const { events } = await spokenTo((line) => steps(silence(line, 15), greets(line), silence(line, 40)))
   t.strictSame(events, ["MachineDetected"])
 })

@@ -88,14 +88,6 @@ export const loopback = (lag: Lag = 0) => {
       step(callee)
     }
   }
-  /** Stalls the process while the callee is heard at this loudness: all of these frames arrive at its end. */
-  const stallWhile = (frames: number, loudness = 0) => {
-    for (let frame = 0; frame < frames; frame++) {
-      for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
-      for (const listener of listeners) listener.frame(callee)
-    }
-    now += frames * 20
-  }
   const end = (why: string, how: MediaEnd = "unknown") => {
     for (const listener of listeners.splice(0)) listener.closed(how, why)
   }
@@ -112,7 +104,7 @@ export const loopback = (lag: Lag = 0) => {
   const room = (has: boolean) => {
     hasRoom = has
   }
-  return { pacer, media, sent, heard: carrier.heard, skipped, step, talk, stall, stallOver, stallWhile, end, room }
+  return { pacer, media, sent, heard: carrier.heard, skipped, step, talk, stall, stallOver, end, room }
 }
 export type Loopback = ReturnType<typeof loopback>
 

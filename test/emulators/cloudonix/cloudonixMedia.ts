@@ -12,7 +12,7 @@ interface CloudonixNames {
 }
 
 export const cloudonixWords = ({ callId, domain, from, to, token: session }: CloudonixNames, hasMarks: boolean): MediaWords => {
-  const { cleared, played, start = () => ({}), ...words } = twilioWords(domain, callId)
+  const { cleared, played, start, ...words } = twilioWords(domain, callId)
   const named = (message: object) => ({ ...message, start: { ...Reflect.get(message, "start"), session, from, to, context: {} } })
   const marks = hasMarks && cleared !== undefined && played !== undefined ? { cleared, played } : {}
   return { ...words, ...marks, start: () => named(start()) }

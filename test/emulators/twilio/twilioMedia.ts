@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from "node:crypto"
 import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
 
-export const twilioWords = (accountSid: string, callSid: string): MediaWords => {
+export const twilioWords = (accountSid: string, callSid: string): MediaWords & Required<Pick<MediaWords, "start">> => {
   const streamSid = `MZ${randomBytes(16).toString("hex")}`
   let sequence = 0
   let playedMillis = 0
