@@ -42,10 +42,11 @@ const hangoverMillis = 100
 // A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence.
 // Silence is counted in frames, not by the clock, which goes on while the process is stalled.
 const absentMillis = frameMillis / 3
-// A line that has sent this much silence without a gap sends all of it: what is missing there is a stall, and counts as little as can be. Codecs
-// that leave silence out send less of it first (AMR seven frames, 3GPP TS 26.093).
+// A line that has sent so much more silence than it left out sends all of it: what is missing there is a stall, and no silence. Codecs that leave
+// silence out send less of it first (AMR eight frames, 3GPP TS 26.093).
 const sentSilenceMillis = 240
-const stalledMillis = frameMillis / 9
+/** Such a line stalls for less. A longer gap counts as the silence of a person who waits. */
+const longestStallMillis = 6000
 
 /** Tells whether a frame is speech, by its level above the line's noise. */
 export const makeGate = () => {
@@ -73,9 +74,11 @@ export const makeAmd = (): Amd => {
   let startedAt: number | undefined
   let speechMillis = 0
   let silentMillis = 0
-  /** Of silence that was sent, without a gap. */
+  /** How much more silence was sent than left out, since the last speech. */
   let sentMillis = 0
   let sendsSilence = false
+  /** Of the gap that is going on. */
+  let missingMillis = 0
   let isSettled = false
   let isBeep = false
 
@@ -95,6 +98,7 @@ export const makeAmd = (): Amd => {
   }
 
   const hear = (frame: PcmFrame): AmdVerdict | undefined => {
+    missingMillis = 0
     isBeep = tone.push(frame) >= beepMillis
     const isLoud = isSpeech(frame.level)
     sentMillis = isLoud ? 0 : sentMillis + frameMillis
@@ -103,8 +107,10 @@ export const makeAmd = (): Amd => {
   }
 
   const miss = (): AmdVerdict | undefined => {
-    sentMillis = 0
-    return onSilence(sendsSilence ? stalledMillis : absentMillis)
+    sentMillis = Math.max(0, sentMillis - frameMillis)
+    missingMillis += frameMillis
+    if (!sendsSilence) return onSilence(absentMillis)
+    return missingMillis > longestStallMillis ? onSilence(frameMillis) : undefined
   }
 
   return {

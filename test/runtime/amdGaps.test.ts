@@ -42,6 +42,17 @@ t.test("a machine on a line that has sent silence is one, however long its audio
   t.equal(judge([...speaks(1.5), ...frames(5, undefined)], speaks(2)), "machine")
 })
 
+t.test("a machine that pauses on a line that stalls in each pause is still a machine", async (t) => {
+  const pauses = [...frames(0.3, quiet), ...frames(1.2, undefined), ...frames(0.3, quiet)]
+  const said = [...speaks(0.8), ...pauses, ...speaks(0.8), ...pauses, ...speaks(1.5)]
+  for (const before of [0.24, 1]) t.equal(judge(said, [], 0, before), "machine", `${before} s of silence sent before`)
+})
+
+t.test("a line that stalls while it sends its first silence is known to send it", async (t) => {
+  const stalling = [...frames(0.2, quiet), ...frames(0.06, undefined), ...frames(0.2, quiet)]
+  t.equal(judge([...stalling, ...speaks(1.5), ...frames(3, undefined)], speaks(2), 0, 0), "machine")
+})
+
 t.test("a person on a line that has sent silence, and stops, is a person in the end", async (t) => {
   t.equal(judge(speaks(0.6), frames(7, undefined)), "human")
 })
