@@ -63,7 +63,7 @@ import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
 import * as SpokenTts from "./voice/SpokenTts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
-const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
+const files = Layer.unwrap(Effect.map(Config, ({ dataDir, filesDir }) => Files.layerLocal(filesDir ?? join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
 const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const serverInfo = Layer.unwrap(

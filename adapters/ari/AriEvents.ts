@@ -193,6 +193,8 @@ const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Conn
 const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const heard = () => resume(Effect.succeed(true))
+    // Each call that is looked up after a crash waits for a pong of its own.
+    socket.setMaxListeners(0)
     socket.once("pong", heard)
     if (socket.readyState === WebSocket.OPEN) socket.ping()
     return Effect.sync(() => socket.off("pong", heard))

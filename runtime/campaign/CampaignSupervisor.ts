@@ -10,6 +10,7 @@ import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CampaignId } from "#core/Id.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { sqlFailuresOf } from "#runtime/postgres/sqlState.ts"
 import { CampaignActor } from "./CampaignActor.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
@@ -23,6 +24,8 @@ const RESUME_AFTER = ["1 minute", "2 minutes", "5 minutes"] as const
 const LONGEST_RESUME = "10 minutes"
 /** How often a campaign checks whether its database is back. */
 const DATABASE_MILLIS = 2000
+/** How often a campaign that is over here checks whether this engine has the database's lock. */
+const LOCK_MILLIS = 250
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
 /** How soon a client should ask again if its pause has not been confirmed by then. */
@@ -44,7 +47,12 @@ export const layer = Campaign.toLayer(
     const actor = yield* CampaignActor
     const inboxes = yield* CampaignInboxes
     const faults = yield* FaultPauses
+    const lock = yield* EngineLock
 
+    /** To an engine that was replaced its campaigns look as if they were over. Their `Run` is for the other one's successor. */
+    const isOver = Effect.gen(function* () {
+      while (!lock.isHeld()) yield* Effect.sleep(LOCK_MILLIS)
+    })
     const proving = Effect.sleep(DEATH_WINDOW_MILLIS).pipe(Effect.andThen(faults.proved(id)), Effect.andThen(Effect.never))
 
     /** Lasts until the campaign neither runs nor is to be resumed by the engine. */
@@ -52,7 +60,7 @@ export const layer = Campaign.toLayer(
       while (true) {
         yield* Effect.raceFirst(actor.run(id), proving)
         const pause = yield* faults.find(id)
-        if (pause === undefined) return
+        if (pause === undefined) return yield* isOver
         yield* Effect.sleep(RESUME_AFTER[pause.tries] ?? LONGEST_RESUME)
         if (!(yield* faults.tryAgain(id, pause))) return
         yield* Effect.logInfo("a campaign that failed is tried again", { tries: pause.tries + 1 })

@@ -126,6 +126,15 @@ const table = {
       allowed: "a path"
     }
   ),
+  filesDir: optional(
+    mapped(text(/\S/), Schema.String, (value) => resolve(value)),
+    {
+      name: "FILES_DIR",
+      description:
+        "Folder for uploaded lists, recordings and transcripts, which an engine and those that stand by for it share. Default: `files` in `DATA_DIR`.",
+      allowed: "a path"
+    }
+  ),
   databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "DATABASE_URL",
     description:
@@ -225,8 +234,15 @@ const table = {
     name: "NODE_NAME",
     default: "node1",
     description:
-      "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. One engine uses a database and schema at a time; a second one waits for it to end.",
+      "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. One engine uses a database and schema at a time; others stand by.",
     allowed: "1 to 32 of a-z, 0-9 and -"
+  }),
+  takeoverSeconds: required(number(2.5, 600), {
+    name: "TAKEOVER_AFTER",
+    default: "2.5",
+    description:
+      "While this engine stands by: after how many seconds without a sign of life it takes the place of the other one, and hangs up its calls.",
+    allowed: "a number from 2.5 to 600"
   }),
   callRate: required(integer(1, 1000), {
     name: "CALL_RATE",

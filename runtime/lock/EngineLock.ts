@@ -2,9 +2,9 @@
  * One engine per database and schema: two engines would each count only their own calls, and settle those of the other. The engine that has
  * the lock proves it twice a second with a statement on the session that holds it; `isHeld` is asked right before anything is dialed.
  *
- * A second engine waits until the first one has ended (as in a rolling restart), and gives up after a while. An engine that loses its session
- * dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine has taken its place, it shuts down in
- * order: the other one has settled its calls.
+ * A second engine stands by until the first one has ended (as in a rolling restart) or has been silent for `TAKEOVER_AFTER`. An engine that loses its
+ * session dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine has taken its place, it shuts down
+ * in order: the other one has settled its calls.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
@@ -13,28 +13,19 @@ import { hostname, uptime } from "node:os"
 import { nowOf } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
-import { judge, PROOF_MILLIS } from "./Incumbent.ts"
-import { isGone, ownName } from "./Process.ts"
+import { FENCED_MILLIS, judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
+import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "500 millis"
 const LOOK = "250 millis"
 const RECONNECT = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
-/** How long an engine may take to shut down, in addition to the time that its calls get. */
-const EXTRA_PATIENCE_MILLIS = 30_000
 /** How far the wall clock may get ahead of steady time between proofs. If it gets further, the machine may have been suspended. */
 const SUSPENDED_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
   `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
-
-/** Another engine has the database and did not release it in time. */
-class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { by: Schema.String }) {
-  override get message(): string {
-    return `This database belongs to ${this.by}. One engine uses a database and schema at a time: stop that one, or give this one another DATABASE_URL`
-  }
-}
 
 /** Another engine took over while this one could not prove that it had the lock. */
 class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplaced", { by: Schema.String }) {
@@ -106,43 +97,29 @@ class Proof {
   }
 }
 
-/** Waits for the lock, and returns our epoch. */
-const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, patienceMillis: number, proof: Proof) {
+/** Stands by until the lock is ours, and returns our epoch. */
+const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, takeoverMillis: number, proof: Proof) {
   const clock = yield* Clock.Clock
-  const began = nowOf(clock)
-  let beat = ""
-  let beatAt = began
+  const silenceOf = makeSilence()
+  let announced: number | undefined
   while (true) {
     const { holder, seen } = yield* store.observe
-    const now = nowOf(clock)
-    const latest = `${seen?.epoch} ${seen?.beat}`
-    if (latest !== beat) {
-      if (beat === "" && seen?.released === false && holder !== undefined) yield* announce(seen)
-      beat = latest
-      beatAt = now
+    const silentMillis = silenceOf(seen, holder, nowOf(clock))
+    if (seen?.released === false && holder === seen.backend && announced !== seen.epoch) {
+      announced = seen.epoch
+      yield* Effect.logInfo("another engine has this database: this one stands by, and takes over when it ends").pipe(named(seen))
     }
-    const situation = {
-      holder,
-      isGone: seen !== undefined && isGone(seen.process),
-      patienceMillis,
-      seen,
-      silentMillis: now - beatAt,
-      waitedMillis: now - began
-    }
-    switch (judge(situation)) {
+    switch (judge({ holder, isGone: seen !== undefined && isGone(seen.process), seen, silentMillis, takeoverMillis })) {
       case "take": {
         const epoch = yield* take(store, me, seen, proof)
-        if (epoch !== undefined) return epoch
-        break
+        if (epoch === undefined) break
+        if (announced !== undefined) yield* Effect.logInfo("this engine takes over")
+        return epoch
       }
       case "end_session":
-        yield* Effect.logWarning("the session of an engine that no longer answers is ended").pipe(
-          Effect.annotateLogs({ engine: seen === undefined ? "" : nameOf(seen) })
-        )
+        if (seen !== undefined) yield* Effect.logWarning("the session of an engine that no longer answers is ended").pipe(named(seen))
         if (holder !== undefined) yield* store.endSession(holder)
         break
-      case "refuse":
-        return yield* new DatabaseInUse({ by: seen === undefined ? "an engine that is starting" : nameOf(seen) })
       case "wait":
         break
     }
@@ -150,8 +127,7 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, pat
   }
 })
 
-const announce = (seen: Seen) =>
-  Effect.logInfo("another engine has this database; waiting for it to end").pipe(Effect.annotateLogs({ engine: nameOf(seen) }))
+const named = (seen: Seen) => Effect.annotateLogs({ engine: nameOf(seen) })
 
 const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: Seen | undefined, proof: Proof) {
   if (!(yield* store.tryLock)) return undefined
@@ -164,6 +140,8 @@ const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: 
   )
   // Another engine was faster, or the previous one is back.
   if (epoch === undefined) yield* store.unlock
+  // If it was frozen in the middle of a transaction, its locks would be in our way.
+  else if (seen?.released === false) yield* store.endSessionsOf(seen.process)
   return epoch
 })
 
@@ -185,12 +163,12 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, pro
 })
 
 const open = Effect.gen(function* () {
-  const { drainSeconds, nodeName } = yield* Config
+  const { nodeName, takeoverSeconds } = yield* Config
   const { config } = yield* PgClient.PgClient
   const proof = new Proof(yield* Clock.Clock)
   const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
-  const patienceMillis = drainSeconds * 1000 + EXTRA_PATIENCE_MILLIS
-  const taken = yield* Deferred.make<void, DatabaseInUse>()
+  const takeoverMillis = Math.max(takeoverSeconds * 1000, FENCED_MILLIS)
+  const taken = yield* Deferred.make<void>()
   const replaced = yield* Deferred.make<never, EngineReplaced>()
   let epoch: number | undefined
 
@@ -206,7 +184,7 @@ const open = Effect.gen(function* () {
   const session = Effect.gen(function* () {
     const { password, types, url } = config
     const connection = yield* PgConnection.make({
-      applicationName: `trunkline ${nodeName} lock`,
+      applicationName: `${applicationOf(nodeName)} lock`,
       connectTimeout: CONNECT_TIMEOUT,
       keepAlive: "5 seconds",
       password,
@@ -215,7 +193,7 @@ const open = Effect.gen(function* () {
     })
     const store = lockStore(connection)
     yield* store.prepare
-    if (epoch === undefined) epoch = yield* acquire(store, me, patienceMillis, proof)
+    if (epoch === undefined) epoch = yield* acquire(store, me, takeoverMillis, proof)
     else {
       yield* resume(store, epoch, proof)
       yield* Effect.logInfo("the engine has its lock again")
@@ -236,11 +214,9 @@ const open = Effect.gen(function* () {
     Effect.catchTag("SqlError", lose),
     Effect.andThen(Effect.sleep(RECONNECT)),
     Effect.forever,
-    Effect.catchTags({
-      DatabaseInUse: (error) => Deferred.fail(taken, error),
-      EngineReplaced: (error) =>
-        Effect.andThen(Effect.logError("another engine has taken over, and this one ends"), Deferred.fail(replaced, error))
-    })
+    Effect.catchTag("EngineReplaced", (error) =>
+      Effect.andThen(Effect.logError("another engine has taken over, and this one ends"), Deferred.fail(replaced, error))
+    )
   )
   yield* Effect.forkScoped(held)
   yield* Deferred.await(taken)

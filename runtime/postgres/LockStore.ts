@@ -2,6 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import { sessionMark } from "#runtime/process/ProcessName.ts"
 import { destroy } from "./connectionSocket.ts"
 
 /** A session that has not answered for this long is given up. */
@@ -14,7 +15,7 @@ export interface Identity {
   readonly process: string
 }
 
-/** The lock's row, and which session holds the lock itself. */
+/** The lock's row. */
 export interface Seen {
   readonly epoch: number
   readonly node: string
@@ -26,10 +27,6 @@ export interface Seen {
   readonly since: Date
   readonly beat: number
   readonly released: boolean
-  /** Time since the last beat, by the clock of the database, which may have been set in the meantime. */
-  readonly ageMillis: number
-  /** The backend of the session that holds the lock now. */
-  readonly holder: number | undefined
 }
 
 // The schema is part of the key: engines in two schemas of one database have nothing in common.
@@ -63,7 +60,7 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
     // A beat that a crash of Postgres takes back has proven what it had to prove.
     prepare: ask("SELECT set_config('synchronous_commit', 'off', false)"),
 
-    /** `seen` is undefined while no engine has ever had the lock. */
+    /** The row, undefined while no engine has ever had the lock, and the backend of the session that holds the lock now. */
     observe: Effect.map(ask(observation), observed),
 
     tryLock: Effect.map(ask(`SELECT pg_try_advisory_lock(${key}) AS taken`), ([row]) => row?.["taken"] === true),
@@ -96,6 +93,8 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
       ),
 
     release: (epoch: number) => ask("UPDATE engine_lock SET released = true WHERE epoch = $1::int", [epoch]),
+    /** Ends the sessions of a process that has had the lock, as far as they are ours to end. */
+    endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
     endSession: (backend: number) => ask("SELECT pg_terminate_backend($1::int)", [backend])
   }
 }
@@ -103,16 +102,20 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
 export type LockStore = ReturnType<typeof lockStore>
 
 const observation = `
-  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released,
-    extract(epoch FROM clock_timestamp() - l.beat_at)::float8 * 1000 AS "ageMillis", ${holderOf}
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, ${holderOf}
   FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
 
 const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {
   const holder = typeof row?.["holder"] === "number" ? row["holder"] : undefined
   // The columns are named as `Seen` names them, and none is null where there is a row.
-  const seen = row === undefined || row["epoch"] === null ? undefined : ({ ...row, holder } as unknown as Seen)
+  const seen = row === undefined || row["epoch"] === null ? undefined : (row as unknown as Seen)
   return { holder, seen }
 }
+
+const ending = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND pg_has_role(usesysid, 'MEMBER')
+    AND $1::text = ANY (string_to_array(application_name, ' '))`
 
 const taking = `
   INSERT INTO engine_lock (epoch, node, host, pid, process, backend) VALUES (1, $1, $2, $3, $4, pg_backend_pid())

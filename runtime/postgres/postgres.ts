@@ -7,6 +7,7 @@ import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } 
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
+import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { Config } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { refusePooler } from "./Pooler.ts"
@@ -177,7 +178,7 @@ export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDir, databaseUrl, nodeName, tenantDatabaseUrl } = yield* Config
-    const options = { applicationName: `trunkline ${nodeName}`, tenantUrl: tenantDatabaseUrl }
+    const options = { applicationName: applicationOf(nodeName), tenantUrl: tenantDatabaseUrl }
     if (databaseUrl !== undefined)
       return Layer.mergeAll(
         databaseLayer(databaseUrl, options),

@@ -51,14 +51,22 @@ export const environmentOf = (settings: Readonly<Record<string, string>>): NodeJ
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
 }
 
+/** The environment of an engine on the database, with its files in the folder. */
+export const engineEnvironment = ({ folder, url }: Pick<Database, "folder" | "url">, settings: Readonly<Record<string, string>>) =>
+  environmentOf({ ...defaults, ...settings, DATABASE_URL: url, DATA_DIR: folder })
+
 export const startEngine = (
-  { folder, url }: Pick<Database, "folder" | "url">,
+  database: Pick<Database, "folder" | "url">,
   { cwd, environment, file = "../../runtime/start.js", nodeOptions = [] }: EngineSettings = {}
 ): Effect.Effect<Engine, never, Scope.Scope> =>
   Effect.gen(function* () {
     const key = randomBytes(16).toString("hex")
-    const settings = { ...defaults, ...environment, API_KEY: key, DATABASE_URL: url, DATA_DIR: folder }
-    const child = yield* startChild({ cwd, file, environment: environmentOf(settings), nodeOptions })
+    const child = yield* startChild({
+      cwd,
+      file,
+      environment: engineEnvironment(database, { ...environment, API_KEY: key }),
+      nodeOptions
+    })
     const [, site = ""] = yield* child.line(/^Trunkline is ready at (\S+)/).pipe(Effect.timeout(READY_TIMEOUT), Effect.orDie)
     const agent = yield* Effect.acquireRelease(
       Effect.sync(() => new Agent({ keepAlive: true, timeout: idleMillis })),

@@ -16,6 +16,7 @@ import { amd } from "./amd.ts"
 import type { Benchmark } from "./Benchmark.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
+import { failover } from "./failover.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { gateway } from "./gateway.ts"
 import { greetings } from "./greetings.ts"
@@ -56,6 +57,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   listsOfRuns,
   rate,
   recovery,
+  failover,
   start,
   actors,
   gateway,

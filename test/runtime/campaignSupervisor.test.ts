@@ -8,6 +8,7 @@ import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { wait } from "#test/support/campaignScene.ts"
 import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
@@ -34,7 +35,7 @@ const supervise = (
           )
       })
       const engine = CampaignSupervisor.layerSignals.pipe(
-        Layer.provideMerge(CampaignSupervisor.layer),
+        Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
         Layer.provideMerge(Layer.mergeAll(actor, inboxes, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(TestRunner.layer)
       )

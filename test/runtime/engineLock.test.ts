@@ -5,18 +5,17 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
-import { judge, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
+import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
 import { lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
+import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const incumbent: Seen = {
-  ageMillis: 100,
   backend: 10,
   beat: 5,
   epoch: 1,
-  holder: 10,
   host: "elsewhere",
   node: "one",
   pid: 4242,
@@ -24,51 +23,59 @@ const incumbent: Seen = {
   released: false,
   since: new Date(0)
 }
-const situation: Situation = { holder: 10, isGone: false, patienceMillis: 60_000, seen: incumbent, silentMillis: 0, waitedMillis: 0 }
-const late = { waitedMillis: 60_000 }
+const situation: Situation = { holder: 10, isGone: false, seen: incumbent, silentMillis: 0, takeoverMillis: 4000 }
 
 t.test("given whoever has the lock, or had it", async (t) => {
   const check = (name: string, expected: Verdict, changes: Partial<Situation>, seen: Partial<Seen> = {}) =>
     t.equal(judge({ ...situation, seen: { ...incumbent, ...seen }, ...changes }), expected, name)
+  const nobody = { holder: undefined }
 
-  check("nobody ever had it", "take", { holder: undefined, seen: undefined })
+  check("nobody ever had it", "take", { ...nobody, seen: undefined })
   check("somebody has it who is about to write his row", "wait", { seen: undefined })
-  check("for longer than anybody would wait", "refuse", { seen: undefined, ...late })
-  check("it was released", "take", { holder: undefined }, { holder: undefined, released: true })
+  check("and never does", "end_session", { seen: undefined, silentMillis: 4000 })
+  check("it was released", "take", nobody, { released: true })
   check("it is just being released", "wait", {}, { released: true })
-  check("and never is", "refuse", late, { released: true })
+  check("and never is", "end_session", { silentMillis: 4000 }, { released: true })
 
-  check("its engine beats", "wait", { waitedMillis: 59_999 })
-  check("and does so for longer than anybody would wait", "refuse", late)
-  check("its engine is late for a beat when the waiting is over", "refuse", { ...late, silentMillis: 2999 })
-  check("its engine may have ended when the waiting is over", "wait", { ...late, silentMillis: 3000 })
+  check("its engine beats", "wait", {})
+  check("its engine is late for a beat", "wait", { silentMillis: 3999 })
+  check("its engine is silent", "end_session", { silentMillis: 4000 })
+  check("its process is seen to have ended, and may have dialed a moment ago", "wait", { isGone: true, silentMillis: 2499 })
+  check("its process is seen to have ended", "end_session", { isGone: true, silentMillis: 2500 })
 
-  check("its host has vanished, almost half a minute ago", "wait", { silentMillis: 29_999 })
-  check("its host has vanished", "end_session", { silentMillis: 30_000 })
-  check("it has vanished before anybody came, by the clock of the database", "end_session", { silentMillis: 3000 }, { ageMillis: 30_000 })
-  check("that clock alone proves nothing", "wait", { silentMillis: 2999 }, { ageMillis: 3_600_000 })
-  check("its process is seen to have ended, and may have dialed a moment ago", "wait", { isGone: true, silentMillis: 2999 })
-  check("its process is seen to have ended", "end_session", { isGone: true, silentMillis: 3000 })
-
-  check("its session has ended, and it may come back", "wait", { silentMillis: 4999 }, { holder: undefined })
-  check("it does not come back", "take", { silentMillis: 5000 }, { holder: undefined })
-  check("its session has ended, and its process too", "take", { isGone: true }, { holder: undefined })
-  check("another one has taken it, and is about to write its row", "wait", { isGone: true, silentMillis: 60_000 }, { holder: 11 })
-  check("and never does", "refuse", { ...late, silentMillis: 60_000 }, { holder: 11 })
+  check("its session has ended, and it may come back", "wait", { ...nobody, silentMillis: 3999 })
+  check("it does not come back", "take", { ...nobody, silentMillis: 4000 })
+  check("its session has ended, and its process too", "take", { ...nobody, isGone: true })
+  check("another one has taken it, and is about to write its row", "wait", { holder: 11, isGone: true, silentMillis: 3999 })
 })
 
-t.test("given a host that dies and leaves its session behind, then another engine takes its place, and not before", async (t) => {
+t.test("given looks at an engine that does not beat", async (t) => {
+  const silenceOf = makeSilence()
+  const silences = (...looks: ReadonlyArray<readonly [at: number, seen?: Partial<Seen>, holder?: number | "nobody"]>) =>
+    looks.map(([at, seen, holder = 10]) => silenceOf({ ...incumbent, ...seen }, holder === "nobody" ? undefined : holder, at))
+  t.strictSame(silences([1000], [1250], [1500]), [0, 250, 500], "then its silence grows")
+  t.strictSame(silences([1750, { beat: 6 }], [2000, { beat: 6 }]), [0, 250], "from its last beat on")
+  t.strictSame(silences([62_000, { beat: 6 }]), [750], "but hardly while we, or the database, stood still")
+  t.strictSame(silences([62_250, { beat: 6 }, "nobody"]), [1000], "it goes on when its session has ended")
+  t.strictSame(silences([62_500, { beat: 6 }, 11]), [0], "but is not that of whoever has the lock since")
+})
+
+t.test("given a host that dies and leaves its session behind, then an engine that stands by takes its place, and not before", async (t) => {
   const { url } = await openDatabase(t)
   const address = Redacted.make(url)
+  const process = "another boot and process"
   const row = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ epoch: number; node: string }>`SELECT epoch, node FROM engine_lock`)
-  const lock = Layer.build(EngineLock.layer).pipe(Effect.provide(Config.layerOf({ DRAIN: "0", NODE_NAME: "two" })))
+  const lock = Layer.build(EngineLock.layer).pipe(Effect.provide(Config.layerOf({ NODE_NAME: "two", TAKEOVER_AFTER: "10" })))
   await runLive(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const session = yield* PgConnection.make({ url: address })
       const dead = lockStore(session)
       t.equal(yield* dead.tryLock, true)
-      yield* dead.take({ host: "elsewhere", node: "one", pid: 4242, process: "" }, undefined)
+      yield* dead.take({ host: "elsewhere", node: "one", pid: 4242, process }, undefined)
+      // It dies in the middle of a transaction, without the way to its session being closed.
+      const pool = yield* PgConnection.make({ applicationName: applicationOf("one", process), url: address })
+      yield* pool.query("BEGIN")
+      yield* pool.query("LOCK TABLE campaigns")
       const waiting = yield* Effect.forkScoped(lock)
       for (let beats = 0; beats < 8; beats++) {
         yield* dead.beat(1)
@@ -76,11 +83,11 @@ t.test("given a host that dies and leaves its session behind, then another engin
       }
       t.match(yield* row, [{ epoch: 1, node: "one" }], "it waits for as long as the other one beats")
       t.equal(waiting.pollUnsafe(), undefined)
-      // As if it had been silent for almost half a minute when the newcomer came.
-      yield* sql`UPDATE engine_lock SET beat_at = clock_timestamp() - interval '28 seconds'`
       yield* Fiber.join(waiting)
       t.match(yield* row, [{ epoch: 2, node: "two" }])
       t.ok(Exit.isFailure(yield* Effect.exit(dead.beat(1))), "and what was left of the first one's session is ended")
+      const sql = yield* SqlClient.SqlClient
+      t.strictSame(yield* sql`SELECT id FROM campaigns`, [], "and so are its transactions, whose locks were in the way")
     }).pipe(Effect.scoped, Effect.provide(clientLayer(address, { applicationName: "test" })), Effect.orDie)
   )
 })

@@ -6,6 +6,7 @@ import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
 import { campaignId, World } from "#test/support/fakes.ts"
@@ -53,7 +54,7 @@ t.test("given a campaign that some node owns, when word comes that something has
         }))
       )
       const engine = CampaignSupervisor.layerSignals.pipe(
-        Layer.provideMerge(CampaignSupervisor.layer),
+        Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
         Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(Layer.merge(CampaignInboxes.layer, TestRunner.layer))
       )
