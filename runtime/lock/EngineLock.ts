@@ -17,7 +17,7 @@ import { FENCED_MILLIS, judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "500 millis"
-const LOOK = "250 millis"
+const LOOK = "100 millis"
 const RECONNECT = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
@@ -112,18 +112,18 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, tak
     switch (judge({ holder, isGone: seen !== undefined && isGone(seen.process), seen, silentMillis, takeoverMillis })) {
       case "take": {
         const epoch = yield* take(store, me, seen, proof)
-        if (epoch === undefined) break
-        if (announced !== undefined) yield* Effect.logInfo("this engine takes over")
-        return epoch
+        if (epoch !== undefined && announced !== undefined) yield* Effect.logInfo("this engine takes over")
+        if (epoch !== undefined) return epoch
+        yield* Effect.sleep(LOOK)
+        break
       }
       case "end_session":
         if (seen !== undefined) yield* Effect.logWarning("the session of an engine that no longer answers is ended").pipe(named(seen))
         if (holder !== undefined) yield* store.endSession(holder)
         break
       case "wait":
-        break
+        yield* Effect.sleep(LOOK)
     }
-    yield* Effect.sleep(LOOK)
   }
 })
 

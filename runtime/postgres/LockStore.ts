@@ -95,7 +95,8 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
     release: (epoch: number) => ask("UPDATE engine_lock SET released = true WHERE epoch = $1::int", [epoch]),
     /** Ends the sessions of a process that has had the lock, as far as they are ours to end. */
     endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
-    endSession: (backend: number) => ask("SELECT pg_terminate_backend($1::int)", [backend])
+    /** Returns once it has ended, or after a second. */
+    endSession: (backend: number) => ask("SELECT pg_terminate_backend($1::int, 1000)", [backend])
   }
 }
 

@@ -91,19 +91,22 @@ const measure = (options: Options) =>
       return dials
     })
     const times = Array.from({ length: timesOf(options) })
+    const ended = (yield* Effect.forEach(times.slice(0, Math.ceil(times.length / 4)), () => replace("SIGTERM"))).flat()
     const killed = (yield* Effect.forEach(times, () => replace("SIGKILL"))).flat()
     const frozen = (yield* Effect.forEach(times, () => replace("SIGSTOP"))).flat()
-    const ended = (yield* Effect.forEach(times.slice(0, Math.ceil(times.length / 4)), () => replace("SIGTERM"))).flat()
     const entries = yield* emulator.entries
     yield* active.close
-    return { ended, entries, frozen, killed }
+    const [{ unknown } = { unknown: Number.NaN }] = yield* Effect.promise(
+      () => database.sql<Array<{ unknown: number }>>`SELECT count(*)::int AS unknown FROM attempts WHERE outcome = 'unknown'`
+    )
+    return { ended, entries, frozen, killed, unknownEach: unknown / (2 * times.length) }
   }).pipe(Effect.scoped)
 
 export const failover: Benchmark = {
   name: "failover",
   run: (options) =>
     Effect.gen(function* () {
-      const { ended, entries, frozen, killed } = yield* measure(options)
+      const { ended, entries, frozen, killed, unknownEach } = yield* measure(options)
       const numbers = entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
       const of = (how: string, values: ReadonlyArray<number>) => [
         {
@@ -124,7 +127,8 @@ export const failover: Benchmark = {
       return [
         ...of("killed", killed),
         ...of("frozen for 10 s", frozen),
-        { name: "failover: numbers dialed twice", value: numbers.length - new Set(numbers).size, unit: "", goal: { atMost: 0 } }
+        { name: "failover: numbers dialed twice", value: numbers.length - new Set(numbers).size, unit: "", goal: { atMost: 0 } },
+        { name: "failover: attempts of which nobody knows what became, for each engine lost", value: unknownEach, unit: "" }
       ]
     })
 }

@@ -2,7 +2,11 @@
  * Two processes on one database: a rolling restart, a mistake in a configuration, a process that was frozen and wakes up. Whatever they do,
  * the callees hear from one of them at a time.
  */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import t, { type Test } from "tap"
+import { removeData } from "#test/support/dataFolder.ts"
 import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
@@ -24,32 +28,33 @@ const another = (t: Test, world: World, environment: Readonly<Record<string, str
   return engine
 }
 
-for (const [what, NODE_NAME] of [
-  ["the same name", "journey"],
-  ["another name", "second"]
-] as const) {
-  t.test(
-    `given an engine that dials, when another one of ${what} is started and the first one dies later`,
-    { buffered: true },
-    async (t) => {
-      const { id, world } = await longCampaign(t)
-      await world.api.start(id)
-      await world.seen("answered", cap)
-      const next = another(t, world, { NODE_NAME })
-      await untilTrue("word of it", () => next.output().includes("stands by"))
-      t.match(next.output(), /engine journey \(process \d+ on \S+, since \S+\)/, "then it stands by, and names the first one")
-      await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
-      t.notOk(next.output().includes("is ready"), "for as long as that one lives")
-      t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
-      const killed = nowMillis()
-      world.engine.kill("SIGKILL")
-      await next.ready
-      await untilTrue("dials of it", () => originatesSince(world, killed).length > cap)
-      const dials = originatesSince(world, 0).map(({ channelId }) => channelId)
-      t.equal(new Set(dials).size, dials.length, "then it takes over, and no attempt is dialed twice")
-      t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
-    }
-  )
+const newFolder = async (t: Test): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-standby-"))
+  t.teardown(() => removeData(folder))
+  return folder
+}
+
+for (const where of ["the same folder", "a folder of its own"]) {
+  t.test(`given an engine that dials, when another one stands by in ${where} and the first one dies`, { buffered: true }, async (t) => {
+    const isApart = where !== "the same folder"
+    const shared = isApart ? { FILES_DIR: await newFolder(t), SECRETS_KEY: "5".repeat(64) } : {}
+    const { id, world } = await longCampaign(t, shared)
+    await world.api.start(id)
+    await world.seen("answered", cap)
+    const next = another(t, world, { ...shared, ...(isApart ? { DATA_DIR: await newFolder(t), NODE_NAME: "second" } : {}) })
+    await untilTrue("word of it", () => next.output().includes("stands by"))
+    t.match(next.output(), /engine journey \(process \d+ on \S+, since \S+\)/, "then it stands by, and names the first one")
+    await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
+    t.notOk(next.output().includes("is ready"), "for as long as that one lives")
+    t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
+    const killed = nowMillis()
+    world.engine.kill("SIGKILL")
+    await next.ready
+    await untilTrue("dials of it", () => originatesSince(world, killed).length > cap)
+    const dials = originatesSince(world, 0).map(({ channelId }) => channelId)
+    t.equal(new Set(dials).size, dials.length, "then it takes over, and no attempt is dialed twice")
+    t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
+  })
 }
 
 t.test("given an engine that stands by, when it is frozen for a while and wakes up", { buffered: true }, async (t) => {
