@@ -52,7 +52,7 @@ t.test("given a database that is slow to accept connections, when an engine is s
   const { url } = await openDatabase(t)
   const address = new URL(url)
   // As a session begins: the engine's first own one, and the first one of its requests.
-  const slow = [/\0trunkline slow\0/, /\0user\0trunkline_/]
+  const slow = [/\0trunkline slow [0-9a-f]+\0/, /\0user\0trunkline_/]
   const delayed: Array<string> = []
   const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) }, () => ({
     fromClient: (chunk) => {
