@@ -1,7 +1,8 @@
 /** The gateway's ports as this node implements them: readiness, ownership of runs, file storage, allowed hosts and origins, and metrics. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { owns } from "#core/run/RunStore.ts"
+import { nowOf } from "#core/SteadyTime.ts"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
@@ -74,7 +75,10 @@ const metrics = Layer.effect(
     const pool = yield* TrunkPool
     const http = yield* CurrentHttpMetrics
     const media = yield* MediaRoom
+    const { isHeld, taken } = yield* EngineLock
+    const clock = yield* Clock.Clock
     const read = yield* metricsText({
+      lock: () => ({ isHeld: isHeld(), isTakeover: taken.isTakeover, seconds: (nowOf(clock) - taken.at) / 1000 }),
       liveCalls: calls.live,
       runningCampaigns: inboxes.open,
       media: media.metrics,

@@ -34,11 +34,19 @@ class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplace
   }
 }
 
+interface Taken {
+  /** Steady milliseconds. */
+  readonly at: number
+  readonly isTakeover: boolean
+}
+
 export class EngineLock extends Context.Service<
   EngineLock,
   {
     /** Whether no other engine can be dialing now. Asked right before anything leaves: the answer holds for that moment only. */
     readonly isHeld: () => boolean
+    /** When this engine got the lock first, and whether from one that had not ended in order. */
+    readonly taken: Taken
     /** The engine is about to stop: from now on `isHeld` is false, although no other engine can have the lock before this one has closed. */
     readonly dialNoMore: () => void
     /** Fails once another engine has taken over. */
@@ -50,7 +58,12 @@ export class EngineLock extends Context.Service<
     Effect.suspend(() => open)
   )
   /** For tests of code that asks `isHeld`. */
-  static readonly layerHeld = Layer.succeed(EngineLock, { dialNoMore: () => {}, isHeld: () => true, replaced: Effect.never })
+  static readonly layerHeld = Layer.succeed(EngineLock, {
+    dialNoMore: () => {},
+    isHeld: () => true,
+    replaced: Effect.never,
+    taken: { at: 0, isTakeover: false }
+  })
 }
 
 /** Milliseconds since the machine was booted, including the time it was suspended. */
@@ -97,7 +110,7 @@ class Proof {
   }
 }
 
-/** Stands by until the lock is ours, and returns our epoch. */
+/** Stands by until the lock is ours. Returns our epoch, and whether the engine before had not ended in order. */
 const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, takeoverMillis: number, proof: Proof) {
   const clock = yield* Clock.Clock
   const silenceOf = makeSilence()
@@ -113,7 +126,7 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, tak
       case "take": {
         const epoch = yield* take(store, me, seen, proof)
         if (epoch !== undefined && announced !== undefined) yield* Effect.logInfo("this engine takes over")
-        if (epoch !== undefined) return epoch
+        if (epoch !== undefined) return { epoch, isTakeover: seen?.released === false }
         yield* Effect.sleep(LOOK)
         break
       }
@@ -165,15 +178,15 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, pro
 const open = Effect.gen(function* () {
   const { nodeName, takeoverSeconds } = yield* Config
   const { config } = yield* PgClient.PgClient
-  const proof = new Proof(yield* Clock.Clock)
+  const clock = yield* Clock.Clock
+  const proof = new Proof(clock)
   const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
   const takeoverMillis = Math.max(takeoverSeconds * 1000, FENCED_MILLIS)
-  const taken = yield* Deferred.make<void>()
+  const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced>()
   let epoch: number | undefined
 
   const beats = Effect.fnUntraced(function* (store: LockStore, mine: number) {
-    yield* Deferred.succeed(taken, undefined)
     while (true) {
       yield* Effect.sleep(BEAT)
       if (yield* proof.by(store.beat(mine))) continue
@@ -193,8 +206,11 @@ const open = Effect.gen(function* () {
     })
     const store = lockStore(connection)
     yield* store.prepare
-    if (epoch === undefined) epoch = yield* acquire(store, me, takeoverMillis, proof)
-    else {
+    if (epoch === undefined) {
+      const acquired = yield* acquire(store, me, takeoverMillis, proof)
+      epoch = acquired.epoch
+      yield* Deferred.succeed(taken, { at: nowOf(clock), isTakeover: acquired.isTakeover })
+    } else {
       yield* resume(store, epoch, proof)
       yield* Effect.logInfo("the engine has its lock again")
     }
@@ -219,10 +235,10 @@ const open = Effect.gen(function* () {
     )
   )
   yield* Effect.forkScoped(held)
-  yield* Deferred.await(taken)
+  const came = yield* Deferred.await(taken)
   let isStopping = false
   const dialNoMore = () => {
     isStopping = true
   }
-  return { dialNoMore, isHeld: () => !isStopping && proof.holds(), replaced: Deferred.await(replaced) }
+  return { dialNoMore, isHeld: () => !isStopping && proof.holds(), replaced: Deferred.await(replaced), taken: came }
 })

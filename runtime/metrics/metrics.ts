@@ -17,8 +17,16 @@ import { CurrentSpeechMetrics, type SpeechMetrics } from "./SpeechMetrics.ts"
 import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
+interface LockMetrics {
+  readonly isHeld: boolean
+  readonly isTakeover: boolean
+  /** Since this engine got the lock first. */
+  readonly seconds: number
+}
+
 /** Read whenever the metrics are. */
 export interface Sources {
+  readonly lock: () => LockMetrics
   readonly liveCalls: () => number
   readonly runningCampaigns: () => number
   readonly media: () => MediaMetrics
@@ -159,6 +167,15 @@ const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Source
   ]
 }
 
+const lockFamilies = ({ lock }: Sources): ReadonlyArray<Family> => {
+  const { isHeld, isTakeover, seconds } = lock()
+  return [
+    gauge("engine_lock_held", "1 while it is certain that no other engine dials on this database, otherwise 0", Number(isHeld)),
+    gauge("engine_lock_seconds", "Since this engine took the database", seconds),
+    gauge("engine_took_over", "1 if it took the place of an engine that had not ended in order, otherwise 0", Number(isTakeover))
+  ]
+}
+
 const mediaFamilies = ({ media }: Sources): ReadonlyArray<Family> => {
   const { framesLate, limit, placed, streams } = media()
   return [
@@ -243,6 +260,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     ...conversationFamilies(conversations),
     ...speechFamilies(speech),
     ...webhookFamilies(webhooks),
+    ...lockFamilies(sources),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),
     ...httpFamilies(sources),

@@ -36,6 +36,7 @@ const panels: ReadonlyArray<Panel> = JSON.parse(read("deploy/monitoring/dashboar
 const families = () =>
   Effect.map(
     metricsText({
+      lock: () => ({ isHeld: true, isTakeover: false, seconds: 1 }),
       liveCalls: () => 0,
       runningCampaigns: () => 0,
       media: () => ({ placed: 0, streams: 0, limit: 1, framesLate: 0 }),
@@ -57,7 +58,7 @@ const families = () =>
   )
 
 /** What PromQL has of its own. */
-const words = new Set(["sum", "rate", "increase", "resets", "histogram_quantile", "by", "up"])
+const words = new Set(["sum", "rate", "increase", "resets", "histogram_quantile", "by", "and", "up"])
 const metricsIn = (expression: string): ReadonlyArray<string> => {
   const withoutLabels = expression
     .replaceAll(/\{[^}]*\}/g, "")

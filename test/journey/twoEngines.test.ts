@@ -49,10 +49,11 @@ for (const where of ["the same folder", "a folder of its own"]) {
     t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
     const killed = nowMillis()
     world.engine.kill("SIGKILL")
-    await next.ready
+    const url = await next.ready
+    t.match(await (await fetch(`${url}/metrics`)).text(), /^\w*engine_took_over 1$/m, "then its metrics say that it took over")
     await untilTrue("dials of it", () => originatesSince(world, killed).length > cap)
     const dials = originatesSince(world, 0).map(({ channelId }) => channelId)
-    t.equal(new Set(dials).size, dials.length, "then it takes over, and no attempt is dialed twice")
+    t.equal(new Set(dials).size, dials.length, "and no attempt is dialed twice")
     t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
   })
 }

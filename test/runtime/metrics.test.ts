@@ -24,6 +24,7 @@ const speech = new SpeechMetrics()
 speech.pools.set("flite", { running: () => 1, waiting: () => 12 })
 speech.pools.set("pocketsphinx", { running: () => 0, waiting: () => 0 })
 const sources: Sources = {
+  lock: () => ({ isHeld: true, isTakeover: false, seconds: 61 }),
   liveCalls: () => 3,
   runningCampaigns: () => 2,
   media: () => ({ placed: 12, streams: 7, limit: 150, framesLate: 9 }),
@@ -72,6 +73,9 @@ t.test("given metrics, when they are read, then there are figures of calls, conn
   t.equal(countOf(figures, 'postgres_statements_running{pool="engine"}'), 1)
   t.equal(countOf(figures, 'postgres_statements_waiting{pool="engine"}'), 1)
   t.equal(figures.values.get('postgres_statements_running{pool="requests"}'), 0)
+  t.equal(countOf(figures, "engine_lock_held"), 1)
+  t.equal(countOf(figures, "engine_lock_seconds"), 61)
+  t.equal(figures.values.get("engine_took_over"), 0)
   t.ok(countOf(figures, "process_resident_memory_bytes") > 1e6)
   t.ok(countOf(figures, "process_cpu_seconds_total") > 0)
   t.ok(figures.values.has('event_loop_delay_seconds{quantile="0.99"}'))
