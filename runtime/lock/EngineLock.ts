@@ -10,7 +10,7 @@ import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { hostname, uptime } from "node:os"
-import { nowOf } from "#core/SteadyTime.ts"
+import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { FENCED_MILLIS, judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
@@ -35,8 +35,7 @@ class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplace
 }
 
 interface Taken {
-  /** Steady milliseconds. */
-  readonly at: number
+  readonly at: SteadyMillis
   readonly isTakeover: boolean
 }
 
