@@ -64,8 +64,8 @@ const speech = (seconds: number): ReadonlyArray<number> => {
       filter[0] = output
       sum += output / (index + 1)
     }
-    // Between syllables it nearly falls silent, as speech does: a detector takes sound without any gaps for noise.
-    const loudness = 0.02 + 0.98 * Math.sin((Math.PI * (n % syllableSamples)) / syllableSamples)
+    // Between syllables it falls to a tenth, as speech does: a detector takes sound that never falls for noise.
+    const loudness = 0.1 + 0.9 * Math.sin((Math.PI * (n % syllableSamples)) / syllableSamples)
     samples.push(sum * loudness)
   }
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1)
