@@ -4,6 +4,7 @@ import type { AgentWire } from "#gateway/wire/Agent.ts"
 import type { CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
 import type { UploadAddress } from "#gateway/wire/File.ts"
 import type { ReadyWire } from "#gateway/wire/Health.ts"
+import type { OptOutListWire } from "#gateway/wire/OptOut.ts"
 import type { PhoneNumberWire } from "#gateway/wire/PhoneNumber.ts"
 import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
@@ -91,6 +92,11 @@ export class Api {
       pages = found.total_pages
     }
     return runs
+  }
+
+  async hasOptedOut(number: string): Promise<boolean> {
+    const query = new URLSearchParams({ phone_number: number })
+    return (await this.#json<Static<typeof OptOutListWire>>("GET", `/organizations/opt-outs?${query}`)).opt_outs.length > 0
   }
 
   async transcript(run: Run): Promise<string> {

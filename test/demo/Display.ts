@@ -29,6 +29,8 @@ const retriesOf = ({ nextRetryAt, retriesWaiting }: Progress): string => {
   return `${retriesWaiting} waiting, ${seconds === 0 ? "the next is due" : `the next due in ${seconds} s`}`
 }
 
+const conversationsOf = ({ conversations: { held, of } = { held: 0, of: 0 } }: Progress): string => `${held} of ${of} held`
+
 const drawMillis = 200
 const terminalMillis = 500
 const plainMillis = 2000
@@ -56,7 +58,8 @@ const blockOf = (progress: Progress): ReadonlyArray<string> => {
     `    ${heading("live")}${gauge} ${live} of ${slots} slots`,
     `    ${heading("dialing")}${dialsPerSecond.toFixed(1)} calls/s`,
     `    ${heading("so far")}${outcomes.map((name) => `${styled(colors[name], String(calls[name]))} ${name}`).join(styled("dim", " · "))}`,
-    `    ${heading("retries")}${retriesOf(progress)}`
+    `    ${heading("retries")}${retriesOf(progress)}`,
+    ...(progress.conversations === undefined ? [] : [`    ${heading("talks")}${conversationsOf(progress)}`])
   ]
 }
 
@@ -64,7 +67,8 @@ const lineOf = (progress: Progress): string => {
   const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
   const counts = outcomes.map((name) => `${calls[name]} ${name}`).join(", ")
   const time = clock(secondsSince(startedAt)).padStart(6)
-  return `${time}  ${done}/${contacts} contacts, ${live}/${slots} live, ${dialsPerSecond.toFixed(1)} calls/s, ${counts}, retries: ${retriesOf(progress)}`
+  const talks = progress.conversations === undefined ? "" : `, talks: ${conversationsOf(progress)}`
+  return `${time}  ${done}/${contacts} contacts, ${live}/${slots} live, ${dialsPerSecond.toFixed(1)} calls/s, ${counts}, retries: ${retriesOf(progress)}${talks}`
 }
 
 const hideCursor = "\x1b[?25l"

@@ -3,6 +3,7 @@ import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import type { Talker } from "#test/emulators/shared/Talker.ts"
 import type { Mode, Provider } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
@@ -17,6 +18,9 @@ export interface SeenCall {
   /** False: the line ended before there was any audio on it, so there is nothing to record. */
   readonly hasAudio: boolean
 }
+
+/** Who talks at this number; undefined: the number itself says what its callee does. `press` presses a key of their phone. */
+type TalkerOf = (number: string, press: (digit: string) => void) => Pick<Talker, "next"> | undefined
 
 export interface FarEnd {
   readonly mode: Mode
@@ -37,6 +41,8 @@ export interface FarEnd {
    * use. Undefined: the far end does not know.
    */
   readonly turnarounds: ((slots: number, until: number) => ReadonlyArray<number>) | undefined
+  /** From now on, some callees hold conversations. Undefined: here nobody can. */
+  readonly letTalk: ((talkerOf: TalkerOf) => void) | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -62,6 +68,7 @@ const startAri = async (): Promise<FarEnd> => {
     },
     calls: async () => callsIn(emulator.log),
     turnarounds: (slots, until) => turnaroundsIn(emulator.log, slots, until),
+    letTalk: (talkerOf) => letTalkIn(emulator.log, talkerOf),
     stop: () => emulator.stop()
   }
 }
@@ -81,11 +88,16 @@ const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
     described: `${title}, calls show ${ours}`,
     calls: async () => callsIn(log),
     turnarounds: (slots, until) => turnaroundsIn(log, slots, until),
+    letTalk: (talkerOf) => letTalkIn(log, talkerOf),
     stop
   }
 }
 
 export const startEmulator = (provider: Provider): Promise<FarEnd> => (provider === "ari" ? startAri() : startCarrier(provider))
+
+const letTalkIn = (log: CalleeLog, talkerOf: TalkerOf): void => {
+  log.talkerFor = (channelId, press) => talkerOf(log.of(channelId)[0]?.number ?? "", press)
+}
 
 const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
   const { entries } = log
@@ -146,6 +158,7 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
         hasAudio: true
       })),
     turnarounds: undefined,
+    letTalk: undefined,
     stop: () => asterisk.stop()
   }
 }

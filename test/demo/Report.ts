@@ -1,9 +1,11 @@
 /** The summary, for people. */
 import { join } from "node:path"
 import { type Provider, providers } from "./Callees.ts"
+import { conversationLines, conversationTable } from "./ConversationReport.ts"
 import { styled } from "./Display.ts"
 import { shown } from "./Service.ts"
 import type { Row, Summary } from "./Summary.ts"
+import { type Column, listed, tableOf } from "./Table.ts"
 
 /** One call of which the transcript is shown. */
 export interface Sample {
@@ -21,7 +23,7 @@ interface Place {
 }
 
 const shownProblems = 20
-const columns: ReadonlyArray<{ readonly title: string; readonly right?: true; readonly of: (row: Row) => string }> = [
+const columns: ReadonlyArray<Column<Row>> = [
   { title: "The callee", of: (row) => row.callee },
   { title: "number", of: (row) => `…${row.number}` },
   { title: "calls", right: true, of: (row) => String(row.calls) },
@@ -29,27 +31,11 @@ const columns: ReadonlyArray<{ readonly title: string; readonly right?: true; re
   { title: "as expected", right: true, of: (row) => `${row.asExpected}/${row.contacts}` }
 ]
 
-const tableOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
-  const widths = columns.map(({ of, title }) => Math.max(title.length, ...rows.map((row) => of(row).length)))
-  const line = (texts: ReadonlyArray<string>) =>
-    texts.map((text, at) => (columns[at]?.right === true ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0))).join("  ")
+const rowsOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   const sum = (of: (row: Row) => number) => String(rows.reduce((total, row) => total + of(row), 0))
-  const total = [
-    "together",
-    "",
-    sum((row) => row.contacts),
-    sum((row) => row.calls),
-    "",
-    `${sum((row) => row.asExpected)}/${sum((row) => row.contacts)}`
-  ]
-  return [
-    styled("dim", `    ${line(columns.map(({ title }) => title))}`),
-    ...rows.map(
-      (row) =>
-        `    ${line(columns.map(({ of }) => of(row)))} ${row.asExpected === row.contacts ? styled("green", "✔") : styled("red", "✘")}`
-    ),
-    styled("bold", `    ${line(total)}`)
-  ]
+  const asExpected = `${sum((row) => row.asExpected)}/${sum((row) => row.contacts)}`
+  const total = ["together", "", sum((row) => row.calls), "", asExpected]
+  return tableOf(columns, rows, (row) => row.asExpected === row.contacts, total)
 }
 
 const percentilesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): ReadonlyArray<readonly [string, string]> =>
@@ -72,9 +58,6 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
   ]
 }
 
-const listed = (pairs: ReadonlyArray<readonly [string, string]>, width: number): ReadonlyArray<string> =>
-  pairs.map(([name, text]) => `    ${styled("dim", name.padEnd(width))}${text}`)
-
 const problemsOf = ({ problems }: Summary): ReadonlyArray<string> =>
   problems.length === 0
     ? [`  ${styled("green", "✔")} ${styled("bold", "Every call came to what it had to.")}`]
@@ -84,24 +67,39 @@ const problemsOf = ({ problems }: Summary): ReadonlyArray<string> =>
         ...(problems.length > shownProblems ? [`    and ${problems.length - shownProblems} more`] : [])
       ]
 
-const sampleOf = (summary: Summary, sample: Sample, { folder }: Place): ReadonlyArray<string> => {
+const filesOf = (
+  { recordings, transcripts }: Summary,
+  { recordingKey, transcriptKey }: Pick<Sample, "recordingKey" | "transcriptKey">,
+  { folder }: Place
+): ReadonlyArray<string> => {
   const path = (key: string) => shown(join(folder, "files", key))
-  return [
-    `  ${styled("bold", "What was said")}, in the call to ${sample.number}:`,
-    "",
-    ...sample.transcript
-      .trimEnd()
-      .split("\n")
-      .map((line) => `    ${styled("italic", line)}`),
-    "",
-    ...listed(
-      [
-        ["transcript", `${path(sample.transcriptKey)}, one of ${summary.transcripts}`],
-        ["recording", `${path(sample.recordingKey)}, one of ${summary.recordings}: callee left, agent right`]
-      ],
-      12
-    )
-  ]
+  return listed(
+    [
+      ["transcript", `${path(transcriptKey)}, one of ${transcripts}`],
+      ["recording", `${path(recordingKey)}, one of ${recordings}: callee left, agent right`]
+    ],
+    12
+  )
+}
+
+const sampleOf = (summary: Summary, sample: Sample, place: Place): ReadonlyArray<string> => [
+  `  ${styled("bold", "What was said")}, in the call to ${sample.number}:`,
+  "",
+  ...sample.transcript
+    .trimEnd()
+    .split("\n")
+    .map((line) => `    ${styled("italic", line)}`),
+  "",
+  ...filesOf(summary, sample, place)
+]
+
+/** A whole conversation, or else a call in which only the agent spoke. */
+const spokenOf = (summary: Summary, sample: Sample | undefined, place: Place): ReadonlyArray<string> => {
+  const { conversations } = summary
+  if (conversations !== null && conversations.shown !== null) {
+    return [...conversationLines(conversations.shown, conversations.recognizer), ...filesOf(summary, conversations.shown, place), ""]
+  }
+  return sample === undefined ? [] : [...sampleOf(summary, sample, place), ""]
 }
 
 const nextOf = (provider: Provider, { isKept, key, url }: Place): ReadonlyArray<string> =>
@@ -129,12 +127,13 @@ const nextOf = (provider: Provider, { isKept, key, url }: Place): ReadonlyArray<
 
 export const reportOf = (summary: Summary, sample: Sample | undefined, place: Place): ReadonlyArray<string> => [
   "",
-  ...tableOf(summary.rows),
+  ...rowsOf(summary.rows),
   "",
+  ...(summary.conversations === null ? [] : [...conversationTable(summary.conversations), ""]),
   ...(summary.notes.length === 0 ? [] : [...summary.notes.map((note) => styled("dim", `    ${note}`)), ""]),
   ...listed(figuresOf(summary), 12),
   "",
-  ...(sample === undefined ? [] : [...sampleOf(summary, sample, place), ""]),
+  ...spokenOf(summary, sample, place),
   ...problemsOf(summary),
   "",
   `  ${styled("bold", place.isKept ? "The service goes on until Ctrl-C" : "Go on")}`,

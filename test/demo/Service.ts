@@ -11,6 +11,8 @@ import { startOf } from "#runtime/process/FolderOwner.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
+import { installRecognizer } from "./Recognizer.ts"
+import type { Speech } from "./TalkingCallee.ts"
 
 interface Service {
   readonly url: string
@@ -76,21 +78,25 @@ export const startService = async (settings: {
   readonly provider: string
   /** Of the carrier; undefined: the provider's calls need none. */
   readonly apiUrl: string | undefined
+  /** What callees will say, for a package that recognizes it; undefined: nobody says anything. */
+  readonly speech: Speech | undefined
   /** Ends the start. */
   readonly signal: AbortSignal
 }): Promise<Service> => {
   const folder = resolve(settings.data)
   await emptied(folder)
-  const { apiUrl, provider } = settings
+  const { apiUrl, provider, speech } = settings
   const port = settings.port === 0 ? await freePort() : settings.port
   const key = `demo_${randomBytes(16).toString("hex")}`
   const began = performance.now()
   const child = spawn(process.execPath, [program], {
+    cwd: folder,
     // A Ctrl-C is for the demo, which then ends the service.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: environmentOf({
       ...(apiUrl === undefined ? {} : lineTo(provider, apiUrl, port)),
+      ...(speech === undefined ? {} : installRecognizer(folder, speech)),
       ADAPTERS: provider,
       API_KEY: key,
       CALL_RATE: String(settings.rate),

@@ -2,7 +2,10 @@
 import type { Campaign, Run } from "./Api.ts"
 import { type Contact, type Expected, expectedOf, kinds, type Mode, type Provider } from "./Callees.ts"
 import { told } from "./Carriers.ts"
+import { type ConversationSummary, summarizeConversations } from "./ConversationSummary.ts"
+import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
+import { causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
 
 export interface Row {
   readonly callee: string
@@ -47,6 +50,8 @@ export interface Summary {
   readonly firstWordMillis: Percentiles | null
   readonly transcripts: number
   readonly recordings: number
+  /** Null: nobody at this far end can talk. */
+  readonly conversations: ConversationSummary | null
   readonly seconds: number
 }
 
@@ -55,6 +60,9 @@ interface Story {
   readonly campaign: Campaign
   readonly progress: { readonly completed: number; readonly failed: number }
   readonly runs: ReadonlyArray<Run>
+  /** Of the campaign beside it. */
+  readonly conversations: ReadonlyArray<Held> | undefined
+  /** The calls of both. */
   readonly seen: ReadonlyArray<SeenCall>
   readonly farEnd: FarEnd
   readonly slots: number
@@ -62,21 +70,13 @@ interface Story {
   readonly seconds: number
 }
 
-const textIn = (record: Readonly<Record<string, unknown>> | null, name: string): string => {
-  const value = record?.[name]
-  return typeof value === "string" ? value : ""
-}
-export const numberOf = (run: Run): string => textIn(run.initial_context, "phone_number")
-export const dispositionOf = (run: Run): string => textIn(run.gathered_context, "call_disposition") || "no disposition"
-export const keysOf = (run: Run): string => textIn(run.gathered_context, "dtmf_digits")
-
 const groupBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => Map.groupBy(items, key)
 
 const textOf = ({ cause, dispositions, keys }: Expected): string =>
   [dispositions.join(", "), `(${cause})`, ...(keys === undefined ? [] : [`keys ${keys}`])].join(" ")
 
 const gotOf = (runs: ReadonlyArray<Run>): string => {
-  const causes = [...new Set(runs.map((run) => textIn(run.gathered_context, "hangup_cause") || "no cause"))]
+  const causes = [...new Set(runs.map(causeOf))]
   const keys = runs.map(keysOf).join("")
   return [runs.map(dispositionOf).join(", ") || "never called", `(${causes.join(", ")})`, ...(keys === "" ? [] : [`keys ${keys}`])].join(
     " "
@@ -97,29 +97,13 @@ interface Span {
   readonly until: number
 }
 
-const recordsIn = (run: Run, name: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {
-  const records = run.logs?.[name]
-  return Array.isArray(records) ? records : []
-}
-
-const endOf = (run: Run): number =>
-  Math.max(
-    Date.parse(run.created_at),
-    ...recordsIn(run, "telephony_status_callbacks").map((entry) => Date.parse(textIn(entry, "timestamp")))
-  )
-
-const firstWordsOf = (run: Run): ReadonlyArray<number> =>
-  recordsIn(run, "realtime_feedback_events").flatMap(({ payload, type }) =>
-    type === "rtf-ttfb-metric" && typeof payload === "object" && payload !== null && "ttfb_seconds" in payload
-      ? [Number(payload.ttfb_seconds) * 1000]
-      : []
-  )
+const allRuns = ({ conversations = [], runs }: Story): ReadonlyArray<Run> => [...runs, ...conversations.flatMap((held) => held.runs)]
 
 /** From the callees' log if it knows the ends, otherwise from the service's records. */
-const spansOf = ({ farEnd, runs, seen }: Story): ReadonlyArray<Span> =>
-  farEnd.mode === "emulator"
-    ? seen.map(({ dialedAt, endedAt, number }) => ({ number, from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
-    : runs.map((run) => ({ number: numberOf(run), from: Date.parse(run.created_at), until: endOf(run) }))
+const spansOf = (story: Story): ReadonlyArray<Span> =>
+  story.farEnd.mode === "emulator"
+    ? story.seen.map(({ dialedAt, endedAt, number }) => ({ number, from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
+    : allRuns(story).map((run) => ({ number: numberOf(run), from: Date.parse(run.created_at), until: endOf(run) }))
 
 const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
   const steps = spans.flatMap(({ from, until }) => [
@@ -132,16 +116,27 @@ const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
   return steps.reduce((most, { by }) => Math.max(most, (live += by)), 0)
 }
 
-/** From the first dial until the last contact had its first one: so long, work was there. */
-const workOf = (spans: ReadonlyArray<Span>): { readonly from: number; readonly until: number } => {
-  const firsts = [...groupBy(spans, ({ number }) => number).values()].map((ofNumber) => Math.min(...ofNumber.map(({ from }) => from)))
+interface Work {
+  readonly from: number
+  readonly until: number
+}
+
+/**
+ * From the first dial until the last contact of the large campaign had its first one: so long, work was there. Whichever campaign uses a slot meanwhile,
+ * it is in use; the other campaign is small, and begins when it likes.
+ */
+const workOf = (spans: ReadonlyArray<Span>, contacts: ReadonlyArray<Contact>): Work => {
+  const numbers = new Set(contacts.map(({ number }) => number))
+  const own = spans.filter(({ number }) => numbers.has(number))
+  const firsts = [...groupBy(own, ({ number }) => number).values()].map((ofNumber) => Math.min(...ofNumber.map(({ from }) => from)))
   return { from: Math.min(...firsts), until: Math.max(...firsts) }
 }
 
-const usePercent = (spans: ReadonlyArray<Span>, slots: number): number => {
-  const work = workOf(spans)
+/** Null: there was a slot for everybody. */
+const usePercent = (spans: ReadonlyArray<Span>, work: Work, slots: number): number | null => {
+  if (mostAtOnce(spans.filter(({ from }) => from <= work.until)) < slots) return null
   const used = spans.reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until, work.until) - from), 0)
-  return work.until > work.from ? (used / (slots * (work.until - work.from))) * 100 : 0
+  return work.until > work.from ? rounded((used / (slots * (work.until - work.from))) * 100) : 0
 }
 
 const mostInASecond = (times: ReadonlyArray<number>): number => {
@@ -153,12 +148,14 @@ const mostInASecond = (times: ReadonlyArray<number>): number => {
 }
 
 /** Dials of a number beyond its records: none may be. */
-const dialedTwice = ({ runs, seen }: Story): ReadonlyArray<string> => {
-  const recorded = groupBy(runs, numberOf)
-  return [...groupBy(seen, ({ number }) => number)].flatMap(([number, dials]) =>
+const dialedTwice = (story: Story): ReadonlyArray<string> => {
+  const recorded = groupBy(allRuns(story), numberOf)
+  return [...groupBy(story.seen, ({ number }) => number)].flatMap(([number, dials]) =>
     Array.from({ length: Math.max(0, dials.length - (recorded.get(number)?.length ?? 0)) }, () => number)
   )
 }
+
+const deafNote = "SIPp does not listen to what it is told, so nobody holds a conversation here; callees of the simulated providers do."
 
 const isSpoken = (disposition: string): boolean => disposition === "user_hangup" || disposition === "call_duration_exceeded"
 
@@ -183,24 +180,28 @@ export const summarize = (story: Story): Summary => {
       }
     ]
   })
+  const all = allRuns(story)
   const spans = spansOf(story)
+  const work = workOf(spans, contacts)
   const most = mostAtOnce(spans)
   const twice = dialedTwice(story)
-  const turnarounds = farEnd.turnarounds?.(slots, workOf(spans).until) ?? []
+  const turnarounds = farEnd.turnarounds?.(slots, work.until) ?? []
+  const talks = story.conversations === undefined ? undefined : summarizeConversations(story.conversations)
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
   const silent = new Set(seen.filter(({ hasAudio }) => !hasAudio).map(({ number }) => number))
-  const transcripts = runs.filter((run) => run.transcript_url !== null).length
+  const transcripts = all.filter((run) => run.transcript_url !== null).length
   const lost = contacts.length - progress.completed - progress.failed
   const problems = [
     ...contacts
       .filter((contact) => !isAsExpected(contact))
       .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expectedText(contact.kind)}, got ${gotOf(runsOf(contact))}.`),
     ...twice.map((number) => `${number} was dialed more often than there are records of it.`),
-    ...(seen.length < runs.length ? [`The callees saw ${seen.length} calls, the service has records of ${runs.length}.`] : []),
+    ...(seen.length < all.length ? [`The callees saw ${seen.length} calls, the service has records of ${all.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
     ...(lost === 0 ? [] : [`${lost} contacts have neither been completed nor failed.`]),
     ...spoken.filter((run) => run.recording_url === null && !silent.has(numberOf(run))).map((run) => `Run ${run.id} has no recording.`),
-    ...(spoken.length > 0 && transcripts === 0 ? ["No call that was answered has a transcript."] : [])
+    ...(spoken.length > 0 && transcripts === 0 ? ["No call that was answered has a transcript."] : []),
+    ...(talks?.problems ?? [])
   ]
   const times = seen.map(({ dialedAt }) => dialedAt)
   const dialingSeconds = (Math.max(...times) - Math.min(...times)) / 1000
@@ -211,21 +212,22 @@ export const summarize = (story: Story): Summary => {
     farEnd: farEnd.name,
     problems,
     rows,
-    notes: provider === "ari" ? [] : told[provider].notes,
+    notes: provider === "ari" ? (mode === "asterisk" ? [deafNote] : []) : told[provider].notes,
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
-    calls: { recorded: runs.length, seenByCallees: seen.length, dialedTwice: twice.length },
+    calls: { recorded: all.length, seenByCallees: seen.length, dialedTwice: twice.length },
     retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },
     slots: {
       limit: slots,
       most,
-      usePercent: most < slots ? null : rounded(usePercent(spans, slots)),
+      usePercent: usePercent(spans, work, slots),
       judgedBy: mode === "emulator" ? "callees" : "service"
     },
     dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostInASecond(times) },
     turnaroundMillis: percentilesOf(turnarounds),
     firstWordMillis: percentilesOf(runs.flatMap(firstWordsOf)),
     transcripts,
-    recordings: runs.filter((run) => run.recording_url !== null).length,
+    recordings: all.filter((run) => run.recording_url !== null).length,
+    conversations: talks?.summary ?? null,
     seconds: rounded(story.seconds)
   }
 }

@@ -1,6 +1,7 @@
 /** How the campaign gets on, asked of the API again and again until it is over. */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Api, Campaign } from "./Api.ts"
+import type { Conversations } from "./Conversations.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import type { Display } from "./Display.ts"
 
@@ -27,6 +28,8 @@ export interface Progress {
   readonly retriesWaiting: number
   /** Epoch milliseconds; undefined when none waits. */
   readonly nextRetryAt: number | undefined
+  /** How many are over; undefined: none are held. */
+  readonly conversations: { readonly held: number; readonly of: number } | undefined
 }
 
 const rateMillis = 4000
@@ -72,34 +75,48 @@ const look = async (api: Api, id: number) => {
   return { campaign, calls, done: progress.completed + progress.failed, live }
 }
 
-const over: ReadonlySet<Campaign["state"]> = new Set(["completed", "failed", "paused"])
+const over: ReadonlySet<Campaign["state"]> = new Set(["failed", "paused"])
 
-/** Returns the campaign when it is over. */
+const isCompleted = ({ logs, name, state }: Campaign): boolean => {
+  if (over.has(state)) throw new DemoFailed(`The campaign ${name} is ${state}: ${logs.at(-1)?.message ?? "it does not say why"}`)
+  return state === "completed"
+}
+
+interface Setting {
+  readonly slots: number
+  readonly retryDelaySeconds: number
+  /** Beside the campaign. */
+  readonly conversations: Conversations | undefined
+  readonly signal: AbortSignal
+}
+
+/** Returns the campaign when it is over, and the conversations are. */
 export const watch = async (
   api: Api,
   campaign: Campaign,
-  setting: { readonly slots: number; readonly retryDelaySeconds: number; readonly signal: AbortSignal },
+  { conversations, retryDelaySeconds, signal, slots }: Setting,
   { everyMillis, show }: Pick<Display, "everyMillis" | "show">
 ): Promise<Campaign> => {
   const startedAt = Date.now()
-  const retries = makeRetryClock(setting.retryDelaySeconds * 1000)
+  const retries = makeRetryClock(retryDelaySeconds * 1000)
   const rate = makeRateMeter()
   while (Date.now() < startedAt + longestMillis) {
     const { campaign: now, ...seen } = await look(api, campaign.id)
+    const beside = await conversations?.look(now)
     show({
       ...seen,
       ...retries(now),
+      conversations: beside,
       // A run is in progress until its end is on record, a little longer than its call.
-      live: Math.min(seen.live, setting.slots),
+      live: Math.min(seen.live + (beside?.live ?? 0), slots),
       startedAt,
       contacts: now.total_rows,
-      slots: setting.slots,
-      dialsPerSecond: rate(now.executed_count)
+      slots,
+      dialsPerSecond: rate(now.executed_count + (beside?.campaign.executed_count ?? 0))
     })
-    if (now.state === "completed") return now
-    if (over.has(now.state)) throw new DemoFailed(`The campaign is ${now.state}: ${now.logs.at(-1)?.message ?? "it does not say why"}`)
+    if (isCompleted(now) && (beside === undefined || isCompleted(beside.campaign))) return now
     await wait(everyMillis)
-    setting.signal.throwIfAborted()
+    signal.throwIfAborted()
   }
-  throw new DemoFailed(`The campaign has not come to its end in ${longestMillis / 60_000} minutes.`)
+  throw new DemoFailed(`The campaigns have not come to their ends in ${longestMillis / 60_000} minutes.`)
 }

@@ -3,14 +3,19 @@
  * a campaign through the API, and compares every outcome with what the number dialed had to lead to.
  */
 import { Api, type Run } from "./Api.ts"
+import { conversationsThrough } from "./Appointments.ts"
 import { contactsOf, csvOf } from "./Callees.ts"
+import { Conversations } from "./Conversations.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { type Display, plainDisplay, styled, terminalDisplay } from "./Display.ts"
-import { startEmulator, startRealAsterisk } from "./FarEnd.ts"
+import { type FarEnd, startEmulator, startRealAsterisk } from "./FarEnd.ts"
 import { help, type Options, readOptions } from "./Options.ts"
 import { reportOf, type Sample } from "./Report.ts"
+import { dispositionOf, keysOf, numberOf, secondsOf } from "./RunRecord.ts"
 import { shown, startService } from "./Service.ts"
-import { dispositionOf, keysOf, numberOf, summarize } from "./Summary.ts"
+import { speak } from "./speak.ts"
+import { summarize } from "./Summary.ts"
+import type { Speech } from "./TalkingCallee.ts"
 import { watch } from "./Watch.ts"
 
 const rate = 40
@@ -43,8 +48,7 @@ const stopAll = async () => {
 
 const sampleOf = async (api: Api, runs: ReadonlyArray<Run>): Promise<Sample | undefined> => {
   const spoken = runs.filter((run) => dispositionOf(run) === "user_hangup" && run.transcript_url !== null && run.recording_url !== null)
-  const seconds = (run: Run) => Number(run.usage_info?.["call_duration_seconds"])
-  const [run] = spoken.toSorted((a, b) => Number(keysOf(b) !== "") - Number(keysOf(a) !== "") || seconds(b) - seconds(a))
+  const [run] = spoken.toSorted((a, b) => Number(keysOf(b) !== "") - Number(keysOf(a) !== "") || secondsOf(b) - secondsOf(a))
   if (run === undefined) return undefined
   return {
     number: numberOf(run),
@@ -52,6 +56,17 @@ const sampleOf = async (api: Api, runs: ReadonlyArray<Run>): Promise<Sample | un
     transcriptKey: run.transcript_url ?? "",
     recordingKey: run.recording_url ?? ""
   }
+}
+
+/** Undefined: nobody at this far end can talk. */
+const speakFor = async ({ letTalk, provider }: FarEnd, on: Display): Promise<Speech | undefined> => {
+  if (letTalk === undefined) return undefined
+  return on.step(
+    "speech",
+    "speaking what callees will say",
+    () => speak(conversationsThrough(provider)),
+    ({ agent, callees }) => `${callees.size} sentences of callees and ${agent.size} that they listen for, spoken by flite`
+  )
 }
 
 const prepare = async (options: Options, on: Display) => {
@@ -66,18 +81,19 @@ const prepare = async (options: Options, on: Display) => {
   stopLater(farEnd.stop)
   const { data, port, slots } = options
   const { apiUrl, provider } = farEnd
+  const speech = await speakFor(farEnd, on)
   const service = await on.step(
     "service",
     "starting, with a Postgres of its own",
-    () => startService({ data, port, slots, rate, ringSeconds, provider, apiUrl, signal: interrupted.signal }),
+    () => startService({ data, port, slots, rate, ringSeconds, provider, apiUrl, speech, signal: interrupted.signal }),
     ({ folder, startMillis, url }) => `${url}, ready in ${(startMillis / 1000).toFixed(1)} s with its own Postgres in ${shown(folder)}`
   )
   stopLater(service.stop)
-  return { farEnd, service }
+  return { farEnd, service, speech }
 }
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
-const runCampaign = async (options: Options, on: Display, { farEnd, service }: Prepared) => {
+const runCampaign = async (options: Options, on: Display, { farEnd, service, speech }: Prepared) => {
   const api = new Api(service.url, service.key)
   const { slots } = options
   const contacts = contactsOf(farEnd.mode, options.contacts)
@@ -123,16 +139,25 @@ const runCampaign = async (options: Options, on: Display, { farEnd, service }: P
     () => api.createCampaign(settings),
     () => `${slots} slots, at most ${rate} calls/s, busy and no answer once more after ${retryDelaySeconds} s`
   )
+  const conversations =
+    speech === undefined
+      ? undefined
+      : await on.step(
+          "talks",
+          "creating their agent and campaign",
+          () => Conversations.prepare(api, farEnd, speech, { telephonyId: telephony.id, slots }),
+          ({ count }) => `${count} callees who hold conversations, beside the others and under the same slots`
+        )
   await api.startCampaign(campaign.id)
-  const ended = await watch(api, campaign, { slots, retryDelaySeconds, signal: interrupted.signal }, on)
+  const ended = await watch(api, campaign, { slots, retryDelaySeconds, conversations, signal: interrupted.signal }, on)
   const progress = await api.progress(campaign.id)
   const runs = await api.allRuns(campaign.id)
-  return { contacts, campaign: ended, progress, runs, sample: await sampleOf(api, runs) }
+  return { contacts, campaign: ended, progress, runs, conversations: await conversations?.outcome(), sample: await sampleOf(api, runs) }
 }
 
 const tell = async (options: Options, on: Display): Promise<boolean> => {
   const began = performance.now()
-  on.say("", `  ${styled("bold", "Trunkline")} calls ${options.contacts} people`, "")
+  on.say("", `  ${styled("bold", "Trunkline")} calls ${options.contacts} people${options.asterisk ? "" : ", and talks with some more"}`, "")
   const prepared = await prepare(options, on)
   const { farEnd, service } = prepared
   const { sample, ...came } = await Promise.race([runCampaign(options, on, prepared), service.died])

@@ -1,7 +1,8 @@
-/** The callee of a hosted carrier, in a process that is kept from running for a while: what has arrived by then is heard, and is not late from then on. */
+/** The callee of a hosted carrier, also in a process that is kept from running for a while: what has arrived by then is heard, and is not late from then on. */
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
-import t from "tap"
+import { isDeepStrictEqual } from "node:util"
+import t, { type Test } from "tap"
 import { type WebSocket, WebSocketServer } from "ws"
 import { frameBytes } from "./ari/Sound.ts"
 import { calleeOf } from "./shared/Callee.ts"
@@ -11,10 +12,33 @@ import { hearsAfterStall } from "./shared/stalled.ts"
 
 const frame = Buffer.alloc(frameBytes, 0x42)
 
-t.test("given frames that arrive while nothing can run, then the callee misses none of them", async (t) => {
+/** A callee who talks, as `log` says, and the engine's end of the line. */
+const connected = async (t: Test, log: CalleeLog) => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
   t.teardown(() => server.close())
   await once(server, "listening")
+  const leg = new MediaLeg({
+    id: "call",
+    // A server on TCP.
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    callee: calleeOf("+15550001017"),
+    log,
+    words: {
+      start: () => ({}),
+      audio: (one) => one,
+      press: (digit) => ({ digit }),
+      read: (audio, isBinary) => (isBinary ? { _tag: "Audio", audio } : undefined)
+    },
+    onLost: () => {}
+  })
+  t.teardown(() => leg.drop())
+  leg.start()
+  const [engine]: Array<WebSocket> = await once(server, "connection")
+  if (engine === undefined) throw new Error("there is no connection")
+  return engine
+}
+
+t.test("given frames that arrive while nothing can run, then the callee misses none of them", async (t) => {
   const log = new CalleeLog()
   /** Of each tick. */
   const heard: Array<boolean> = []
@@ -24,17 +48,23 @@ t.test("given frames that arrive while nothing can run, then the callee misses n
       return frame
     }
   })
-  const leg = new MediaLeg({
-    id: "call",
-    // A server on TCP.
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    callee: calleeOf("+15550001017"),
-    log,
-    words: { start: () => ({}), audio: (one) => one, read: (audio, isBinary) => (isBinary ? { _tag: "Audio", audio } : undefined) },
-    onLost: () => {}
+  const engine = await connected(t, log)
+  t.ok(await hearsAfterStall(heard, () => engine.send(frame)))
+})
+
+t.test("given a callee who presses a key while they talk, then the engine is told of it", async (t) => {
+  const log = new CalleeLog()
+  log.talkerFor = (_, press) => ({
+    next: () => {
+      press("5")
+      return frame
+    }
   })
-  t.teardown(() => leg.drop())
-  leg.start()
-  const [engine]: Array<WebSocket> = await once(server, "connection")
-  t.ok(await hearsAfterStall(heard, () => engine?.send(frame)))
+  const engine = await connected(t, log)
+  const told = Promise.withResolvers<unknown>()
+  engine.on("message", (data, isBinary) => {
+    const message: unknown = isBinary ? undefined : JSON.parse(String(data))
+    if (isDeepStrictEqual(message, { digit: "5" })) told.resolve(message)
+  })
+  t.strictSame(await told.promise, { digit: "5" })
 })

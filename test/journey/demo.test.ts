@@ -6,14 +6,12 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import t, { type Test } from "tap"
-import { ensureBuilt } from "#runtime/build.js"
+import { conversationsThrough } from "#test/demo/Appointments.ts"
 import { providers } from "#test/demo/Callees.ts"
 import type { Summary } from "#test/demo/Summary.ts"
 
 // Most of the time is waiting for calls and retries.
 t.jobs = 4
-// Otherwise the first ones would each build it.
-ensureBuilt("runtime/main.ts")
 
 const run = promisify(execFile)
 const demo = fileURLToPath(new URL("../demo/demo.ts", import.meta.url))
@@ -69,6 +67,15 @@ for (const provider of providers) {
     t.ok(summary.retries.done > 0)
     t.ok(summary.slots.most <= summary.slots.limit)
     t.equal(summary.rows.length, 12)
+    const { conversations } = summary
+    t.strictSame(
+      conversations?.rows.map(({ callee, isAsExpected }) => ({ callee, isAsExpected })),
+      conversationsThrough(provider).map(({ title }) => ({ callee: title, isAsExpected: true })),
+      "then all conversations end where they have to"
+    )
+    const speakers = conversations?.shown?.lines.map(({ speaker }) => speaker) ?? []
+    t.ok(speakers.length >= 9, "then a whole one is shown")
+    t.strictSame([speakers[0], speakers[1], speakers.at(-1)], ["agent", "callee", "agent"])
   })
 }
 

@@ -7,8 +7,10 @@ import { createHash } from "node:crypto"
 import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
 import { heardOf, type SpokenUtterance } from "./utterances.ts"
 
-/** By the hash of three frames in a row: the part of an utterance that they are in, and where. Plain JSON, for an engine of another process. */
-type KnownSpeech = Readonly<Record<string, readonly [text: string, at: number]>>
+/** Part of an utterance, and the number of one of its frames. */
+type Place = readonly [text: string, at: number]
+/** By the hash of three frames in a row: where they are. Plain JSON, for an engine of another process. */
+export type KnownSpeech = Readonly<Record<string, Place>>
 
 const inRow = 3
 const frameMillis = 20
@@ -19,7 +21,7 @@ const hashOf = (frames: ReadonlyArray<Int16Array>): string => {
 }
 
 export const knownSpeechOf = (utterances: ReadonlyArray<SpokenUtterance>): KnownSpeech => {
-  const known = new Map<string, readonly [string, number] | undefined>()
+  const known = new Map<string, Place | undefined>()
   const parts = new Map(utterances.flatMap((utterance) => utterance.parts.map((part) => [part.text, part.frames] as const)))
   for (const [text, frames] of parts) {
     const heard = frames.map(heardOf)
@@ -35,25 +37,32 @@ export const knownSpeechOf = (utterances: ReadonlyArray<SpokenUtterance>): Known
   return Object.fromEntries(distinct)
 }
 
+/** Takes one frame after the other, and tells where the last three are; undefined: in nothing that is known, or in several parts. */
+export const placesIn = (known: KnownSpeech): ((samples: Int16Array) => Place | undefined) => {
+  const last: Array<Int16Array> = []
+  return (samples) => {
+    last.push(samples.slice())
+    if (last.length > inRow) last.shift()
+    return last.length === inRow ? known[hashOf(last)] : undefined
+  }
+}
+
 /** Of the parts that were heard since the last answer, each is told once, when most of it has been heard. */
 class Ear {
-  readonly #known: KnownSpeech
-  readonly #last: Array<Int16Array> = []
+  readonly #placeOf: ReturnType<typeof placesIn>
   #heard: Array<string> = []
-  #told: readonly [text: string, at: number] | undefined
+  #told: Place | undefined
   #from: number | undefined
   #until = 0
   #millis = 0
 
   constructor(known: KnownSpeech) {
-    this.#known = known
+    this.#placeOf = placesIn(known)
   }
 
   write(samples: Int16Array): void {
     this.#millis += frameMillis
-    this.#last.push(samples.slice())
-    if (this.#last.length > inRow) this.#last.shift()
-    const place = this.#last.length === inRow ? this.#known[hashOf(this.#last)] : undefined
+    const place = this.#placeOf(samples)
     if (place === undefined) return
     const isSame = this.#told?.[0] === place[0] && this.#told[1] < place[1]
     if (!isSame) this.#heard.push(place[0])

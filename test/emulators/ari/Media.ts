@@ -186,7 +186,7 @@ export class Media implements Line {
       this.#log.hear(partner.id, frame)
       if (audio.spokenAt !== undefined) partner.heard()
     }
-    const talker = this.#log.talker(partner.id)
+    const talker = this.#log.talker(partner.id, (digit) => this.#calls.press(partner, digit))
     if (talker !== undefined) {
       leg.send(talker.next(frame))
       audio.sent += 1

@@ -65,8 +65,11 @@ export class CalleeLog {
   #pressed = new Map<string, string>()
   /** When the engine confirmed that a carrier had ended the audio of a call. Kept for as long as the log. */
   readonly audioEnds = new Map<string, number>()
-  /** Callees who hold a conversation, by call, in place of what their numbers would say. Asked once a call, when its audio begins. */
-  talkerFor: (channelId: string) => Pick<Talker, "next"> | undefined = () => undefined
+  /**
+   * Callees who hold a conversation, by call, in place of what their numbers would say. Asked once a call, when its audio begins. `press` presses a key of
+   * the callee's phone.
+   */
+  talkerFor: (channelId: string, press: (digit: string) => void) => Pick<Talker, "next"> | undefined = () => undefined
   #talkers = new Map<string, Pick<Talker, "next"> | undefined>()
 
   record(entry: Omit<CalleeEntry, "at">, at = preciseNow()): void {
@@ -178,8 +181,8 @@ export class CalleeLog {
     if (frames.length < keptFrames) frames.push(frame)
   }
 
-  talker(channelId: string): Pick<Talker, "next"> | undefined {
-    if (!this.#talkers.has(channelId)) this.#talkers.set(channelId, this.talkerFor(channelId))
+  talker(channelId: string, press: (digit: string) => void): Pick<Talker, "next"> | undefined {
+    if (!this.#talkers.has(channelId)) this.#talkers.set(channelId, this.talkerFor(channelId, press))
     return this.#talkers.get(channelId)
   }
 

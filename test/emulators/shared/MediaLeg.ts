@@ -103,6 +103,7 @@ export class MediaLeg {
   #spoken = 0
   #chunk = 0
   readonly #ticking: Ticking = { tick: (now) => this.#tick(now) }
+  readonly #press = (digit: string): void => this.press(digit)
   #wantsStart = false
 
   constructor(options: MediaLegOptions) {
@@ -273,7 +274,7 @@ export class MediaLeg {
   #speak(heard: Buffer | undefined): void {
     const { callee, id, log, words } = this.#options
     if (callee.kind !== "answers") return
-    const talker = log.talker(id)
+    const talker = log.talker(id, this.#press)
     if (talker !== undefined) {
       this.say(words.audio(talker.next(heard), ++this.#chunk))
       log.audio(id).sent += 1

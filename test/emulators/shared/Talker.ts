@@ -25,7 +25,7 @@ type Cue =
 export interface Move {
   readonly cue: Cue
   readonly says?: Utterance | undefined
-  readonly presses?: string
+  readonly presses?: string | undefined
   readonly hangsUp?: true | undefined
 }
 

@@ -1,0 +1,19 @@
+/** What recognizes the speech of the demo's callees: a package for the service, which knows their audio, so that nothing has to be installed for it. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { knownRecognizer } from "#test/bench/knownRecognizer.ts"
+import { installService } from "#test/bench/servicePackage.ts"
+import { knownSpeechOf } from "#test/support/knownSpeech.ts"
+import type { Speech } from "./TalkingCallee.ts"
+
+export const packageName = "known-recognizer"
+/** By which agents choose it. */
+export const { provider: recognizerName } = knownRecognizer.manifest
+
+/** Installs it in the folder in which the service is started, as an operator does with `npm install`. Returns the settings that load it. */
+export const installRecognizer = (folder: string, { callees }: Speech): Readonly<Record<string, string>> => {
+  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
+  const file = join(folder, "known.json")
+  writeFileSync(file, JSON.stringify(knownSpeechOf([...callees.values()])))
+  return { KNOWN_SPEECH: file, SERVICES: packageName }
+}
