@@ -3,6 +3,7 @@ import type { Run } from "./Api.ts"
 import { goodbye, whenInterrupted } from "./Appointments.ts"
 import type { Held } from "./Conversations.ts"
 import { packageName } from "./Recognizer.ts"
+import { type Percentiles, percentilesOf } from "./Percentiles.ts"
 import { dispositionOf, type Line, linesOf, nodeOf, secondsOf, variablesOf } from "./RunRecord.ts"
 
 export interface ConversationRow {
@@ -35,6 +36,8 @@ export interface ConversationSummary {
   /** The package that recognized what the callees said. */
   readonly recognizer: string
   readonly shown: ShownConversation | null
+  /** From the callee's last sound to the agent's first one, as the callee hears it. */
+  readonly answerMillis: Percentiles | null
 }
 
 const textOf = (node: string, disposition: string, variables: Readonly<Record<string, unknown>>, hasOptedOut: boolean): string =>
@@ -85,6 +88,11 @@ const rowOf = (held: Held): ConversationRow => {
   }
 }
 
+const answersTo = ({ callee }: Held): ReadonlyArray<number> =>
+  (callee?.talker.turns ?? []).flatMap(({ agentFrom, until }) =>
+    agentFrom === undefined || until === undefined ? [] : [agentFrom - until]
+  )
+
 const shownOf = ({ conversation: { firstName, number, title } }: Held, run: Run): ShownConversation => ({
   callee: title,
   firstName,
@@ -106,6 +114,11 @@ export const summarizeConversations = (all: ReadonlyArray<Held>) => {
     ]
   })
   const shown = all.flatMap((held) => held.runs.slice(0, 1).map((run) => shownOf(held, run)))
-  const summary: ConversationSummary = { rows: all.map(rowOf), recognizer: packageName, shown: shown[0] ?? null }
+  const summary: ConversationSummary = {
+    rows: all.map(rowOf),
+    recognizer: packageName,
+    shown: shown[0] ?? null,
+    answerMillis: percentilesOf(all.flatMap(answersTo))
+  }
   return { problems, summary }
 }

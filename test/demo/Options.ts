@@ -24,11 +24,12 @@ export interface Options {
 
 export const help = `
 Runs a whole campaign on this machine, from the CSV to the run records, and compares every call with what the callees saw. Nobody is
-really called: the far end is simulated, and the number that is dialed decides what the callee does.
+really called: the far end is simulated, and the number that is dialed decides what the callee does. Beside it, an agent holds a few
+conversations with callees who speak and listen.
 
 npm run demo                          200 contacts through a simulated Asterisk
 npm run demo -- --provider twilio     the same through a simulated Twilio
-npm run demo -- --asterisk            the same through a real Asterisk, installed into .cache by the project's own scripts
+npm run demo -- --asterisk            the campaign alone through a real Asterisk, installed into .cache by the project's own scripts
 
   --provider NAME   ${providers.join(", ")} (ari, which is Asterisk)
   --contacts N      how many to call, 1 to 2000 (200; 40 with cloudonix, which takes longer)

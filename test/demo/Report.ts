@@ -38,11 +38,11 @@ const rowsOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   return tableOf(columns, rows, (row) => row.asExpected === row.contacts, total)
 }
 
-const percentilesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): ReadonlyArray<readonly [string, string]> =>
+const timesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): ReadonlyArray<readonly [string, string]> =>
   of === null ? [] : [[name, `${what} ${of.p50.toFixed(0)} ms (p50), ${of.p99.toFixed(0)} ms (p99)`]]
 
 const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> => {
-  const { calls, dialsPerSecond, firstWordMillis, retries, slots, turnaroundMillis } = summary
+  const { calls, conversations, dialsPerSecond, firstWordMillis, retries, slots, turnaroundMillis } = summary
   const use = slots.usePercent === null ? "" : `${slots.usePercent.toFixed(1)} % in use while contacts waited, `
   const judge = slots.judgedBy === "callees" ? "by the callees' log" : "by the service's records"
   return [
@@ -52,8 +52,9 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
     ],
     ["retries", `${retries.done} done of ${retries.scheduled} scheduled`],
     ["slots", `${use}never more than ${slots.most} of ${slots.limit} (${judge})`],
-    ...percentilesOf("turnaround", "a freed slot dials again after", turnaroundMillis),
-    ...percentilesOf("greeting", "begins after", firstWordMillis),
+    ...timesOf("turnaround", "a freed slot dials again after", turnaroundMillis),
+    ...timesOf("greeting", "begins after", firstWordMillis),
+    ...timesOf("answers", "the agent answers a callee after", conversations?.answerMillis ?? null),
     ["dialing", `${dialsPerSecond.mean} calls/s, ${dialsPerSecond.most} in the busiest second, ${dialsPerSecond.limit} allowed`]
   ]
 }

@@ -5,6 +5,7 @@ import { told } from "./Carriers.ts"
 import { type ConversationSummary, summarizeConversations } from "./ConversationSummary.ts"
 import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
+import { type Percentiles, percentilesOf, rounded } from "./Percentiles.ts"
 import { causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
 
 export interface Row {
@@ -15,12 +16,6 @@ export interface Row {
   readonly expected: string
   readonly asExpected: number
   readonly calls: number
-}
-
-interface Percentiles {
-  readonly p50: number
-  readonly p99: number
-  readonly count: number
 }
 
 export interface Summary {
@@ -81,14 +76,6 @@ const gotOf = (runs: ReadonlyArray<Run>): string => {
   return [runs.map(dispositionOf).join(", ") || "never called", `(${causes.join(", ")})`, ...(keys === "" ? [] : [`keys ${keys}`])].join(
     " "
   )
-}
-
-const rounded = (value: number): number => Math.round(value * 100) / 100
-
-const percentilesOf = (values: ReadonlyArray<number>): Percentiles | null => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number) => rounded(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN)
-  return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), count: sorted.length }
 }
 
 interface Span {

@@ -1,6 +1,6 @@
 /**
  * Shows what the engine does, from an empty folder to the last recording: starts the service and somebody to call, uploads a list, runs
- * a campaign through the API, and compares every outcome with what the number dialed had to lead to.
+ * a campaign and some conversations through the API, and compares every outcome with what the number dialed had to lead to.
  */
 import { Api, type Run } from "./Api.ts"
 import { conversationsThrough } from "./Appointments.ts"
