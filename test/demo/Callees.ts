@@ -70,8 +70,12 @@ export const kinds: ReadonlyArray<Kind> = [
 const firstPart = 0.45
 /** Two times of ringing and the wait between them: these decide how long the demo takes. */
 const firstOfAll = 0.12
-const partOf = ({ dispositions, title }: Kind): number =>
-  title === "never picks up" ? firstOfAll : dispositions.length > 1 ? firstPart : 1
+/** The longest calls are over before the last ones. */
+const firstMost = 0.75
+const partOf = ({ cause, dispositions, title }: Kind): number => {
+  if (title === "never picks up") return firstOfAll
+  return dispositions.length > 1 ? firstPart : cause === "duration_exceeded" ? firstMost : 1
+}
 
 /** Each has one order: all slots fill at once, and a greeting that nobody has spoken yet costs a slow machine half a second. */
 const people = ["Ada", "Alan", "Barbara", "Edsger", "Grace", "Hedy", "Margaret", "Tim"]
