@@ -60,17 +60,21 @@ const isAsExpected = (held: Held): boolean => {
   return run !== undefined && others.length === 0 && expectedOf(held) === gotOf(held)
 }
 
+/** The agent went on after this sentence, as if nobody had spoken into it. */
+const isHeardOut = (understood: ReadonlyArray<string>, sentence: string): boolean =>
+  understood.some((one, at) => one === sentence && understood[at + 1] === whenInterrupted)
+
 /** What is wrong with what was said and heard, whatever the conversation came to. */
 const faultsOf = ({ callee, conversation: { answers }, runs, transcript }: Held): ReadonlyArray<string> => {
   if (callee === undefined) return ["had no audio"]
   const { talker, understood } = callee
   const missing = talker.turns.find(({ text }) => !transcript.includes(text))
-  const interrupts = answers.some((answer) => answer.interrupts)
+  const interrupted = answers.find((answer) => answer.interrupts)?.hears
   return [
     ...(understood.at(-1) === goodbye ? [] : [`did not hear the agent say "${goodbye}"`]),
     ...(missing === undefined ? [] : [`said "${missing.text}", which the transcript does not have`]),
     ...(transcript.includes("assistant: ") ? [] : ["has a transcript without the agent"]),
-    ...(interrupts && understood[0] === whenInterrupted ? ["could not interrupt the agent"] : []),
+    ...(interrupted !== undefined && isHeardOut(understood, interrupted) ? ["could not interrupt the agent"] : []),
     ...(runs.every(({ recording_url }) => recording_url !== null) ? [] : ["has no recording"])
   ]
 }

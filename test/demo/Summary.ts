@@ -146,32 +146,44 @@ const deafNote = "SIPp does not listen to what it is told, so nobody holds a con
 
 const isSpoken = (disposition: string): boolean => disposition === "user_hangup" || disposition === "call_duration_exceeded"
 
-export const summarize = (story: Story): Summary => {
-  const { campaign, contacts, farEnd, progress, runs, seen, slots } = story
-  const { mode, provider } = farEnd
+const comparedBy = ({ farEnd: { provider }, runs }: Story) => {
   const byNumber = groupBy(runs, numberOf)
   const runsOf = ({ number }: Contact) => byNumber.get(number) ?? []
-  const expectedText = (kind: Contact["kind"]) => textOf(expectedOf(kind, provider))
-  const isAsExpected = (contact: Contact) => gotOf(runsOf(contact)) === expectedText(contact.kind)
-  const rows = kinds.flatMap((kind): ReadonlyArray<Row> => {
-    const those = contacts.filter((contact) => contact.kind === kind)
+  const expected = (kind: Contact["kind"]) => textOf(expectedOf(kind, provider))
+  const got = (contact: Contact) => gotOf(runsOf(contact))
+  return { runsOf, expected, got, isAsExpected: (contact: Contact) => got(contact) === expected(contact.kind) }
+}
+
+const rowsOf = (story: Story): ReadonlyArray<Row> => {
+  const { expected, isAsExpected, runsOf } = comparedBy(story)
+  return kinds.flatMap((kind): ReadonlyArray<Row> => {
+    const those = story.contacts.filter((contact) => contact.kind === kind)
     if (those.length === 0) return []
     return [
       {
         callee: kind.title,
-        number: kind.suffix[mode] ?? "",
+        number: kind.suffix[story.farEnd.mode] ?? "",
         contacts: those.length,
-        expected: expectedText(kind),
+        expected: expected(kind),
         asExpected: those.filter(isAsExpected).length,
         calls: those.flatMap(runsOf).length
       }
     ]
   })
+}
+
+const notesOf = ({ mode, provider }: FarEnd): ReadonlyArray<string> =>
+  provider === "ari" ? (mode === "asterisk" ? [deafNote] : []) : told[provider].notes
+
+export const summarize = (story: Story): Summary => {
+  const { campaign, contacts, farEnd, progress, runs, seen, slots } = story
+  const { mode, provider } = farEnd
   const all = allRuns(story)
   const spans = spansOf(story)
   const work = workOf(spans, contacts)
   const most = mostAtOnce(spans)
   const twice = dialedTwice(story)
+  const { expected, got, isAsExpected } = comparedBy(story)
   const turnarounds = farEnd.turnarounds?.(slots, work.until) ?? []
   const talks = story.conversations === undefined ? undefined : summarizeConversations(story.conversations)
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
@@ -181,7 +193,7 @@ export const summarize = (story: Story): Summary => {
   const problems = [
     ...contacts
       .filter((contact) => !isAsExpected(contact))
-      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expectedText(contact.kind)}, got ${gotOf(runsOf(contact))}.`),
+      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expected(contact.kind)}, got ${got(contact)}.`),
     ...twice.map((number) => `${number} was dialed more often than there are records of it.`),
     ...(seen.length < all.length ? [`The callees saw ${seen.length} calls, the service has records of ${all.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
@@ -198,8 +210,8 @@ export const summarize = (story: Story): Summary => {
     provider,
     farEnd: farEnd.name,
     problems,
-    rows,
-    notes: provider === "ari" ? (mode === "asterisk" ? [deafNote] : []) : told[provider].notes,
+    rows: rowsOf(story),
+    notes: notesOf(farEnd),
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
     calls: { recorded: all.length, seenByCallees: seen.length, dialedTwice: twice.length },
     retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },

@@ -93,7 +93,24 @@ const prepare = async (options: Options, on: Display) => {
 }
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
-const runCampaign = async (options: Options, on: Display, { farEnd, service, speech }: Prepared) => {
+/** Undefined: nobody at this far end can talk. */
+const converse = async (
+  api: Api,
+  on: Display,
+  { farEnd, speech }: Prepared,
+  campaign: Parameters<typeof Conversations.prepare>[3]
+): Promise<Conversations | undefined> => {
+  if (speech === undefined) return undefined
+  return on.step(
+    "talks",
+    "creating their agent and campaign",
+    () => Conversations.prepare(api, farEnd, speech, campaign),
+    ({ count }) => `${count} callees who hold conversations, beside the others and under the same slots`
+  )
+}
+
+const runCampaign = async (options: Options, on: Display, prepared: Prepared) => {
+  const { farEnd, service } = prepared
   const api = new Api(service.url, service.key)
   const { slots } = options
   const contacts = contactsOf(farEnd.mode, options.contacts)
@@ -139,15 +156,7 @@ const runCampaign = async (options: Options, on: Display, { farEnd, service, spe
     () => api.createCampaign(settings),
     () => `${slots} slots, at most ${rate} calls/s, busy and no answer once more after ${retryDelaySeconds} s`
   )
-  const conversations =
-    speech === undefined
-      ? undefined
-      : await on.step(
-          "talks",
-          "creating their agent and campaign",
-          () => Conversations.prepare(api, farEnd, speech, { telephonyId: telephony.id, slots }),
-          ({ count }) => `${count} callees who hold conversations, beside the others and under the same slots`
-        )
+  const conversations = await converse(api, on, prepared, { telephonyId: telephony.id, slots })
   await api.startCampaign(campaign.id)
   const ended = await watch(api, campaign, { slots, retryDelaySeconds, conversations, signal: interrupted.signal }, on)
   const progress = await api.progress(campaign.id)
