@@ -10,10 +10,14 @@ import { type Speech, TalkingCallee } from "./TalkingCallee.ts"
 const maxCallSeconds = 600
 const idleSeconds = 60
 
+/** What a callee knows of the call. */
+type Witness = Pick<TalkingCallee, "turns" | "understood"> & { readonly talker: Pick<TalkingCallee["talker"], "turns"> }
+
 /** What came of one. */
 export interface Held {
   readonly conversation: Conversation
-  readonly callee: TalkingCallee | undefined
+  /** Undefined: the call had no audio. */
+  readonly callee: Witness | undefined
   readonly runs: ReadonlyArray<Run>
   readonly transcript: string
   readonly hasOptedOut: boolean

@@ -27,8 +27,9 @@ export interface Speech {
 
 export class TalkingCallee {
   readonly talker: Talker
+  readonly #understood: Array<string> = []
   /** The agent's sentences that were understood, in order. */
-  readonly understood: Array<string> = []
+  readonly understood: ReadonlyArray<string> = this.#understood
   /** How often the callee said or pressed something. */
   turns = 0
   readonly #answers: ReadonlyArray<Answer>
@@ -82,7 +83,7 @@ export class TalkingCallee {
     if (share >= leastBegun) this.#interrupt(sentence)
     if (share < leastHeard || this.#hearing.isUnderstood) return
     this.#hearing.isUnderstood = true
-    this.understood.push(sentence)
+    this.#understood.push(sentence)
     const answer = this.#answers.find(({ hears, interrupts }) => hears === sentence && interrupts === undefined)
     this.#next = answer ?? (sentence === checkIn ? this.#last : this.#next)
   }
