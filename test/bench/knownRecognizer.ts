@@ -1,4 +1,7 @@
-/** A service whose package benchmarks, conversations and the demo install: a recognizer that knows the audio of everything that callees will say, from the file KNOWN_SPEECH. */
+/**
+ * A service whose package benchmarks, conversations and the demo install: a recognizer that knows the audio of everything that callees will say, from the
+ * file KNOWN_SPEECH.
+ */
 import { readFileSync } from "node:fs"
 import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
 import { knownSpeech } from "#test/support/knownSpeech.ts"

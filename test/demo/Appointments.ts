@@ -38,7 +38,6 @@ const isRight = "Is that right?"
 export const goodbye = "Goodbye."
 /** Who interrupts the agent does not hear this question. */
 export const whenInterrupted = suits
-export { checkIn }
 
 const says = (line: string, isInterruptible = true): JsonObject => ({
   prompt: `Say: "${line}"`,

@@ -5,6 +5,9 @@ import type { Line } from "./RunRecord.ts"
 import { type Column, listed, tableOf, wrapped } from "./Table.ts"
 
 const textWidth = 96
+const aboutRecognizer =
+  "a package that the demo installs for the service (SERVICES): it knows the sound of these callees. Real calls are heard by PocketSphinx, " +
+  "where it is installed, or by a service of your choice."
 const speakerWidth = 8
 
 const columns: ReadonlyArray<Column<ConversationRow>> = [
@@ -36,13 +39,7 @@ export const conversationLines = (
       [
         ["ended at", `the node "${node}", with the disposition ${disposition}`],
         ["variables", found.join(", ")],
-        [
-          "heard by",
-          wrapped(
-            `${recognizer}, a package that the demo installs for the service (SERVICES): it knows the sound of these callees. Real calls are heard by PocketSphinx, where it is installed, or by a service of your choice.`,
-            textWidth
-          )
-        ]
+        ["heard by", wrapped(`${recognizer}, ${aboutRecognizer}`, textWidth)]
       ],
       12
     )

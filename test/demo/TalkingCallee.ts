@@ -2,10 +2,11 @@
  * A callee of the demo who holds a conversation with nothing but ears and a mouth: knows the agent's sentences by their sound, and answers once one has
  * been heard and the agent is silent, however long that takes. Asked again, the callee answers again, so that nothing depends on how fast the machine is.
  */
+import { checkIn } from "#adapters/voice/embedded/lines.ts"
 import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
 import { type KnownSpeech, placesIn } from "#test/support/knownSpeech.ts"
 import { heardOf, type SpokenUtterance } from "#test/support/utterances.ts"
-import { type Answer, checkIn, type Conversation } from "./Appointments.ts"
+import type { Answer, Conversation } from "./Appointments.ts"
 
 /** After so long a silence it is the callee's turn. */
 const turnMillis = 700
