@@ -1,6 +1,6 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
@@ -103,6 +103,8 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
   Layer.provide(rateLimit)
 )
 
+const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue: () => () => {} })
+
 /** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -123,6 +125,7 @@ const welcome = Layer.effectDiscard(
     if (!goFirst())
       yield* Effect.logInfo("the priority of calls could not be raised: they share the processor with everything else on this machine")
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
+    yield* Effect.map(OnReady, (onReady) => onReady())
   })
 ).pipe(Layer.provide(Organizations.layer))
 
@@ -163,15 +166,22 @@ const explained = (cause: Cause.Cause<unknown>): string => {
 /** Runs until another engine takes over the database. */
 const running = Effect.flatMap(EngineLock, ({ replaced }) => replaced)
 
-/** `extra` is for tests, which replace services with it. */
-export const launch = (extra: Layer.Layer<never> = Layer.empty) =>
+interface Launch {
+  /** Called once the engine has said that it is ready. */
+  readonly onReady?: () => void
+  /** For tests, which replace services with it. */
+  readonly extra?: Layer.Layer<never>
+}
+
+export const launch = ({ extra = Layer.empty, onReady = () => {} }: Launch = {}) =>
   NodeRuntime.runMain(
     running.pipe(
       Effect.provide(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))),
       Effect.tapCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`)
       ),
-      Effect.provide(Logger.layer([]))
+      Effect.provide(Logger.layer([])),
+      Effect.provideService(OnReady, onReady)
     ),
     {
       disableErrorReporting: true,

@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs"
 import { load } from "./build.js"
+import { keepCode } from "./builtProgram.js"
 
 const program = "runtime/main.ts"
 const adapters = (process.env["ADAPTERS"] ?? "").split(",").map((name) => name.trim())
@@ -13,4 +14,4 @@ const isBuiltIn = (/** @type {string} */ name) => existsSync(new URL(`../adapter
 const hasServices = (process.env["SERVICES"] ?? "").trim() !== ""
 
 const { launch } = !hasServices && adapters.every(isBuiltIn) ? await load(program) : await import("./main.ts")
-launch()
+launch({ onReady: keepCode })

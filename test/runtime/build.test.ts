@@ -1,35 +1,23 @@
 /** `runtime/build.js`, through processes of its own: what a start runs is built of the sources that are there. */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { basename, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import t, { type Test } from "tap"
+import { programOf, root } from "#test/support/builtPrograms.ts"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
 const builder = fileURLToPath(new URL("../../runtime/build.js", import.meta.url))
 const launcher = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
-const cache = join(root, ".cache")
 const startMillis = 600_000
 
-/** A program of two files, below the root like those of the engine. */
-const program = (t: Test, said: string) => {
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(realpathSync(cache), "program-"))
-  const name = basename(folder)
-  const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
-  t.teardown(() => {
-    rmSync(folder, { recursive: true, force: true })
-    rmSync(join(root, ".build", name), { recursive: true, force: true })
+/** A program of two files. */
+const program = (t: Test, said: string) =>
+  programOf(t, {
+    "main.ts":
+      'import { word } from "./word.ts"\nconsole.log(word as string, import.meta.url, new Error().stack?.includes(".build") ?? false)\n',
+    "word.ts": `export const word: string = "${said}"\n`
   })
-  write(
-    `${name}.ts`,
-    'import { word } from "./word.ts"\nconsole.log(word as string, import.meta.url, new Error().stack?.includes(".build") ?? false)\n'
-  )
-  write("word.ts", `export const word: string = "${said}"\n`)
-  const path = join(folder, `${name}.ts`)
-  return { path, write }
-}
 
 /** What the program prints: its word, its address, and whether it was a build that ran. */
 const start = async (path: string) => {

@@ -29,4 +29,5 @@ createInterface(process.stdin).on("line", (line) => {
   if (word === "step") step(Number(millis))
   if (word === "disk") isDiskFull = millis === "full"
 })
-launch(Layer.mergeAll(Layer.succeed(PassDialPoint, pass), Layer.succeed(JournalAppend, write)))
+const extra = Layer.mergeAll(Layer.succeed(PassDialPoint, pass), Layer.succeed(JournalAppend, write))
+export const start = (onReady: () => void) => launch({ extra, onReady })
