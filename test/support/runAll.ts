@@ -12,7 +12,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
 import { ensureBuilt } from "#runtime/build.js"
+import { type Batch, batchesOf } from "./batches.ts"
 import { bundlePackages } from "./bundlePackages.ts"
+import { runBatch } from "./runBatch.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
@@ -72,6 +74,9 @@ const asked = process.argv.slice(2)
 const files = (asked.length > 0 ? asked : globSync("test/**/*.test.ts", { cwd: root })).toSorted(
   (a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b)
 )
+/** Batches come after the longest files, and before those that end the run soon. */
+const placeOfBatch = (batch: Batch): number => (batch.length > 1 ? longest.length - 0.5 : placeOf(batch[0]))
+const batches = batchesOf(files).toSorted((a, b) => placeOfBatch(a) - placeOfBatch(b))
 
 // Built once here: stories that start side by side would each build it.
 const engine = files.some((file) => waiting.test(file)) ? ensureBuilt("test/support/engineMain.ts") : undefined
@@ -82,19 +87,20 @@ const environment = {
   NODE_COMPILE_CACHE: join(root, "node_modules/.cache/tests"),
   TAP_TIMEOUT: String(fileMillis / 1000)
 }
-const runFile = (name: string) =>
+const runAlone = (name: string) =>
   t.spawn(
     "env",
     // tap puts its module hook there.
     ["-u", "NODE_OPTIONS", process.execPath, "--import", stripped, name],
     { at: null, buffered: true, cwd: root, env: environment, name, stack: "", timeout: fileMillis }
   )
+const run = (batch: Batch) => (batch.length === 1 ? runAlone(batch[0]) : runBatch(t, batch, { cwd: root, env: environment, fileMillis }))
 
-/** `width` files at a time, queue after queue. Several lanes may share a queue. */
-const runSideBySide = async (queues: ReadonlyArray<Array<string>>, width: number) => {
+/** `width` batches at a time, queue after queue. Several lanes may share a queue. */
+const runSideBySide = async (queues: ReadonlyArray<Array<Batch>>, width: number) => {
   const next = () => queues.find((queue) => queue.length > 0)?.shift()
   const lane = async () => {
-    for (let file = next(); file !== undefined; file = next()) await runFile(file)
+    for (let batch = next(); batch !== undefined; batch = next()) await run(batch)
   }
   await Promise.all(Array.from({ length: width }, lane))
 }
@@ -106,8 +112,8 @@ const reported = new Promise((resolve) => report.once("close", resolve))
 t.pipe(report.stdin)
 t.setTimeout(0)
 t.jobs = waitingWidth + busyWidth
-const stories = files.filter((file) => waiting.test(file))
-const others = files.filter((file) => !waiting.test(file))
+const stories = batches.filter(([file]) => waiting.test(file))
+const others = batches.filter(([file]) => !waiting.test(file))
 await Promise.all([runSideBySide([stories, others], waitingWidth), runSideBySide([others], busyWidth)])
 t.end()
 await reported

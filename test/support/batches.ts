@@ -1,0 +1,81 @@
+/** Which test files share a process, because most of them cost less than the loading of what they test. */
+import { dirname } from "node:path"
+
+export type Batch = readonly [string, ...ReadonlyArray<string>]
+
+/** How many batches the files of a folder make. */
+const batches: Readonly<Record<string, number>> = {
+  "test/adapters": 2,
+  "test/core": 2,
+  "test/gateway": 4,
+  "test/runtime": 5,
+  "test/security": 3,
+  "test/store": 3
+}
+const alone = new Set<string>(
+  [
+    "adapters/ari",
+    "adapters/ariConformance",
+    "adapters/ariDoubt",
+    "adapters/ariSilence",
+    "adapters/ariStrangers",
+    "adapters/ariTransfer",
+    "adapters/asteriskLab",
+    "adapters/asteriskLabDialplan",
+    "adapters/cloudonix",
+    "adapters/cloudonixConformance",
+    "adapters/cloudonixTransfer",
+    "adapters/hearing",
+    "adapters/hostedMedia",
+    "adapters/plivoConformance",
+    "adapters/pocketsphinx",
+    "adapters/pocketsphinxSession",
+    "adapters/recognizers",
+    "adapters/telnyxConformance",
+    "adapters/twilioConformance",
+    "adapters/vobizConformance",
+    "adapters/vonageConformance",
+    "gateway/fuzz",
+    "gateway/hostile",
+    "gateway/matrix",
+    "gateway/server",
+    "gateway/shedding",
+    "runtime/answeringMachines",
+    "runtime/build",
+    "runtime/conversationRecords",
+    "runtime/faultyTalks",
+    "runtime/fliteWasm",
+    "runtime/foundation",
+    "runtime/npmStart",
+    "runtime/ownPriority",
+    "runtime/plugins",
+    "runtime/recordedTalks",
+    "runtime/sentences",
+    "runtime/silentConnections",
+    "runtime/spokenCalls",
+    "security/dump",
+    "security/egress",
+    "security/firstStart",
+    "security/largeBodies",
+    "security/neighbours",
+    "security/quotaRates",
+    "store/steadyCaches"
+  ].map((name) => `test/${name}.test.ts`)
+)
+
+/** The batches in the order of their first files. */
+export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<Batch> => {
+  const found = new Map<string, [string, ...Array<string>]>()
+  const turns = new Map<string, number>()
+  for (const file of files) {
+    const folder = dirname(file)
+    const count = alone.has(file) ? undefined : batches[folder]
+    const turn = turns.get(folder) ?? 0
+    if (count !== undefined) turns.set(folder, turn + 1)
+    const key = count === undefined ? file : `${folder} ${turn % count}`
+    const batch = found.get(key)
+    if (batch === undefined) found.set(key, [file])
+    else batch.push(file)
+  }
+  return [...found.values()]
+}
