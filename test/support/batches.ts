@@ -59,6 +59,7 @@ const alone = new Set<string>(
     "security/largeBodies",
     "security/neighbours",
     "security/quotaRates",
+    "security/requestHeads",
     "store/steadyCaches"
   ].map((name) => `test/${name}.test.ts`)
 )

@@ -43,7 +43,7 @@ const openEntry = (t: TAP, file: string) => {
     },
     isOver: () => isOver,
     close: () => {
-      if (count === 0) fail("no tests")
+      if (count === 0) fail(isFailed ? "test unfinished" : "no tests")
       tapStream.end(`1..${count}\n`)
       return reported
     }
