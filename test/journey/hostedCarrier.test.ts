@@ -22,56 +22,75 @@ const open = async (
   environment: Readonly<Record<string, string>> = {}
 ) => {
   const world = await openThrough(t, carrier, { environment, greeting })
-  return { dials: () => carrier.log.entries.filter(({ kind }) => kind === "originate"), world }
+  return { dials: dialsFrom(carrier), world }
+}
+
+/** The dials from now on. */
+const dialsFrom = ({ log }: Pick<Carrier, "log">) => {
+  const earlier = log.entries.length
+  return () => log.entries.slice(earlier).filter(({ kind }) => kind === "originate")
+}
+
+/** Stories that follow each other in one world. */
+type Story = (t: Test, name: string, carrier: Carrier, world: World) => Promise<void>
+
+const results: Story = async (t, name, carrier, world) => {
+  const dials = dialsFrom(carrier)
+  const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
+  t.equal(new Set(dials().map(({ number }) => number)).size, 30)
+  t.equal(dials().length, 30, "then everybody was called once")
+  const outcomes = Object.groupBy(await placedBy(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
+  t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
+  t.equal(carrier.log.live(), 0)
+  const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`
+    SELECT count(provider_call_id)::int AS named FROM attempts WHERE campaign_id = ${id}`
+  t.equal(named, 30, `then each attempt knows what ${name} calls it`)
+}
+
+const strayCallbacks: Story = async (t, _name, carrier, world) => {
+  const dials = dialsFrom(carrier)
+  carrier.callbacks.copies = 2
+  carrier.callbacks.delayMillis = 300
+  const { id } = await world.campaign(numbersOf(12, ["01", "02", "06"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  carrier.callbacks.copies = 1
+  carrier.callbacks.delayMillis = 0
+  t.strictSame(await contactStates(world.sql, id), { completed: 8, failed: 4 }, "then whoever talked counts as reached")
+  t.equal(dials().length, 12)
+}
+
+const death: Story = async (t, _name, carrier, world) => {
+  const dials = dialsFrom(carrier)
+  const answered = carrier.log.count("answered")
+  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await untilTrue("calls", () => carrier.log.count("answered") >= answered + 5)
+  await world.end("SIGKILL")
+  await world.launch()
+  await world.api.untilState(id, "completed")
+  t.equal(dials().length, new Set(dials().map(({ number }) => number)).size, "then nobody was called twice")
+  t.equal(carrier.log.live(), 0, "then no call is up any more")
+  const attempts = await attemptsOf(world.sql, id)
+  t.strictSame(
+    attempts.filter(({ state }) => state !== "ended" && state !== "void"),
+    [],
+    "then every attempt has ended"
+  )
+  t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
 }
 
 for (const [name, start] of Object.entries(carriers)) {
-  t.test(`given ${name}, and a campaign whose callees answer, are busy, and do not exist`, { buffered: true }, async (t) => {
+  t.test(`given ${name}`, { buffered: true }, async (t) => {
     const carrier = await start(t, far)
-    const { dials, world } = await open(t, carrier)
-    const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
-    t.equal(new Set(dials().map(({ number }) => number)).size, 30)
-    t.equal(dials().length, 30, "then everybody was called once")
-    const outcomes = Object.groupBy(await placedBy(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
-    t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
-    t.equal(carrier.log.live(), 0)
-    const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`SELECT count(provider_call_id)::int AS named FROM attempts`
-    t.equal(named, 30, `then each attempt knows what ${name} calls it`)
-  })
-
-  t.test(`given ${name}, and callbacks that are repeated, late, and in any order`, { buffered: true }, async (t) => {
-    const carrier = await start(t, far)
-    const { dials, world } = await open(t, carrier)
-    carrier.callbacks.copies = 2
-    carrier.callbacks.delayMillis = 300
-    const { id } = await world.campaign(numbersOf(12, ["01", "02", "06"]), { retry: { maxRetries: 0 } })
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    t.strictSame(await contactStates(world.sql, id), { completed: 8, failed: 4 }, "then whoever talked counts as reached")
-    t.equal(dials().length, 12)
-  })
-
-  t.test(`given ${name}, and an engine that is killed in mid-campaign`, { buffered: true }, async (t) => {
-    const carrier = await start(t, far)
-    const { dials, world } = await open(t, carrier)
-    const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
-    await world.api.start(id)
-    await untilTrue("calls", () => carrier.log.count("answered") >= 5)
-    await world.end("SIGKILL")
-    await world.launch()
-    await world.api.untilState(id, "completed")
-    t.equal(dials().length, new Set(dials().map(({ number }) => number)).size, "then nobody was called twice")
-    t.equal(carrier.log.live(), 0, "then no call is up any more")
-    const attempts = await attemptsOf(world.sql, id)
-    t.strictSame(
-      attempts.filter(({ state }) => state !== "ended" && state !== "void"),
-      [],
-      "then every attempt has ended"
-    )
-    t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
+    const { world } = await open(t, carrier)
+    const tell = (title: string, story: Story) => t.test(title, (t) => story(t, name, carrier, world))
+    await tell("and a campaign whose callees answer, are busy, and do not exist", results)
+    await tell("and callbacks that are repeated, late, and in any order", strayCallbacks)
+    await tell("and an engine that is killed in mid-campaign", death)
   })
 }
 
@@ -156,37 +175,43 @@ const peakOf = (wav: Buffer, channel: 0 | 1): number => {
   return peak
 }
 
-for (const [name, start] of Object.entries(carriers)) {
-  t.test(`given ${name}, and an agent that opens with a recording and records`, { buffered: true }, async (t) => {
-    const carrier = await start(t, far)
-    const { dials, world } = await open(t, carrier, "Good morning.", { RECORDINGS: "on" })
-    await openWith(world, sound)
-    const { id } = await world.campaign(numbersOf(4, ["11"]), { retry: { maxRetries: 0 } })
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    t.strictSame(await contactStates(world.sql, id), { completed: 4 })
-    const greeting = withOneZero(encodeFrames(sound))
-    const deaf = dials().filter(({ channelId }) => !withOneZero(carrier.log.heard(channelId)).includes(greeting))
-    t.strictSame(deaf, [], "then each callee heard all of it")
-    const runs = await world.api.runs(id)
-    t.equal(runs.length, 4)
-    for (const run of runs) {
-      const wav = Buffer.from(await (await fetch(run.recording_public_url ?? "")).arrayBuffer())
-      t.ok(peakOf(wav, 0) > 2000 && peakOf(wav, 1) > 2000, "then both are in its recording")
-    }
-  })
+const recordings: Story = async (t, _name, carrier, world) => {
+  const dials = dialsFrom(carrier)
+  await openWith(world, sound)
+  const { id } = await world.campaign(numbersOf(4, ["11"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 4 })
+  const greeting = withOneZero(encodeFrames(sound))
+  const deaf = dials().filter(({ channelId }) => !withOneZero(carrier.log.heard(channelId)).includes(greeting))
+  t.strictSame(deaf, [], "then each callee heard all of it")
+  const runs = await world.api.runs(id)
+  t.equal(runs.length, 4)
+  for (const run of runs) {
+    const wav = Buffer.from(await (await fetch(run.recording_public_url ?? "")).arrayBuffer())
+    t.ok(peakOf(wav, 0) > 2000 && peakOf(wav, 1) > 2000, "then both are in its recording")
+  }
+}
 
-  t.test(`given ${name}, and streams that end seconds before the call is reported over`, { buffered: true }, async (t) => {
+const lateEnds: Story = async (t, _name, carrier, world) => {
+  carrier.endLate(4000)
+  world.agentId = (await world.api.createAgent("Good morning to you.")).id
+  const { id } = await world.campaign(numbersOf(6, ["01"]), {
+    circuit_breaker: { enabled: true, min_calls_in_window: 2 },
+    retry: { maxRetries: 0 }
+  })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 6 }, "then nobody counts as failed")
+  t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+}
+
+for (const [name, start] of Object.entries(carriers)) {
+  t.test(`given ${name}, and calls with audio`, { buffered: true }, async (t) => {
     const carrier = await start(t, far)
-    carrier.endLate(4000)
-    const { world } = await open(t, carrier, "Good morning to you.")
-    const { id } = await world.campaign(numbersOf(6, ["01"]), {
-      circuit_breaker: { enabled: true, min_calls_in_window: 2 },
-      retry: { maxRetries: 0 }
-    })
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    t.strictSame(await contactStates(world.sql, id), { completed: 6 }, "then nobody counts as failed")
-    t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+    const { world } = await open(t, carrier, "Good morning.", { RECORDINGS: "on" })
+    const tell = (title: string, story: Story) => t.test(title, (t) => story(t, name, carrier, world))
+    await tell("and an agent that opens with a recording and records", recordings)
+    await tell("and streams that end seconds before the call is reported over", lateEnds)
   })
 }
