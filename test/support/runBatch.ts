@@ -11,7 +11,7 @@ const indent = "    "
 /** A process that does not end by itself after its time is killed this much later. */
 const killMillis = 5000
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   /** How long each of the files may take. */
