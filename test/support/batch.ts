@@ -1,7 +1,7 @@
 /**
- * Runs several test files in one process, one after the other: `batch.ts FILE...`. What they load alike is loaded once. Each file is a subtest of
- * its name, and what it imports as tap. The next file begins when nothing of the one before is
- * left to do, which is when the process of a file alone would end. A file that leaves something open therefore hangs here as well.
+ * Runs several test files in one process, one after the other: `batch.ts FILE...`. What they load alike is loaded once. Each file is a subtest, which
+ * it imports as tap. The next file begins when nothing of the one before is left to do, which is when the process of a file alone would end. A file
+ * that leaves something open therefore hangs here as well.
  */
 import { registerHooks } from "node:module"
 import { resolve } from "node:path"
