@@ -13,7 +13,7 @@ import { hostname, uptime } from "node:os"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
-import { FENCED_MILLIS, judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
+import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "500 millis"
@@ -180,7 +180,6 @@ const open = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const proof = new Proof(clock)
   const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
-  const takeoverMillis = Math.max(takeoverSeconds * 1000, FENCED_MILLIS)
   const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced>()
   let epoch: number | undefined
@@ -206,7 +205,7 @@ const open = Effect.gen(function* () {
     const store = lockStore(connection)
     yield* store.prepare
     if (epoch === undefined) {
-      const acquired = yield* acquire(store, me, takeoverMillis, proof)
+      const acquired = yield* acquire(store, me, takeoverSeconds * 1000, proof)
       epoch = acquired.epoch
       yield* Deferred.succeed(taken, { at: nowOf(clock), isTakeover: acquired.isTakeover })
     } else {

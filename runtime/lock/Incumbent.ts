@@ -19,8 +19,8 @@ export type Verdict = "take" | "end_session" | "wait"
 
 /** A holder whose last proof is older than this no longer dials; see `EngineLock.isHeld`. */
 export const PROOF_MILLIS = 2000
-/** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree. */
-export const FENCED_MILLIS = PROOF_MILLIS + 500
+/** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree: the least that `TAKEOVER_AFTER` may be. */
+const FENCED_MILLIS = PROOF_MILLIS + 500
 
 /**
  * The most that one look adds to a silence. Whoever looks less often has stood still, or the database has, and then the other engine could not have
