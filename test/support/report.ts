@@ -1,17 +1,21 @@
 /**
- * The output of `npm test`: a line for each file, each failure in full, each skipped test with its reason, and at the end the failures once more
+ * The output of `npm test`: a line for each file, each failure in full, each skipped test with its reason, and at the end the failures in short
  * and `N passed, N failed`. Reads TAP from standard input.
  */
 import { createInterface } from "node:readline"
 
 const indentOf = (line: string): number => line.length - line.trimStart().length
 const print = (line: string) => process.stdout.write(`${line}\n`)
-/** Of each failure, so many lines are repeated at the end, where they are found without a search. */
-const repeatedLines = 60
+/** Of each failure, so many lines of so many characters stand at the end, which is all that some see of a log: what differs, and not where. */
+const [shortLines, shortLength] = [16, 240]
 const failures: Array<Array<string>> = []
-const printFailure = (line: string) => {
-  print(line)
-  failures.at(-1)?.push(line)
+/** Members of a failure's details that its short form leaves out, with all that stands below them. */
+const isPlace = /^(at|stack|source|jobId|tapCaller|buffered):|^(---|\.\.\.)$/
+let isLeftOut = false
+const printDetail = (line: string) => {
+  print(`    ${line}`)
+  if (/^\S/.test(line)) isLeftOut = isPlace.test(line)
+  if (!isLeftOut) failures.at(-1)?.push(`    ${line.slice(0, shortLength)}`)
 }
 
 /** The names of the tests around the line, by depth. */
@@ -36,8 +40,8 @@ const result = (line: string) => {
     print(`${not === undefined ? "ok  " : "FAIL"}  ${title}  ${directive ?? ""}`)
   }
   if (not !== undefined && !skipped && (depth === 0 ? !failedInFile : failedDepth <= depth)) {
-    failures.push([])
-    printFailure(`  x ${name}`)
+    print(`  x ${name}`)
+    failures.push([`  x ${name}`])
     diagnosticsIndent = indentOf(line) + 2
   }
   failedDepth = not === undefined ? -1 : depth
@@ -47,7 +51,7 @@ const result = (line: string) => {
 for await (const line of createInterface({ input: process.stdin })) {
   const indent = indentOf(line)
   if (diagnosticsIndent !== undefined && indent >= diagnosticsIndent) {
-    printFailure(`    ${line.slice(diagnosticsIndent)}`)
+    printDetail(line.slice(diagnosticsIndent))
     continue
   }
   diagnosticsIndent = undefined
@@ -56,8 +60,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (line.startsWith("Bail out!")) print(line)
   else if (line.startsWith("# { total:")) counts = { pass: count(line, "pass"), fail: count(line, "fail"), skip: count(line, "skip") }
 }
-if (failures.length > 0) print("\nThe failures once more:")
-for (const failure of failures) for (const line of failure.slice(0, repeatedLines)) print(line)
+if (failures.length > 0) print("\nThe failures in short:")
+for (const failure of failures) for (const line of failure.slice(0, shortLines)) print(line)
 if (counts === undefined) print("The tests ended without a summary.")
 if (counts !== undefined && counts.skip > 0) print(`${counts.skip} skipped`)
 print(`${counts?.pass ?? 0} passed, ${counts?.fail ?? Math.max(1, files)} failed`)
