@@ -12,7 +12,8 @@ import { openSocket } from "./AriMediaSocket.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { ask, type Asterisk, channelPath, isSuccess, type Leg, providerError } from "./Asterisk.ts"
 
-const STARTED_TIMEOUT_MILLIS = 5_000
+/** Of an Asterisk, or of this process, that is too busy to be quicker: the callee has answered, and late audio is better than none. */
+const STARTED_TIMEOUT_MILLIS = 10_000
 /** Asterisk may have loaded the module, or been upgraded, without a gap in its events. */
 const NO_MEDIA_SOCKET_MILLIS = 600_000
 

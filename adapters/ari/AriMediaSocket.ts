@@ -11,7 +11,7 @@ import { MediaEar } from "#adapters/shared/MediaEar.ts"
 import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
-const HANDSHAKE_TIMEOUT_MILLIS = 5_000
+const HANDSHAKE_TIMEOUT_MILLIS = 10_000
 /** After this long without data we ping; after as long again without a reply the connection is dead. */
 const LIVENESS_MILLIS = 5_000
 const MAX_MESSAGE_BYTES = 64 * 1024

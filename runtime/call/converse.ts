@@ -12,7 +12,7 @@ import type { LiveCall } from "./LiveCall.ts"
 
 const { EndAsked, MediaBack, MediaLost } = CallEvent.cases
 
-const MEDIA_TIMEOUT = "10 seconds"
+const MEDIA_TIMEOUT = "15 seconds"
 const CROWDED_MILLIS = 1000
 
 /** Speech is prepared only once the phone rings, because nothing is said to numbers that are busy or invalid. */

@@ -13,6 +13,7 @@ import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { installRecognizer } from "./Recognizer.ts"
 import type { Speech } from "./TalkingCallee.ts"
+import { Warnings } from "./Warnings.ts"
 
 interface Service {
   readonly url: string
@@ -21,6 +22,7 @@ interface Service {
   readonly startMillis: number
   /** Never resolves; rejects when the service ends without having been asked to. */
   readonly died: Promise<never>
+  readonly warnings: () => ReadonlyArray<string>
   readonly stop: () => Promise<void>
 }
 
@@ -114,6 +116,7 @@ export const startService = async (settings: {
   const logFile = join(folder, "service.log")
   const log = createWriteStream(logFile)
   const errors: Array<string> = []
+  const warnings = new Warnings()
   createInterface({ input: child.stderr }).on("line", (line) => {
     log.write(`${line}\n`)
     errors.push(line)
@@ -122,6 +125,7 @@ export const startService = async (settings: {
   const ready = new Promise<string>((resolve) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
       log.write(`${line}\n`)
+      warnings.read(line)
       const [, url] = /^Trunkline is ready at (\S+)/.exec(line) ?? []
       if (url !== undefined) resolve(url)
     })
@@ -150,7 +154,7 @@ export const startService = async (settings: {
   })
   try {
     const url = await Promise.race([ready, died, tooLate])
-    return { url, key, folder, startMillis: performance.now() - began, died, stop }
+    return { url, key, folder, startMillis: performance.now() - began, died, stop, warnings: () => warnings.told() }
   } catch (error) {
     await stop()
     throw error

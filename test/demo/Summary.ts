@@ -23,7 +23,7 @@ export interface Summary {
   readonly mode: Mode
   readonly provider: Provider
   readonly farEnd: string
-  /** A sentence for everything that is not as it has to be. */
+  /** A sentence for everything that is not as it has to be, and after them, if there are any, what the service warned of. */
   readonly problems: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
   /** Why what is expected is less than the callee did. */
@@ -60,6 +60,8 @@ interface Story {
   /** The calls of both. */
   readonly seen: ReadonlyArray<SeenCall>
   readonly farEnd: FarEnd
+  /** Of the service. */
+  readonly warnings: ReadonlyArray<string>
   readonly slots: number
   readonly rate: number
   readonly seconds: number
@@ -209,7 +211,7 @@ export const summarize = (story: Story): Summary => {
     mode,
     provider,
     farEnd: farEnd.name,
-    problems,
+    problems: problems.length === 0 ? [] : [...problems, ...story.warnings.map((warning) => `The service warned: ${warning}`)],
     rows: rowsOf(story),
     notes: notesOf(farEnd),
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },

@@ -171,7 +171,15 @@ const tell = async (options: Options, on: Display): Promise<boolean> => {
   const { farEnd, service } = prepared
   const { sample, ...came } = await Promise.race([runCampaign(options, on, prepared), service.died])
   const seconds = (performance.now() - began) / 1000
-  const summary = summarize({ ...came, farEnd, seen: await farEnd.calls(), slots: options.slots, rate, seconds })
+  const summary = summarize({
+    ...came,
+    farEnd,
+    seen: await farEnd.calls(),
+    warnings: service.warnings(),
+    slots: options.slots,
+    rate,
+    seconds
+  })
   const place = { url: service.url, folder: service.folder, key: service.key, isKept: options.keep }
   if (options.json) process.stdout.write(`${JSON.stringify({ ...summary, data: service.folder, sample: sample ?? null })}\n`)
   else on.say(...reportOf(summary, sample, place))

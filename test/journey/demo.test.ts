@@ -10,8 +10,8 @@ import { conversationsThrough } from "#test/demo/Appointments.ts"
 import { providers } from "#test/demo/Callees.ts"
 import type { Summary } from "#test/demo/Summary.ts"
 
-// Most of the time is waiting for calls and retries.
-t.jobs = 4
+// Most of the time is waiting for calls and retries, but a demo begins with its busiest seconds: a database, an engine, and all calls at once.
+t.jobs = 2
 
 const run = promisify(execFile)
 const demo = fileURLToPath(new URL("../demo/demo.ts", import.meta.url))

@@ -26,6 +26,7 @@ const waiting = /^test\/(adapters|chaos|conversations|journey)\//
 /** These take longest, the longest first: otherwise the run would end with one of them alone. */
 const longest = [
   "journey/lateCalls",
+  "journey/demo",
   "journey/stuckTrunk",
   "journey/faultPause",
   ...["telnyx", "plivo", "vobiz", "vonage", "twilio"].map((carrier) => `journey/hosted/${carrier}`),
@@ -33,7 +34,6 @@ const longest = [
   "adapters/cloudonix",
   "journey/hosted/cloudonix",
   "journey/crash",
-  "journey/demo",
   "package/package",
   "journey/kills",
   "adapters/ariDoubt",
