@@ -9,17 +9,18 @@ import * as uws from "uWebSockets.js"
 import { nowOf } from "#core/SteadyTime.ts"
 import { AllowedHosts, AllowedOrigins, refusedByHead } from "./admission.ts"
 import { bodyStream } from "./BodyStream.ts"
+import { BodyWriter } from "./BodyWriter.ts"
 import { Closing } from "./Closing.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
 import { clientOf, pathNames, queryOf, requestId, requestParts } from "./requestParts.ts"
-import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
+import { type Asked, type Endpoint, type Flow, failure, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
 import { type HeadWriter, headWriterFor } from "./responseHead.ts"
 import { CurrentHttpMetrics, type HttpMetrics, type RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
 import { resolved } from "./resolved.ts"
 import { listen, type ListenFailed, localPort } from "./listening.ts"
-import { type Place, strayReply, straysOf } from "./routing.ts"
-import { write, writeChunk } from "./writeBody.ts"
+import { type Handler, register } from "./register.ts"
+import { strayReply, straysOf } from "./routing.ts"
 
 export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/http/Gateway") {}
 
@@ -62,8 +63,8 @@ interface Exchange {
   isPaused: boolean
   /** The request's handler is still running: everything written there is corked. */
   isCorked: boolean
-  /** The head of the answer has been written, its body is being written. */
-  isStreaming: boolean
+  /** Writes the body of the answer, once its head has been written. */
+  writer: BodyWriter | undefined
   /** Answered or aborted: `res` must not be touched any more. */
   isOver: boolean
   fiber: Fiber.Fiber<unknown> | undefined
@@ -154,7 +155,10 @@ class UwsServer<R> implements Server {
   readonly sweep = (): void => {
     const at = this.now()
     for (const exchange of this.live) {
-      if (exchange.deadline > at) continue
+      if (exchange.deadline > at) {
+        exchange.writer?.holdOpen()
+        continue
+      }
       this.send(exchange, exchange.isComplete ? timedOut : failure(408, "The request body took too long"))
       exchange.fiber?.interruptUnsafe()
     }
@@ -287,7 +291,7 @@ class UwsServer<R> implements Server {
 
   private send(exchange: Exchange, reply: Reply, closes = this.isDraining): void {
     if (exchange.isOver) return
-    if (exchange.isStreaming) return this.cutOff(exchange)
+    if (exchange.writer !== undefined) return this.cutOff(exchange)
     this.count(exchange, reply)
     const { body } = reply
     if (typeof body !== "string" && body.bytes !== 0 && !exchange.isHead) return this.stream(exchange, reply, body)
@@ -314,11 +318,15 @@ class UwsServer<R> implements Server {
   }
 
   private stream(exchange: Exchange, reply: Reply, body: Flow): void {
-    exchange.isStreaming = true
     exchange.res.cork(() => this.writeHead(exchange.res, exchange.id, reply, exchange.origin))
-    const written = Stream.runForEach(body.stream, (chunk) => {
+    const prolong = (): void => {
       exchange.deadline = this.now() + this.limits.answerMillis
-      return body.bytes === undefined ? writeChunk(exchange, chunk) : write(exchange, chunk, body.bytes, () => this.leave(exchange))
+    }
+    const writer = new BodyWriter(exchange, prolong)
+    exchange.writer = writer
+    const written = Stream.runForEach(body.stream, (chunk) => {
+      prolong()
+      return body.bytes === undefined ? writer.writeChunk(chunk) : writer.writePart(chunk, body.bytes, () => this.leave(exchange))
     })
     const ended = Effect.sync(() => {
       if (exchange.isOver || body.bytes !== undefined) return
@@ -351,20 +359,6 @@ class UwsServer<R> implements Server {
   }
 }
 
-type Handler = (res: uws.HttpResponse, req: uws.HttpRequest) => void
-type Register = (pattern: string, handler: Handler) => unknown
-
-const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Handler): void => {
-  const methods: { readonly [Name in Method]: Register } = {
-    get: (pattern, handle) => app.get(pattern, handle),
-    post: (pattern, handle) => app.post(pattern, handle),
-    put: (pattern, handle) => app.put(pattern, handle),
-    patch: (pattern, handle) => app.patch(pattern, handle),
-    delete: (pattern, handle) => app.del(pattern, handle)
-  }
-  methods[method](path, handler)
-}
-
 type Start = Pick<Exchange, "metrics" | "isHead" | "deadline" | "isComplete">
 
 const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin: string): Exchange => ({
@@ -378,7 +372,7 @@ const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin
   isComplete: start.isComplete,
   isPaused: false,
   isCorked: true,
-  isStreaming: false,
+  writer: undefined,
   isOver: false,
   fiber: undefined
 })

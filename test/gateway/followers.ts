@@ -1,5 +1,5 @@
 /** Clients that follow events by both ways, as browsers and libraries do. */
-import { request } from "node:http"
+import { type IncomingMessage, request } from "node:http"
 import type { Test } from "tap"
 import { WebSocket } from "ws"
 import { socketPath } from "#gateway/events/liveEvents.ts"
@@ -16,6 +16,7 @@ export interface Told {
 }
 export interface Follower {
   readonly messages: ReadonlyArray<Told>
+  readonly state: { readonly isOver: boolean }
 }
 /** Each message is what the websocket's operation documents, by whichever way it comes. */
 const judge = judgeOf(eventRoutes)
@@ -27,9 +28,13 @@ const documented = (text: string): Told => {
 }
 type Headers = Readonly<Record<string, string>>
 
-/** Settled when it has been told of so many. */
-export const told = (follower: Follower, count: number) =>
-  until(`${count} events`, () => (follower.messages.length >= count ? follower.messages : undefined))
+/** Settled when it has been told of so many. Rejects when it is told no more. */
+export const told = ({ messages, state }: Follower, count: number) =>
+  until(`${count} events`, () => {
+    if (messages.length >= count) return messages
+    if (state.isOver) throw new Error(`It ended after ${messages.length} of ${count} events`)
+    return undefined
+  })
 
 /** Both ways, with this key unless other headers are given. They end with the test. */
 export const followersOf = (gateway: { readonly port: number }, key: string) => {
@@ -38,7 +43,9 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
     const messages: Array<Told> = []
     const state = { text: "", status: 0, contentType: "", comments: 0, isOver: false, isWhole: false }
     const path = `/api/v1/events/stream${query}`
+    let answer: IncomingMessage | undefined
     const asked = request({ host: "127.0.0.1", port: gateway.port, path, headers }, (response) => {
+      answer = response
       state.status = response.statusCode ?? 0
       state.contentType = response.headers["content-type"] ?? ""
       response.on("data", (chunk: Buffer) => {
@@ -62,20 +69,23 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
     })
     asked.end()
     t.teardown(() => asked.destroy())
-    const pause = (isPaused: boolean) => (isPaused ? asked.socket?.pause() : asked.socket?.resume())
+    const pause = (isPaused: boolean) => (isPaused ? answer?.pause() : answer?.resume())
     const ended = () => until("end of the stream", () => state.isOver || undefined)
     return { messages, state, pause, ended, close: () => asked.destroy() }
   }
 
   const socket = (t: Test, query = "", headers: Headers = { "x-api-key": key }, options: { readonly autoPong?: boolean } = {}) => {
     const messages: Array<Told> = []
-    const state = { pings: 0 }
+    const state = { pings: 0, isOver: false }
     const ws = new WebSocket(`ws://127.0.0.1:${gateway.port}/api/v1/events/ws${query}`, { headers, ...options })
     ws.on("message", (data) => messages.push(documented(String(data))))
     ws.on("ping", () => {
       state.pings += 1
     })
     ws.on("error", () => undefined)
+    ws.once("close", () => {
+      state.isOver = true
+    })
     const opened = new Promise<void>((resolve) => ws.once("open", resolve))
     const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
       ws.once("close", (code, reason) => resolve({ code, reason: String(reason) }))

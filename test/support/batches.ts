@@ -40,6 +40,7 @@ const alone = new Set<string>(
     "gateway/matrix",
     "gateway/server",
     "gateway/shedding",
+    "gateway/slowReaders",
     "runtime/answeringMachines",
     "runtime/build",
     "runtime/conversationRecords",
