@@ -150,6 +150,7 @@ const service = Layer.merge(welcome, farewell).pipe(
   Layer.provide(voice),
   // Built once no other engine writes, and before anything reads a secret.
   Layer.provideMerge(Layer.merge(secrets.layer, postgres.wallLayer)),
+  Layer.provide(postgres.schemaLayer),
   // Acquired before anything that may dial is built, and released after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),

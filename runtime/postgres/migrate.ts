@@ -1,114 +1,122 @@
 /**
- * Brings the schema up to date: applies the files of core/migrations in the order of their names, each in a transaction of its own, and
- * records it with its checksum. Forward only. Any number of nodes may start at once: one migrates, the others wait for it.
+ * Brings the schema up to date: applies migrations in order, each in a transaction of its own, and records it with its checksum and with what it
+ * needs, so that an engine that does not have the file knows whether it can run. Forward only. Any number of nodes may start at once: one migrates,
+ * the others wait for it.
+ *
+ * An engine expands the schema when it starts, beside the one that has the database, and contracts it when it has the database to itself. On a
+ * schema that is newer than its own, it changes nothing.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { createHash } from "node:crypto"
-import { readdir, readFile } from "node:fs/promises"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { type Applied, type Migration, MigrationFailed, obstacleOf } from "./Migration.ts"
 
-/** The schema cannot be brought up to date. Nothing in `file` was applied. */
-class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
-  file: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `Migration ${this.file}: ${this.reason}`
-  }
-}
-
-interface Migration {
-  readonly version: number
-  readonly file: string
-  readonly checksum: string
-  readonly source: string
-}
-
-const ownMigrations = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
-const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/
 // An arbitrary number that no other advisory lock uses.
 const advisoryLock = 7_265_871
-const lockTimeoutMillis = 120_000
+const advisoryMillis = 120_000
+/**
+ * How long a migration waits for a table in turn. Whatever needs the table queues up behind it meanwhile, dialing included, so most waits are short;
+ * the longest lasts until Postgres ends an autovacuum that is in the way, which it does after a second.
+ */
+const tableMillis = [100, 200, 400, 800, 1600]
+const pause = "1 second"
+const maxTries = 120
 
-const parse = (file: string, source: string): Migration => {
-  const text = source.replaceAll("\r\n", "\n")
-  return { version: Number(fileName.exec(file)?.[1]), file, checksum: createHash("sha256").update(text).digest("hex"), source: text }
-}
+/** Something else has a table that a migration changes. */
+class TableInUse extends Schema.TaggedError<TableInUse>()("TableInUse", { file: Schema.String }) {}
 
-/** The migrations in `folder`, oldest first. */
-export const readMigrations = Effect.fnUntraced(function* (folder: string = ownMigrations) {
-  const names = yield* Effect.promise(() => readdir(folder))
-  const files = names.filter((name) => name.endsWith(".sql")).sort()
-  for (const [index, file] of files.entries()) {
-    if (!fileName.test(file)) return yield* new MigrationFailed({ file, reason: "must be named NNNN_name.sql" })
-    if (files[index - 1]?.slice(0, 4) === file.slice(0, 4)) return yield* new MigrationFailed({ file, reason: "its number is taken" })
-  }
-  return yield* Effect.forEach(files, (file) =>
-    Effect.map(
-      Effect.promise(() => readFile(join(folder, file), "utf8")),
-      (source) => parse(file, source)
-    )
-  )
-})
-
-const failed = (file: string) => (error: MigrationFailed | SqlError.SqlError) => {
-  if (error._tag === "MigrationFailed") return error
+const failed = (file: string) => (error: MigrationFailed | TableInUse | SqlError.SqlError) => {
+  if (error._tag !== "SqlError") return error
   if (error.reason._tag === "LockTimeoutError") return new MigrationFailed({ file, reason: "another node has been at it for two minutes" })
   const { cause } = error.reason
   return new MigrationFailed({ file, reason: cause instanceof Error ? cause.message : error.message })
 }
 
 /** Runs `work` in one transaction, under the lock that keeps other nodes out. */
-const exclusive = Effect.fnUntraced(function* <A>(file: string, work: Effect.Effect<A, MigrationFailed | SqlError.SqlError>) {
+const exclusive = Effect.fnUntraced(function* <A, E extends MigrationFailed | TableInUse>(
+  file: string,
+  work: Effect.Effect<A, E | SqlError.SqlError>
+) {
   const sql = yield* SqlClient.SqlClient
   const locked = Effect.gen(function* () {
     // A migration may take longer than any statement of the engine.
-    yield* sql`SELECT set_config('lock_timeout', ${String(lockTimeoutMillis)}, true), set_config('statement_timeout', '0', true)`
+    yield* sql`SELECT set_config('lock_timeout', ${String(advisoryMillis)}, true), set_config('statement_timeout', '0', true)`
     yield* sql`SELECT pg_advisory_xact_lock(${advisoryLock})`
     return yield* work
   })
   return yield* Effect.mapError(sql.withTransaction(locked), failed(file))
 })
 
-const checkApplied = Effect.fnUntraced(function* (migrations: ReadonlyArray<Migration>) {
+/** Returns the versions that were applied, unless this engine cannot run on them: then nothing has changed. */
+const checkApplied = Effect.fnUntraced(function* (own: ReadonlyArray<Migration>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     CREATE TABLE IF NOT EXISTS schema_migrations (
-      version int PRIMARY KEY, file text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+      version int PRIMARY KEY, file text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), needs int
     )`
-  const applied = yield* sql<Pick<Migration, "version" | "file" | "checksum">>`SELECT version, file, checksum FROM schema_migrations`
-  for (const row of applied) {
-    const known = migrations.find(({ version }) => version === row.version)
-    const reason =
-      known === undefined
-        ? "was applied by a newer engine, this one does not know it"
-        : "was changed after it had been applied; put it back as it was and write a new file"
-    if (known?.checksum !== row.checksum) return yield* new MigrationFailed({ file: row.file, reason })
-  }
+  const found = yield* sql`SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'needs'`
+  // Otherwise left alone: even a dump that is under way would be in the way.
+  if (found.length === 0) yield* sql`ALTER TABLE schema_migrations ADD COLUMN needs int`
+  const applied = yield* sql<Applied>`SELECT version, file, checksum, needs FROM schema_migrations ORDER BY version`
+  const obstacle = obstacleOf(own, applied)
+  if (obstacle !== undefined) return yield* obstacle
+  const newest = applied.at(-1)
+  if (newest !== undefined && newest.version > (own.at(-1)?.version ?? 0))
+    yield* Effect.logInfo("the schema is newer than this engine, which can run on it").pipe(Effect.annotateLogs({ newest: newest.file }))
   return new Set(applied.map(({ version }) => version))
 })
 
-const apply = Effect.fnUntraced(function* (migration: Migration) {
+const run = Effect.fnUntraced(function* ({ checksum, file, needs, source, version }: Migration, waitMillis: number) {
   const sql = yield* SqlClient.SqlClient
-  const { checksum, file, source, version } = migration
   const recorded = yield* sql`
-    INSERT INTO schema_migrations (version, file, checksum) VALUES (${version}, ${file}, ${checksum}) ON CONFLICT DO NOTHING RETURNING version`
+    INSERT INTO schema_migrations (version, file, checksum, needs) VALUES (${version}, ${file}, ${checksum}, ${needs}::int)
+    ON CONFLICT DO NOTHING RETURNING version`
   // Another node has applied it meanwhile.
   if (recorded.length === 0) return
   // The driver sends one statement at a time, so the server gets the whole file as a value, and finds the statements itself.
-  yield* sql`SELECT set_config('trunkline.migration', ${source}, true) IS NOT NULL`
-  yield* sql`DO $$ BEGIN EXECUTE current_setting('trunkline.migration'); END $$`.unprepared
+  yield* sql`SELECT set_config('trunkline.migration', ${source}, true), set_config('lock_timeout', ${String(waitMillis)}, true)`
+  yield* sql`DO $$ BEGIN EXECUTE current_setting('trunkline.migration'); END $$`.unprepared.pipe(
+    Effect.catchIf(isTableInUse, () => new TableInUse({ file }))
+  )
   yield* Effect.logInfo("migration applied").pipe(Effect.annotateLogs({ file }))
 })
 
-export const migrate = Effect.fn("migrate")(function* (folder?: string) {
-  const sql = yield* SqlClient.SqlClient
-  const using = Effect.provideService(SqlClient.SqlClient, sql)
-  const migrations = yield* readMigrations(folder)
-  const applied = yield* exclusive("schema_migrations", using(checkApplied(migrations)))
-  for (const migration of migrations) {
-    if (!applied.has(migration.version)) yield* exclusive(migration.file, using(apply(migration)))
-  }
+const isTableInUse = ({ reason }: SqlError.SqlError) => reason._tag === "LockTimeoutError" || reason._tag === "DeadlockError"
+
+const apply = Effect.fnUntraced(function* (migration: Migration) {
+  const { file } = migration
+  const using = Effect.provideService(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+  let tries = 0
+  const once = Effect.suspend(() => exclusive(file, using(run(migration, tableMillis[tries++ % tableMillis.length] ?? 0))))
+  yield* once.pipe(
+    Effect.tapError((error) =>
+      error._tag === "TableInUse" && tries === 1
+        ? Effect.annotateLogs(Effect.logWarning("a migration waits for a table that is in use"), { file })
+        : Effect.void
+    ),
+    Effect.retry({ while: ({ _tag }) => _tag === "TableInUse", schedule: Schedule.spaced(pause), times: maxTries }),
+    Effect.catchTag(
+      "TableInUse",
+      () => new MigrationFailed({ file, reason: "a table has been in use for minutes, by a dump or a long transaction (pg_stat_activity)" })
+    )
+  )
+})
+
+const unapplied = Effect.fnUntraced(function* (own: ReadonlyArray<Migration>) {
+  const using = Effect.provideService(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+  const applied = yield* exclusive("schema_migrations", using(checkApplied(own)))
+  return own.filter(({ version }) => !applied.has(version))
+})
+
+/** Applies migrations up to the first that contracts. Returns those that are left. */
+export const expand = Effect.fn("expand")(function* (own: ReadonlyArray<Migration>) {
+  const pending = yield* unapplied(own)
+  const contraction = pending.findIndex(({ needs }) => needs !== null && needs > 0)
+  const end = contraction === -1 ? pending.length : contraction
+  yield* Effect.forEach(pending.slice(0, end), apply, { discard: true })
+  return pending.slice(end)
+})
+
+/** Applies all migrations. No other engine may be using the database. */
+export const migrate = Effect.fn("migrate")(function* (own: ReadonlyArray<Migration>) {
+  yield* Effect.forEach(yield* unapplied(own), apply, { discard: true })
 })

@@ -11,7 +11,8 @@ import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { Config } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { refusePooler } from "./Pooler.ts"
-import { migrate } from "./migrate.ts"
+import { expand, migrate } from "./migrate.ts"
+import { type Migration, readMigrations } from "./Migration.ts"
 import * as tenancy from "./tenancy.ts"
 import { TenantRoleUnfit, TenantWall } from "./TenantWall.ts"
 
@@ -171,9 +172,31 @@ export const wallLayer = Layer.effectDiscard(
   })
 )
 
-/** The pools of an engine: waits for the server at `url`, then brings the schema up to date. */
+/** What this program makes of the schema. Read once: its files may be replaced while it stands by. */
+export class Migrations extends Context.Service<
+  Migrations,
+  {
+    readonly own: ReadonlyArray<Migration>
+    /** Left for when no other engine uses the database. */
+    readonly left: ReadonlyArray<Migration>
+  }
+>()("runtime/postgres/Migrations") {}
+
+const migrationsOf = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  yield* checkServer(url)
+  const own = yield* readMigrations()
+  return { own, left: yield* expand(own) }
+})
+
+/** The pools of an engine: waits for the server at `url`, then expands the schema. */
 export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  Layer.effectDiscard(checkServer(url).pipe(Effect.andThen(migrate()))).pipe(Layer.provideMerge(clientLayer(url, options)))
+  Layer.effect(Migrations, migrationsOf(url)).pipe(Layer.provideMerge(clientLayer(url, options)))
+
+/**
+ * Brings the schema up to date. Only for the engine that has the lock, because it contracts the schema; that of an engine that has stood by may have
+ * become too new for it.
+ */
+export const schemaLayer = Layer.effectDiscard(Effect.flatMap(Migrations, ({ own }) => migrate(own)))
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {

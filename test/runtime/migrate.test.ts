@@ -7,9 +7,10 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import openWitness from "postgres"
 import t from "tap"
-import { migrate, readMigrations } from "#runtime/postgres/migrate.ts"
+import { expand } from "#runtime/postgres/migrate.ts"
+import { readMigrations } from "#runtime/postgres/Migration.ts"
 import { databaseLayer } from "#runtime/postgres/postgres.ts"
-import { clientLayer, emptyDatabase } from "#test/support/postgres.ts"
+import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const migrations = (files: Readonly<Record<string, string>>): string => {
@@ -30,6 +31,11 @@ const asWitness = <A>(url: Redacted.Redacted, use: (sql: Witness) => Promise<A>)
 const migrating = (url: Redacted.Redacted, folder?: string) => migrate(folder).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
 const refusal = (url: Redacted.Redacted, folder: string) => Effect.map(Effect.flip(migrating(url, folder)), (error) => error.message)
 const keptIn = (url: Redacted.Redacted) => asWitness(url, async (sql) => [...(await sql`SELECT id FROM kept ORDER BY id`)])
+const everything = async (sql: Witness) => ({
+  applied: await sql`SELECT version, file, checksum, needs, applied_at FROM schema_migrations ORDER BY version`,
+  kept: await sql`SELECT id, xmin::text FROM kept ORDER BY id`,
+  relations: await sql`SELECT relname, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname`
+})
 
 t.test("migrations", async (t) => {
   t.test("are applied once each, in order", async (t) => {
@@ -102,11 +108,75 @@ t.test("migrations", async (t) => {
     t.strictSame(rows, [{ id: 1 }])
   })
 
-  t.test("a database of a newer engine is left alone", async (t) => {
-    const message = await onEmpty((url) =>
-      Effect.andThen(migrating(url, migrations({ ...first, ...second })), refusal(url, migrations(first)))
+  t.test("a schema that a newer engine has only expanded is accepted, and left alone", async (t) => {
+    const old = migrations(first)
+    const newer = migrations({ ...first, "0002_more.sql": `-- Expands. A row.\n${second["0002_second.sql"]}` })
+    const [before, after] = await onEmpty((url) =>
+      Effect.andThen(
+        migrating(url, newer),
+        Effect.all([asWitness(url, everything), Effect.andThen(migrating(url, old), asWitness(url, everything))])
+      )
     )
-    t.match(message, /0002_second\.sql: was applied by a newer engine/)
+    t.strictSame(after, before)
+    t.equal(before.applied.length, 2)
+  })
+
+  t.test("a schema that a newer engine has contracted is refused by those that it is not for, and left alone", async (t) => {
+    const third = { "0003_gone.sql": "-- Contracts: needs 0002. Nobody reads them.\nDELETE FROM kept" }
+    const more = { "0002_more.sql": "-- Expands.\nCREATE TABLE more ()" }
+    const [old, next] = [migrations(first), migrations({ ...first, ...more })]
+    const story = await onEmpty((url) =>
+      Effect.gen(function* () {
+        yield* migrating(url, migrations({ ...first, ...more, ...third }))
+        const before = yield* asWitness(url, everything)
+        const message = yield* refusal(url, old)
+        yield* migrating(url, next)
+        return { after: yield* asWitness(url, everything), before, message }
+      })
+    )
+    t.match(
+      story.message,
+      /0003_gone\.sql: was applied by a newer engine and contracts .* needs an engine that knows 0002.* after 0001\. Start/
+    )
+    t.strictSame(story.after, story.before)
+  })
+
+  t.test("a schema is refused where nobody can tell whether it fits", async (t) => {
+    const check = async (applied: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>, expected: RegExp) =>
+      t.match(await onEmpty((url) => Effect.andThen(migrating(url, migrations(applied)), refusal(url, migrations(own)))), expected)
+    const grown = { "0003_grown.sql": "-- Expands.\nCREATE TABLE grown ()" }
+    await check({ ...first, ...second }, first, /0002_second\.sql: was applied by a newer engine, and does not say which others can run/)
+    await check({ ...first, ...second }, { ...first, ...grown }, /0002_second\.sql: was applied, but is not one of this engine's/)
+    await check({ ...first, ...grown }, { ...first, ...second }, /0002_second\.sql: is missing from a schema that a newer engine/)
+    await check({ ...first, ...grown }, { "0001_first.sql": "CREATE TABLE kept (id bigint)" }, /0001_first\.sql: was changed after/)
+  })
+
+  t.test("beside another engine the schema is only expanded", async (t) => {
+    const folder = migrations({
+      ...first,
+      "0002_more.sql": "-- Expands.\nINSERT INTO kept VALUES (2)",
+      "0003_gone.sql": "-- Contracts: needs 0002.\nDELETE FROM kept",
+      "0004_more.sql": "-- Expands.\nINSERT INTO kept VALUES (4)"
+    })
+    const story = await onEmpty((url) =>
+      Effect.gen(function* () {
+        const left = yield* Effect.flatMap(readMigrations(folder), expand).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
+        const beside = yield* keptIn(url)
+        yield* migrating(url, folder)
+        return { alone: yield* keptIn(url), beside, left: left.map(({ file }) => file) }
+      })
+    )
+    t.strictSame(story, { alone: [{ id: 4 }], beside: [{ id: 1 }, { id: 2 }], left: ["0003_gone.sql", "0004_more.sql"] })
+  })
+
+  t.test("a file must say what it means for engines of earlier releases", async (t) => {
+    const check = async (source: string, expected: RegExp) =>
+      t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0093_x.sql": source }))), expected, source)
+    await check("-- Why.\nSELECT 1", /0093_x\.sql: must begin with "-- Expands\."/)
+    await check("SELECT 1;\n-- Expands.\n", /must begin/)
+    await check("-- Contracts.\nSELECT 1", /must begin/)
+    await check("-- Contracts: needs 0093.\nSELECT 1", /says that it needs 0093, which is no migration before it/)
+    await check("-- Contracts: needs 0002.\nSELECT 1", /says that it needs 0002/)
   })
 
   t.test("names must be in order", async (t) => {

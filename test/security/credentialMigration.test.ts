@@ -6,8 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
-import { migrate } from "#runtime/postgres/migrate.ts"
-import { clientLayer, emptyDatabase } from "#test/support/postgres.ts"
+import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))

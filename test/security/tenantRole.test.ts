@@ -4,12 +4,11 @@ import { SqlClient, type SqlError } from "effect/sql"
 import t from "tap"
 import type { OrganizationId } from "#core/Id.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import { migrate } from "#runtime/postgres/migrate.ts"
 import * as postgres from "#runtime/postgres/postgres.ts"
 import { roleNameOf } from "#runtime/postgres/TenantRole.ts"
 import { TenantWall } from "#runtime/postgres/TenantWall.ts"
 import * as given from "#test/support/given.ts"
-import { openDatabase, witness } from "#test/support/postgres.ts"
+import { migrate, openDatabase, witness } from "#test/support/postgres.ts"
 
 const database = await openDatabase(t)
 const superuser = witness(database.url)

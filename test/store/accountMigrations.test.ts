@@ -10,8 +10,7 @@ import * as events from "#core/event/EventStore.ts"
 import { OrganizationId } from "#core/Id.ts"
 import * as keys from "#core/organization/ApiKeyStore.ts"
 import * as users from "#core/organization/UserStore.ts"
-import { migrate } from "#runtime/postgres/migrate.ts"
-import { clientLayer, emptyDatabase } from "#test/support/postgres.ts"
+import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))

@@ -6,9 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
-import { migrate } from "#runtime/postgres/migrate.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
-import { emptyDatabase } from "#test/support/postgres.ts"
+import { emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))

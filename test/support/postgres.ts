@@ -13,7 +13,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import openWitness from "postgres"
-import { migrate, readMigrations } from "#runtime/postgres/migrate.ts"
+import { migrate as applyAll } from "#runtime/postgres/migrate.ts"
+import { readMigrations } from "#runtime/postgres/Migration.ts"
 import { Sealer } from "#core/Sealer.ts"
 import * as postgres from "#runtime/postgres/postgres.ts"
 import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
@@ -96,6 +97,9 @@ const once = (url: Redacted.Redacted) => Layer.fresh(clientLayer(url, { applicat
 /** Runs statements on a connection of its own. */
 const administer = <A, E>(url: string, work: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(SqlClient.SqlClient, work).pipe(Effect.provide(once(at(url, "postgres"))))
+
+/** Applies the migrations in `folder`, or the engine's own. */
+export const migrate = (folder?: string) => Effect.flatMap(readMigrations(folder), applyAll)
 
 /** Named after its content, so that a changed migration makes a new template. */
 const makeTemplate = Effect.fnUntraced(function* (url: string) {
