@@ -1,5 +1,6 @@
 /** A process of the engine with a clean environment. */
 import { spawn } from "node:child_process"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 import { until } from "./until.ts"
@@ -34,12 +35,13 @@ export interface Engine extends EngineProcess {
   readonly url: string
 }
 
-/** `folder`: where the packages of its adapters and services are installed. */
-export const spawnEngine = (environment: Environment, folder?: string): EngineProcess => {
+/** `folder`: where the packages of its adapters and services are installed. `release`: the folder of another release of the program. */
+export const spawnEngine = (environment: Environment, folder?: string, release?: string): EngineProcess => {
+  const words = release === undefined ? program : [join(release, "test/support/engineStart.js")]
   // Whatever is installed on this machine, agents hear only in the tests that want it.
   const variables = Object.entries({ POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
   // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
-  const child = spawn("env", ["-i", ...variables, process.execPath, ...program], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })
+  const child = spawn("env", ["-i", ...variables, process.execPath, ...words], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })
   // We may have raised our own.
   if (child.pid !== undefined) makeOrdinary(child.pid)
   let output = ""

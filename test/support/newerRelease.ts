@@ -1,0 +1,23 @@
+/** A newer release of the engine in a folder of its own: the same program, with more migrations. */
+import { cp, mkdtemp, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Test } from "tap"
+import { ensureBuilt } from "#runtime/build.js"
+import { removeData } from "./dataFolder.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+// With the build, which a second one would equal.
+const parts = [".build/engineMain", "adapters", "core", "gateway", "runtime", "test/support", "package.json", "tsconfig.json"]
+
+/** Returns its folder. `migrations`: the text of each, by the name of its file. */
+export const newerRelease = async (t: Test, migrations: Readonly<Record<string, string>>): Promise<string> => {
+  ensureBuilt("test/support/engineMain.ts")
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-release-"))
+  t.teardown(() => removeData(folder))
+  for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"))
+  for (const [file, text] of Object.entries(migrations)) await writeFile(join(folder, "core/migrations", file), text)
+  return folder
+}
