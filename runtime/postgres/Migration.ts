@@ -40,7 +40,7 @@ const contracts = /^-- Contracts: needs (\d{4})\.\s/
 /** Files up to this one say nothing. The engines before it refuse any schema that is newer than they are. */
 const lastSilent = 92
 
-export const numbered = (version: number): string => String(version).padStart(4, "0")
+const numbered = (version: number): string => String(version).padStart(4, "0")
 
 const needsOf = (text: string): number | null => {
   const needed = contracts.exec(text)?.[1]
