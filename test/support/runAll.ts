@@ -47,6 +47,7 @@ const longest = [
   "journey/hostedCarrier",
   "journey/foundCalls",
   "journey/twoEngines",
+  "journey/upgrade",
   "journey/onePhone",
   "journey/recovery",
   "journey/severalAsterisks",
