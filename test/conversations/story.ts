@@ -2,23 +2,18 @@
  * Conversations with audio both ways, all at once, with a recognizer that makes no mistake: what is judged is what the engine makes of turns and texts. The
  * callees' log says who was called; the runs say where each conversation ended, and with what.
  */
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import type { Test } from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import { knownRecognizer } from "#test/bench/knownRecognizer.ts"
-import { installService } from "#test/bench/servicePackage.ts"
+import { installRecognizer, recognizerName } from "#test/demo/Recognizer.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { numbersOf, type Run, until, untilTrue, type World } from "#test/support/engine.ts"
-import { knownSpeechOf } from "#test/support/knownSpeech.ts"
 import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"
 import { calleesOf, isUnforeseen, sentencesOf } from "./callees.ts"
 import { orderAgent } from "./graph.ts"
 import { type AgentLine, ScriptedCallee } from "./ScriptedCallee.ts"
 import { openTransport, type Through, type Transport } from "./transports.ts"
 
-const packageName = "known-recognizer"
 /** The share of calls that has to end at the right node with the right variables. */
 const leastShare = 0.995
 /** Until the last one is up, the first ones ring. */
@@ -35,14 +30,6 @@ interface Size {
   readonly pauseMillis?: number
 }
 
-/** Installs the recognizer, with the speech that it knows, for an engine that is started in this folder. */
-const install = (folder: string, speech: ReadonlyArray<SpokenUtterance>) => {
-  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
-  const file = join(folder, "known.json")
-  writeFileSync(file, JSON.stringify(knownSpeechOf(speech)))
-  return { KNOWN_SPEECH: file, SERVICES: packageName }
-}
-
 const createAgent = async ({ api }: World): Promise<number> => {
   const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Orders", workflow_definition: orderAgent })
   const { id } = body as { readonly id: number } // of the definition that was created just now
@@ -50,7 +37,7 @@ const createAgent = async ({ api }: World): Promise<number> => {
     max_call_duration: longestCallSeconds,
     // On a busy machine it may take longer to understand an answer than a callee may usually be silent.
     max_user_idle_timeout: 60,
-    model_overrides: { stt: { provider: knownRecognizer.manifest.provider } }
+    model_overrides: { stt: { provider: recognizerName } }
   }
   const { status } = await api.ask("PUT", `/workflow/${id}`, { workflow_configurations })
   if (status !== 200) throw new Error(`the agent cannot be configured: ${status}`)
@@ -138,7 +125,7 @@ export const converse = async (t: Test, { calls, pauseMillis, seed, transport }:
   const through = await openTransport(t, transport, {
     folder,
     environment: {
-      ...install(folder, [...spoken.values()]),
+      ...installRecognizer(folder, { callees: spoken }),
       ORG_CONCURRENCY: String(calls),
       RING_TIMEOUT: String(longestRingSeconds)
     }

@@ -1,4 +1,4 @@
-/** What recognizes the speech of the demo's callees: a package for the service, which knows their audio, so that nothing has to be installed for it. */
+/** What recognizes the speech of callees, the demo's and others: a package for the service, which knows their audio, so that nothing else has to be installed. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { knownRecognizer } from "#test/bench/knownRecognizer.ts"
@@ -11,7 +11,7 @@ export const packageName = "known-recognizer"
 export const { provider: recognizerName } = knownRecognizer.manifest
 
 /** Installs it in the folder in which the service is started, as an operator does with `npm install`. Returns the settings that load it. */
-export const installRecognizer = (folder: string, { callees }: Speech): Readonly<Record<string, string>> => {
+export const installRecognizer = (folder: string, { callees }: Pick<Speech, "callees">): Readonly<Record<string, string>> => {
   installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
   const file = join(folder, "known.json")
   writeFileSync(file, JSON.stringify(knownSpeechOf([...callees.values()])))

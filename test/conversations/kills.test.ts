@@ -1,0 +1,232 @@
+/**
+ * An engine that is killed in the middle of several conversations, each at another place. Callees speak, and a recognizer that makes no mistake hears
+ * them. Judged by what the API says of the runs once another process has started.
+ */
+import t, { type Test } from "tap"
+import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { installRecognizer, recognizerName } from "#test/demo/Recognizer.ts"
+import { makeTalker, type Move } from "#test/emulators/shared/Talker.ts"
+import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"
+
+const asks = (id: string, column: number, name: string, line: string, variable: Parameters<typeof extracted>[1]): JsonObject =>
+  node(id, "agentNode", [column, 0], {
+    name,
+    prompt: `Say: "${line}"`,
+    add_global_prompt: false,
+    ...extracted(`The ${variable.name}.`, variable)
+  })
+
+const returns: JsonObject = graph(
+  [
+    node("start", "startCall", [0, 0], {
+      name: "Reach the contact",
+      greeting_type: "text",
+      greeting: "Hello, am I speaking with Ada?",
+      prompt: 'Say: "Am I speaking with Ada?"',
+      add_global_prompt: false
+    }),
+    asks("boxes", 1, "Boxes", "How many boxes shall we take back?", { name: "boxes", type: "number", prompt: "How many boxes." }),
+    asks("number", 2, "Number", "What is your customer number?", { name: "customer_number", type: "string", prompt: "As digits." }),
+    asks("bags", 3, "Bags", "And how many bags?", { name: "bags", type: "number", prompt: "How many bags." }),
+    node("end", "endCall", [4, 0], { name: "End", prompt: 'Say: "Goodbye."', add_global_prompt: false })
+  ],
+  [
+    edge("start", "boxes", "Right person", "The contact is on the phone."),
+    edge("boxes", "number", "Boxes told", "The callee has told how many."),
+    edge("number", "bags", "Number told", "The callee has told the number."),
+    edge("bags", "end", "Bags told", "The callee has told how many.")
+  ]
+)
+
+const [person, boxes, number, readBack, bags] = [/speaking with/, /how many boxes/i, /customer number/, /Is that right/, /how many bags/]
+const answers = [
+  [person, "yes speaking"],
+  [boxes, "three boxes"],
+  [number, "four seven nine three"],
+  [readBack, "yes that is right"],
+  [bags, "two bags"]
+] as const
+const mostTurns = 40
+const speak = makeMouth()
+const spoken = new Map<string, SpokenUtterance>(answers.map(([, text]) => [text, speak(text, { voice: "rms" })]))
+
+/** A callee who answers what was asked last, and again if it is asked again, but says nothing while the question is that of `silentAt`. */
+class Callee {
+  readonly number: string
+  silentAt: RegExp
+  /** What the agent has said so far. */
+  lines: ReadonlyArray<string> = []
+  #answered = 0
+
+  constructor(number: string, silentAt: RegExp) {
+    this.number = number
+    this.silentAt = silentAt
+  }
+
+  talker() {
+    const isAsked = () => this.lines.length > this.#answered && this.#answer() !== undefined
+    const say = () => this.#say()
+    const move: Move = {
+      get cue() {
+        return isAsked() ? { afterAgent: 700 } : { after: Number.POSITIVE_INFINITY }
+      },
+      get says() {
+        return say()
+      }
+    }
+    return makeTalker(
+      Array.from({ length: mostTurns }, () => move),
+      { press: () => {}, hangUp: () => {} }
+    )
+  }
+
+  #answer(): string | undefined {
+    const last = this.lines.at(-1) ?? ""
+    return this.silentAt.test(last) ? undefined : answers.find(([asked]) => asked.test(last))?.[1]
+  }
+
+  #say() {
+    this.#answered = this.lines.length
+    return spoken.get(this.#answer() ?? "")
+  }
+}
+
+/** Tells the callees what the agent has said to them, until the test ends. */
+const listen = (t: Test, { sql }: World, callees: ReadonlyArray<Callee>): void => {
+  let isOver = false
+  const listening = until("end of the test", async () => {
+    const rows = await sql<Array<{ lines: Array<string>; phone_number: string }>>`
+      SELECT a.phone_number, array_agg(e.content -> 'payload' ->> 'text' ORDER BY e.ordinal) AS lines
+      FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
+      WHERE e.content ->> 'type' = 'rtf-bot-text' GROUP BY a.phone_number`
+    for (const callee of callees) callee.lines = rows.find(({ phone_number }) => phone_number === callee.number)?.lines ?? callee.lines
+    return isOver || undefined
+  })
+  t.teardown(() => {
+    isOver = true
+    return listening
+  })
+}
+
+const open = async (t: Test, callees: ReadonlyArray<Callee>) => {
+  const folder = t.testdir({})
+  const world = await World.open(t, {
+    emulator: { ringMillis: 200, talkMillis: 600_000 },
+    environment: installRecognizer(folder, { callees: spoken }),
+    folder
+  })
+  const { api, emulator } = world
+  emulator.letTalk(true)
+  emulator.log.talkerFor = (channelId) => {
+    const number = emulator.log.of(channelId)[0]?.number
+    return callees.find((callee) => callee.number === number)?.talker()
+  }
+  listen(t, world, callees)
+  const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Returns", workflow_definition: returns })
+  const agent = body as { readonly id: number; readonly workflow_uuid: string } // of the definition that was created just now
+  // Who is silent at a place must still be there when the last one has come to theirs.
+  const workflow_configurations = { max_user_idle_timeout: 300, model_overrides: { stt: { provider: recognizerName } } }
+  t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations }), { status: 200 })
+  const call = async ({ number }: Callee): Promise<number> => {
+    const { body } = await world.api.call(agent.workflow_uuid, number)
+    return (body as { readonly workflow_run_id: number }).workflow_run_id // of the call that was placed just now
+  }
+  const runOf = async (id: number) => (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
+  return { call, runOf, world }
+}
+
+/** As it is written now: what was gathered last, if anything. */
+const gatheredFrom = async ({ sql }: World, { number }: Callee): Promise<JsonObject> => {
+  const [last] = await sql<Array<{ content: JsonObject }>>`
+    SELECT e.content FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
+    WHERE a.phone_number = ${number} AND e.kind = 'gathered' ORDER BY e.ordinal DESC LIMIT 1`
+  return last?.content ?? {}
+}
+
+/** Who said what, without the times. */
+const transcriptOf = async ({ transcript_public_url: url }: Run): Promise<ReadonlyArray<string>> =>
+  (await (await fetch(String(url))).text())
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/^\[\S+\] /, ""))
+
+/** What the record of a call has of its conversation. The addresses are those of a process. */
+const heldOf = async (run: Run) => ({ gathered: run.gathered_context, logs: run.logs, transcript: await transcriptOf(run) })
+
+const opening = ["assistant: Hello, am I speaking with Ada?"]
+const withBoxes = [...opening, "user: yes speaking", "assistant: How many boxes shall we take back?", "user: three boxes"]
+const withNumber = [
+  ...withBoxes,
+  "assistant: What is your customer number?",
+  "user: four seven nine three",
+  "assistant: I heard 4, 7, 9, 3. Is that right?"
+]
+
+t.test("given conversations with variables, each at another place, when the engine is killed", async (t) => {
+  const [first = "", second = "", third = "", fourth = ""] = numbersOf(4, ["11"])
+  const telling = new Callee(first, readBack)
+  const asked = new Callee(third, bags)
+  const callees = [telling, new Callee(second, readBack), asked, new Callee(fourth, person)]
+  const { call, runOf, world } = await open(t, callees)
+  const ids: Array<number> = []
+  for (const callee of callees) ids.push(await call(callee))
+  await untilTrue("silence of everybody", () => callees.every(({ lines, silentAt }) => silentAt.test(lines.at(-1) ?? "")))
+  telling.silentAt = bags
+  await untilTrue("the number", async () => (await gatheredFrom(world, telling))["customer_number"] !== undefined)
+  await world.end("SIGKILL")
+  await world.launch()
+  const ended = () =>
+    Promise.all(
+      ids.map((id) =>
+        until("end of the run", async () => {
+          const run = await runOf(id)
+          return run.is_completed ? await heldOf(run) : undefined
+        })
+      )
+    )
+  const held = await ended()
+  const [afterNumber, whileConfirming, beforeBags, greeted] = held
+
+  const heard = [...withNumber, "user: yes that is right"]
+  t.strictSame(
+    {
+      variables: afterNumber?.gathered?.["extracted_variables"],
+      visited: afterNumber?.gathered?.["nodes_visited"],
+      // The next question may have been heard as well.
+      transcript: afterNumber?.transcript.slice(0, heard.length)
+    },
+    { variables: { boxes: 3, customer_number: "4793" }, visited: ["Reach the contact", "Boxes", "Number", "Bags"], transcript: heard },
+    "then what was told just now is kept, and the node that came of it"
+  )
+  t.strictSame(
+    { variables: whileConfirming?.gathered?.["extracted_variables"], transcript: whileConfirming?.transcript },
+    { variables: { boxes: 3 }, transcript: withNumber },
+    "then what is not confirmed is no variable yet, but in the transcript, and what was told before is kept"
+  )
+  t.match(whileConfirming?.gathered, { boxes: 3, nodes_visited: ["Reach the contact", "Boxes", "Number"] })
+  t.strictSame(
+    { variables: beforeBags?.gathered?.["extracted_variables"], transcript: beforeBags?.transcript },
+    {
+      variables: { boxes: 3, customer_number: "4793" },
+      transcript: [...heard, "assistant: And how many bags?"]
+    },
+    "then a node that has collected nothing takes nothing away"
+  )
+  t.strictSame(
+    {
+      variables: greeted?.gathered?.["extracted_variables"],
+      visited: greeted?.gathered?.["nodes_visited"],
+      transcript: greeted?.transcript
+    },
+    { variables: {}, visited: ["Reach the contact"], transcript: opening },
+    "then a conversation that has just begun is kept as well"
+  )
+  for (const { gathered } of held) t.match(gathered, { hangup_cause: "node_lost", call_disposition: "error" })
+  t.equal(world.emulator.log.count("originate"), callees.length, "then nobody is called again")
+
+  await world.end("SIGKILL")
+  await world.launch()
+  t.strictSame(await ended(), held, "then another kill changes nothing of that")
+})
