@@ -2,19 +2,16 @@
  * Words and digits that are nowhere else, in whole calls: spoken and keyed by the callee, said by the agent, asked of a tool and answered by it. They
  * are in what the run keeps, and nowhere else that anybody may look.
  */
-import { randomInt } from "node:crypto"
 import { globSync, readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import t, { type Test } from "tap"
 import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
-import type { ChatBody } from "#test/emulators/openai/refusals.ts"
-import { makeTalker, type Move } from "#test/emulators/shared/Talker.ts"
-import { dump, formsOf } from "#test/support/databaseDump.ts"
+import { makeTalker } from "#test/emulators/shared/Talker.ts"
+import { type Canaries, canariesOf, CanaryTalk, createCanaryAgent, letters, wholeFormsOf } from "#test/support/canaryTalk.ts"
+import { dump } from "#test/support/databaseDump.ts"
 import { numbersOf, type Run, until, World } from "#test/support/engine.ts"
 import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { likestPlace, sidesOf } from "#test/support/stereo.ts"
@@ -22,89 +19,22 @@ import { makeMouth } from "#test/support/utterances.ts"
 
 const skip = (await pocketsphinxUnavailable()) ?? false
 const speak = makeMouth()
-const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + randomInt(26))).join("")
 const modelKey = `sk-${letters(24)}`
-
-/** Those of one call. The recognizer can only understand words of its dictionary. */
-const canariesOf = (spoken: string) => ({
-  spoken,
-  keyed: String(randomInt(10_000_000, 100_000_000)),
-  said: letters(16),
-  asked: letters(16),
-  answered: letters(16),
-  gathered: letters(16),
-  given: letters(16)
-})
-type Canaries = ReturnType<typeof canariesOf>
+/** The recognizer can only understand words of its dictionary. */
 const kept = canariesOf("quicksilver platypus")
 const unkept = canariesOf("kaleidoscope mulberry")
-/** What the callee does once the agent has spoken. */
-type Asks = "words" | "keys" | "nothing"
-/** The call that is going on. */
-let call = kept
-let asks: Asks = "words"
+const talk = new CanaryTalk(kept)
 let whileKeying = () => {}
 
-/** A language model that asks for words, looks them up, tells what it has found, asks for keys, and says goodbye. */
-const answer = ({ messages = [], tools = [] }: ChatBody) => {
-  const names = tools.map((tool) => String(tool.function?.name))
-  const use = (name: string, given: object) => ({ calls: [{ name, arguments: [JSON.stringify(given)] }] })
-  const say = (next: Asks, ...text: ReadonlyArray<string>) => {
-    asks = next
-    return { text }
-  }
-  if (names.includes("save_variables")) return use("save_variables", { wish: call.gathered })
-  const has = (role: string, word: string) => messages.some((one) => one.role === role && String(one.content).includes(word))
-  if (has("user", call.keyed)) return names.includes("through") ? use("through", {}) : say("nothing", "Thank you. ", "Goodbye.")
-  if (has("tool", call.answered)) return say("keys", `It is ${call.said}. `, "Which number have you?")
-  if (has("user", call.spoken) && names.includes("look_up")) {
-    asks = "nothing"
-    return use("look_up", { question: call.asked })
-  }
-  return say("words", "Which words have you?")
-}
-
 /** The moves of a callee who says the words and keys the digits, as often as they are asked for. */
-const moves = (): ReadonlyArray<Move> =>
-  Array.from({ length: 20 }, () => ({
-    get cue() {
-      return asks === "nothing" ? { after: Number.POSITIVE_INFINITY } : { afterAgent: 1000 }
-    },
-    get says() {
-      return asks === "words" ? speak(call.spoken, { voice: "rms" }) : undefined
-    },
-    get presses() {
-      if (asks !== "keys") return ""
+const moves = () =>
+  talk.moves({
+    words: () => ({ says: speak(talk.call.spoken, { voice: "rms" }) }),
+    keys: () => {
       whileKeying()
-      return call.keyed
+      return { presses: talk.call.keyed }
     }
-  }))
-
-/** The tool's other end. */
-const lookUp = async (t: Test): Promise<string> => {
-  const server = createServer((_, response) =>
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ found: call.answered }))
-  )
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => server.close())
-  // Listening on TCP, so neither a path nor null.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
-
-const position = { x: 0, y: 0 }
-const extraction = { extraction_enabled: true, extraction_variables: [{ name: "wish", type: "string", prompt: "The wish." }] }
-const definitionWith = (tool: string) => ({
-  nodes: [
-    {
-      id: "1",
-      type: "startCall",
-      position,
-      data: { name: "Ask", prompt: "Ask.", greeting: "Good morning. Which words have you?", tool_uuids: [tool], ...extraction }
-    },
-    { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
-  ],
-  edges: [{ id: "through", source: "1", target: "2", data: { label: "Through", condition: "All is known." } }]
-})
+  })
 
 /** Whatever was written of conversations while they lasted, and is deleted at their end. */
 const noteEntries = ({ sql }: World) =>
@@ -115,7 +45,7 @@ const noteEntries = ({ sql }: World) =>
     CREATE TRIGGER note_entry AFTER INSERT ON conversation_entries FOR EACH ROW EXECUTE FUNCTION note_entry()`)
 
 const open = async (t: Test, temporary: string) => {
-  const model = await OpenAiEmulator.start({ apiKey: modelKey, answer })
+  const model = await OpenAiEmulator.start({ apiKey: modelKey, answer: (body) => talk.answer(body) })
   t.teardown(() => model.stop())
   const world = await World.open(t, {
     emulator: { ringMillis: 200, talkMillis: 600_000 },
@@ -142,20 +72,7 @@ const open = async (t: Test, temporary: string) => {
     // Of the shape that its route documents.
     return answered.body as Readonly<Record<string, never>>
   }
-  const config = {
-    method: "POST",
-    url: await lookUp(t),
-    parameters: [{ name: "question", type: "string", description: "What.", required: true }]
-  }
-  const tool = await must("POST", "/tools/", {
-    name: "Look up",
-    category: "http_api",
-    definition: { schema_version: 1, type: "http_api", config }
-  })
-  const agent = await must("POST", "/workflow/create/definition", {
-    name: "Canaries",
-    workflow_definition: definitionWith(String(tool["tool_uuid"]))
-  })
+  const agent = await createCanaryAgent(must, await talk.lookUp(t))
   const overrides = { llm: { provider: "openai", model: "emulated", api_key: modelKey, base_url: model.url } }
   const configure = (...phrases: ReadonlyArray<string>) =>
     must("PUT", `/workflow/${agent["id"]}`, {
@@ -163,8 +80,7 @@ const open = async (t: Test, temporary: string) => {
     })
   /** Holds the whole call, and returns its run. */
   const held = async (canaries: Canaries, number: string): Promise<Run> => {
-    call = canaries
-    asks = "words"
+    talk.begin(canaries)
     await configure(canaries.spoken)
     const asked = { phone_number: number, initial_context: { given: canaries.given } }
     const { workflow_run_id: id } = await must("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, asked)
@@ -175,9 +91,6 @@ const open = async (t: Test, temporary: string) => {
   }
   return { held, must, world }
 }
-
-/** Half of a word, or of a number, may stand anywhere. */
-const wholeFormsOf = (word: string) => formsOf(word).filter(({ length }) => length >= word.length)
 
 /** Where any form of the word stands: in tables, or in files below the folder, by the folder that they are in. */
 const placesOf = async ({ dataDir, sql }: World, temporary: string, word: string): Promise<ReadonlyArray<string>> => {
