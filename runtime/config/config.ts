@@ -138,7 +138,7 @@ const table = {
   databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "DATABASE_URL",
     description:
-      "A Postgres (15 or later) to use instead of the embedded one. A connection pooler in between must pool by session (`pool_mode = session`).",
+      "A Postgres (15 or later) to use instead of the embedded one. A connection pooler in between must pool by session (`pool_mode = session`). Its log quotes statements and rows that fail, with phone numbers in them, unless it is set as in `compose.yaml`: `log_min_messages=log`, `log_min_error_statement=panic`, `log_error_verbosity=terse`.",
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),

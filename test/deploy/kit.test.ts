@@ -113,6 +113,9 @@ t.test("given the compose file, then it sets what the engine reads, and leaves c
   t.ok(existsSync(new URL(engine.build.dockerfile, root)))
   t.strictSame(engine.depends_on, { postgres: { condition: "service_healthy" } })
   t.match(postgres.healthcheck.test[1], /^pg_isready /)
+  // As the embedded one: an error is not logged, and what is logged quotes neither a statement nor a row.
+  for (const setting of ["log_min_messages=log", "log_min_error_statement=panic", "log_error_verbosity=terse"])
+    t.ok(postgres.command.includes(setting), setting)
   const published = [engine, postgres, prometheus, grafana].flatMap(({ ports = [] }) => ports)
   t.ok(published.length > 0 && published.every((port: string) => port.startsWith("127.0.0.1:")), "no port is open to other machines")
   for (const { volumes } of [prometheus, grafana])
