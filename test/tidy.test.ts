@@ -5,6 +5,7 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
 import { variables } from "#runtime/config/config.ts"
+import { alone, longest } from "./support/namedFiles.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
@@ -323,6 +324,19 @@ t.test("types", async (t) => {
       .map(({ at }) => at)
   )
   t.strictSame(casts, [], "each cast says in a comment why it holds")
+})
+
+// --- the test run
+
+const withoutFile = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const files = new Set(filesBelow("test"))
+  return paths.filter((path) => !files.has(path))
+}
+
+t.test("test files that are named for how they are run exist", async (t) => {
+  t.strictSame(withoutFile([self, "test/renamed.test.ts"]), ["test/renamed.test.ts"])
+  t.strictSame(withoutFile(alone), [], "of those that run alone")
+  t.strictSame(withoutFile(longest), [], "of those that take longest")
 })
 
 // --- deploy/README.md

@@ -1,5 +1,6 @@
 /** Which test files share a process, because most of them cost less than the loading of what they test. */
 import { dirname } from "node:path"
+import { alone } from "./namedFiles.ts"
 
 export type Batch = readonly [string, ...ReadonlyArray<string>]
 
@@ -12,58 +13,6 @@ const batches: Readonly<Record<string, number>> = {
   "test/security": 3,
   "test/store": 3
 }
-const alone = new Set<string>(
-  [
-    "adapters/ari",
-    "adapters/ariConformance",
-    "adapters/ariDoubt",
-    "adapters/ariSilence",
-    "adapters/ariStrangers",
-    "adapters/ariTransfer",
-    "adapters/asteriskLab",
-    "adapters/asteriskLabDialplan",
-    "adapters/cloudonix",
-    "adapters/cloudonixConformance",
-    "adapters/cloudonixTransfer",
-    "adapters/hearing",
-    "adapters/hostedMedia",
-    "adapters/plivoConformance",
-    "adapters/pocketsphinx",
-    "adapters/pocketsphinxSession",
-    "adapters/recognizers",
-    "adapters/telnyxConformance",
-    "adapters/twilioConformance",
-    "adapters/vobizConformance",
-    "adapters/vonageConformance",
-    "gateway/fuzz",
-    "gateway/hostile",
-    "gateway/matrix",
-    "gateway/server",
-    "gateway/shedding",
-    "gateway/slowReaders",
-    "runtime/answeringMachines",
-    "runtime/build",
-    "runtime/conversationRecords",
-    "runtime/faultyTalks",
-    "runtime/fliteWasm",
-    "runtime/foundation",
-    "runtime/npmStart",
-    "runtime/ownPriority",
-    "runtime/plugins",
-    "runtime/recordedTalks",
-    "runtime/sentences",
-    "runtime/silentConnections",
-    "runtime/spokenCalls",
-    "security/dump",
-    "security/egress",
-    "security/firstStart",
-    "security/largeBodies",
-    "security/neighbours",
-    "security/quotaRates",
-    "security/requestHeads",
-    "store/steadyCaches"
-  ].map((name) => `test/${name}.test.ts`)
-)
 
 /** The batches in the order of their first files. */
 export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<Batch> => {
@@ -71,7 +20,7 @@ export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<Batch> =>
   const turns = new Map<string, number>()
   for (const file of files) {
     const folder = dirname(file)
-    const count = alone.has(file) ? undefined : batches[folder]
+    const count = alone.includes(file) ? undefined : batches[folder]
     const turn = turns.get(folder) ?? 0
     if (count !== undefined) turns.set(folder, turn + 1)
     const key = count === undefined ? file : `${folder} ${turn % count}`

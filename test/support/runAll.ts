@@ -14,6 +14,7 @@ import t from "tap"
 import { ensureBuilt } from "#runtime/build.js"
 import { type Batch, batchesOf } from "./batches.ts"
 import { bundlePackages } from "./bundlePackages.ts"
+import { longest } from "./namedFiles.ts"
 import { runBatch } from "./runBatch.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -23,49 +24,6 @@ const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 const waiting = /^test\/(adapters|chaos|conversations|journey)\//
-/** These take longest, the longest first: otherwise the run would end with one of them alone. */
-const longest = [
-  "journey/lateCalls",
-  "journey/demo",
-  "journey/stuckTrunk",
-  "journey/faultPause",
-  ...["telnyx", "plivo", "vobiz", "vonage", "twilio"].map((carrier) => `journey/hosted/${carrier}`),
-  "journey/trouble",
-  "adapters/cloudonix",
-  "journey/hosted/cloudonix",
-  "journey/crash",
-  "package/package",
-  "journey/kills",
-  "adapters/ariDoubt",
-  "journey/allInDoubt",
-  "journey/outages",
-  "journey/throughDialplan",
-  "chaos/chaos",
-  "conversations/conversations",
-  "journey/outageEntries",
-  "journey/generatedAsterisk",
-  "journey/hostedCarrier",
-  "journey/foundCalls",
-  "journey/twoEngines",
-  "journey/upgrade",
-  "journey/onePhone",
-  "journey/recovery",
-  "journey/severalAsterisks",
-  "journey/idempotency",
-  "journey/claimedEnds",
-  "journey/callbackSchedules",
-  "journey/asterisk",
-  "journey/campaign",
-  "journey/pacing",
-  "adapters/ariConformance",
-  "adapters/eighth/brokenAdapters",
-  "security/neighbours",
-  "security/quotaRates",
-  "gateway/fuzz",
-  "gateway/hostile",
-  "runtime/answeringMachines",
-  "security/recordingFormat"
-].map((name) => `/${name}.test.ts`)
 
 const placeOf = (file: string): number => {
   const place = longest.findIndex((end) => file.endsWith(end))
