@@ -6,6 +6,7 @@ import { Effect, type Scope } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { pocketsphinxRoot } from "#test/support/pocketsphinx.ts"
+import { installService } from "#test/support/servicePackage.ts"
 import { callsPerSecond, ringMillis } from "./callRamp.ts"
 import { csvOf, staysUntilHungUp } from "./Contacts.ts"
 import type { ConverserPlan } from "./Converser.ts"
@@ -13,7 +14,6 @@ import { type Database, startDatabase } from "./Database.ts"
 import { startEmulator, startTwilio } from "./Emulator.ts"
 import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
 import { instantRecognizer, sentence } from "./instantRecognizer.ts"
-import { installService } from "./servicePackage.ts"
 
 /** `cached`: everybody hears the same lines, and a recognizer that costs nothing understands them. `made`: no line is the same as another. */
 type Speech = "cached" | "made"
@@ -66,7 +66,7 @@ interface Conversing {
 const startAgent = Effect.fnUntraced(function* (database: Database, speech: Speech, environment: Readonly<Record<string, string>>) {
   const services = speech === "cached" ? { POCKETSPHINX_DIR: "off", SERVICES: packageName } : { POCKETSPHINX_DIR: pocketsphinxRoot }
   const usual = { METRICS: "on", ORG_CONCURRENCY: "1000", RECORDINGS: "on" }
-  installService(database.folder, packageName, ["instantRecognizer.ts", "instantRecognizer"])
+  installService(database.folder, packageName, ["bench/instantRecognizer.ts", "instantRecognizer"])
   const engine = yield* startEngine(database, {
     cwd: database.folder,
     environment: { ...usual, ...services, ...environment },

@@ -11,16 +11,16 @@ import { join } from "node:path"
 import type { JsonObject } from "#core/Json.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
+import { knownRecognizer } from "#test/support/knownRecognizer.ts"
 import { knownSpeechOf } from "#test/support/knownSpeech.ts"
 import { seeded } from "#test/support/seeded.ts"
+import { installService } from "#test/support/servicePackage.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { csvOf, rowsOf, staysUntilHungUp } from "./Contacts.ts"
 import { type Database, startDatabase } from "./Database.ts"
 import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
-import { knownRecognizer } from "./knownRecognizer.ts"
 import { type Caller, makeCaller, makeVoices } from "./latencyCallees.ts"
 import { modelFigures, turnFigures } from "./latencyFigures.ts"
-import { installService } from "./servicePackage.ts"
 import { digitsScript, numberedScript, type ScriptedTurn, talkScript } from "./latencyScript.ts"
 
 const packageName = "known-recognizer"
@@ -72,7 +72,7 @@ const numbersPlan: JsonObject = {
 
 /** Installs the recognizer, with the speech that it knows. */
 const install = ({ folder }: Database, speech: object): string => {
-  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
+  installService(folder, packageName, ["support/knownRecognizer.ts", "knownRecognizer"])
   const known = join(folder, "known.json")
   writeFileSync(known, JSON.stringify(speech))
   return known

@@ -1,9 +1,9 @@
 /** What recognizes the speech of callees, the demo's and others: a package for the service, which knows their audio, so that nothing else has to be installed. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { knownRecognizer } from "#test/bench/knownRecognizer.ts"
-import { installService } from "#test/bench/servicePackage.ts"
+import { knownRecognizer } from "#test/support/knownRecognizer.ts"
 import { knownSpeechOf } from "#test/support/knownSpeech.ts"
+import { installService } from "#test/support/servicePackage.ts"
 import type { Speech } from "./TalkingCallee.ts"
 
 export const packageName = "known-recognizer"
@@ -12,7 +12,7 @@ export const { provider: recognizerName } = knownRecognizer.manifest
 
 /** Installs it in the folder in which the service is started, as an operator does with `npm install`. Returns the settings that load it. */
 export const installRecognizer = (folder: string, { callees }: Pick<Speech, "callees">): Readonly<Record<string, string>> => {
-  installService(folder, packageName, ["knownRecognizer.ts", "knownRecognizer"])
+  installService(folder, packageName, ["support/knownRecognizer.ts", "knownRecognizer"])
   const file = join(folder, "known.json")
   writeFileSync(file, JSON.stringify(knownSpeechOf([...callees.values()])))
   return { KNOWN_SPEECH: file, SERVICES: packageName }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
-import { knownSpeech } from "#test/support/knownSpeech.ts"
+import { knownSpeech } from "./knownSpeech.ts"
 
 const readSpeech = () => JSON.parse(readFileSync(process.env["KNOWN_SPEECH"] ?? "", "utf8"))
 let recognizer: ReturnType<typeof knownSpeech> | undefined
