@@ -9,7 +9,7 @@ import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
-import { makeInbound } from "./Inbound.ts"
+import type { Arrivals } from "./Inbound.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
 class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
@@ -19,8 +19,8 @@ class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBr
 }
 
 export interface Recording {
-  /** A frame of the callee has arrived. */
-  readonly hear: (codes: Uint8Array) => void
+  /** Takes the callee's side from here, at each tick. */
+  readonly hear: (callee: Arrivals) => void
   /** Adds one tick in which this was sent. */
   readonly push: (agent: Uint8Array) => void
   /** Adds this many ticks that did not happen: the agent was silent, and what the callee said may arrive yet. */
@@ -113,7 +113,7 @@ const makeFile = (path: string) => {
 /** Opens the file without waiting for it, and creates its folder if needed. Any failure is reported by `close`. */
 export const startRecording = (path: string): Recording => {
   const file = makeFile(path)
-  const arrived = makeInbound()
+  let callee: Arrivals | undefined
   let block = takeBlock()
   let filled = 0
   let position = headerBytes
@@ -137,9 +137,9 @@ export const startRecording = (path: string): Recording => {
   /** The newest frame belongs to the present tick, and those before it to the ticks before, as far as nothing is there. */
   const place = () => {
     unheard = Math.min(unheard + 1, lateTicks)
-    const frames = Math.min(arrived.waiting(), unheard)
+    const frames = Math.min(callee?.waiting() ?? 0, unheard)
     for (let tick = filled - frames; tick < filled; tick++) {
-      const samples = arrived.take()?.samples
+      const samples = callee?.take()?.samples
       for (let sample = 0; sample < frameSize; sample++) block[(tick * frameSize + sample) * channels] = samples?.[sample] ?? 0
     }
     if (frames > 0) unheard = 0
@@ -158,7 +158,9 @@ export const startRecording = (path: string): Recording => {
 
   file.write(makeHeader(open32), 0)
   return {
-    hear: (codes) => void arrived.put(codes),
+    hear: (arrivals) => {
+      callee = arrivals
+    },
     push,
     skip: (frames) => {
       for (let frame = 0; frame < frames; frame++) push()

@@ -8,7 +8,7 @@ import { comfortNoise } from "./ComfortNoise.ts"
 import type { FramePacer, PacedStream } from "./FramePacer.ts"
 import type { FrameListener } from "./FrameListener.ts"
 import { makeMessageMoment, type MessageMoment, type Moment } from "./MessageMoment.ts"
-import { type Inbound, makeInbound } from "./Inbound.ts"
+import { type Arrivals, type Inbound, makeInbound } from "./Inbound.ts"
 import { frameMillis } from "#core/audio/Mulaw.ts"
 import { makePcmFrame, type PcmFrame } from "#core/audio/PcmFrame.ts"
 import { Playout } from "./Playout.ts"
@@ -59,7 +59,9 @@ class Line implements VoiceLine, PacedStream {
   readonly #pacer: FramePacer
   readonly #events: VoiceLineEvents
   readonly #recording: Recording | undefined
+  /** Undefined: nobody hears the callee. */
   readonly #inbound: Inbound | undefined
+  readonly #arrivals: Arrivals | undefined
   readonly #listeners: ReadonlyArray<FrameListener>
   #amd: Amd | undefined
   #moment: MessageMoment | undefined
@@ -83,7 +85,10 @@ class Line implements VoiceLine, PacedStream {
     this.playout = new Playout(() => pacer.now())
     this.#amd = detectMachine ? makeAmd() : undefined
     this.#listeners = listeners?.(this.playout) ?? []
-    this.#inbound = detectMachine || this.#listeners.length > 0 ? makeInbound() : undefined
+    const inbound = detectMachine || recording !== undefined || this.#listeners.length > 0 ? makeInbound() : undefined
+    this.#inbound = inbound
+    this.#arrivals = inbound?.arrivals()
+    if (inbound !== undefined) recording?.hear(inbound.arrivals())
   }
 
   resume(media: MediaStream): void {
@@ -146,7 +151,7 @@ class Line implements VoiceLine, PacedStream {
     const out = this.playout.take(now) ?? comfortNoise(this.#ticks)
     if (this.#media?.send(out) !== true) this.#drop()
     if (++this.#ticksUnheard > mostTicksUnheard) this.#listen(undefined, now)
-    const heard = this.#inbound?.take()
+    const heard = this.#arrivals?.take()
     this.#recording?.push(out)
     this.playout.tick(now)
     for (const listener of this.#listeners) listener.tick?.(now, out, heard)
@@ -172,7 +177,6 @@ class Line implements VoiceLine, PacedStream {
 
   #hear(codes: Uint8Array): void {
     this.#ticksUnheard = 0
-    this.#recording?.hear(codes)
     const frame = this.#inbound?.put(codes)
     if (frame !== undefined) this.#listen(frame, this.#pacer.now())
   }

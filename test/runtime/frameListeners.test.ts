@@ -4,6 +4,7 @@ import t from "tap"
 import { decodeSample, encodeSample } from "#core/audio/Mulaw.ts"
 import type { Recording } from "#runtime/voice/Recording.ts"
 import type { FrameListener } from "#runtime/voice/FrameListener.ts"
+import type { Arrivals } from "#runtime/voice/Inbound.ts"
 import { openLine } from "#runtime/voice/VoiceLine.ts"
 import { loopback } from "#test/support/voiceScene.ts"
 
@@ -14,8 +15,18 @@ const call = (listeners: ReadonlyArray<FrameListener>) => {
   const callee = loopback()
   const recorded: Array<number> = []
   const failures: Array<unknown> = []
-  const hear = (codes: Uint8Array) => void recorded.push(decodeSample(codes[0] ?? 0))
-  const recording: Recording = { hear, push: ignore, skip: ignore, close: Effect.succeed(0) }
+  let arrivals: Arrivals | undefined
+  const recording: Recording = {
+    hear: (from) => {
+      arrivals = from
+    },
+    push: () => {
+      const sample = arrivals?.take()?.samples[0]
+      if (sample !== undefined) recorded.push(sample)
+    },
+    skip: ignore,
+    close: Effect.succeed(0)
+  }
   const says: Array<(codes: Uint8Array) => void> = []
   const media = { ...callee.media, listen: ({ frame }: { readonly frame: (codes: Uint8Array) => void }) => void says.push(frame) }
   const events = { verdict: ignore, moment: ignore, skipped: ignore, closed: ignore, failed: (cause: unknown) => void failures.push(cause) }

@@ -1,15 +1,10 @@
-/** The media plane, part by part: codec, resampler, pacer, recording, answering machine detection, transcript. */
+/** The media plane, part by part: codec, resampler, pacer, answering machine detection, transcript. */
 import { Effect } from "effect"
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
 import { fliteLayer } from "#test/support/flite.ts"
-import { makeInbound } from "#runtime/voice/Inbound.ts"
 import { decode, decodeSample, encode, encodeFrames, encodeSample } from "#core/audio/Mulaw.ts"
-import { repair, startRecording } from "#runtime/voice/Recording.ts"
 import { makeResampler, resample } from "#core/audio/Resampler.ts"
 import { spokenText } from "#runtime/voice/SpokenText.ts"
 import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
@@ -21,7 +16,6 @@ import { pcm } from "#test/support/pcm.ts"
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
   Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin((2 * Math.PI * hz * index) / rate)))
 const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
-const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
 
 t.test("mu-law", async (t) => {
   // The standard in words, on 14 bits: the levels of segment s start at 33 * 2^s - 33 and are 2^(s+1) apart, sixteen of them.
@@ -186,90 +180,6 @@ t.test("the frame pacer", async (t) => {
     turn(100)
     t.match(bad.seen.failure, { message: "broken" })
     t.strictSame([good.seen.frames, pacer.size()], [5, 1])
-  })
-})
-
-t.test("inbound frames are given back in order; of too many, the oldest go", async (t) => {
-  const inbound = makeInbound()
-  for (let sample = 1; sample <= 12; sample++) inbound.put(frameOf(sample * 1000))
-  const taken = Array.from({ length: 11 }, () => inbound.take()?.samples[0])
-  t.strictSame(taken, [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((sample) => decodeSample(encodeSample(sample * 1000))), undefined])
-})
-
-t.test("a recording", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "voice-"))
-  t.teardown(() => rm(folder, { recursive: true }))
-  const readSides = async (path: string) => {
-    const wav = await readFile(path)
-    const pair = (at: number) => [wav.readInt16LE(at), wav.readInt16LE(at + 2)]
-    const samples = Array.from({ length: (wav.length - 44) / 4 }, (_, index) => pair(44 + index * 4))
-    return { wav, at: (tick: number) => samples[tick * 160 + 80], ticks: samples.length / 160 }
-  }
-  const [callee, agent, nothing] = [frameOf(4000), frameOf(-9000), frameOf(0)]
-  const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
-
-  t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
-    const path = join(folder, "new", "1.wav")
-    const recording = startRecording(path)
-    for (let tick = 0; tick < 120; tick++) {
-      if (tick < 60) recording.hear(callee)
-      recording.push(tick < 30 ? nothing : agent)
-    }
-    recording.skip(5)
-    recording.hear(callee)
-    recording.push(agent)
-    t.equal(await Effect.runPromise(recording.close), 126 * 0.02)
-    const { at, ticks, wav } = await readSides(path)
-    t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at), [
-      [left, 0],
-      [left, 0],
-      [left, right],
-      [left, right],
-      [0, right],
-      [0, right],
-      [0, 0],
-      [0, 0],
-      [left, right]
-    ])
-    t.equal(ticks, 126)
-    const header = {
-      riff: wav.readUInt32LE(4),
-      channels: wav.readUInt16LE(22),
-      rate: wav.readUInt32LE(24),
-      bits: wav.readUInt16LE(34),
-      data: wav.readUInt32LE(40)
-    }
-    t.strictSame(header, { riff: wav.length - 8, channels: 2, rate: 8000, bits: 16, data: 126 * 640 })
-  })
-  t.test("left open by a dead process, it is repaired from its size, once", async (t) => {
-    const path = join(folder, "2.wav")
-    const recording = startRecording(path)
-    for (let tick = 0; tick < 50; tick++) recording.push(agent)
-    await Effect.runPromise(recording.close)
-    const wav = await readFile(path)
-    wav.writeUInt32LE(0xffffffff, 4)
-    wav.writeUInt32LE(0xffffffff, 40)
-    await writeFile(path, wav)
-    await truncate(path, wav.length - 321)
-    t.equal(await Effect.runPromise(repair(path)), true)
-    const repaired = await readFile(path)
-    const length = wav.length - 324
-    t.strictSame([repaired.length, repaired.readUInt32LE(40), repaired.readUInt32LE(4)], [length, length - 44, length - 8])
-    t.equal(await Effect.runPromise(repair(path)), false)
-  })
-  t.test("what is no recording is not touched", async (t) => {
-    const path = join(folder, "3.wav")
-    await writeFile(path, "not a wav")
-    const failure = await Effect.runPromise(Effect.flip(repair(path)))
-    t.equal(failure._tag, "RecordingBroken")
-    t.equal(await readFile(path, "utf8"), "not a wav")
-  })
-  t.test("with nowhere to write, close fails and no tick notices", async (t) => {
-    await writeFile(join(folder, "file"), "")
-    const recording = startRecording(join(folder, "file", "4.wav"))
-    for (let tick = 0; tick < 500; tick++) recording.push(agent)
-    const failure = await Effect.runPromise(Effect.flip(recording.close))
-    t.equal(failure._tag, "RecordingBroken")
   })
 })
 

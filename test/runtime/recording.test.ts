@@ -1,0 +1,124 @@
+/** The recording of a call, and the callee's frames that wait for it. */
+import { Effect } from "effect"
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { decodeSample, encodeSample } from "#core/audio/Mulaw.ts"
+import { makeInbound } from "#runtime/voice/Inbound.ts"
+import { repair, startRecording } from "#runtime/voice/Recording.ts"
+
+const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
+
+t.test("inbound frames are given back in order; of too many, the oldest go", async (t) => {
+  const onLine = (...thousands: ReadonlyArray<number>) => thousands.map((sample) => decodeSample(encodeSample(sample * 1000)))
+  const inbound = makeInbound()
+  const [slow, prompt] = [inbound.arrivals(), inbound.arrivals()]
+  const promptly: Array<number | undefined> = []
+  for (let sample = 1; sample <= 12; sample++) {
+    inbound.put(frameOf(sample * 1000))
+    promptly.push(prompt.take()?.samples[0])
+  }
+  const late = inbound.arrivals()
+  t.strictSame(promptly, onLine(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), "whoever takes each as it arrives misses none")
+  t.strictSame([slow.waiting(), prompt.waiting(), late.waiting()], [10, 0, 0])
+  const taken = Array.from({ length: 11 }, () => slow.take()?.samples[0])
+  t.strictSame(taken, [...onLine(3, 4, 5, 6, 7, 8, 9, 10, 11, 12), undefined])
+  t.strictSame([prompt.take(), late.take()], [undefined, undefined])
+})
+
+t.test("a recording", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "voice-"))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const readSides = async (path: string) => {
+    const wav = await readFile(path)
+    const pair = (at: number) => [wav.readInt16LE(at), wav.readInt16LE(at + 2)]
+    const samples = Array.from({ length: (wav.length - 44) / 4 }, (_, index) => pair(44 + index * 4))
+    return { wav, at: (tick: number) => samples[tick * 160 + 80], ticks: samples.length / 160 }
+  }
+  const [callee, agent, nothing] = [frameOf(4000), frameOf(-9000), frameOf(0)]
+  const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
+
+  t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
+    const path = join(folder, "new", "1.wav")
+    const recording = startRecording(path)
+    const inbound = makeInbound()
+    recording.hear(inbound.arrivals())
+    for (let tick = 0; tick < 120; tick++) {
+      if (tick < 60) inbound.put(callee)
+      recording.push(tick < 30 ? nothing : agent)
+    }
+    recording.skip(5)
+    inbound.put(callee)
+    recording.push(agent)
+    t.equal(await Effect.runPromise(recording.close), 126 * 0.02)
+    const { at, ticks, wav } = await readSides(path)
+    t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at), [
+      [left, 0],
+      [left, 0],
+      [left, right],
+      [left, right],
+      [0, right],
+      [0, right],
+      [0, 0],
+      [0, 0],
+      [left, right]
+    ])
+    t.equal(ticks, 126)
+    const header = {
+      riff: wav.readUInt32LE(4),
+      channels: wav.readUInt16LE(22),
+      rate: wav.readUInt32LE(24),
+      bits: wav.readUInt16LE(34),
+      data: wav.readUInt32LE(40)
+    }
+    t.strictSame(header, { riff: wav.length - 8, channels: 2, rate: 8000, bits: 16, data: 126 * 640 })
+  })
+  t.test("has what arrives late of the callee end with the present tick, as far back as nothing was heard", async (t) => {
+    const path = join(folder, "late.wav")
+    const recording = startRecording(path)
+    const inbound = makeInbound()
+    recording.hear(inbound.arrivals())
+    inbound.put(frameOf(1000))
+    for (let tick = 0; tick < 4; tick++) recording.push(agent)
+    for (const sample of [2000, 3000, 4000]) inbound.put(frameOf(sample))
+    recording.push(agent)
+    await Effect.runPromise(recording.close)
+    const { at } = await readSides(path)
+    const heard = [1000, 0, 2000, 3000, 4000].map((sample) => decodeSample(encodeSample(sample)))
+    t.strictSame(
+      [0, 1, 2, 3, 4].map((tick) => at(tick)?.[0]),
+      heard
+    )
+  })
+  t.test("left open by a dead process, it is repaired from its size, once", async (t) => {
+    const path = join(folder, "2.wav")
+    const recording = startRecording(path)
+    for (let tick = 0; tick < 50; tick++) recording.push(agent)
+    await Effect.runPromise(recording.close)
+    const wav = await readFile(path)
+    wav.writeUInt32LE(0xffffffff, 4)
+    wav.writeUInt32LE(0xffffffff, 40)
+    await writeFile(path, wav)
+    await truncate(path, wav.length - 321)
+    t.equal(await Effect.runPromise(repair(path)), true)
+    const repaired = await readFile(path)
+    const length = wav.length - 324
+    t.strictSame([repaired.length, repaired.readUInt32LE(40), repaired.readUInt32LE(4)], [length, length - 44, length - 8])
+    t.equal(await Effect.runPromise(repair(path)), false)
+  })
+  t.test("what is no recording is not touched", async (t) => {
+    const path = join(folder, "3.wav")
+    await writeFile(path, "not a wav")
+    const failure = await Effect.runPromise(Effect.flip(repair(path)))
+    t.equal(failure._tag, "RecordingBroken")
+    t.equal(await readFile(path, "utf8"), "not a wav")
+  })
+  t.test("with nowhere to write, close fails and no tick notices", async (t) => {
+    await writeFile(join(folder, "file"), "")
+    const recording = startRecording(join(folder, "file", "4.wav"))
+    for (let tick = 0; tick < 500; tick++) recording.push(agent)
+    const failure = await Effect.runPromise(Effect.flip(recording.close))
+    t.equal(failure._tag, "RecordingBroken")
+  })
+})
