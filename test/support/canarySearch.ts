@@ -7,10 +7,10 @@ import { wholeFormsOf } from "./canaryTalk.ts"
 type Bytes = Buffer<ArrayBufferLike>
 
 /** What is looked for, by the name under which it is told: a text, or frames of mu-law of which any one is enough. */
-export type Canary = string | ReadonlyArray<Bytes>
+type Canary = string | ReadonlyArray<Bytes>
 
 /** By the name of a place: what is there. */
-export type Places = ReadonlyMap<string, ReadonlyArray<Bytes>>
+type Places = ReadonlyMap<string, ReadonlyArray<Bytes>>
 
 /** How many frames of a sound are looked for. */
 const fewFrames = 12
