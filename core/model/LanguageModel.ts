@@ -84,6 +84,8 @@ export interface ModelUsage {
   readonly cachedTokens: number
 }
 
+export const noTokens: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+
 export class ModelError extends Schema.TaggedError<ModelError>()("ModelError", {
   reason: Schema.Literals(["auth", "credit", "rate_limited", "refused", "unreachable", "broken", "timeout"]),
   /** Whether the same request may succeed if it is sent again. */

@@ -41,7 +41,7 @@ const objectIn = (info: Info, name: keyof StoredUsage): Info => {
 
 const UsageInfo = Type.Object(
   {
-    llm: object("Tokens by service and model."),
+    llm: object("Tokens by service and model. Those of an answer that was dropped before its end are estimated."),
     tts: object("Characters by service and model."),
     stt: object("Seconds by service and model."),
     call_duration_seconds: nullable(Type.Number())

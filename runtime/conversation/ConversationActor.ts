@@ -19,7 +19,7 @@ import { conclusionOf, endFor } from "#core/agent/conversation/Ending.ts"
 import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
-import { type LanguageModel, ModelError, type ModelRequest, type ModelUsage } from "#core/model/LanguageModel.ts"
+import { type LanguageModel, ModelError, type ModelRequest } from "#core/model/LanguageModel.ts"
 import { foretell, requestAfter, type Stand } from "./foretell.ts"
 
 export type { ConversationFact }
@@ -68,16 +68,7 @@ export interface ConversationActor {
   readonly foresee: (text: string, foreseen: (request: ModelRequest) => void) => void
   /** See `foretell.ts`; after all that has happened so far. The model is one that answers at once. */
   readonly foretell: (model: LanguageModel, text: string | undefined, foretold: (lines: ReadonlyArray<string>) => void) => void
-  /** The tokens of all completions so far, those that were dropped too as far as the service told. */
-  readonly usage: () => ModelUsage
 }
-
-const none: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
-const sum = (one: ModelUsage, other: ModelUsage): ModelUsage => ({
-  promptTokens: one.promptTokens + other.promptTokens,
-  completionTokens: one.completionTokens + other.completionTokens,
-  cachedTokens: one.cachedTokens + other.cachedTokens
-})
 
 const unfinished = new ModelError({ reason: "broken", isRetryable: true, message: "the answer has no end" })
 
@@ -91,8 +82,7 @@ type Tell = ConversationActor["tell"]
 const answer = Effect.fnUntraced(function* (
   model: LanguageModel,
   { generation, request }: { readonly generation: number; readonly request: ModelRequest },
-  tell: Tell,
-  spend: (usage: ModelUsage) => void
+  tell: Tell
 ) {
   let isFinished = false
   // A model that throws before there is a stream fails like any other.
@@ -101,10 +91,7 @@ const answer = Effect.fnUntraced(function* (
     (part) =>
       Effect.sync(() => {
         if (isFinished) return
-        if (part._tag === "Finished") {
-          isFinished = true
-          spend(part.usage)
-        }
+        isFinished = part._tag === "Finished"
         tell({ _tag: "ModelSaid", generation, part })
       })
   )
@@ -150,7 +137,6 @@ interface Workshop {
   readonly writer: Effect.Success<ReturnType<typeof makeWriter>>
   readonly conclusion: Deferred.Deferred<Conclusion>
   readonly tell: Tell
-  readonly spend: (usage: ModelUsage) => void
 }
 
 const begin = ({ background }: Workshop, key: string, work: Effect.Effect<void>) =>
@@ -172,7 +158,7 @@ const useTool = (workshop: Workshop, callId: string, work: Effect.Effect<ToolAns
   )
 
 const perform = (workshop: Workshop, action: ConversationAction, now: number): Effect.Effect<unknown> => {
-  const { ports, spend, tell, writer } = workshop
+  const { ports, tell, writer } = workshop
   switch (action._tag) {
     case "Say":
       return Effect.sync(() => ports.speaker.say(action.line, action.text, action))
@@ -181,7 +167,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     case "StopSpeaking":
       return Effect.sync(() => ports.speaker.stop())
     case "AskModel":
-      return begin(workshop, `model ${action.generation}`, answer(ports.model, action, tell, spend))
+      return begin(workshop, `model ${action.generation}`, answer(ports.model, action, tell))
     case "DropModel":
       return drop(workshop, `model ${action.generation}`)
     case "RunTool":
@@ -241,12 +227,8 @@ export const makeConversation = Effect.fnUntraced(function* (
     Queue.offerUnsafe(mailbox, event)
   }
   const conclusion = yield* Deferred.make<Conclusion>()
-  let usage = none
-  const spend = (more: ModelUsage) => {
-    usage = sum(usage, more)
-  }
   const background = yield* FiberMap.make<string>()
-  const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell, spend }
+  const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell }
   let state = from ?? fresh(plan)
   const openLatches = Effect.sync(() => {
     if (Queue.sizeUnsafe(mailbox) > 0) return
@@ -293,7 +275,6 @@ export const makeConversation = Effect.fnUntraced(function* (
           if (request !== undefined) foreseen(request)
         })
       ),
-    foretell: (model, text, foretold) => look((stand) => Effect.map(foretell(stand, model, text), foretold)),
-    usage: () => usage
+    foretell: (model, text, foretold) => look((stand) => Effect.map(foretell(stand, model, text), foretold))
   }
 })

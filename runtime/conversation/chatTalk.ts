@@ -8,6 +8,7 @@ import { transitionOf } from "#core/conversation/ConversationRecord.ts"
 import type { LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
 import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
 import { HttpTools } from "./HttpTools.ts"
+import { TokenCount } from "./TokenCount.ts"
 import { type ConversationActor, type ConversationFact, makeConversation, type Speaker } from "./ConversationActor.ts"
 
 /** Before the gateway gives up waiting for the answer. */
@@ -81,13 +82,14 @@ const isGivenUp = (before: ConversationState, after: ConversationState): boolean
 const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event, model: open, organizationId, plan, state }: ChatPrompt) {
   const opened = yield* Effect.mapError(open, modelFailed)
   const { failure, model } = watched(opened)
+  const count = new TokenCount()
   const events: Array<ChatEvent> = []
   let isSilent = false
   const { speaker, text } = makeReader((line) => actor.tell({ _tag: "LineSpoken", line }))
   const actor: ConversationActor = yield* makeConversation(
     plan,
     {
-      model,
+      model: count.over(model),
       speaker,
       runTool: (request) => tools.run(organizationId, request),
       sendDigits: () => Effect.succeed({ _tag: "Sent" }),
@@ -112,7 +114,7 @@ const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event
     const at = iso(yield* Clock.currentTimeMillis)
     events.push({ type: "session_end", created_at: at, payload: { reason: conclusion.disposition } })
   }
-  const usage: ChatUsage = { [serviceKey(model.provider, model.model)]: tokensOf(actor.usage()) }
+  const usage: ChatUsage = { [serviceKey(model.provider, model.model)]: tokensOf(count.used()) }
   return { state: atRest(after), text: text(), events, usage } satisfies ChatAnswer
 })
 

@@ -10,7 +10,7 @@ import type {
   ConversationPlan,
   ConversationState
 } from "#core/agent/conversation/ConversationState.ts"
-import type { LanguageModel, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
+import { type LanguageModel, type ModelPart, type ModelRequest, noTokens } from "#core/model/LanguageModel.ts"
 
 /** Of a node with more ways on, only the first ones are thought of: each costs as much as the one that is taken. */
 const mostEdges = 3
@@ -18,10 +18,9 @@ const mostEdges = 3
 const mostAsks = 4
 /** Understood by nobody: which way it leads is said by the call that answers it. */
 const anyWords = "yes"
-const nothing = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 const followed = (tool: string): ReadonlyArray<ModelPart> => [
   { _tag: "ToolCall", call: { id: "foretold", name: tool, arguments: {} } },
-  { _tag: "Finished", why: "tool_calls", usage: nothing }
+  { _tag: "Finished", why: "tool_calls", usage: noTokens }
 ]
 
 export interface Stand {

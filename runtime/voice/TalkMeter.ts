@@ -4,7 +4,8 @@
  */
 import { Stream } from "effect"
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
-import type { LanguageModel, ModelUsage } from "#core/model/LanguageModel.ts"
+import type { LanguageModel } from "#core/model/LanguageModel.ts"
+import { TokenCount } from "#runtime/conversation/TokenCount.ts"
 
 interface Service {
   readonly processor: string
@@ -24,7 +25,7 @@ interface MeterPorts {
 export class TalkMeter {
   readonly #ports: MeterPorts
   #model: Service | undefined
-  #tokens: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+  readonly #tokens = new TokenCount()
   /** When the last text of the present turn came. */
   #textAt: number | undefined
   /** The end of the callee's voice, until the agent is heard. */
@@ -61,23 +62,10 @@ export class TalkMeter {
     this.#voiceUntil = undefined
   }
 
-  /** Counts the tokens of all answers, whether or not anybody waits for them. */
+  /** Counts the tokens of all answers, whether or not anybody waits for them, and of those that are dropped. */
   counted(model: LanguageModel): LanguageModel {
     this.#model = { processor: model.provider, model: model.model }
-    const count = ({ cachedTokens, completionTokens, promptTokens }: ModelUsage) => {
-      const { cachedTokens: cached, completionTokens: completion, promptTokens: prompt } = this.#tokens
-      this.#tokens = {
-        promptTokens: prompt + promptTokens,
-        completionTokens: completion + completionTokens,
-        cachedTokens: cached + cachedTokens
-      }
-    }
-    const answer: LanguageModel["answer"] = (request) =>
-      Stream.map(model.answer(request), (part) => {
-        if (part._tag === "Finished") count(part.usage)
-        return part
-      })
-    return { ...model, answer }
+    return this.#tokens.over(model)
   }
 
   /** Measures the answers that the callee waits for. */
@@ -101,9 +89,9 @@ export class TalkMeter {
   /** Notes all that has been used by now. */
   used(): void {
     const { heardSeconds, note, services, spokenCharacters } = this.#ports
-    const { completionTokens, promptTokens } = this.#tokens
-    if (this.#model !== undefined && promptTokens + completionTokens > 0)
-      note({ _tag: "Used", kind: "llm", ...this.#model, tokens: this.#tokens })
+    const tokens = this.#tokens.used()
+    if (this.#model !== undefined && tokens.promptTokens + tokens.completionTokens > 0)
+      note({ _tag: "Used", kind: "llm", ...this.#model, tokens })
     const characters = spokenCharacters()
     if (characters > 0) note({ _tag: "Used", kind: "tts", ...services.voice, characters })
     const seconds = heardSeconds()

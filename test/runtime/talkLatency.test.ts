@@ -133,6 +133,42 @@ t.test(
   }
 )
 
+t.test("given an answer that was begun ahead of the end of the turn, when it is dropped, then the run counts its tokens too", async (t) => {
+  const usage = { promptTokens: 1000, completionTokens: 20, cachedTokens: 10 }
+  const asked: Array<string> = []
+  const hosted: OpenLanguageModel = Effect.succeed({
+    provider: "hosted",
+    model: "large",
+    answer: (request) => {
+      if (request.purpose !== "extract") asked.push(lastWords(request))
+      if (lastWords(request) === "let me see") return Stream.concat(Stream.make(text("Take ")), Stream.never)
+      const whole = request.purpose === "extract" ? call("save_variables", {}) : text("This is it. ")
+      return Stream.make<ReadonlyArray<ModelPart>>(whole, { _tag: "Finished", why: "stop", usage })
+    }
+  })
+  const scene = await play((line) =>
+    Effect.gen(function* () {
+      const scene = yield* talking(line, { plan: plan(), script: model, model: hosted })
+      yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
+      yield* scene.silence(300)
+      scene.recognizer.says("let me see")
+      yield* scene.hears(calleeSays("No, thank you."))
+      yield* scene.until("thought", () => asked.length > 0)
+      yield* scene.says("Yes, I would like that.")
+      yield* scene.until("answer", hasHeard(scene, framesOf(greeting, "This is it.")))
+      yield* scene.session.finish
+      return scene
+    })
+  )
+  t.strictSame(asked, ["let me see", "let me see Yes, I would like that."])
+  const used = lastUsed(scene, "llm")
+  const tokens = used?._tag === "Used" && used.kind === "llm" ? used.tokens : undefined
+  const told = (tokens?.cachedTokens ?? 0) / usage.cachedTokens
+  t.ok(told >= 1)
+  const dropped = (tokens?.promptTokens ?? 0) - told * usage.promptTokens
+  t.ok(dropped > 500 && dropped < 1500, `${dropped} tokens of a request that is about as long`)
+})
+
 t.test("given a model that speaks bit by bit, then its first clause is heard while the rest is still to come", async (t) => {
   const rest = Promise.withResolvers<void>()
   const slow: OpenLanguageModel = Effect.succeed({

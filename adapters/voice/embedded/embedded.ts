@@ -3,19 +3,18 @@
  * gives the same answer to the same request. It understands English.
  */
 import { Effect, Stream } from "effect"
-import type { ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
+import { type ModelPart, type ModelRequest, noTokens } from "#core/model/LanguageModel.ts"
 import { defineLanguageModel } from "#core/model/ModelProvider.ts"
 import { grammarOf } from "./grammar.ts"
 import { replyTo } from "./Reply.ts"
 
 const model = "rules"
-const usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 
 const partsOf = (request: ModelRequest): ReadonlyArray<ModelPart> => {
   const { call, text } = replyTo(request)
   const said: ReadonlyArray<ModelPart> = text.trim() === "" ? [] : [{ _tag: "Text", text }]
   const calls: ReadonlyArray<ModelPart> = call === undefined ? [] : [{ _tag: "ToolCall", call: { id: idFor(request), ...call } }]
-  return [...said, ...calls, { _tag: "Finished", why: call === undefined ? "stop" : "tool_calls", usage }]
+  return [...said, ...calls, { _tag: "Finished", why: call === undefined ? "stop" : "tool_calls", usage: noTokens }]
 }
 
 const idFor = ({ messages }: ModelRequest): string => {

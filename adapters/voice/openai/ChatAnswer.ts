@@ -1,7 +1,14 @@
 /** Turns the chunks of a chat completion, or a whole one, into the parts of an answer. Knows no sockets and no time. */
 import { randomUUID } from "node:crypto"
 import { isObject, type JsonObject } from "#core/Json.ts"
-import type { ModelError, ModelPart, ModelRequest, ModelToolCall, ModelUsage } from "#core/model/LanguageModel.ts"
+import {
+  type ModelError,
+  type ModelPart,
+  type ModelRequest,
+  type ModelToolCall,
+  type ModelUsage,
+  noTokens
+} from "#core/model/LanguageModel.ts"
 import { at, numberAt, parse, textAt } from "#adapters/shared/Json.ts"
 import { broken, midStream, tooLarge } from "./chatErrors.ts"
 import { makeSpeakable } from "./Speakable.ts"
@@ -87,7 +94,7 @@ export const makeChatAnswer = (request: ModelRequest, startsThinking: boolean, s
   const speakable = makeSpeakable(startsThinking)
   const toolCalls = makeToolCallParts((name) => request.tools.some((tool) => tool.name === name))
   const isExtraction = request.purpose === "extract"
-  let usage: ModelUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
+  let usage = noTokens
   let why: Why | undefined
   let text = ""
 

@@ -1,0 +1,75 @@
+/** The tokens of answers: those that a service tells of, and those that are dropped before it does. */
+import { Effect, Fiber, FiberSet, Stream } from "effect"
+import t from "tap"
+import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
+import { Foresight } from "#runtime/conversation/Foresight.ts"
+import { TokenCount } from "#runtime/conversation/TokenCount.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+/** All of one length. */
+const requestOf = (text: "whole" | "begun" | "fails") =>
+  ({ purpose: "turn", messages: [{ _tag: "User", text }] }) as unknown as ModelRequest
+const wordsOf = ({ messages }: ModelRequest) => messages.flatMap((message) => (message._tag === "User" ? [message.text] : [])).join()
+const text = (words: string): ModelPart => ({ _tag: "Text", text: words })
+const finished: ModelPart = { _tag: "Finished", why: "stop", usage: { promptTokens: 100, completionTokens: 8, cachedTokens: 30 } }
+const failure = new ModelError({ reason: "broken", isRetryable: true, message: "cut" })
+
+const answers: LanguageModel["answer"] = (request) => {
+  if (wordsOf(request) === "whole") return Stream.make(text("Yes, "), text("you can."), finished, finished)
+  return Stream.concat(Stream.make(text("Yes, yo")), wordsOf(request) === "fails" ? Stream.fail(failure) : Stream.never)
+}
+const counting = () => {
+  const count = new TokenCount()
+  let parts = 0
+  const told: LanguageModel["answer"] = (request) =>
+    Stream.map(answers(request), (part) => {
+      parts++
+      return part
+    })
+  const model = count.over({ provider: "test", model: "one", answer: told })
+  const ask = (words: "whole" | "begun" | "fails") => Effect.ignore(Stream.runDrain(model.answer(requestOf(words))))
+  return { ask, count, model, hasBegun: Effect.promise(() => untilTrue("answer", () => parts > 0)) }
+}
+
+t.test("given whole answers, then each counts as its service tells, once", async (t) => {
+  const { ask, count } = counting()
+  await Effect.runPromise(Effect.andThen(ask("whole"), ask("whole")))
+  t.strictSame(count.used(), { promptTokens: 200, completionTokens: 16, cachedTokens: 60 })
+})
+
+t.test("given an answer that is dropped half way, then it counts in proportion to those that the service told of", async (t) => {
+  const { ask, count, hasBegun } = counting()
+  await Effect.runPromise(
+    Effect.gen(function* () {
+      const begun = yield* Effect.forkChild(ask("begun"))
+      yield* hasBegun
+      yield* Fiber.interrupt(begun)
+    })
+  )
+  t.strictSame(count.used(), { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }, "nothing is known yet")
+  await Effect.runPromise(ask("whole"))
+  t.strictSame(count.used(), { promptTokens: 200, completionTokens: 12, cachedTokens: 30 })
+})
+
+t.test("given an answer that fails, then it does not count", async (t) => {
+  const { ask, count } = counting()
+  await Effect.runPromise(Effect.andThen(ask("fails"), ask("whole")))
+  t.strictSame(count.used(), { promptTokens: 100, completionTokens: 8, cachedTokens: 30 })
+})
+
+t.test("given an answer that was begun before it was asked for, when another one is asked for, then both count", async (t) => {
+  const { count, hasBegun, model } = counting()
+  await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const foresight = new Foresight(yield* FiberSet.makeRuntime<never, void>())
+        const foreseen = foresight.over(model)
+        foresight.begin(requestOf("begun"))
+        yield* hasBegun
+        yield* Stream.runDrain(foreseen.answer(requestOf("whole")))
+        yield* Effect.promise(() => untilTrue("end of the first answer", () => count.used().promptTokens > 100))
+      })
+    )
+  )
+  t.strictSame(count.used(), { promptTokens: 200, completionTokens: 12, cachedTokens: 30 })
+})
