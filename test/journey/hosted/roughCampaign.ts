@@ -9,7 +9,7 @@ import { type Carrier, carriers, openThrough } from "#test/support/hostedCarrier
 import { leftAt } from "#test/support/leftAt.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { nowMillis, until } from "#test/support/until.ts"
-import { callIdOf, journaled, storiesOf, toldOf, unplacedOf } from "./doubts.ts"
+import { callIdOf, journaled, reasons, storiesOf, toldOf, unplacedOf } from "./doubts.ts"
 import { type Evidence, judge, rules } from "./judge.ts"
 import { reportOf } from "./reportOf.ts"
 
@@ -133,7 +133,9 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
         `then ${rule}`
       )
 
-    if (isPlacedAlways) t.strictSame([...unplaced], [], "then of every call its outcome is known")
+    // The carrier refuses one now and then that comes sooner than it left, and may lose that reply as well: then no phone ever rings.
+    const unknown = [...unplaced].filter(([, reason]) => reason !== reasons.refused)
+    if (isPlacedAlways) t.strictSame(unknown, [], "then of every call that the carrier has taken the outcome is known")
 
     const departures = [...left.values()].toSorted((a, b) => a - b)
     const requested = carrier.server.requests.filter(carrier.places).map(callIdOf)
