@@ -118,18 +118,18 @@ t.test("given a conversation", async (t) => {
 })
 
 t.test("given audio that cannot be opened, then the call is hung up", async (t) => {
-  const check = async (name: string, media: World["media"]) => {
+  const check = async (name: string, media: World["media"], until: "10 seconds" | "15 seconds") => {
     const { log } = await play(
       ({ world }) => {
         world.media = media
         world.lookup = Effect.succeed("up")
       },
-      ({ says }) => steps(says(answered), wait("10 seconds"), says(hungUp("normal_clearing")))
+      ({ says }) => steps(says(answered), wait(until), says(hungUp("normal_clearing")))
     )
     t.strictSame(log, [...accepted, "answered", "media", "look", "hangup media_failure", "line free, 0 slots", "ended error"], name)
   }
-  await check("it fails", failing)
-  await check("it hangs", Effect.never)
+  await check("it fails", failing, "10 seconds")
+  await check("it hangs", Effect.never, "15 seconds")
 })
 
 t.test("given a callee who hangs up before the audio is there, then that is no failure", async (t) => {

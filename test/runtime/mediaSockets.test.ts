@@ -111,7 +111,7 @@ t.test("given a call whose carrier connects to us", async (t) => {
         Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
         opens(scene),
         scene.says(answered),
-        wait("10 seconds"),
+        wait("15 seconds"),
         scene.says(hungUp("normal_clearing"))
       )
     )
