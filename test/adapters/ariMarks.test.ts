@@ -1,4 +1,4 @@
-/** Marks in the audio to Asterisk: what we say on the media websocket, and what we make of Asterisk's answers. */
+/** The audio to Asterisk: what we say on the media websocket, and what we make of Asterisk's answers. */
 import type { AddressInfo } from "node:net"
 import { once } from "node:events"
 import { Effect, Exit, Scope } from "effect"
@@ -36,15 +36,19 @@ const given = async (t: Test) => {
     frame: () => heard.push("frame"),
     marked: (name, how) => heard.push(`${name} ${how}`)
   })
-  /** Echoes the mark that was said at this place, and then lets the callee be heard, which shows that the echo has arrived. */
-  const echo = async (place: number) => {
-    await untilTrue("the mark", async () => said.length > place)
-    socket.send(`MEDIA_MARK_PROCESSED ${(said[place] ?? "").slice(MARK.length)}`)
+  /** Says this, and then lets the callee be heard, which shows that it has arrived. */
+  const tell = async (event: string) => {
+    socket.send(event)
     const before = heard.filter((one) => one === "frame").length
     socket.send(frame)
     await untilTrue("the callee", async () => heard.filter((one) => one === "frame").length > before)
   }
-  return { echo, heard, said, stream }
+  /** Echoes the mark that was said at this place. */
+  const echo = async (place: number) => {
+    await untilTrue("the mark", async () => said.length > place)
+    await tell(`MEDIA_MARK_PROCESSED ${(said[place] ?? "").slice(MARK.length)}`)
+  }
+  return { echo, heard, said, stream, tell }
 }
 
 /** A second: our own clock would say much later that they have been played. */
@@ -88,4 +92,26 @@ t.test("when what was said is flushed, then its marks are told as cleared, and a
   t.strictSame(line.heard, ["cut cleared", "frame"])
   await line.echo(2)
   t.strictSame(line.heard, ["cut cleared", "frame", "next played", "frame"])
+})
+
+t.test("A11: when Asterisk has no room, then no frame is sent until it has, or until what was said is flushed", async (t) => {
+  const { stream, tell } = await given(t)
+  t.equal(stream.send(frame), true)
+  await tell("MEDIA_XOFF")
+  t.equal(stream.send(frame), false)
+  await tell("MEDIA_XON")
+  t.equal(stream.send(frame), true)
+  await tell("MEDIA_XOFF")
+  stream.clear()
+  t.equal(stream.send(frame), true)
+})
+
+t.test("A12: when a mark has a long name, then the command is not longer than Asterisk takes, and the whole name is told", async (t) => {
+  const { echo, heard, said, stream } = await given(t)
+  const name = "word".repeat(50)
+  stream.send(frame)
+  stream.mark(name)
+  await echo(0)
+  t.ok((said[0] ?? "").length <= 128)
+  t.strictSame(heard, [`${name} played`, "frame"])
 })
