@@ -9,6 +9,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type AriEmulator, type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
@@ -161,7 +162,7 @@ t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
     await check({ _tag: "OriginateDoubtful" }, {}, "500")
     emulator.setResponseFault("none")
   })
-  await t.test("when the id is taken, then the call was placed already", async (t) => {
+  await t.test("A7: when the id is taken, then the call was placed already", async (t) => {
     const other = await Line.up(ari, config, "other")
     const { callId, to } = await line.originate(numberOf("011"))
     const again = await other.originate(to, { callId })
@@ -200,7 +201,7 @@ emulated("when it may still hold the request, then nobody can say what becomes o
   t.equal(await line.lookup(callId), "gone")
   t.strictSame(line.events(callId), [])
 })
-emulated("when only the reply was lost, then the call is followed", async (t, emulator, line) => {
+emulated("A7: when only the reply was lost, then the call is followed", async (t, emulator, line) => {
   emulator.setResponseFault("hang-after-placing", 1)
   const { callId, failure, to } = await line.originate(numberOf("001"))
   t.equal(failure, undefined, "its events came")
@@ -216,7 +217,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     await line.close()
     await emulator.stop()
   })
-  await t.test("when it is back, then calls that ended meanwhile end, and the others go on", async (t) => {
+  await t.test("A9: when it is back, then calls that ended meanwhile end, and the others go on", async (t) => {
     const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
     await emulator.refuseConnections(true)
     emulator.dropSockets()
@@ -260,23 +261,39 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
   })
 })
 
-emulated("when another client takes the application, then the first gives way and can still end its calls", async (t, emulator, first) => {
-  const callId = await first.talkTo(numberOf("011"))
-  const second = await Line.up(ari, ariConfig(emulator), "test")
-  t.match(await first.status("Down"), { reason: "replaced" })
-  await sleep(1_000)
-  t.equal(second.statuses.at(-1)?._tag, "Up")
-  t.equal(first.statuses.filter(({ _tag }) => _tag === "Up").length, 1)
-  await first.hangup(callId)
-  t.equal(await first.lookup(callId), "gone")
-  await second.close()
-})
+emulated(
+  "A10: when another client takes the application, then the first gives way and can still end its calls",
+  async (t, emulator, first) => {
+    const callId = await first.talkTo(numberOf("011"))
+    const second = await Line.up(ari, ariConfig(emulator), "test")
+    t.match(await first.status("Down"), { reason: "replaced" })
+    await sleep(1_000)
+    t.equal(second.statuses.at(-1)?._tag, "Up")
+    t.equal(first.statuses.filter(({ _tag }) => _tag === "Up").length, 1)
+    await first.hangup(callId)
+    t.equal(await first.lookup(callId), "gone")
+    await second.close()
+  }
+)
 
 real("that comes and goes", doomed, (name, asterisk) =>
   t.test(name, { buffered: true }, async (t) => {
     const at = { ...placeOf(asterisk), url: asterisk.ariUrl.replace(/\/ari$/, "") }
     const line = await Line.up(ari, ariConfig(at, { trunk: "loop" }))
     await t.test("when audio ends, then nothing of it stays", (t) => leavesNothing(t, line, at, "105"))
+    await t.test("A9: when the events are interrupted, then those of a call that goes on are told again", async (t) => {
+      const proxy = await HttpProxy.start(at.url)
+      const far = await Line.up(ari, ariConfig(at, { endpoint: proxy.url, trunk: "loop" }))
+      const callId = await far.talkTo(numberOf("520"))
+      proxy.tcp.cut(({ opening }) => opening.startsWith("GET /ari/events"))
+      await far.until("second connection", () => (far.statuses.filter(({ _tag }) => _tag === "Up").length === 2 ? true : undefined))
+      // What ends the call is an event, and not the next look at all channels.
+      proxy.befall(fates.error(503), ({ path }) => path.startsWith("/ari/channels"))
+      await asterisk.ctl("channel request hangup all")
+      t.equal(await far.hungUp(callId), "normal_clearing")
+      await far.close()
+      await proxy.stop()
+    })
     await t.test("when it has no websocket channel, then audio runs over RTP", async (t) => {
       await asterisk.ctl("module unload chan_websocket.so")
       const to = numberOf("710")

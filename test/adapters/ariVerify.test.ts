@@ -1,13 +1,12 @@
 /** What is found wrong with an Asterisk that answers, but not as calls need it. */
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import { Effect, Schema } from "effect"
 import t, { type Test } from "tap"
-import { WebSocketServer } from "ws"
 import ari from "#adapters/ari/ari.ts"
 import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Check } from "#core/provider/Adapter.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 import { trunksOf } from "#test/support/egress.ts"
+import { type Answer, ScriptedAsterisk } from "./ScriptedAsterisk.ts"
 
 const first = Schema.decodeSync(OrganizationId)(1)
 const running = [
@@ -23,10 +22,6 @@ const running = [
   "res_stasis"
 ]
 
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-}
 interface Options {
   /** By method and path; what is not here is as it should be. */
   readonly answers?: Readonly<Record<string, Answer>>
@@ -48,32 +43,10 @@ const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>>
 
 /** What is not as it should be. */
 const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
-  const told = { ...usual(without), ...answers }
-  const answerTo = ({ method = "", url = "" }: IncomingMessage) =>
-    told[`${method} ${url.replace("/ari", "")}`] ?? told[method] ?? { status: 404, body: { message: "Resource not found" } }
-  const server = createServer((request, response) => {
-    const { body, status } = answerTo(request)
-    response.writeHead(status, { "content-type": "application/json", server: "Asterisk/22.10.1" }).end(JSON.stringify(body))
-  })
-  const events = new WebSocketServer({ noServer: true })
-  server.on("upgrade", (request, socket, head) => {
-    if (hasEvents) events.handleUpgrade(request, socket, head, () => {})
-    else socket.end("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo // listening on TCP, so neither a path nor null
+  const asterisk = await ScriptedAsterisk.start({ ...usual(without), ...answers }, hasEvents)
+  t.teardown(() => asterisk.stop())
   const checks: Array<Check> = []
-  const config = {
-    ari_endpoint: `http://127.0.0.1:${port}`,
-    app_name: "trunkline",
-    app_password: "p4ssword",
-    dial_string: "PJSIP/{number}@trunk",
-    ...more
-  }
+  const config = { ...ariConfig(asterisk), ...more }
   const context = {
     configurationId: Schema.decodeSync(TelephonyConfigId)(1),
     apiOrigin: undefined,
@@ -82,7 +55,7 @@ const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, witho
     report: (check: Check) => void checks.push(check)
   }
   await Effect.runPromise(Effect.scoped(ari.verify?.(config, context) ?? Effect.void))
-  t.notMatch(JSON.stringify(checks), "p4ssword")
+  t.notMatch(JSON.stringify(checks), asterisk.password)
   return checks.filter(({ result }) => result !== "passed")
 }
 

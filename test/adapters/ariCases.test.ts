@@ -1,0 +1,288 @@
+/**
+ * The conformance cases of the reference's page on Asterisk that depend on single replies and events, by their numbers. A7 and A10 are in
+ * `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { type FailureClass, failureClassOf, outcomeOf } from "#core/outcome/Outcome.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { Line, newCallId, numberOf } from "./Line.ts"
+import { ScriptedAsterisk } from "./ScriptedAsterisk.ts"
+
+t.jobs = 4
+
+interface Scene {
+  readonly asterisk: ScriptedAsterisk
+  readonly line: Line
+}
+const connectionId = "connection-1"
+/** Calls are accepted, and whatever is created or deleted is. */
+const working = {
+  "POST /channels": ({ query }: { readonly query: Readonly<Record<string, string>> }) => ({
+    status: 200,
+    body: { id: query["channelId"] }
+  }),
+  "POST /channels/externalMedia": { status: 200, body: { channelvars: { MEDIA_WEBSOCKET_CONNECTION_ID: connectionId } } },
+  POST: { status: 204, body: "" },
+  PUT: { status: 200, body: {} },
+  DELETE: { status: 204, body: "" },
+  GET: { status: 404, body: { message: "Channel not found" } }
+}
+const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>, more: object = {}) =>
+  t.test(name, { buffered: true }, async (t) => {
+    const asterisk = await ScriptedAsterisk.start(working)
+    const line = await Line.up(ari, { ...ariConfig(asterisk), ...more }, "one")
+    await test(t, { asterisk, line }).finally(async () => {
+      await line.close()
+      asterisk.stop()
+    })
+  })
+
+const channel = (id: string, state = "Up") => ({ id, state, name: "PJSIP/trunk-00000001" })
+const started = (id: string, args: ReadonlyArray<string>) => ({ type: "StasisStart", args, channel: channel(id) })
+const ringing = (id: string) => ({ type: "Dial", dialstatus: "RINGING", peer: channel(id, "Ringing") })
+const destroyed = (id: string, cause: number, more: object = {}) => ({
+  type: "ChannelDestroyed",
+  cause,
+  channel: channel(id, "Down"),
+  ...more
+})
+/** A call that is up. */
+const talk = async ({ asterisk, line }: Scene) => {
+  const { callId } = await line.originate(numberOf("1"))
+  asterisk.tell(started(callId, ["call", callId]))
+  await line.event(callId, "Answered")
+  return callId
+}
+
+given(
+  "A1: when a call is originated, then its id is ours, the query holds everything but the variables, and the body nothing else",
+  async (t, { asterisk, line }) => {
+    const to = "+14155550123"
+    const { callId, failure } = await line.originate(to, {
+      from: "+15005550006",
+      ringTimeoutSeconds: 30,
+      context: { customer: "Zoë & Söhne #1" }
+    })
+    t.equal(failure, undefined)
+    t.strictSame(asterisk.requests("POST", "/channels"), [
+      {
+        method: "POST",
+        path: "/channels",
+        query: {
+          endpoint: `PJSIP/${to}@trunk`,
+          app: "trunkline.one.1",
+          appArgs: `call,${callId}`,
+          channelId: callId,
+          timeout: "30",
+          callerId: '"Acme" <+15005550006>'
+        },
+        body: { variables: { "CHANNEL(accountcode)": "sales", customer: "Zoë & Söhne #1" } }
+      }
+    ])
+    const plain = await line.originate(to)
+    t.equal(plain.failure, undefined)
+    t.match(asterisk.requests("POST", "/channels")[1]?.query, { channelId: plain.callId, callerId: undefined })
+  },
+  { caller_name: "Acme", account_code: "sales", channel_variables: ["customer"] }
+)
+
+given("A2: when everything is told before the reply, then it is told in order, and one media channel is created", async (t, scene) => {
+  const { asterisk, line } = scene
+  let reply = () => {}
+  const replied = new Promise<void>((resolve) => {
+    reply = resolve
+  })
+  asterisk.answer({
+    "POST /channels": async ({ query }) => {
+      await replied
+      return { status: 200, body: { id: query["channelId"] } }
+    }
+  })
+  const callId = newCallId()
+  const originating = line.originate(numberOf("1"), { callId })
+  await untilTrue("the request", () => asterisk.requests("POST", "/channels").length === 1)
+  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId, "Ringing") })
+  asterisk.tell(ringing(callId))
+  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId) })
+  asterisk.tell(started(callId, ["call", callId]))
+  await line.event(callId, "Answered")
+  const opening = withMedia(scene, callId, async () => {})
+  reply()
+  t.equal((await originating).failure, undefined)
+  await opening
+  t.strictSame(line.story(callId), ["Rang", "Answered"])
+  t.equal(asterisk.requests("POST", "/channels/externalMedia").length, 1)
+})
+
+/** Opens the audio of a call, and starts its media channel after `before`. */
+const withMedia = async (
+  { asterisk, line }: Scene,
+  callId: Parameters<Line["withMedia"]>[0],
+  use: Parameters<Line["withMedia"]>[1],
+  before: () => Promise<void> = async () => {}
+) => {
+  const opening = line.withMedia(callId, (stream) => use(stream))
+  await untilTrue("the media channel", () => asterisk.requests("POST", "/channels/externalMedia").length > 0)
+  await before()
+  asterisk.tell(started(asterisk.requests("POST", "/channels/externalMedia").at(-1)?.query["channelId"] ?? "", ["media", callId]))
+  await opening
+}
+
+given("A3: when the media channel starts late, then it enters the bridge only after that", async (t, scene) => {
+  const { asterisk } = scene
+  const callId = await talk(scene)
+  const entering = () => asterisk.asked.filter(({ path }) => path.endsWith("/addChannel"))
+  let enteredBefore = 0
+  await withMedia(
+    scene,
+    callId,
+    async () => {},
+    async () => {
+      await untilTrue("the bridge", () => asterisk.asked.some(({ method, path }) => method === "POST" && path === "/bridges"))
+      await sleep(2_000)
+      enteredBefore = entering().length
+    }
+  )
+  t.equal(enteredBefore, 0)
+  const mediaId = asterisk.requests("POST", "/channels/externalMedia")[0]?.query["channelId"]
+  t.strictSame(
+    entering().map(({ query }) => query),
+    [{ channel: `${callId},${mediaId}` }]
+  )
+})
+
+type End = readonly [what: string, cause: number, more: object, outcome: string, failure?: FailureClass]
+const ends: ReadonlyArray<End> = [
+  ["17", 17, {}, "busy"],
+  ["19", 19, {}, "no_answer"],
+  ["21 with SIP 603", 21, { tech_cause: 603 }, "failed", "rejected"],
+  ["1", 1, {}, "failed", "invalid_number"],
+  ["34", 34, {}, "failed", "congestion"],
+  ["16 by the far end, unanswered", 16, {}, "no_answer"]
+]
+given("A4: when a channel is destroyed unanswered, then its cause decides the outcome", async (t, { asterisk, line }) => {
+  for (const [what, cause, more, outcome, failure] of ends) {
+    const { callId } = await line.originate(numberOf("1"))
+    asterisk.tell({ type: "ChannelHangupRequest", cause, channel: channel(callId, "Down"), ...more })
+    asterisk.tell(destroyed(callId, cause, more))
+    const told = await line.hungUp(callId)
+    t.equal(outcomeOf({ answered: false, cause: told, machine: false }), outcome, what)
+    if (failure !== undefined) t.equal(failureClassOf(told), failure, what)
+  }
+  const { callId } = await line.originate(numberOf("1"), { ringTimeoutSeconds: 1 })
+  asterisk.tell(destroyed(callId, 0))
+  t.equal(outcomeOf({ answered: false, cause: await line.hungUp(callId), machine: false }), "no_answer", "0 after the time-out")
+})
+
+const place = { context: "ivr", extension: "s", priority: "1" }
+const args = (callId: string) => ["dialplan", callId, "ivr", "s", "1"]
+given(
+  "A5: when the dialplan takes a call and hands it back with HUMAN, then it has not ended, and a human has answered it",
+  async (t, { asterisk, line }) => {
+    const { callId } = await line.originate(numberOf("1"))
+    asterisk.tell(started(callId, args(callId)))
+    await untilTrue("the dialplan", () => asterisk.requests("POST", `/channels/${callId}/continue`).length === 1)
+    asterisk.tell({ type: "StasisEnd", channel: channel(callId) })
+    asterisk.tell({ type: "ChannelVarset", variable: "AMDSTATUS", value: "HUMAN", channel: channel(callId) })
+    asterisk.tell(started(callId, ["call", callId, "AMDSTATUS=HUMAN"]))
+    await untilTrue("the hand-over", () => line.events(callId).filter(({ _tag }) => _tag === "Answered").length === 2)
+    t.match(line.events(callId), [
+      { _tag: "VariablesSet", values: { dialplan: "entered" } },
+      { _tag: "Answered", isElsewhere: true },
+      { _tag: "VariablesSet", values: { AMDSTATUS: "HUMAN" } },
+      { _tag: "VariablesSet", values: { AMDSTATUS: "HUMAN", dialplan: "handed_over" } },
+      { _tag: "Answered" }
+    ])
+    t.notOk(line.story(callId).includes("Detected"))
+  },
+  place
+)
+
+given(
+  "A6: when the dialplan finds a machine and hangs up by its policy, then the call has reached a voicemail",
+  async (t, { asterisk, line }) => {
+    const { callId } = await line.originate(numberOf("1"))
+    asterisk.tell(started(callId, args(callId)))
+    asterisk.tell({ type: "ChannelVarset", variable: "AMDSTATUS", value: "MACHINE", channel: channel(callId) })
+    asterisk.tell({ type: "StasisEnd", channel: channel(callId) })
+    asterisk.tell(destroyed(callId, 16))
+    const cause = await line.hungUp(callId)
+    t.equal(cause, "machine_detected")
+    t.equal(outcomeOf({ answered: true, cause, machine: false }), "voicemail")
+  },
+  place
+)
+
+given(
+  "A8: when no channel can be allocated, then the call is refused as the trunk's fault, and asked for once",
+  async (t, { asterisk, line }) => {
+    asterisk.answer({ "POST /channels": { status: 500, body: { error: "Allocation failed" } } })
+    const { callId, failure } = await line.originate(numberOf("1"))
+    t.match(failure, { _tag: "OriginateRefused", reason: "unreachable", detail: /Allocation failed PJSIP\/\{number\}@trunk/ })
+    t.equal(await line.lookup(callId), "gone")
+    t.equal(asterisk.requests("POST", "/channels").length, 1)
+  }
+)
+
+given("A9: when the events are interrupted, then a call that is still there goes on, and one that is gone has ended", async (t, scene) => {
+  const { asterisk, line } = scene
+  const [stays, leaves] = [await talk(scene), await talk(scene)]
+  const listed = { ...channel(stays), dialplan: { app_name: "Stasis", app_data: `trunkline.one.1,call,${stays}` } }
+  asterisk.answer({ "GET /channels": { status: 200, body: [listed] } })
+  asterisk.dropEvents()
+  await line.hungUp(leaves)
+  await untilTrue("the next connection", () => asterisk.connected === 2)
+  await line.status("Up")
+  asterisk.tell({ type: "ChannelDtmfReceived", digit: "5", channel: channel(stays) })
+  await line.event(stays, "Dtmf")
+  t.strictSame(line.story(stays), ["Answered", "5"])
+  t.strictSame(line.story(leaves), ["Answered", "HungUp normal_clearing"])
+})
+
+given(
+  "A13: when the media websocket closes while the call is up, then that is told, and the call ends as it is asked to",
+  async (t, scene) => {
+    const { asterisk } = scene
+    const callId = await talk(scene)
+    const told: Array<string> = []
+    await withMedia(scene, callId, async (stream) => {
+      stream.listen({ closed: (how) => told.push(`closed ${how}`), frame: () => told.push("frame"), marked: () => {} })
+      asterisk.say(new Uint8Array(160).fill(0xff))
+      await untilTrue("the callee", () => told.length > 0)
+      asterisk.closeMedia()
+      await untilTrue("the end of the audio", () => told.length > 1)
+    })
+    t.match(told, ["frame", /^closed /])
+    await scene.line.hangup(callId)
+    t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
+  }
+)
+
+given("A14: when a call that Asterisk does not know is hung up, then that has succeeded", async (t, { asterisk, line }) => {
+  asterisk.answer({ DELETE: { status: 404, body: { message: "Channel not found" } } })
+  const callId = newCallId()
+  await line.hangup(callId)
+  t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
+})
+
+given(
+  "A15: when events are unknown or have more fields, then they are ignored or understood, with the time that they name",
+  async (t, scene) => {
+    const { asterisk, line } = scene
+    const { callId } = await line.originate(numberOf("1"))
+    asterisk.tell({ type: "ChannelPondered", channel: channel(callId), depth: 4 })
+    asterisk.tell("no JSON {")
+    const timestamp = "2026-01-01T12:00:00.123+0200"
+    asterisk.tell({ ...started(callId, ["call", callId]), timestamp, application: "x", asterisk_id: "y", replace_channel: { id: "z" } })
+    asterisk.tell({ ...destroyed(callId, 16), timestamp, cause_txt: "Normal Clearing", novelty: [{}] })
+    await line.hungUp(callId)
+    const at = Date.UTC(2026, 0, 1, 10, 0, 0, 123)
+    t.strictSame(line.events(callId), [
+      { _tag: "Answered", at },
+      { _tag: "HungUp", cause: "normal_clearing", at }
+    ])
+  }
+)
