@@ -4,25 +4,26 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
-import { type RetryConfig, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
+import { completionEntry, intoCampaignLog } from "#core/CampaignLog.ts"
+import { stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
 import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { storableJson } from "#core/storable.ts"
-import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
-import { countsAsFailedCall, isBreakerFailure } from "#core/outcome/Outcome.ts"
+import type { LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { beginSingle, type Claim, claimContacts, type Claimed } from "./AttemptBeginning.ts"
 import type { CallUnsettled } from "./CallRequest.ts"
+import { type DecidedEnd, finish, type Finished } from "./AttemptEnding.ts"
 import type { CallNotPlaced, SingleCall } from "./Dialer.ts"
 import { liveAttempts, liveIds } from "./liveAttempts.ts"
 import * as NumberHold from "./NumberHold.ts"
 import { freedBy, freeing, type NumberInCall, WakeWaiting } from "./NumberHold.ts"
 
-/** The result of `finish`. `Stale`: the campaign's settings changed after the decision was made; decide again with these. */
-export type Finished =
-  | { readonly _tag: "Done"; readonly campaignCompleted: boolean; readonly breakerEntry: boolean }
-  | { readonly _tag: "AlreadyOver" }
-  | { readonly _tag: "Stale"; readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean }
+export interface CallAnswer {
+  readonly callId: CallId
+  /** Epoch milliseconds. */
+  readonly answeredAt: number
+  /** The provider's endpoint that the request went to, if known. */
+  readonly endpoint: string | undefined
+}
 
 export class AttemptStore extends Context.Service<
   AttemptStore,
@@ -39,7 +40,8 @@ export class AttemptStore extends Context.Service<
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall | NumberOptedOut>
     /** Marks a single call as `sent`: its request may leave from now on. A campaign's attempt begins as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
-    readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>
+    /** Records the answers of different attempts in one statement. */
+    readonly answered: (answers: ReadonlyArray<CallAnswer>) => Effect.Effect<void>
     /** The provider's own id of the call; a later one replaces it. */
     readonly named: (callId: CallId, providerCallId: string) => Effect.Effect<void>
     /** Whether an attempt of these configurations other than this one has that id of the provider's. */
@@ -53,7 +55,8 @@ export class AttemptStore extends Context.Service<
      * the contact fails. False when the attempt was already over.
      */
     readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
-    readonly finish: (callId: CallId, end: AttemptEnd, decided: Decided | undefined) => Effect.Effect<Finished>
+    /** Records the ends of different attempts in one statement: all of them or none. The results are in the same order. */
+    readonly finish: (ends: ReadonlyArray<DecidedEnd>) => Effect.Effect<ReadonlyArray<Finished>>
     /** All attempts that are not over, no matter which process began them. */
     readonly live: Effect.Effect<ReadonlyArray<LeftAttempt>>
     /** Those of these attempts that are not over. */
@@ -80,11 +83,11 @@ export class AttemptStore extends Context.Service<
         claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
         begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
-        answered: (callId, now, endpoint) => Effect.orDie(markAnswered(sql, callId, now, endpoint)),
+        answered: (answers) => Effect.orDie(markAnswered(sql, answers)),
         named: (callId, providerCallId) => Effect.orDie(markNamed(sql, callId, providerCallId)),
         hasOther: (callId, configurationIds, providerCallId) => Effect.orDie(hasOther(sql, callId, configurationIds, providerCallId)),
         undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
-        finish: (callId, end, decided) => Effect.map(waking(finish(sql, callId, end, decided)), ({ finished }) => finished),
+        finish: (ends) => Effect.map(waking(finish(sql, ends)), ({ finished }) => finished),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
         outlived: Effect.orDie(NumberHold.outlived(sql)),
         resumeForgotten: Effect.map(waking(NumberHold.resumeForgotten(sql)), ({ count }) => count),
@@ -96,12 +99,6 @@ export class AttemptStore extends Context.Service<
   )
 }
 
-/** The retry decision, and the version of the settings that it is based on. */
-export interface Decided {
-  readonly fate: ContactFate
-  readonly settingsVersion: number
-}
-
 type Sql = SqlClient.SqlClient
 
 const markSent = (sql: Sql, callId: CallId, now: number) =>
@@ -109,17 +106,28 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     UPDATE attempts SET state = 'sent', sent_at = to_timestamp(${now}::float8 / 1000)
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
-// Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider.
-const markAnswered = (sql: Sql, callId: CallId, now: number, endpoint: string | undefined) =>
-  sql`
-    WITH answered AS (
-      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(${now}::float8 / 1000), endpoint = coalesce(${endpoint ?? null}::text, endpoint)
-      WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
+// Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider. The attempts are locked in the
+// same order as by their ends.
+const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
+  const callIds = answers.map(({ callId }) => callId)
+  return sql`
+    WITH told AS MATERIALIZED (
+      SELECT * FROM unnest(${callIds}::uuid[], ${answers.map(({ answeredAt }) => answeredAt)}::float8[],
+        ${answers.map(({ endpoint }) => endpoint ?? "")}::text[]) AS told (id, answered_at, endpoint)
+    ), locked AS MATERIALIZED (
+      SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
+    ), answered AS (
+      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
+        endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
+      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND state = 'sent'
+      RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
     )
     UPDATE contacts SET state = 'in_call' FROM answered
-    WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
+    WHERE contacts.campaign_id = ANY (ARRAY(SELECT campaign_id FROM answered)) AND contacts.row_no = ANY (ARRAY(SELECT row_no FROM answered))
+      AND contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
     Effect.asVoid
   )
+}
 
 // Does not wait for the disk either: the local journal has the id too. An attempt that is over keeps it, for the calls that appear late.
 const markNamed = (sql: Sql, callId: CallId, providerCallId: string) =>
@@ -168,100 +176,6 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
       UPDATE campaign_dials SET executed_count = executed_count - 1, processed_rows = processed_rows - (undone.number = 1)::int
       FROM undone WHERE campaign_dials.campaign_id = undone.campaign_id
     ), ${freeing(sql, "undone")}
-    SELECT EXISTS (SELECT FROM undone) AS undone, ${freedBy(sql, "undone", callId)}`.pipe(
+    SELECT EXISTS (SELECT FROM undone) AS undone, ${freedBy(sql, "undone", [callId])}`.pipe(
     Effect.map(([row]) => row ?? { freed: [], undone: false })
   )
-
-interface FinishRow {
-  readonly found: boolean
-  readonly campaign: { readonly completed: boolean; readonly entry: boolean } | null
-  readonly current: { readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean } | null
-  readonly freed: ReadonlyArray<CampaignId>
-}
-
-const writtenOffEntry = (sql: Sql) =>
-  logEntry(sql, {
-    level: "warning",
-    event: "attempt_written_off",
-    message: sql.literal("'It is unknown whether a call was placed; its contact is not dialed again.'"),
-    details: sql.literal("jsonb_build_object('row', row_no)")
-  })
-
-const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: AttemptEnd, decided: Decided | undefined) {
-  const fate = decided?.fate
-  const waits = fate?.state === "retry_wait" ? fate : undefined
-  const { fetchedContext, record } = end
-  const fetched = fetchedContext === undefined ? null : storableJson(fetchedContext)
-  const [row] = yield* sql<FinishRow>`
-    WITH settings AS MATERIALIZED (
-      SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
-      WHERE id = (SELECT campaign_id FROM attempts WHERE id = ${callId}::uuid) FOR UPDATE
-    ), ended AS (
-      UPDATE attempts SET state = 'ended', outcome = ${end.outcome}, hangup_cause = ${end.cause}::text,
-        answered_at = coalesce(answered_at, to_timestamp(${end.answeredAt ?? null}::float8 / 1000)),
-        endpoint = coalesce(${end.endpoint ?? null}::text, endpoint),
-        provider_call_id = coalesce(${end.providerCallId ?? null}::text, provider_call_id),
-        ended_at = to_timestamp(${end.endedAt}::float8 / 1000), holds_number = holds_number AND ${end.outcome} = 'unknown',
-        breaker_failure = CASE WHEN campaign_id IS NOT NULL
-          AND EXISTS (SELECT 1 FROM settings WHERE state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)
-          THEN ${isBreakerFailure(end.outcome)}::bool END
-      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent', 'answered')
-        AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM settings WHERE settings_version = ${decided?.settingsVersion ?? null}::int))
-      RETURNING id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by
-    ), recorded AS (
-      UPDATE runs SET is_completed = true, completed_at = to_timestamp(${end.endedAt}::float8 / 1000),
-        gathered_context = ${storableJson(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
-          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${storableJson(record.gatheredContext.call_tags ?? [])}::text::jsonb),
-        usage_info = ${storableJson(record.usageInfo)}::text::jsonb, logs = ${storableJson(record.logs)}::text::jsonb,
-        annotations = nullif(coalesce(annotations, '{}') || ${storableJson(record.annotations ?? {})}::text::jsonb, '{}'),
-        transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text,
-        initial_context = CASE WHEN ${end.callerNumber ?? null}::text IS NULL AND ${fetched}::text IS NULL THEN runs.initial_context
-          ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', ${end.callerNumber ?? null}::text)) || runs.initial_context
-            || coalesce(${fetched}::text::jsonb, '{}') END
-      FROM ended WHERE runs.attempt_id = ended.id
-      RETURNING runs.id
-    ), told AS (
-      -- The record has what its conversation left behind.
-      DELETE FROM conversation_entries USING ended WHERE conversation_entries.call_id = ended.id
-    ), settled AS (
-      UPDATE contacts SET state = ${fate?.state ?? "failed"}, last_outcome = ${end.outcome},
-        retries_used = retries_used + ${waits === undefined ? 0 : 1}::int, retry_reason = ${waits?.reason ?? null}::text,
-        due_at = to_timestamp(${waits?.dueAt ?? null}::float8 / 1000)
-      FROM ended WHERE contacts.campaign_id = ended.campaign_id AND contacts.row_no = ended.row_no
-        AND contacts.state IN ('dialing', 'in_call')
-      RETURNING contacts.campaign_id
-    ), counted AS (
-      UPDATE campaigns SET
-        completed_rows = completed_rows + ${fate?.state === "completed" ? 1 : 0}::int,
-        failed_rows = failed_rows + ${fate?.state === "failed" ? 1 : 0}::int,
-        failed_calls = failed_calls + ${countsAsFailedCall(end.outcome) ? 1 : 0}::int,
-        retries_queued = retries_queued + ${waits === undefined ? 0 : 1}::int,
-        state = CASE WHEN campaigns.state = 'running' AND ${waits === undefined}::bool
-          AND completed_rows + failed_rows + cancelled_rows + 1 = total_rows THEN 'completed' ELSE campaigns.state END,
-        completed_at = CASE WHEN campaigns.state = 'running' AND ${waits === undefined}::bool
-          AND completed_rows + failed_rows + cancelled_rows + 1 = total_rows
-          THEN to_timestamp(${end.endedAt}::float8 / 1000) ELSE completed_at END
-      -- The run first: its event precedes that of the campaign that is completed with it.
-      FROM settled WHERE campaigns.id = settled.campaign_id AND (SELECT count(*) FROM recorded) IS NOT NULL
-      RETURNING campaigns.id, campaigns.organization_id, campaigns.state, total_rows, completed_rows, failed_rows, cancelled_rows
-    ), logged AS (
-      ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM counted c WHERE c.state = 'completed'
-    ), written_off AS (
-      ${intoCampaignLog(sql)}
-      SELECT organization_id, campaign_id, ${writtenOffEntry(sql)}
-      FROM ended WHERE campaign_id IS NOT NULL AND ${end.outcome} = 'unknown'
-    ), ${freeing(sql, "ended")}
-    SELECT EXISTS (SELECT 1 FROM ended) AS found, ${freedBy(sql, "ended", callId)},
-      (SELECT jsonb_build_object('completed', counted.state = 'completed', 'entry', ended.breaker_failure IS NOT NULL) FROM ended
-        LEFT JOIN counted ON true WHERE ended.campaign_id IS NOT NULL) AS campaign,
-      (SELECT jsonb_build_object('settingsVersion', settings_version, 'retry', retry_config,
-        'breakerEnabled', coalesce((circuit_breaker ->> 'enabled')::bool, false)) FROM settings
-        WHERE settings_version <> ${decided?.settingsVersion ?? null}::int) AS current`
-  return { finished: finishedOf(row), freed: row?.freed ?? [] }
-})
-
-const finishedOf = (row: FinishRow | undefined): Finished => {
-  if (row === undefined || (!row.found && row.current === null)) return { _tag: "AlreadyOver" }
-  if (!row.found && row.current !== null) return { _tag: "Stale", ...row.current }
-  return { _tag: "Done", campaignCompleted: row.campaign?.completed ?? false, breakerEntry: row.campaign?.entry ?? false }
-}

@@ -36,15 +36,15 @@ export const freeing = (sql: Sql, over: string) => sql`
     )`
 
 /**
- * The column `freed`: the campaigns that were waiting for the numbers that `over` has released. If `over` changed nothing because the call
- * `callId` had already ended, those that were waiting for its number: the process that released it may have died before it woke them.
+ * The column `freed`: the campaigns that were waiting for the numbers that `over` has released, or that calls among `callIds` had held which
+ * had ended before this statement: the process that recorded that may have died before it woke them.
  */
-export const freedBy = (sql: Sql, over: string, callId?: CallId) =>
+export const freedBy = (sql: Sql, over: string, callIds: ReadonlyArray<CallId> = []) =>
+  // The statement sees the attempts as they were before it, so those that it has ended are not over in the second part.
   sql`(SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]') FROM (
         SELECT holds_number, awaited_by FROM ${sql(over)}
         UNION ALL
-        SELECT holds_number, awaited_by FROM attempts
-        WHERE id = ${callId ?? null}::uuid AND state IN ('ended', 'void') AND NOT EXISTS (SELECT FROM ${sql(over)})
+        SELECT holds_number, awaited_by FROM attempts WHERE id = ANY (${callIds}::uuid[]) AND state IN ('ended', 'void')
       ) AS o CROSS JOIN LATERAL unnest(o.awaited_by) AS waiter WHERE NOT o.holds_number) AS freed`
 
 interface Released {

@@ -12,7 +12,7 @@ export const prunedAtOnce = 1000
 const LATE_SECONDS = 600
 const NO_CALL = "00000000-0000-0000-0000-000000000000"
 
-interface CarrierDelivery {
+export interface CarrierDelivery {
   readonly configurationId: TelephonyConfigId
   /** Undefined: it is about no call of ours. */
   readonly callId: CallId | undefined
@@ -27,14 +27,16 @@ interface LateDelivery extends Pick<CarrierDelivery, "configurationId" | "events
   readonly callId: CallId
 }
 
+/** `repeated`: it was stored before. `altered`: it was stored before with another body. `unknown`: its configuration is gone. */
+export type StoredDelivery = "first" | "repeated" | "altered" | "unknown"
+
 export class CarrierDeliveries extends Context.Service<
   CarrierDeliveries,
   {
     /**
-     * Stores it, along with what it says that the call cost, and returns once both are on disk. `repeated`: it was stored before. `altered`: it was stored before with another body. `unknown`:
-     * its configuration is gone.
+     * Stores deliveries, along with what they say that calls cost, and returns once all of it is on disk: what became of each, in the same order.
      */
-    readonly store: (delivery: CarrierDelivery) => Effect.Effect<"first" | "repeated" | "altered" | "unknown">
+    readonly store: (deliveries: ReadonlyArray<CarrierDelivery>) => Effect.Effect<ReadonlyArray<StoredDelivery>>
     /** What was told of a call by its own configuration's carrier, in the order in which it arrived. */
     readonly of: (id: TelephonyConfigId, callId: CallId) => Effect.Effect<ReadonlyArray<TrunkEvent>>
     /**
@@ -49,7 +51,7 @@ export class CarrierDeliveries extends Context.Service<
   static readonly layer = Layer.effect(
     CarrierDeliveries,
     Effect.map(SqlClient.SqlClient, (sql) => ({
-      store: (delivery) => Effect.orDie(store(sql, delivery)),
+      store: (deliveries) => Effect.orDie(store(sql, deliveries)),
       of: (id, callId) =>
         sql<{ readonly events: ReadonlyArray<TrunkEvent> }>`
           SELECT events FROM carrier_deliveries WHERE call_id = ${callId}::uuid AND telephony_configuration_id = ${id}::int
@@ -87,25 +89,80 @@ const late = (sql: SqlClient.SqlClient) =>
         SELECT FROM carrier_deliveries e WHERE e.call_id = d.call_id AND e.events @> '[{"_tag": "HungUp"}]'))
     ORDER BY d.received_at, d.delivery`
 
-const store = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  { callId, configurationId, delivery, digest, events }: CarrierDelivery
-) {
-  const cost = costIn(events)
-  const [row] = yield* sql<{ readonly isKnown: boolean; readonly isStored: boolean; readonly isSame: boolean | null }>`
-    WITH owner AS (SELECT organization_id FROM telephony_configurations WHERE id = ${configurationId}::int), stored AS (
-      INSERT INTO carrier_deliveries (organization_id, telephony_configuration_id, call_id, delivery, digest, events)
-      SELECT organization_id, ${configurationId}::int, ${callId ?? NO_CALL}::uuid, ${delivery}, ${digest}::bytea, ${JSON.stringify(events)}::text::jsonb FROM owner
-      ON CONFLICT DO NOTHING RETURNING true
-    ), billed AS (
-      UPDATE runs SET cost = ${cost === undefined ? null : JSON.stringify(cost)}::text::jsonb FROM attempts a
-      WHERE ${cost !== undefined} AND EXISTS (SELECT FROM stored) AND attempt_id = a.id
-        AND a.id = ${callId ?? NO_CALL}::uuid AND a.telephony_configuration_id = ${configurationId}::int
-    )
-    SELECT EXISTS (SELECT FROM owner) AS is_known, EXISTS (SELECT FROM stored) AS is_stored, (
-      SELECT digest = ${digest}::bytea FROM carrier_deliveries
-      WHERE call_id = ${callId ?? NO_CALL}::uuid AND telephony_configuration_id = ${configurationId}::int AND delivery = ${delivery}) AS is_same`
-  if (row?.isKnown !== true) return "unknown"
-  if (row.isStored) return "first"
-  return row.isSame === false ? "altered" : "repeated"
+type Numbered = CarrierDelivery & { readonly place: number }
+
+/** What one statement stores: of each delivery one copy, and no two bills, whose runs it would lock in any order. The rest follows it. */
+const parted = (deliveries: ReadonlyArray<Numbered>) => {
+  const now = new Map<string, Numbered>()
+  const rest: Array<Numbered> = []
+  let hasBill = false
+  for (const one of deliveries) {
+    const key = `${one.configurationId} ${one.callId} ${one.delivery}`
+    const isBill = costIn(one.events) !== undefined
+    if (now.has(key) || (isBill && hasBill)) rest.push(one)
+    else now.set(key, one)
+    hasBill ||= isBill
+  }
+  return { now: [...now.values()], rest }
+}
+
+const store = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, deliveries: ReadonlyArray<CarrierDelivery>) {
+  const stored: Array<StoredDelivery> = []
+  let waiting: ReadonlyArray<Numbered> = deliveries.map((delivery, place) => ({ ...delivery, place }))
+  while (waiting.length > 0) {
+    const { now, rest } = parted(waiting)
+    for (const row of yield* storeTogether(sql, now)) stored[row.place] = storedAs(row)
+    waiting = rest
+  }
+  return stored
 })
+
+interface StoredRow {
+  readonly place: number
+  readonly isKnown: boolean
+  readonly isStored: boolean
+  readonly isSame: boolean | null
+}
+
+const storedAs = ({ isKnown, isSame, isStored }: StoredRow): StoredDelivery => {
+  if (!isKnown) return "unknown"
+  if (isStored) return "first"
+  return isSame === false ? "altered" : "repeated"
+}
+
+const storeTogether = (sql: SqlClient.SqlClient, deliveries: ReadonlyArray<Numbered>) => {
+  const told = deliveries.map(({ callId = NO_CALL, configurationId, delivery, digest, events, place }) => ({
+    place,
+    configuration_id: configurationId,
+    call_id: callId,
+    delivery,
+    digest: Buffer.from(digest).toString("hex"),
+    events,
+    cost: costIn(events)
+  }))
+  const callIds = told.map(({ call_id }) => call_id)
+  // The keys are inserted in order, so that two statements with the same ones do not wait for each other; the times tell how they arrived.
+  return sql<StoredRow>`
+    WITH told AS MATERIALIZED (
+      SELECT place, configuration_id, call_id, delivery, decode(digest, 'hex') AS digest, events, cost, organization_id
+      FROM jsonb_to_recordset(${JSON.stringify(told)}::text::jsonb) AS told (place int, configuration_id int, call_id uuid, delivery text,
+        digest text, events jsonb, cost jsonb)
+      LEFT JOIN telephony_configurations ON telephony_configurations.id = configuration_id
+    ), stored AS (
+      INSERT INTO carrier_deliveries (organization_id, telephony_configuration_id, call_id, delivery, digest, events, received_at)
+      SELECT organization_id, configuration_id, call_id, delivery, digest, events, now() + place * interval '1 microsecond'
+      FROM told WHERE organization_id IS NOT NULL
+      ORDER BY call_id, configuration_id, delivery
+      ON CONFLICT DO NOTHING RETURNING call_id, telephony_configuration_id, delivery
+    ), billed AS (
+      UPDATE runs SET cost = told.cost FROM told
+      JOIN stored ON stored.call_id = told.call_id AND stored.telephony_configuration_id = configuration_id AND stored.delivery = told.delivery
+      JOIN attempts a ON a.id = told.call_id AND a.telephony_configuration_id = configuration_id
+      WHERE told.cost IS NOT NULL AND a.id = ANY (${callIds}::uuid[]) AND runs.attempt_id = ANY (${callIds}::uuid[]) AND runs.attempt_id = a.id
+    )
+    SELECT place, organization_id IS NOT NULL AS is_known, EXISTS (SELECT FROM stored
+        WHERE stored.call_id = told.call_id AND stored.telephony_configuration_id = configuration_id AND stored.delivery = told.delivery) AS is_stored,
+      (SELECT before.digest = told.digest FROM carrier_deliveries before WHERE before.call_id = told.call_id
+        AND before.telephony_configuration_id = configuration_id AND before.delivery = told.delivery) AS is_same
+    FROM told`
+}

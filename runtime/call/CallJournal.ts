@@ -2,10 +2,10 @@
  * Records what happens to calls. However long the database is away (a restart, a failover), calls go on, and their records catch up. Until then
  * what is known of a call is kept in memory and in the local journal, where the next process finds it.
  */
-import { Context, Effect, FiberSet, Layer, Semaphore } from "effect"
+import { Context, Effect, FiberSet, Layer } from "effect"
 import type { Attempt, AttemptEnd, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { AttemptStore, type CallAnswer } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
 import type { CallUnsettled } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
@@ -21,6 +21,7 @@ import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { countsForBreaker } from "./noteDown.ts"
+import { makeGathering } from "#runtime/postgres/Gathering.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 import type { Recorded } from "./Recorded.ts"
 import { type OutcomeRecorder, recordEnd, recordUndone } from "./recordOutcome.ts"
@@ -28,8 +29,10 @@ import { bareEnd, endOf } from "./RunReport.ts"
 
 const { Ended } = CallState.cases
 
-/** Ends of one campaign wait for each other at its row. This limit leaves database connections to the calls that take their place. */
+/** Statements that record ends. The limit leaves database connections to the calls that take their place. */
 const ENDS_AT_ONCE = 6
+/** Answers, or ends of one campaign, that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
+const TOGETHER = 50
 
 export class CallJournal extends Context.Service<
   CallJournal,
@@ -48,7 +51,7 @@ export class CallJournal extends Context.Service<
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
-    readonly answered: (callId: CallId, now: number, endpoint: string | undefined) => Effect.Effect<void>
+    readonly answered: (callId: CallId, answeredAt: number, endpoint: string | undefined) => Effect.Effect<void>
     /**
      * Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. It is
      * refused if it belongs to another call.
@@ -71,9 +74,14 @@ export class CallJournal extends Context.Service<
         conversations: yield* ConversationRecords,
         local,
         ownership: yield* CampaignOwnership,
-        store,
-        writers: yield* Semaphore.make(ENDS_AT_ONCE)
+        finish: yield* makeGathering({ atOnce: ENDS_AT_ONCE, most: TOGETHER, write: store.finish }),
+        store
       }
+      const answer = yield* makeGathering({
+        atOnce: 1,
+        most: TOGETHER,
+        write: (answers: ReadonlyArray<CallAnswer>) => Effect.as(store.answered(answers), answers)
+      })
       const fork = yield* FiberSet.makeRuntime()
       const ended = (attempt: Attempt, end: AttemptEnd) => recordEnd(recorder, attempt, end)
 
@@ -82,7 +90,7 @@ export class CallJournal extends Context.Service<
         begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(claims, callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
-        answered: (callId, now, endpoint) => persist(store.answered(callId, now, endpoint)),
+        answered: (callId, answeredAt, endpoint) => persist(Effect.asVoid(answer("all", { answeredAt, callId, endpoint }))),
         named: (call, providerCallId) => {
           const { callId } = call.attempt
           // Repeated, or the provider uses our own id.

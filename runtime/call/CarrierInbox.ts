@@ -8,20 +8,25 @@
 import { Clock, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
 import { createHash } from "node:crypto"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
-import type { CallId } from "#core/Id.ts"
+import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallbackAddress } from "#core/provider/CallbackAddress.ts"
 import { type CarrierAnswer, type CarrierCall, CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
-import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+import { CarrierDeliveries, type CarrierDelivery, type StoredDelivery } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
+import { makeGathering } from "#runtime/postgres/Gathering.ts"
 import { RecentIds } from "./RecentIds.ts"
 
 /** For this long, a repeat can show that a delivery was stored although the database's reply was lost. */
 const UNSURE_MILLIS = 3_600_000
+/** Leaves database connections to everything else. */
+const STATEMENTS_AT_ONCE = 4
+/** Deliveries that share a statement, and with it a wait for the disk. */
+const TOGETHER = 50
 
 const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
 const forbidden = answer(403)
@@ -32,13 +37,15 @@ const acknowledged = answer(200)
 export const layer = Layer.effect(
   CarrierCallbacks,
   Effect.gen(function* () {
+    const deliveries = yield* CarrierDeliveries
     const inbox: Inbox = {
       addresses: yield* CallbackAddresses,
       attempts: yield* AttemptStore,
-      deliveries: yield* CarrierDeliveries,
+      deliveries,
       keeping: yield* FiberMap.make<string, CarrierAnswer, never>(),
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
+      store: yield* makeGathering({ atOnce: STATEMENTS_AT_ONCE, most: TOGETHER, write: deliveries.store }),
       supervisor: yield* CallSupervisor,
       unsure: new RecentIds(yield* Clock.Clock, UNSURE_MILLIS)
     }
@@ -54,6 +61,8 @@ interface Inbox {
   readonly keeping: FiberMap.FiberMap<string, CarrierAnswer, never>
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
+  /** Stores a delivery, together with others of its configuration. */
+  readonly store: (configurationId: TelephonyConfigId, delivery: CarrierDelivery) => Effect.Effect<StoredDelivery>
   readonly supervisor: CallSupervisor["Service"]
   /** Deliveries that may be stored, and of which their calls have not heard. */
   readonly unsure: RecentIds
@@ -153,7 +162,7 @@ const keep = Effect.fnUntraced(
     const byCall = yield* eventsByCall(inbox, address, read)
     for (const [callId, events] of byCall) {
       const key = `${configurationId} ${callId} ${delivery}`
-      const known = yield* Effect.onError(inbox.deliveries.store({ callId, configurationId, delivery, digest, events }), () =>
+      const known = yield* Effect.onError(inbox.store(configurationId, { callId, configurationId, delivery, digest, events }), () =>
         Effect.sync(() => inbox.unsure.add(key))
       )
       if (known === "altered" && read.nonce !== undefined) countRefused(inbox, address)

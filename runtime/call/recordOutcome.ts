@@ -2,13 +2,14 @@
  * How the outcome of an attempt gets into the database: its end with the fate of its contact and what its conversation has left behind, or that it
  * was certainly never placed. Before that it is in the local journal, from which a later process can catch up.
  */
-import { Effect, type Semaphore } from "effect"
+import { Effect } from "effect"
 import type { Attempt, AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
-import type { AttemptStore, Decided, Finished } from "#core/call/AttemptStore.ts"
+import type { Decided, DecidedEnd, Finished } from "#core/call/AttemptEnding.ts"
+import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
 import type { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
-import type { CallId } from "#core/Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import type { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -25,8 +26,8 @@ export interface OutcomeRecorder {
   readonly local: LocalJournal["Service"]
   readonly ownership: CampaignOwnership["Service"]
   readonly store: AttemptStore["Service"]
-  /** Limits how many ends are written at once. */
-  readonly writers: Semaphore.Semaphore
+  /** Writes an end, together with others of the same campaign, or of single calls. */
+  readonly finish: (campaign: CampaignId | undefined, end: DecidedEnd) => Effect.Effect<Finished>
 }
 
 export const recordEnd = (recorder: OutcomeRecorder, attempt: Attempt, end: AttemptEnd): Effect.Effect<Recorded> =>
@@ -84,7 +85,7 @@ const finish = Effect.fnUntraced(function* (recorder: OutcomeRecorder, attempt: 
       recorder,
       attempt,
       end.endedAt,
-      recorder.writers.withPermits(1)(recorder.store.finish(attempt.callId, end, decided)),
+      recorder.finish(attempt.campaign?.campaignId, { callId: attempt.callId, decided, end }),
       (finished) => finished._tag === "Done" && finished.breakerEntry
     )
     // The campaign was edited since the fate was decided.

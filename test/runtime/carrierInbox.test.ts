@@ -25,14 +25,16 @@ const database = () => {
     fate: { after: Effect.void as Effect.Effect<unknown>, before: Effect.void as Effect.Effect<unknown> },
     stored
   }
-  const store: CarrierDeliveries["Service"]["store"] = ({ delivery }) =>
+  const store: CarrierDeliveries["Service"]["store"] = (deliveries) =>
     Effect.suspend(() => place.fate.before).pipe(
       Effect.andThen(
-        Effect.sync(() => {
-          const isNew = !stored.has(delivery)
-          stored.add(delivery)
-          return isNew ? ("first" as const) : ("repeated" as const)
-        })
+        Effect.sync(() =>
+          deliveries.map(({ delivery }) => {
+            const isNew = !stored.has(delivery)
+            stored.add(delivery)
+            return isNew ? ("first" as const) : ("repeated" as const)
+          })
+        )
       ),
       Effect.tap(() => Effect.suspend(() => place.fate.after))
     )

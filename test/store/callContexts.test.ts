@@ -27,18 +27,20 @@ const contextOf = (callId: CallId) =>
   )
 const finish = (callId: CallId, callerNumber: string | undefined) =>
   AttemptStore.use((store) =>
-    store.finish(
-      callId,
+    store.finish([
       {
-        answeredAt: undefined,
-        callerNumber,
-        cause: "no_answer",
-        endedAt: Date.UTC(2030, 0),
-        outcome: "no_answer",
-        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-      },
-      { fate: { state: "failed" }, settingsVersion: 0 }
-    )
+        callId,
+        decided: { fate: { state: "failed" }, settingsVersion: 0 },
+        end: {
+          answeredAt: undefined,
+          callerNumber,
+          cause: "no_answer",
+          endedAt: Date.UTC(2030, 0),
+          outcome: "no_answer",
+          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+        }
+      }
+    ])
   )
 const calledFrom = (number: string) =>
   Runs.use((runs) =>

@@ -3,12 +3,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { type CallId, TelephonyConfigId } from "#core/Id.ts"
-import { CarrierDeliveries, prune } from "#core/provider/CarrierDeliveries.ts"
+import { CarrierDeliveries, type CarrierDelivery, prune } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 
 const { claim, config, newId, run, running, withStore } = await installClaims(t)
 const configurationId = TelephonyConfigId.make(config.id)
+const storeOne = (inbox: CarrierDeliveries["Service"], delivery: CarrierDelivery) =>
+  Effect.map(inbox.store([delivery]), ([stored]) => stored)
 const inInbox = <A, E, R>(use: (inbox: CarrierDeliveries["Service"]) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(CarrierDeliveries, use).pipe(Effect.provide(CarrierDeliveries.layer))
 
@@ -19,13 +21,13 @@ t.test("given deliveries about a call", async (t) => {
   const known = await run(
     inInbox((inbox) =>
       Effect.all({
-        first: inbox.store(rang),
-        again: inbox.store(rang),
-        otherBody: inbox.store({ ...rang, digest: new Uint8Array(32).fill(1) }),
-        next: inbox.store(answered),
-        ofAnotherCall: inbox.store({ ...rang, callId: newId() }),
-        ofNoCall: inbox.store({ ...rang, callId: undefined }),
-        ofNobody: inbox.store({ ...rang, configurationId: TelephonyConfigId.make(999_999) }),
+        first: storeOne(inbox, rang),
+        again: storeOne(inbox, rang),
+        otherBody: storeOne(inbox, { ...rang, digest: new Uint8Array(32).fill(1) }),
+        next: storeOne(inbox, answered),
+        ofAnotherCall: storeOne(inbox, { ...rang, callId: newId() }),
+        ofNoCall: storeOne(inbox, { ...rang, callId: undefined }),
+        ofNobody: storeOne(inbox, { ...rang, configurationId: TelephonyConfigId.make(999_999) }),
         told: inbox.of(configurationId, callId),
         toldByOthers: inbox.of(TelephonyConfigId.make(999_999), callId)
       })
@@ -39,6 +41,52 @@ t.test("given deliveries about a call", async (t) => {
   t.equal(known.ofNobody, "unknown", "when its configuration is gone, then nothing is stored")
   t.strictSame(known.toldByOthers, [], "then other configurations have no say about the call")
   t.strictSame(known.told, [{ _tag: "Rang" }, { _tag: "Answered", at: 5 }], "then each is told once, in order")
+})
+
+t.test("given deliveries that are stored together", async (t) => {
+  const [first, second] = [newId(), newId()]
+  const of = (callId: CallId, delivery: string, event: TrunkEvent, filled = 0): CarrierDelivery => ({
+    callId,
+    configurationId,
+    delivery,
+    digest: new Uint8Array(32).fill(filled),
+    events: [event]
+  })
+  const billed = (amount: string): TrunkEvent => ({ _tag: "Billed", amount, currency: "USD" })
+  const { costs, known, told } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* claim(yield* running(numbersOf(2, "+1418")), [first, second])
+      yield* inInbox((inbox) => storeOne(inbox, of(first, "0", { _tag: "Queued" })))
+      const known = yield* inInbox((inbox) =>
+        inbox.store([
+          of(first, "z", { _tag: "Rang" }),
+          of(second, "a", { _tag: "Rang" }),
+          of(first, "0", { _tag: "Queued" }),
+          of(first, "z", { _tag: "Rang" }),
+          of(first, "z", { _tag: "Rang" }, 1),
+          { ...of(first, "x", { _tag: "Rang" }), configurationId: TelephonyConfigId.make(999_999) },
+          of(first, "b", { _tag: "Answered", at: 5 }),
+          of(first, "bill", billed("1")),
+          of(second, "bill", billed("2"))
+        ])
+      )
+      const costs = yield* sql<{ readonly cost: { readonly amount: string } }>`
+        SELECT cost FROM runs WHERE attempt_id IN (${first}::uuid, ${second}::uuid) ORDER BY attempt_id`
+      return { costs, known, told: yield* inInbox((inbox) => inbox.of(configurationId, first)) }
+    })
+  )
+  t.strictSame(
+    known,
+    ["first", "first", "repeated", "repeated", "altered", "unknown", "first", "first", "first"],
+    "then each has its own answer"
+  )
+  t.strictSame(
+    told.map(({ _tag }) => _tag),
+    ["Queued", "Rang", "Answered", "Billed"],
+    "then they are told in the order of their arrival"
+  )
+  t.match(costs, [{ cost: { amount: "1" } }, { cost: { amount: "2" } }])
 })
 
 t.test("given a call that its carrier names", async (t) => {
@@ -68,9 +116,9 @@ t.test("given a delivery that says what a call cost, then its run has it along w
       yield* claim(yield* running(numbersOf(1, "+1416")), [callId])
       const cost = Effect.map(sql<{ cost: unknown }>`SELECT cost FROM runs WHERE attempt_id = ${callId}::uuid`, ([row]) => row?.cost)
       const before = yield* cost
-      yield* inInbox((inbox) => inbox.store(billed("0.0085")))
+      yield* inInbox((inbox) => storeOne(inbox, billed("0.0085")))
       const after = yield* cost
-      yield* inInbox((inbox) => inbox.store(billed("7")))
+      yield* inInbox((inbox) => storeOne(inbox, billed("7")))
       return [before, after, yield* cost]
     })
   )
@@ -87,7 +135,7 @@ t.test("given what is told of calls whose attempts are over, then it is found as
       yield* sql`UPDATE attempts SET state = 'ended', outcome = 'unknown', holds_number = false, ended_at = now() - interval '1 minute'
         WHERE id IN (${rings}::uuid, ${ends}::uuid)`
       const tell = (callId: CallId, delivery: string, event: TrunkEvent) =>
-        inInbox((inbox) => inbox.store({ callId, configurationId, delivery, digest: new Uint8Array(32), events: [event] }))
+        inInbox((inbox) => storeOne(inbox, { callId, configurationId, delivery, digest: new Uint8Array(32), events: [event] }))
       yield* tell(live, "1", { _tag: "Rang" })
       yield* tell(rings, "1", { _tag: "Rang" })
       yield* tell(ends, "1", { _tag: "Rang" })
@@ -111,5 +159,5 @@ t.test("given deliveries of two days ago, when the old ones are deleted, then th
       return { gone, left: left.length }
     })
   )
-  t.strictSame(counts, { gone: 6, left: 3 })
+  t.strictSame(counts, { gone: 6, left: 9 })
 })

@@ -71,17 +71,19 @@ export const installClaims = async (t: Test) => {
   })
   const ended = (callId: CallId, outcome: Outcome = "answered") =>
     withStore((store) =>
-      store.finish(
-        callId,
+      store.finish([
         {
-          answeredAt: undefined,
-          cause: "normal_clearing",
-          endedAt: Date.now(),
-          outcome,
-          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-        },
-        { fate: { state: "completed" }, settingsVersion: 0 }
-      )
+          callId,
+          decided: { fate: { state: "completed" }, settingsVersion: 0 },
+          end: {
+            answeredAt: undefined,
+            cause: "normal_clearing",
+            endedAt: Date.now(),
+            outcome,
+            record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+          }
+        }
+      ])
     )
   const undone = (callId: CallId) => withStore((store) => store.undo(callId, Date.now(), false))
   const begin = (phoneNumber: string, callId = newId()) =>

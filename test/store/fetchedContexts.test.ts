@@ -42,21 +42,23 @@ const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
   const context = sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
     SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
   const before = yield* context
-  const finished = yield* AttemptStore.use((store) =>
-    store.finish(
-      callId,
+  const [finished] = yield* AttemptStore.use((store) =>
+    store.finish([
       {
-        answeredAt: undefined,
-        cause: "no_answer",
-        endedAt: Date.UTC(2030, 0),
-        outcome: "no_answer",
-        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} },
-        ...end
-      },
-      undefined
-    )
+        callId,
+        decided: undefined,
+        end: {
+          answeredAt: undefined,
+          cause: "no_answer",
+          endedAt: Date.UTC(2030, 0),
+          outcome: "no_answer",
+          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} },
+          ...end
+        }
+      }
+    ])
   )
-  return { after: yield* context, before, finished: finished._tag }
+  return { after: yield* context, before, finished: finished?._tag }
 })
 
 t.test("given a call for which something was fetched, when it is over, then its run has it over what was known", async (t) => {

@@ -11,7 +11,8 @@ import type { ChosenServices } from "#core/model/AgentServices.ts"
 import type { CallLimits } from "#core/call/Call.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
+import type { DecidedEnd, Finished } from "#core/call/AttemptEnding.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
@@ -238,7 +239,7 @@ const claim = (world: World, { callers, callIds, dialEpoch, now, ownerEpoch }: C
 const isLive = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && ["intent", "sent", "answered"].includes(attempt.state)
 
-const finish = (world: World, callId: CallId, outcome: string, decided: Parameters<AttemptStore["Service"]["finish"]>[2]): Finished => {
+const finish = (world: World, { callId, decided, end: { outcome } }: DecidedEnd): Finished => {
   const attempt = world.attempts.get(callId)
   if (!isLive(attempt)) return { _tag: "AlreadyOver" }
   const { retry, settingsVersion } = world.plan
@@ -276,7 +277,10 @@ const advance = (world: World, callId: CallId, from: Attempt["state"], to: "sent
 }
 
 const storeOf = (world: World): AttemptStore["Service"] => ({
-  answered: (callId) => Effect.asVoid(statement(world, "answered", () => advance(world, callId, "sent", "answered"))),
+  answered: (answers) =>
+    statement(world, "answered", () => {
+      for (const { callId } of answers) advance(world, callId, "sent", "answered")
+    }),
   begin: () => Effect.die("no single calls here"),
   claim: (request) =>
     Effect.andThen(
@@ -287,10 +291,10 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
         () => Effect.suspend(() => world.marking)
       )
     ),
-  finish: (callId, end, decided) =>
+  finish: (ends) =>
     statement(world, "finish", () => {
-      world.ends.push(end)
-      return finish(world, callId, end.outcome, decided)
+      world.ends.push(...ends.map(({ end }) => end))
+      return ends.map((end) => finish(world, end))
     }),
   find: () => Effect.succeed([]),
   hasOther: (callId, _, providerCallId) =>

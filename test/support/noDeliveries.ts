@@ -6,5 +6,5 @@ export const noDeliveries: CarrierDeliveries["Service"] = {
   callOf: () => Effect.undefined,
   late: Effect.succeed([]),
   of: () => Effect.succeed([]),
-  store: () => Effect.succeed("first")
+  store: (deliveries) => Effect.succeed(deliveries.map(() => "first"))
 }
