@@ -3,7 +3,7 @@
  * next: the busier the database is, the more share a statement, and nothing ever waits for a timer.
  */
 import { Deferred, Effect, Exit, FiberSet, Semaphore } from "effect"
-import { isRefusedForContent } from "./sqlState.ts"
+import { isAway } from "./sqlState.ts"
 
 interface Options<Item, Result> {
   /** At most so many items share a statement. */
@@ -36,9 +36,9 @@ export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({ 
     Effect.matchCauseEffect(
       Effect.suspend(() => write(batch.map(({ item }) => item))),
       {
-        // What the database refuses for its content must not take the others with it.
+        // One item that cannot be written must not take the others with it.
         onFailure: (cause) =>
-          batch.length > 1 && isRefusedForContent(cause)
+          batch.length > 1 && !isAway(cause)
             ? Effect.forEach(batch, (one) => writeBatch([one]), { discard: true })
             : Effect.sync(() => settle(batch, () => Exit.failCause(cause))),
         onSuccess: (results) =>

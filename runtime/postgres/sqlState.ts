@@ -15,6 +15,12 @@ const contentState = /^(22|23|54)/
 export const isRefusedForContent = (cause: Cause.Cause<unknown>): boolean =>
   sqlFailuresOf(cause).some(({ state }) => contentState.test(state))
 
+/** SQLSTATE classes: lost connections, exhausted resources, and operators who stop the server or a statement. */
+const awayState = /^(|08.*|53.*|57.*)$/
+
+/** Whether the database did not come to judge a statement: any other is as likely to fail. */
+export const isAway = (cause: Cause.Cause<unknown>): boolean => sqlFailuresOf(cause).some(({ state }) => awayState.test(state))
+
 export const sqlFailuresOf = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlFailure> =>
   cause.reasons.flatMap((reason) => {
     if (!Cause.isDieReason(reason) || !SqlError.isSqlError(reason.defect)) return []

@@ -4,10 +4,13 @@ import { SqlError } from "effect/sql"
 import t, { type Test } from "tap"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
 
-const refused = (item: string) =>
-  Effect.die(new SqlError.SqlError({ reason: new SqlError.ConstraintError({ cause: { code: "22P05" }, message: item }) }))
+const failures: Readonly<Record<string, Effect.Effect<never>>> = {
+  away: Effect.die(new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: { code: "57P01" } }) })),
+  bad: Effect.die(new SqlError.SqlError({ reason: new SqlError.ConstraintError({ cause: { code: "22P05" } }) })),
+  impossible: Effect.die(new RangeError("Maximum call stack size exceeded"))
+}
 
-/** A database whose statements take until they are let go, and refuse the item `bad`. */
+/** A database whose statements take until they are let go, and fail in the way that an item is named after. */
 const given = (t: Test, options: { readonly most?: number; readonly atOnce?: number } = {}) => {
   const statements: Array<ReadonlyArray<string>> = []
   const gates: Array<() => void> = []
@@ -23,7 +26,8 @@ const given = (t: Test, options: { readonly most?: number; readonly atOnce?: num
           const gate = Deferred.makeUnsafe<void>()
           gates.push(() => Deferred.doneUnsafe(gate, Effect.void))
           yield* Deferred.await(gate)
-          return items.includes("bad") ? yield* refused("bad") : items.map((item) => `${item} written`)
+          for (const item of items) yield* failures[item] ?? Effect.void
+          return items.map((item) => `${item} written`)
         })
     }).pipe(Effect.provideService(Scope.Scope, scope))
   )
@@ -64,12 +68,23 @@ t.test("when lanes differ, then they do not wait for each other, unless too many
   t.ok((await Promise.all([...written, more])).every(Exit.isSuccess))
 })
 
-t.test("when one is refused for its content, then the others are written all the same", async (t) => {
-  const { letGo, statements, write } = given(t)
-  const written = ["a", "b", "bad", "c"].map((item) => write(item))
-  for (let count = 0; count < 5; count++) await letGo()
-  t.strictSame(statements, [["a"], ["b", "bad", "c"], ["b"], ["bad"], ["c"]])
-  t.strictSame((await Promise.all(written)).map(Exit.isSuccess), [true, true, false, true])
+for (const item of ["bad", "impossible"]) {
+  t.test(`when one is ${item}, then the others are written all the same`, async (t) => {
+    const { letGo, statements, write } = given(t)
+    const written = ["a", "b", item, "c"].map((item) => write(item))
+    for (let count = 0; count < 5; count++) await letGo()
+    t.strictSame(statements, [["a"], ["b", item, "c"], ["b"], [item], ["c"]])
+    t.strictSame((await Promise.all(written)).map(Exit.isSuccess), [true, true, false, true])
+  })
+}
+
+t.test("when the database is away, then each hears of it at once, and the next statement is tried", async (t) => {
+  const { letGo, statements, turn, write } = given(t, { most: 3 })
+  const written = ["a", "b", "away", "c", "d"].map((item) => write(item))
+  for (let count = 0; count < 3; count++) await letGo()
+  await turn()
+  t.strictSame(statements, [["a"], ["b", "away", "c"], ["d"]])
+  t.strictSame((await Promise.all(written)).map(Exit.isSuccess), [true, false, false, false, true])
 })
 
 t.test("when who asked is gone, then the item is written, and when all of it closes, then nobody waits for ever", async (t) => {

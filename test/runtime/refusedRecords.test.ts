@@ -35,6 +35,8 @@ const callIds = [1, 2, 3].map((n) => CallId.make(`01890000-0000-7000-8000-${Stri
 const spoken: RunLogs = {
   realtime_feedback_events: [{ type: "rtf-bot-text", payload: { text: "hello" }, timestamp: "2026-01-31T10:00:00.000Z", turn: 0 }]
 }
+/** A key that the database refuses. */
+const refusedKey = "recordings/refused.wav"
 const endOf = (callId: CallId): AttemptEnd => ({
   answeredAt: Date.now() - 5000,
   cause: "normal_clearing",
@@ -43,8 +45,7 @@ const endOf = (callId: CallId): AttemptEnd => ({
   record: {
     gatheredContext: { call_id: callId, mood: "good" },
     logs: spoken,
-    // No text for Postgres.
-    recordingKey: callId === callIds[1] ? undefined : "recordings/\0.wav",
+    recordingKey: callId === callIds[1] ? undefined : refusedKey,
     transcriptKey: undefined,
     usageInfo: {}
   }
@@ -81,6 +82,7 @@ t.test("given records of which some are refused, when their calls end, then all 
   const { rows, state } = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      yield* sql`ALTER TABLE runs ADD CHECK (recording_key <> ${sql.literal(`'${refusedKey}'`)})`
       const { attempts, id } = yield* claimed
       const journal = yield* CallJournal
       yield* Effect.forEach(attempts, (attempt) => journal.ended(attempt, endOf(attempt.callId)), { concurrency: "unbounded" })
