@@ -25,6 +25,11 @@ export interface CallAnswer {
   readonly endpoint: string | undefined
 }
 
+export interface CallName {
+  readonly callId: CallId
+  readonly providerCallId: string
+}
+
 export class AttemptStore extends Context.Service<
   AttemptStore,
   {
@@ -42,8 +47,8 @@ export class AttemptStore extends Context.Service<
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     /** Records the answers of different attempts in one statement. */
     readonly answered: (answers: ReadonlyArray<CallAnswer>) => Effect.Effect<void>
-    /** The provider's own id of the call; a later one replaces it. */
-    readonly named: (callId: CallId, providerCallId: string) => Effect.Effect<void>
+    /** Records the provider's own ids of calls in one statement; a later one replaces an earlier one. */
+    readonly named: (names: ReadonlyArray<CallName>) => Effect.Effect<void>
     /** Whether an attempt of these configurations other than this one has that id of the provider's. */
     readonly hasOther: (
       callId: CallId,
@@ -84,7 +89,7 @@ export class AttemptStore extends Context.Service<
         begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
         answered: (answers) => Effect.orDie(markAnswered(sql, answers)),
-        named: (callId, providerCallId) => Effect.orDie(markNamed(sql, callId, providerCallId)),
+        named: (names) => Effect.orDie(markNamed(sql, names)),
         hasOther: (callId, configurationIds, providerCallId) => Effect.orDie(hasOther(sql, callId, configurationIds, providerCallId)),
         undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
         finish: (ends) => Effect.map(waking(finish(sql, ends)), ({ finished }) => finished),
@@ -130,12 +135,18 @@ const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
 }
 
 // Does not wait for the disk either: the local journal has the id too. An attempt that is over keeps it, for the calls that appear late.
-const markNamed = (sql: Sql, callId: CallId, providerCallId: string) =>
-  sql`
-    UPDATE attempts SET provider_call_id = ${providerCallId}
-    WHERE id = ${callId}::uuid AND provider_call_id IS DISTINCT FROM ${providerCallId} AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(
-    Effect.asVoid
-  )
+const markNamed = (sql: Sql, names: ReadonlyArray<CallName>) => {
+  const latest = new Map(names.map(({ callId, providerCallId }) => [callId, providerCallId]))
+  const callIds = [...latest.keys()]
+  return sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
+    )
+    UPDATE attempts SET provider_call_id = told.name
+    FROM unnest(${callIds}::uuid[], ${[...latest.values()]}::text[]) AS told (id, name)
+    WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND provider_call_id IS DISTINCT FROM told.name
+      AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(Effect.asVoid)
+}
 
 const hasOther = (sql: Sql, callId: CallId, configurationIds: ReadonlyArray<TelephonyConfigId>, providerCallId: string) =>
   sql`

@@ -5,7 +5,7 @@
 import { Context, Effect, FiberSet, Layer } from "effect"
 import type { Attempt, AttemptEnd, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore, type CallAnswer } from "#core/call/AttemptStore.ts"
+import { AttemptStore, type CallAnswer, type CallName } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
 import type { CallUnsettled } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
@@ -31,7 +31,7 @@ const { Ended } = CallState.cases
 
 /** Statements that record ends. The limit leaves database connections to the calls that take their place. */
 const ENDS_AT_ONCE = 6
-/** Answers, or ends of one campaign, that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
+/** Answers, names, or ends of one campaign, that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
 const TOGETHER = 50
 
 export class CallJournal extends Context.Service<
@@ -82,6 +82,11 @@ export class CallJournal extends Context.Service<
         most: TOGETHER,
         write: (answers: ReadonlyArray<CallAnswer>) => Effect.as(store.answered(answers), answers)
       })
+      const name = yield* makeGathering({
+        atOnce: 1,
+        most: TOGETHER,
+        write: (names: ReadonlyArray<CallName>) => Effect.as(store.named(names), names)
+      })
       const fork = yield* FiberSet.makeRuntime()
       const ended = (attempt: Attempt, end: AttemptEnd) => recordEnd(recorder, attempt, end)
 
@@ -99,7 +104,7 @@ export class CallJournal extends Context.Service<
             return void fork(Effect.annotateLogs(Effect.logWarning("a call is given the name of another: it is refused"), { callId }))
           call.ref = { ...call.ref, providerCallId }
           local.named(callId, providerCallId)
-          fork(Effect.annotateLogs(persist(store.named(callId, providerCallId)), { callId }))
+          fork(Effect.annotateLogs(persist(name("all", { callId, providerCallId })), { callId }))
         },
         undone: (call, { at, reason }) =>
           // The client of a refused single call has the id of its run, so the run is kept and shows the refusal.

@@ -209,7 +209,7 @@ const end = Effect.fnUntraced(
     }
     call.life = { ended_at: iso(watch), ...call.life }
     // Before its number is free: a search for the next call to it must not find this one.
-    if (call.providerCallId !== undefined) watch.fork(persist(watch.attempts.named(callId, call.providerCallId)))
+    if (call.providerCallId !== undefined) watch.fork(persist(watch.attempts.named([{ callId, providerCallId: call.providerCallId }])))
     watch.node.onGone(callId)
     yield* annotate(watch, callId, call.life)
   },

@@ -94,7 +94,7 @@ t.test("given a call that its carrier names", async (t) => {
   const found = await run(
     Effect.gen(function* () {
       yield* claim(yield* running(numbersOf(1)), [callId])
-      yield* withStore((store) => store.named(callId, "CA1"))
+      yield* withStore((store) => store.named([{ callId, providerCallId: "CA1" }]))
       return yield* inInbox((inbox) => Effect.all([inbox.callOf(configurationId, "CA1"), inbox.callOf(configurationId, "CA2")]))
     })
   )

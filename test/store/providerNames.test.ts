@@ -14,7 +14,7 @@ t.test("given a call that its provider has named", async (t) => {
     Effect.gen(function* () {
       yield* claim(yield* running([number]), [callId], { callers: ["+14155559999"], usable: { numbers: ["+14155559999"], rooms: [1] } })
       const late = yield* LateCallStore
-      const named = (name: string) => withStore((store) => store.named(callId, name))
+      const named = (name: string) => withStore((store) => store.named([{ callId, providerCallId: name }]))
       yield* named("request")
       yield* named("CA1")
       const [left] = yield* withStore((store) => store.live)
@@ -45,4 +45,24 @@ t.test("given a call that its provider has named", async (t) => {
   )
   t.match(found.doubted, { call }, "then it keeps the name when it is written off")
   t.match(found.later, { call: { providerCallId: "CA2" } }, "then it can be named even then")
+})
+
+t.test("given calls that are named together, then each has its own name, and the latest", async (t) => {
+  const [one, other] = [newId(), newId()]
+  const names = await run(
+    Effect.gen(function* () {
+      yield* claim(yield* running(numbersOf(2, "+1416")), [one, other])
+      yield* withStore((store) =>
+        store.named([
+          { callId: one, providerCallId: "request" },
+          { callId: other, providerCallId: "CB1" },
+          { callId: one, providerCallId: "CA1" },
+          { callId: newId(), providerCallId: "CX1" }
+        ])
+      )
+      const left = yield* withStore((store) => store.find([one, other]))
+      return new Map(left.map(({ call, callId }) => [callId, call.providerCallId]))
+    })
+  )
+  t.strictSame([names.get(one), names.get(other)], ["CA1", "CB1"])
 })

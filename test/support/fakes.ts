@@ -299,10 +299,12 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   find: () => Effect.succeed([]),
   hasOther: (callId, _, providerCallId) =>
     statement(world, "has other", () => [...world.owners].some(([owner, name]) => owner !== callId && name === providerCallId)),
-  named: (callId, providerCallId) =>
+  named: (names) =>
     statement(world, "named", () => {
-      world.names.push(providerCallId)
-      world.owners.set(callId, providerCallId)
+      for (const { callId, providerCallId } of names) {
+        world.names.push(providerCallId)
+        world.owners.set(callId, providerCallId)
+      }
     }),
   live: Effect.succeed([]),
   liveIds: () => Effect.succeed([]),
