@@ -68,3 +68,13 @@ t.test("given a callee who presses a key while they talk, then the engine is tol
   })
   t.strictSame(await told.promise, { digit: "5" })
 })
+
+t.test("given no address that can be called, then the audio is lost, and the carrier goes on", async (t) => {
+  for (const url of ["no address", "https://127.0.0.1/", undefined as unknown as string]) {
+    await new Promise<void>((lost) => {
+      const words = { start: () => ({}), audio: (one: Buffer) => one, press: (digit: string) => ({ digit }), read: () => undefined }
+      new MediaLeg({ id: "call", url, callee: calleeOf("+15550001017"), log: new CalleeLog(), words, onLost: () => lost() }).start()
+    })
+    t.pass(`lost: ${url}`)
+  }
+})

@@ -80,7 +80,11 @@ const death: Story = async (t, _name, carrier, world) => {
     [],
     "then every attempt has ended"
   )
-  t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
+  const called = new Set(dials().map(({ number }) => number))
+  const uncalled = (await placedBy(world.sql, id)).filter(({ phoneNumber }) => !called.has(phoneNumber))
+  // A kill between the line in the journal and the first byte of the request leaves one contact in doubt.
+  t.ok(uncalled.length <= 1 && uncalled.every(({ outcome }) => outcome === "unknown"), "then at most one contact is in doubt")
+  t.equal(called.size + uncalled.length, 20, "then nobody was forgotten")
 }
 
 for (const [name, start] of Object.entries(carriers)) {

@@ -85,6 +85,9 @@ const leave = (leg: Ticking): void => {
   ticker = undefined
 }
 
+/** Where nobody listens. The engine under test may have given no address, or none that can be called. */
+const nowhere = "ws://127.0.0.1:9/"
+
 export class MediaLeg {
   /** The status with which the engine refused it. */
   refused: number | undefined
@@ -109,7 +112,7 @@ export class MediaLeg {
   constructor(options: MediaLegOptions) {
     this.#options = options
     const { headers = {}, protocol, url } = options
-    const socket = new WebSocket(url, protocol === undefined ? [] : [protocol], {
+    const socket = new WebSocket(/^wss?:/.test(url) && URL.canParse(url) ? url : nowhere, protocol === undefined ? [] : [protocol], {
       headers,
       perMessageDeflate: false,
       handshakeTimeout: 60_000
