@@ -71,7 +71,11 @@ export const carried = <A>(plan: RampPlan, emulator: Emulator, carrier: Carrier<
     return { steps, wasHeldBack: false }
   })
 
-export const cleanOf = <A>({ steps }: Carried<A>): Step<A> | undefined => steps.findLast(({ lost }) => lost <= lostAtMost)
+/** The largest step without loss in which what was noted `holds`, as it does in all smaller ones. */
+export const cleanOf = <A>({ steps }: Carried<A>, holds: (noted: A) => boolean = () => true): Step<A> | undefined => {
+  const end = steps.findIndex(({ lost, noted }) => lost > lostAtMost || !holds(noted))
+  return end === -1 ? steps.at(-1) : steps[end - 1]
+}
 export const tooMany = <A>({ steps }: Carried<A>): Step<A> | undefined => steps.find(({ lost }) => lost > lostAtMost)
 
 /** The difference of what `read` tells before and after. */
