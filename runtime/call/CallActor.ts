@@ -174,7 +174,7 @@ const arm = (services: CallServices, call: LiveCall, afterMillis: number): void 
 const recordAnswer = ({ clock, journal, pass }: CallServices, { attempt, ref: { endpoint } }: LiveCall, answeredAt: number) =>
   Effect.forkChild(
     Effect.andThen(
-      journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt), endpoint),
+      journal.answered(attempt, SteadyTime.wallOf(clock, answeredAt), endpoint),
       Effect.sync(() => pass("answer recorded"))
     ),
     { startImmediately: true }

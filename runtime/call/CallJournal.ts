@@ -12,7 +12,7 @@ import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { NumberOptedOut } from "#core/contact/OptOut.ts"
-import type { CallId } from "#core/Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
@@ -29,10 +29,14 @@ import { bareEnd, endOf } from "./RunReport.ts"
 
 const { Ended } = CallState.cases
 
-/** Statements that record ends. The limit leaves database connections to the calls that take their place. */
-const ENDS_AT_ONCE = 6
-/** Answers, names, or ends of one campaign, that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
+/** Statements of each kind that run at once. The limit leaves database connections to the calls that are to begin. */
+const AT_ONCE = 6
+/** Records that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
 const TOGETHER = 50
+
+/** By campaigns, so that one whose rows are locked holds up no other; single calls have a lane of their own. */
+const gather = <Item, Result>(write: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Result>>) =>
+  makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, most: TOGETHER, write })
 
 export class CallJournal extends Context.Service<
   CallJournal,
@@ -51,7 +55,7 @@ export class CallJournal extends Context.Service<
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
-    readonly answered: (callId: CallId, answeredAt: number, endpoint: string | undefined) => Effect.Effect<void>
+    readonly answered: (call: Attempt, answeredAt: number, endpoint: string | undefined) => Effect.Effect<void>
     /**
      * Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. It is
      * refused if it belongs to another call.
@@ -74,19 +78,11 @@ export class CallJournal extends Context.Service<
         conversations: yield* ConversationRecords,
         local,
         ownership: yield* CampaignOwnership,
-        finish: yield* makeGathering({ atOnce: ENDS_AT_ONCE, most: TOGETHER, write: store.finish }),
+        finish: yield* gather(store.finish),
         store
       }
-      const answer = yield* makeGathering({
-        atOnce: 1,
-        most: TOGETHER,
-        write: (answers: ReadonlyArray<CallAnswer>) => Effect.as(store.answered(answers), answers)
-      })
-      const name = yield* makeGathering({
-        atOnce: 1,
-        most: TOGETHER,
-        write: (names: ReadonlyArray<CallName>) => Effect.as(store.named(names), names)
-      })
+      const answer = yield* gather((answers: ReadonlyArray<CallAnswer>) => Effect.as(store.answered(answers), answers))
+      const name = yield* gather((names: ReadonlyArray<CallName>) => Effect.as(store.named(names), names))
       const fork = yield* FiberSet.makeRuntime()
       const ended = (attempt: Attempt, end: AttemptEnd) => recordEnd(recorder, attempt, end)
 
@@ -95,7 +91,8 @@ export class CallJournal extends Context.Service<
         begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(claims, callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
-        answered: (callId, answeredAt, endpoint) => persist(Effect.asVoid(answer("all", { answeredAt, callId, endpoint }))),
+        answered: ({ callId, campaign }, answeredAt, endpoint) =>
+          persist(Effect.asVoid(answer(campaign?.campaignId, { answeredAt, callId, endpoint }))),
         named: (call, providerCallId) => {
           const { callId } = call.attempt
           // Repeated, or the provider uses our own id.
@@ -104,7 +101,7 @@ export class CallJournal extends Context.Service<
             return void fork(Effect.annotateLogs(Effect.logWarning("a call is given the name of another: it is refused"), { callId }))
           call.ref = { ...call.ref, providerCallId }
           local.named(callId, providerCallId)
-          fork(Effect.annotateLogs(persist(name("all", { callId, providerCallId })), { callId }))
+          fork(Effect.annotateLogs(persist(name(call.attempt.campaign?.campaignId, { callId, providerCallId })), { callId }))
         },
         undone: (call, { at, reason }) =>
           // The client of a refused single call has the id of its run, so the run is kept and shows the refusal.

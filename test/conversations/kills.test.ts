@@ -5,7 +5,7 @@
 import t, { type Test } from "tap"
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
 import type { JsonObject } from "#core/Json.ts"
-import { installRecognizer, recognizerName } from "#test/demo/Recognizer.ts"
+import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { makeTalker, type Move } from "#test/emulators/shared/Talker.ts"
 import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
 import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util"
 import type { Test } from "tap"
 import type { JsonObject } from "#core/Json.ts"
-import { installRecognizer, recognizerName } from "#test/demo/Recognizer.ts"
+import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { numbersOf, type Run, until, untilTrue, type World } from "#test/support/engine.ts"
 import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"

@@ -2,7 +2,7 @@
 import type { Run } from "./Api.ts"
 import { goodbye, whenInterrupted } from "./Appointments.ts"
 import type { Held } from "./Conversations.ts"
-import { packageName } from "./Recognizer.ts"
+import { packageName } from "#test/support/installRecognizer.ts"
 import { type Percentiles, percentilesOf } from "./Percentiles.ts"
 import { dispositionOf, type Line, linesOf, nodeOf, secondsOf, variablesOf } from "./RunRecord.ts"
 

@@ -2,7 +2,7 @@
 import type { Api, Campaign, Run } from "./Api.ts"
 import { type Conversation, conversationsThrough, csvOf, definition } from "./Appointments.ts"
 import type { FarEnd } from "./FarEnd.ts"
-import { recognizerName } from "./Recognizer.ts"
+import { recognizerName } from "#test/support/installRecognizer.ts"
 import { numberOf } from "./RunRecord.ts"
 import { type Speech, TalkingCallee } from "./TalkingCallee.ts"
 

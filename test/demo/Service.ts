@@ -11,7 +11,7 @@ import { startOf } from "#runtime/process/FolderOwner.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
-import { installRecognizer } from "./Recognizer.ts"
+import { installRecognizer } from "#test/support/installRecognizer.ts"
 import type { Speech } from "./TalkingCallee.ts"
 import { Warnings } from "./Warnings.ts"
 

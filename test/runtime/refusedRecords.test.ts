@@ -1,5 +1,8 @@
-/** Records that Postgres refuses for their content: the end of the call is recorded all the same, and the rest kept for the operator. */
-import { Effect, Layer, Logger } from "effect"
+/**
+ * Records that Postgres refuses for their content: the end of the call is recorded all the same, and the rest kept for the operator. And those that
+ * it holds up.
+ */
+import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -16,7 +19,8 @@ import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { noConversations } from "#test/support/noConversations.ts"
-import { install, makeCampaign, makeConfig, ours } from "#test/store/services.ts"
+import { numbersOf } from "#test/store/claims.ts"
+import { install, makeCampaign, makeConfig, ours, upload } from "#test/store/services.ts"
 
 const { run } = await install(t)
 const config = await run(makeConfig("main", true))
@@ -31,7 +35,8 @@ const engine = CallJournal.layer.pipe(
   Layer.provide(Layer.orDie(Config.layerOf({ DATA_DIR: dataDir }))),
   Layer.provideMerge(Logger.layer([Logger.make(({ message }) => void logged.push(message))]))
 )
-const callIds = [1, 2, 3].map((n) => CallId.make(`01890000-0000-7000-8000-${String(n).padStart(12, "0")}`))
+const callIdOf = (n: number) => CallId.make(`01890000-0000-7000-8000-${String(n).padStart(12, "0")}`)
+const callIds = [1, 2, 3].map(callIdOf)
 const spoken: RunLogs = {
   realtime_feedback_events: [{ type: "rtf-bot-text", payload: { text: "hello" }, timestamp: "2026-01-31T10:00:00.000Z", turn: 0 }]
 }
@@ -51,9 +56,10 @@ const endOf = (callId: CallId): AttemptEnd => ({
   }
 })
 
-const claimed = Effect.gen(function* () {
+const claimed = Effect.fnUntraced(function* (callIds: ReadonlyArray<CallId>, prefix = "+1415") {
   const sql = yield* SqlClient.SqlClient
-  const { id } = yield* makeCampaign({}, callIds.length)
+  const people = numbersOf(callIds.length, prefix).map((number) => `${number},Ada\n`)
+  const { id } = yield* makeCampaign({ sourceId: yield* upload(`phone_number,first_name\n${people.join("")}`) })
   yield* Campaigns.use((_) => _.start(ours, id))
   const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
   const { attempts } = yield* CallJournal.use((_) =>
@@ -83,7 +89,7 @@ t.test("given records of which some are refused, when their calls end, then all 
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE runs ADD CHECK (recording_key <> ${sql.literal(`'${refusedKey}'`)})`
-      const { attempts, id } = yield* claimed
+      const { attempts, id } = yield* claimed(callIds)
       const journal = yield* CallJournal
       yield* Effect.forEach(attempts, (attempt) => journal.ended(attempt, endOf(attempt.callId)), { concurrency: "unbounded" })
       const { state } = yield* Campaigns.use((_) => _.get(ours, id))
@@ -115,4 +121,47 @@ t.test("given records of which some are refused, when their calls end, then all 
     "then the log says so once of each"
   )
   t.notMatch(JSON.stringify(logged), "hello")
+})
+
+t.test("given a campaign whose row somebody holds, when its calls end, then those of others are recorded meanwhile", async (t) => {
+  const held = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* CallJournal
+      const [one, other] = [yield* claimed([callIdOf(11), callIdOf(12)]), yield* claimed([callIdOf(21), callIdOf(22)], "+1416")]
+      const [locked, done] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
+      const holding = yield* Effect.forkChild(
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT FROM campaigns WHERE id = ${one.id} FOR UPDATE`
+            Deferred.doneUnsafe(locked, Effect.void)
+            yield* Deferred.await(done)
+          })
+        )
+      )
+      yield* Deferred.await(locked)
+      t.equal(one.attempts.length + other.attempts.length, 4)
+      const answeredAndEnded = ({ attempts }: typeof one) =>
+        Effect.forEach(
+          attempts,
+          (attempt) =>
+            Effect.andThen(
+              journal.answered(attempt, Date.now(), undefined),
+              journal.ended(attempt, { ...endOf(attempt.callId), record: { ...endOf(attempt.callId).record, recordingKey: undefined } })
+            ),
+          { concurrency: "unbounded", discard: true }
+        )
+      const waiting = yield* Effect.forkChild(answeredAndEnded(one))
+      const blocked = sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      yield* Effect.repeat(blocked, { until: (rows) => rows.length > 0 })
+      yield* answeredAndEnded(other)
+      const stillLive = yield* sql`SELECT FROM attempts WHERE campaign_id = ${one.id} AND state IN ('sent', 'answered')`
+      Deferred.doneUnsafe(done, Effect.void)
+      yield* Fiber.join(holding)
+      yield* Fiber.join(waiting)
+      const over = yield* sql`SELECT FROM attempts WHERE campaign_id = ${one.id} AND state = 'ended'`
+      return { over: over.length, stillLive: stillLive.length }
+    }).pipe(Effect.provide(engine))
+  )
+  t.strictSame(held, { over: 2, stillLive: 2 })
 })

@@ -1,17 +1,20 @@
 /** What recognizes the speech of callees, the demo's and others: a package for the service, which knows their audio, so that nothing else has to be installed. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { knownRecognizer } from "#test/support/knownRecognizer.ts"
-import { knownSpeechOf } from "#test/support/knownSpeech.ts"
-import { installService } from "#test/support/servicePackage.ts"
-import type { Speech } from "./TalkingCallee.ts"
+import { knownRecognizer } from "./knownRecognizer.ts"
+import { knownSpeechOf } from "./knownSpeech.ts"
+import { installService } from "./servicePackage.ts"
+import type { SpokenUtterance } from "./utterances.ts"
 
 export const packageName = "known-recognizer"
 /** By which agents choose it. */
 export const { provider: recognizerName } = knownRecognizer.manifest
 
 /** Installs it in the folder in which the service is started, as an operator does with `npm install`. Returns the settings that load it. */
-export const installRecognizer = (folder: string, { callees }: Pick<Speech, "callees">): Readonly<Record<string, string>> => {
+export const installRecognizer = (
+  folder: string,
+  { callees }: { readonly callees: ReadonlyMap<string, SpokenUtterance> }
+): Readonly<Record<string, string>> => {
   installService(folder, packageName, ["support/knownRecognizer.ts", "knownRecognizer"])
   const file = join(folder, "known.json")
   writeFileSync(file, JSON.stringify(knownSpeechOf([...callees.values()])))
