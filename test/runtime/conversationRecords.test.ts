@@ -192,10 +192,9 @@ t.test("given an opt-out that the database had no time to take, when the process
   await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
   await process.killed()
   // Its statements would still be carried out once the tables are free.
-  await untilTrue("the end of its statements", async () => {
-    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    return (await sql`SELECT FROM pg_locks WHERE NOT granted`).length === 0
-  })
+  const stop = () =>
+    sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await untilTrue("the end of its statements", async () => (await stop()).length === 0)
   await lock`ROLLBACK`
   lock.release()
   const known = await inEngine(

@@ -239,14 +239,15 @@ const claim = (world: World, { callers, callIds, dialEpoch, now, ownerEpoch }: C
 const isLive = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && ["intent", "sent", "answered"].includes(attempt.state)
 
-const finish = (world: World, { callId, decided, end: { outcome } }: DecidedEnd): Finished => {
+const finish = (world: World, { callId, decided, end }: DecidedEnd): Finished => {
+  world.ends.push(end)
   const attempt = world.attempts.get(callId)
   if (!isLive(attempt)) return { _tag: "AlreadyOver" }
   const { retry, settingsVersion } = world.plan
   if (decided !== undefined && decided.settingsVersion !== settingsVersion)
     return { _tag: "Stale", breakerEnabled: false, retry, settingsVersion }
   attempt.state = "ended"
-  world.log.push(`ended ${outcome}`)
+  world.log.push(`ended ${end.outcome}`)
   const fate = decided?.fate
   if (attempt.contact !== undefined && fate !== undefined) {
     attempt.contact.state = fate.state
@@ -291,11 +292,7 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
         () => Effect.suspend(() => world.marking)
       )
     ),
-  finish: (ends) =>
-    statement(world, "finish", () => {
-      world.ends.push(...ends.map(({ end }) => end))
-      return ends.map((end) => finish(world, end))
-    }),
+  finish: (ends) => statement(world, "finish", () => ends.map((end) => finish(world, end))),
   find: () => Effect.succeed([]),
   hasOther: (callId, _, providerCallId) =>
     statement(world, "has other", () => [...world.owners].some(([owner, name]) => owner !== callId && name === providerCallId)),
