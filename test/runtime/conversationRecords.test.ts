@@ -183,7 +183,7 @@ t.test("given a process that is killed in the middle of a conversation", async (
 })
 
 t.test("given an opt-out that the database had no time to take, when the process is killed, then its journal has it", async (t) => {
-  const dataDir = folder(t)
+  const [dataDir, name] = [folder(t), new URL(database.url).pathname.slice(1)]
   const attempt = await begun("+13035550102")
   const lock = await sql.reserve()
   await lock`BEGIN`
@@ -192,9 +192,8 @@ t.test("given an opt-out that the database had no time to take, when the process
   await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
   await process.killed()
   // Its statements would still be carried out once the tables are free.
-  const stop = () =>
-    sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-  await untilTrue("the end of its statements", async () => (await stop()).length === 0)
+  const end = () => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND wait_event = 'relation'`
+  await untilTrue("the end of its statements", async () => (await end()).length === 0)
   await lock`ROLLBACK`
   lock.release()
   const known = await inEngine(
