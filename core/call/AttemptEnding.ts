@@ -82,7 +82,9 @@ const toldOf = ({ callId, decided, end }: DecidedEnd) => {
 
 // Attempts, runs and contacts are found by arrays, not by joins: the planner does not know how few ends there are, and would read whole tables.
 // Locks are taken in one order, here and in a claim: first campaigns by id, and then attempts by their numbers.
-export const finish = Effect.fnUntraced(function* (sql: Sql, ends: ReadonlyArray<DecidedEnd>) {
+export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArray<DecidedEnd>) {
+  // Of an attempt that is ended twice, the first end counts.
+  const ends = given.filter(({ callId }, place) => given.findIndex((one) => one.callId === callId) === place)
   const callIds = ends.map(({ callId }) => callId)
   const [row] = yield* sql<{ readonly rows: ReadonlyArray<FinishRow>; readonly freed: ReadonlyArray<CampaignId> }>`
     WITH told AS MATERIALIZED (
@@ -165,7 +167,8 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, ends: ReadonlyArray
             WHERE attempts.id = told.id AND s.settings_version <> told.settings_version)))
         FROM told LEFT JOIN ended USING (id)) AS rows`
   const byCall = new Map(row?.rows.map((one) => [one.callId, one]))
-  return { finished: callIds.map((callId) => finishedOf(byCall.get(callId))), freed: row?.freed ?? [] }
+  const finished = given.map((end): Finished => (ends.includes(end) ? finishedOf(byCall.get(end.callId)) : { _tag: "AlreadyOver" }))
+  return { finished, freed: row?.freed ?? [] }
 })
 
 const finishedOf = (row: FinishRow | undefined): Finished => {

@@ -133,6 +133,21 @@ t.test("when some are over already, stale, or unknown, then each is told so, and
   )
 })
 
+t.test("when two ends of one attempt come together, then the first one counts, once", async (t) => {
+  const { finished, left } = await run(
+    Effect.gen(function* () {
+      const { callIds, campaign } = yield* dialing("+1422", 2)
+      const decided = { fate: { state: "failed" }, settingsVersion: 0 } as const
+      const ends = callIds.map((callId): DecidedEnd => ({ callId, decided, end: endOf(0, "unknown") }))
+      const finished = yield* withStore((store) => store.finish([...ends, ...ends.map((end) => ({ ...end }))]))
+      return { finished: finished.map(({ _tag }) => _tag), left: yield* leftBy(campaign) }
+    })
+  )
+  t.strictSame(finished, ["Done", "Done", "AlreadyOver", "AlreadyOver"])
+  t.match(left.campaign, [{ state: "completed", failedRows: 2 }])
+  t.equal(left.log.filter(({ event }) => event === "attempt_written_off").length, 2)
+})
+
 t.test("when single calls and calls of several campaigns end together, then each has its own", async (t) => {
   const left = await run(
     Effect.gen(function* () {
