@@ -155,7 +155,7 @@ t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered:
   const gone = nowMillis()
   await untilTrue("claims that came to nothing, given back", async () => {
     const attempts = await attemptsOf(world.sql, id)
-    return !attempts.some(({ state }) => state === "intent") && attempts.length > 10
+    return !attempts.some(({ state }) => state === "intent") && attempts.length >= dialsOf(world).length
   })
   const before = dialsOf(world).length
   await emulator.refuseConnections(false)
