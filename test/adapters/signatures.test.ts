@@ -252,7 +252,7 @@ t.test("Vonage signs the body, the time and a nonce", async (t) => {
   t.ok(proof(vonageRequest(vonageToken, { url: "https://voice.example.com/elsewhere" })), "another address is not found out")
 })
 
-t.test("of a GET, Vonage signs the parameters in their order", async (t) => {
+t.test("V7: of a GET, Vonage signs the parameters in their order", async (t) => {
   const payload_hash = "fee9cbfae2c348d08aad5bb90adda64d89a778729623d623bc40b492d825c560"
   const asked = (query: string) =>
     vonageRequest(jwt({ ...vonageClaims, payload_hash }), { method: "GET", body: "", url: `https://voice.example.com/answer?${query}` })

@@ -187,6 +187,18 @@ t.test("given calls to look up", async (t) => {
     t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
     t.match(hosted.line.events(callId).at(-1), { amount: "0.0130", currency: "USD" }, "and what it cost")
   })
+  await t.test("T14: when the price is not known in two looks, then a third one tells it, and all of them the same end", async (t) => {
+    emulator.holdPrices(true)
+    const { callId } = await hosted.originate(numberOf("001"))
+    await hosted.line.event(callId, "HungUp")
+    for (let looks = 0; looks < 2; looks++) t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+    t.notOk(hosted.line.story(callId).includes("Billed"))
+    emulator.holdPrices(false)
+    t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+    t.match(hosted.line.events(callId).at(-1), { _tag: "Billed", amount: "0.0130", currency: "USD" })
+    const ends = hosted.line.story(callId).filter((told) => told.startsWith("HungUp"))
+    t.strictSame([...new Set(ends)], ["HungUp normal_clearing"])
+  })
   await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
     const { callId } = await hosted.originate(to)

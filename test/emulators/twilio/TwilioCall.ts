@@ -23,7 +23,7 @@ export interface TwilioAccount {
   /** How long after the end of the stream the end of a call is told. */
   endMillis: number
   /** How long after its end the price of a call is known. */
-  readonly priceMillis: number
+  priceMillis: number
 }
 
 /** RFC 2822. */

@@ -93,6 +93,11 @@ export class TwilioEmulator {
     this.#calls.get(sid)?.stream()
   }
 
+  /** On: no record has a price. Off: those whose time has come have theirs. */
+  holdPrices(on: boolean): void {
+    this.#account.priceMillis = on ? Number.POSITIVE_INFINITY : (this.#options.priceMillis ?? 0)
+  }
+
   /** On: calls stay in the queue. Off: they leave it at the account's rate. */
   holdQueue(on: boolean): void {
     this.#isHeld = on
