@@ -84,8 +84,8 @@ const toldOf = ({ callId, decided, end }: DecidedEnd) => {
 // Locks are taken in one order, here and in a claim: first campaigns by id, and then attempts by their numbers.
 export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArray<DecidedEnd>) {
   // Of an attempt that is ended twice, the first end counts.
-  const ends = given.filter(({ callId }, place) => given.findIndex((one) => one.callId === callId) === place)
-  const callIds = ends.map(({ callId }) => callId)
+  const first = new Map(given.toReversed().map((end) => [end.callId, end]))
+  const [callIds, ends] = [[...first.keys()], [...first.values()]]
   const [row] = yield* sql<{ readonly rows: ReadonlyArray<FinishRow>; readonly freed: ReadonlyArray<CampaignId> }>`
     WITH told AS MATERIALIZED (
       SELECT * FROM jsonb_to_recordset(${storableJson(ends.map(toldOf))}::text::jsonb) AS told (id uuid, outcome text, cause text,
@@ -167,7 +167,9 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
             WHERE attempts.id = told.id AND s.settings_version <> told.settings_version)))
         FROM told LEFT JOIN ended USING (id)) AS rows`
   const byCall = new Map(row?.rows.map((one) => [one.callId, one]))
-  const finished = given.map((end): Finished => (ends.includes(end) ? finishedOf(byCall.get(end.callId)) : { _tag: "AlreadyOver" }))
+  const finished = given.map(
+    (end): Finished => (first.get(end.callId) === end ? finishedOf(byCall.get(end.callId)) : { _tag: "AlreadyOver" })
+  )
   return { finished, freed: row?.freed ?? [] }
 })
 

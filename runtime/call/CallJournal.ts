@@ -31,12 +31,10 @@ const { Ended } = CallState.cases
 
 /** Statements of each kind that run at once. The limit leaves database connections to the calls that are to begin. */
 const AT_ONCE = 6
-/** Records that share a statement. With more of them each hardly costs less, and rows are locked for longer. */
-const TOGETHER = 50
 
 /** By campaigns, so that one whose rows are locked holds up no other; single calls have a lane of their own. */
 const gather = <Item, Result>(write: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Result>>) =>
-  makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, most: TOGETHER, write })
+  makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, write })
 
 export class CallJournal extends Context.Service<
   CallJournal,

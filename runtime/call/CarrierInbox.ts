@@ -25,8 +25,6 @@ import { RecentIds } from "./RecentIds.ts"
 const UNSURE_MILLIS = 3_600_000
 /** Leaves database connections to everything else. */
 const STATEMENTS_AT_ONCE = 4
-/** Deliveries that share a statement, and with it a wait for the disk. */
-const TOGETHER = 50
 
 const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
 const forbidden = answer(403)
@@ -45,7 +43,7 @@ export const layer = Layer.effect(
       keeping: yield* FiberMap.make<string, CarrierAnswer, never>(),
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
-      store: yield* makeGathering({ atOnce: STATEMENTS_AT_ONCE, most: TOGETHER, write: deliveries.store }),
+      store: yield* makeGathering({ atOnce: STATEMENTS_AT_ONCE, write: deliveries.store }),
       supervisor: yield* CallSupervisor,
       unsure: new RecentIds(yield* Clock.Clock, UNSURE_MILLIS)
     }

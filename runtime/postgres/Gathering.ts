@@ -5,9 +5,12 @@
 import { Deferred, Effect, Exit, FiberSet, Semaphore } from "effect"
 import { isAway } from "./sqlState.ts"
 
+/** With more items in a statement each hardly costs less, and rows are locked for longer. */
+const MOST_TOGETHER = 50
+
 interface Options<Item, Result> {
   /** At most so many items share a statement. */
-  readonly most: number
+  readonly most?: number
   /** At most so many statements run at once. */
   readonly atOnce: number
   /** One statement, which writes all of the items or none. The results are in the same order. */
@@ -23,7 +26,11 @@ interface Waiting<Item, Result> {
  * Returns a function that writes an item. Items of the same lane go one statement after the other, so a lane should be what they would wait for
  * each other for anyway, such as the row of a campaign. An interrupted caller's item is written all the same.
  */
-export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({ atOnce, most, write }: Options<Item, Result>) {
+export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({
+  atOnce,
+  most = MOST_TOGETHER,
+  write
+}: Options<Item, Result>) {
   type Batch = ReadonlyArray<Waiting<Item, Result>>
   const fork = yield* FiberSet.makeRuntime()
   const statements = yield* Semaphore.make(atOnce)

@@ -43,7 +43,6 @@ const asked = async (at: Place, path: string): Promise<unknown> => {
 }
 const leftovers = async (at: Place) => [await asked(at, "/channels"), await asked(at, "/bridges")]
 
-/** Whether the callee hung up first, or there was no call at all. */
 /** Asterisk takes a moment to remove what it has been asked to. */
 const untilNothingIsLeft = (at: Place) =>
   untilTrue("end of all channels and bridges", async () => (await leftovers(at)).flat().length === 0)
