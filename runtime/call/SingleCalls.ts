@@ -180,8 +180,8 @@ const admit = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes a slot, and tells whether there was one. A campaign that claims holds slots for more contacts than it may find: while it does, the
- * client has a place among those who wait, and takes what is given back.
+ * Takes a slot, and tells whether there was one. A campaign that claims, or is about to, holds slots for more contacts than it may find:
+ * while it does, the client has a place among those who wait, and takes what is given back.
  */
 const takeSlot = ({ slots }: SingleCallServices, callId: CallId, scopes: ReadonlyArray<SlotScope>, restore: Restore) =>
   Effect.suspend(() => {

@@ -37,7 +37,10 @@ export class Slots extends Context.Service<
     readonly queue: (wake: () => void) => SlotQueue
     /** Runs a claim. Slots that it takes and does not need have been given back when it is over. */
     readonly claiming: <A, E, R>(claim: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Waits for the claims that are under way now, but not for any that begin later. */
+    /**
+     * Waits for the claims that are under way now, and for those that the queues begin for which slots are kept now; but not for any that
+     * begin later.
+     */
     readonly awaitClaims: Effect.Effect<void>
     /** Takes a slot now, or not at all: nobody waits. */
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
@@ -61,10 +64,11 @@ export class Slots extends Context.Service<
       const held = new HeldSlots()
       const waiting = new WaitingQueues(held, clock)
       const claims = new Set<Deferred.Deferred<void>>()
+      const awaitAll = (moments: Iterable<Deferred.Deferred<void>>) => Effect.forEach([...moments], Deferred.await, { discard: true })
       return {
         queue: (wake) => waiting.queue(wake),
         claiming: (claim) => claiming(claims, claim),
-        awaitClaims: Effect.suspend(() => Effect.forEach([...claims], Deferred.await, { discard: true })),
+        awaitClaims: Effect.suspend(() => awaitAll(waiting.exchanges)).pipe(Effect.andThen(Effect.suspend(() => awaitAll(claims)))),
         tryTake: (holder, scopes) => held.tryTake(holder, scopes),
         adopt: (holder, scopes) => held.adopt(holder, scopes),
         release: (holder) => {
@@ -163,6 +167,8 @@ interface Waiter {
   wants: number
   /** Names under which slots are reserved for it until it takes them. */
   readonly reserved: Array<string>
+  /** Done when it has exchanged these reservations for slots, or has given them back. */
+  exchange: Deferred.Deferred<void>
   readonly wake: () => void
 }
 
@@ -172,6 +178,8 @@ class WaitingQueues {
   readonly #held: HeldSlots
   readonly #clock: Clock.Clock
   #reservations = 0
+  /** Of the waiters for which slots are reserved. */
+  readonly exchanges = new Set<Deferred.Deferred<void>>()
 
   constructor(held: HeldSlots, clock: Clock.Clock) {
     this.#held = held
@@ -179,7 +187,7 @@ class WaitingQueues {
   }
 
   queue(wake: () => void): SlotQueue {
-    const waiter: Waiter = { reserved: [], scopes: [], wake, wants: 0 }
+    const waiter: Waiter = { exchange: Deferred.makeUnsafe(), reserved: [], scopes: [], wake, wants: 0 }
     return {
       isWaiting: () => waiter.reserved.length === 0 && this.#waiting.includes(waiter),
       leave: () => {
@@ -205,6 +213,7 @@ class WaitingQueues {
       const reservation = `reservation:${++this.#reservations}`
       this.#held.adopt(reservation, waiter.scopes, SteadyTime.nowOf(this.#clock))
       waiter.reserved.push(reservation)
+      this.exchanges.add(waiter.exchange)
       if (waiter.reserved.length < waiter.wants) waiting.push(waiter)
       at = 0
       waiter.wake()
@@ -237,6 +246,9 @@ class WaitingQueues {
 
   #giveBack(waiter: Waiter): void {
     for (const reservation of waiter.reserved.splice(0)) this.#held.drop(reservation)
+    if (!this.exchanges.delete(waiter.exchange)) return
+    Deferred.doneUnsafe(waiter.exchange, Effect.void)
+    waiter.exchange = Deferred.makeUnsafe()
   }
 
   #remove(waiter: Waiter): void {

@@ -107,6 +107,51 @@ t.test("given a slot that is kept for a queue", async (t) => {
   })
 })
 
+t.test("given slots that may yet be given back, when somebody waits for the claims", async (t) => {
+  const told = (story: (pool: Slots["Service"], queue: SlotQueue, claim: Effect.Effect<void>) => Effect.Effect<void>) =>
+    run(
+      Effect.gen(function* () {
+        const pool = yield* Slots
+        const [first, second] = [pool.queue(nobody), pool.queue(nobody)] as const
+        first.take(1, names(0), [organization(1)])
+        second.take(1, names(1), [organization(1)])
+        pool.release("call0")
+        const isOver = { now: false }
+        yield* Effect.forkChild(
+          Effect.andThen(
+            pool.awaitClaims,
+            Effect.sync(() => Object.assign(isOver, { now: true }))
+          )
+        )
+        yield* TestClock.adjust(1000)
+        const before = isOver.now
+        yield* story(pool, second, pool.claiming(Effect.sleep(500)))
+        yield* TestClock.adjust(0)
+        return { before, after: isOver.now }
+      }).pipe(Effect.provide(Slots.layerMemory))
+    )
+  await t.test("then a queue that has been woken and has not begun its claim is waited for", async (t) => {
+    t.strictSame(await told(() => Effect.void), { after: false, before: false })
+  })
+  await t.test("and the claim that it begins", async (t) => {
+    const begins = (pool: Slots["Service"], queue: SlotQueue, claim: Effect.Effect<void>) =>
+      Effect.forkChild(
+        pool.claiming(
+          Effect.andThen(
+            Effect.sync(() => queue.take(1, names(2), [organization(1)])),
+            claim
+          )
+        )
+      )
+    t.strictSame(await told((...given) => Effect.asVoid(begins(...given))), { after: false, before: false })
+    const ends = (...given: Parameters<typeof begins>) => Effect.andThen(begins(...given), TestClock.adjust(500))
+    t.strictSame(await told(ends), { after: true, before: false })
+  })
+  await t.test("and not when it leaves instead", async (t) => {
+    t.strictSame(await told((_, queue) => Effect.sync(queue.leave)), { after: true, before: false })
+  })
+})
+
 t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit counts", async (t) => {
   const { queue, release, tryTake } = slots()
   let woken = 0
