@@ -219,6 +219,8 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
   }
 
+  /** Each hears the other: a busy machine may stand still before the tone comes through. */
+  const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, 440).share > 0.9
   t.test("when it is transferred, then each hears the other, and not the agent any more", async (t) => {
     // The callee says what it hears, so the other hears its own tone once the way leads there and back. (A MixMonitor at the callee's end often
     // writes silence once the sound there has paused, while the packets arrive.)
@@ -227,9 +229,8 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     await line.withMedia(callId, async (stream) => {
       await exchange(stream, 2)
       t.strictSame(await transferred(line, callId, to("710", { to: other })), "answered")
-      await speakUntil(stream, async () => (await heard(other)).length >= 4 * SAMPLE_RATE)
+      await speakUntil(stream, async () => hearsEnough(await heard(other)))
       const byOther = await heard(other)
-      t.ok(clearest(byOther, 440).share > 0.9, "each hears the other")
       t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and neither the agent")
     })
     await line.hangup(callId)
@@ -276,9 +277,8 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
         await exchange(stream, 2)
         t.strictSame(await transferred(queues, callId, toQueue("1")), "answered")
         const before = (await heard(other)).length
-        await speakUntil(stream, async () => (await heard(other)).length >= before + 4 * SAMPLE_RATE)
+        await speakUntil(stream, async () => hearsEnough((await heard(other)).slice(before)))
         const byOther = (await heard(other)).slice(before)
-        t.ok(clearest(byOther, 440).share > 0.9, "each hears the other")
         t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and neither the agent")
       })
       await queues.hangup(callId)

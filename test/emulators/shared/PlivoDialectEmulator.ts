@@ -20,6 +20,8 @@ export interface DialectOptions {
   readonly callsPerSecond?: number
   /** How many calls the account may have at once. */
   readonly mostCalls?: number
+  /** How many requests the account may send in any time of that length; 300 in 5 s unless given. */
+  readonly mostRequests?: { readonly requests: number; readonly millis: number }
   /** How long after its end the record of a call appears. */
   readonly recordMillis?: number
 }
@@ -43,7 +45,7 @@ export interface Traits extends Pick<DialectAccount, "authId" | "hasOneId" | "is
 }
 
 /** Requests of any kind. */
-const limit = { requests: 300, millis: 5000 }
+const mostRequests = { requests: 300, millis: 5000 }
 
 /** Whether a request is to place a call. */
 export const placesDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
@@ -140,8 +142,9 @@ export class DialectEmulator {
 
   async #answer(ask: CarrierAsk): Promise<DialectAnswer> {
     const now = preciseNow()
-    this.#askedAt = this.#askedAt.filter((at) => now - at < limit.millis)
-    if (this.#askedAt.length >= limit.requests) return errorOf(429, "request rate limit exceeded")
+    const { millis, requests } = this.options.mostRequests ?? mostRequests
+    this.#askedAt = this.#askedAt.filter((at) => now - at < millis)
+    if (this.#askedAt.length >= requests) return errorOf(429, "request rate limit exceeded")
     this.#askedAt.push(now)
     const path = this.#traits.pathOf(ask)
     if (typeof path !== "string") return path
