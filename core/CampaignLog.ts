@@ -32,6 +32,8 @@ export const campaignEvents = [
   "source_sync_completed",
   "source_sync_failed",
   "recovery_completed",
+  "database_restored",
+  "database_failed_over",
   "attempt_written_off",
   "greeting_missed",
   "queued_calls_withdrawn",

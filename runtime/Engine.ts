@@ -67,6 +67,7 @@ import * as events from "./events.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import * as NumberHolds from "./dispatch/NumberHolds.ts"
+import * as Mending from "./campaign/Mending.ts"
 import { layerSweep, Recovered } from "./campaign/Recovery.ts"
 import { Slots } from "./dispatch/Slots.ts"
 import * as RecordingCompression from "./voice/RecordingCompression.ts"
@@ -150,6 +151,7 @@ export const layer = Layer.mergeAll(
   campaigns,
   ClockSteps.layer,
   layerSweep,
+  Mending.layer,
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,

@@ -3,7 +3,7 @@
  * without a contact.
  */
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { NumberOptedOut } from "#core/contact/OptOut.ts"
 import { stopContacts } from "#core/contact/OptOutStore.ts"
 import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
@@ -52,6 +52,34 @@ type Sql = SqlClient.SqlClient
 
 /** How many due retries, and how many fresh contacts, are checked at once for numbers that are in a call. */
 const REACH = 200
+
+/** Tables that write the runs of `attempted`, whose contacts are in `dialing`, and count them; `owned` is their campaign. */
+export const recording = (
+  sql: Sql,
+  { provider, telephonyConfigurationId }: Pick<Claim, "telephonyConfigurationId"> & { readonly provider: string | Statement.Fragment }
+) => sql`
+    recorded AS (
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
+      SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, attempted.id,
+        'WR-CAMPAIGN-' || owned.id || '-' || row_no, ${provider}::text,
+        jsonb_build_object(
+          'phone_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
+          'telephony_configuration_id', ${telephonyConfigurationId}::int,
+          'source_uuid', 'csv_' || owned.id || '_row_' || row_no || CASE WHEN retries_used > 0 THEN '_retry_' || retries_used ELSE '' END)
+        || CASE WHEN retries_used = 0 THEN '{}'::jsonb
+           ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END
+        || jsonb_strip_nulls(jsonb_build_object('caller_number', caller_number)) || (context - ${reservedNames}::text[])
+        || jsonb_build_object('called_number', phone_number, 'provider', ${provider}::text),
+        CASE WHEN retries_used = 0 THEN NULL
+             ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
+      FROM dialing JOIN attempted USING (row_no) CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
+      RETURNING id, agent_definition_id, attempt_id, initial_context
+    ), counted AS (
+      INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
+      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing GROUP BY owned.id
+      ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
+        executed_count = campaign_dials.executed_count + excluded.executed_count
+    )`
 
 // Claiming an attempt also marks it as `sent`, because its dial time was reserved before the claim.
 // The chosen contacts go into an array, not into a join: for a join with an unknown LIMIT the planner expects a tenth of the campaign, and
@@ -112,28 +140,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       UPDATE contacts SET state = 'dialing'
       WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
       RETURNING row_no, phone_number, context, retries_used, retry_reason
-    ), recorded AS (
-      INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
-      SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, attempted.id,
-        'WR-CAMPAIGN-' || owned.id || '-' || row_no, ${claim.provider}::text,
-        jsonb_build_object(
-          'phone_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
-          'telephony_configuration_id', ${claim.telephonyConfigurationId}::int,
-          'source_uuid', 'csv_' || owned.id || '_row_' || row_no || CASE WHEN retries_used > 0 THEN '_retry_' || retries_used ELSE '' END)
-        || CASE WHEN retries_used = 0 THEN '{}'::jsonb
-           ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END
-        || jsonb_strip_nulls(jsonb_build_object('caller_number', caller_number)) || (context - ${reservedNames}::text[])
-        || jsonb_build_object('called_number', phone_number, 'provider', ${claim.provider}::text),
-        CASE WHEN retries_used = 0 THEN NULL
-             ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
-      FROM dialing JOIN attempted USING (row_no) CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
-      RETURNING id, agent_definition_id, attempt_id, initial_context
-    ), counted AS (
-      INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
-      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing GROUP BY owned.id
-      ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
-        executed_count = campaign_dials.executed_count + excluded.executed_count
-    )
+    ), ${recording(sql, claim)}
     SELECT EXISTS (SELECT 1 FROM owned) AS owned,
       ((SELECT count(*) FROM chosen) - (SELECT count(*) FROM attempted))::int AS lost,
       (SELECT count(*) FROM numbered WHERE is_out)::int AS opted_out,

@@ -15,16 +15,18 @@ export class RecentOptOuts extends Context.Service<
     readonly add: (organizationId: OrganizationId, phoneNumbers: ReadonlyArray<string>) => void
     readonly remove: (organizationId: OrganizationId, phoneNumber: string) => void
     readonly has: (organizationId: OrganizationId, phoneNumber: string) => boolean
+    /** All of them, by organization. */
+    readonly all: () => ReadonlyMap<OrganizationId, ReadonlyArray<string>>
   }
 >()("core/contact/RecentOptOuts") {
   static readonly layer = Layer.effect(
     RecentOptOuts,
     Effect.map(Clock.Clock, (clock) => {
       /** When each was added, the earliest first. */
-      const addedAt = new Map<string, number>()
+      const addedAt = new Map<string, { readonly at: number; readonly organizationId: OrganizationId; readonly phoneNumber: string }>()
       const keyOf = (organizationId: OrganizationId, phoneNumber: string) => `${organizationId} ${phoneNumber}`
       const forget = (now: number): void => {
-        for (const [key, at] of addedAt) {
+        for (const [key, { at }] of addedAt) {
           if (at > now - REMEMBERED_MILLIS) return
           addedAt.delete(key)
         }
@@ -37,11 +39,15 @@ export class RecentOptOuts extends Context.Service<
             const key = keyOf(organizationId, phoneNumber)
             // Deleted first, so that it moves to the end.
             addedAt.delete(key)
-            addedAt.set(key, now)
+            addedAt.set(key, { at: now, organizationId, phoneNumber })
           }
         },
         remove: (organizationId, phoneNumber) => void addedAt.delete(keyOf(organizationId, phoneNumber)),
-        has: (organizationId, phoneNumber) => addedAt.size > 0 && addedAt.has(keyOf(organizationId, phoneNumber))
+        has: (organizationId, phoneNumber) => addedAt.size > 0 && addedAt.has(keyOf(organizationId, phoneNumber)),
+        all: () =>
+          new Map(
+            [...Map.groupBy(addedAt.values(), (one) => one.organizationId)].map(([id, ones]) => [id, ones.map((one) => one.phoneNumber)])
+          )
       })
     })
   )

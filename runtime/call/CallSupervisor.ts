@@ -6,7 +6,7 @@ import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Sched
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
-import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import type { Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
@@ -69,6 +69,8 @@ export class CallSupervisor extends Context.Service<
     readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
+    /** The attempts of all live calls. */
+    readonly attempts: () => ReadonlyArray<Attempt>
     /** Gives calls their time to end, and hangs up those that are left. */
     readonly drain: Effect.Effect<void>
     /** Undefined: the call has no actor on this node. */
@@ -124,6 +126,7 @@ export class CallSupervisor extends Context.Service<
         live: () => calls.size,
         drain: drain(node.calls, node.fibers, clock, drainSeconds),
         has: (callId) => calls.has(callId),
+        attempts: () => [...calls.values()].map(({ attempt }) => attempt),
         find: (callId) => calls.get(callId)
       }
     })

@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
+import { dialedBy } from "#core/call/LostAttempts.ts"
 import { type OriginateDoubtful, OriginateRefused, type OriginateRequest, type Trunk } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallServices } from "./CallServices.ts"
@@ -133,13 +134,14 @@ class OutgoingRequest {
     const { call, dialing, services } = this
     const { local } = services
     const { callId } = call.attempt
+    const contact = dialedBy(call.attempt)
     call.ref = { ...call.ref, endpoint }
     // This was asked before already, on behalf of an adapter that was not known to ask by itself.
-    if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint)
+    if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint, contact)
     // The journal comes last: what is not in it has not left, and what is in it may have.
     if (!this.mayLeave()) return false
     this.isFull = !dialing.departure.leave()
-    if (this.isFull || !local.left(callId, endpoint)) return false
+    if (this.isFull || !local.left(callId, endpoint, contact)) return false
     this.hasLeft = true
     // Once the bytes are written: an engine that is killed between the journal's line and the first byte leaves a call in doubt that nobody got.
     queueMicrotask(() => noteLeft(this))

@@ -70,13 +70,16 @@ const run = Effect.fnUntraced(function* (services: CampaignServices, id: Campaig
   const { clock, inboxes } = services
   const inbox = inboxes.of(id)
   const plan = yield* takeOver(services, id, inbox)
-  if (plan === undefined) return inboxes.close(id)
+  if (plan === undefined) {
+    inboxes.close(id)
+    return noteStopped(services, id)
+  }
   const memory = yield* memoryOf(services, plan, inbox)
   while (true) {
     inbox.news.closeUnsafe()
     const wait = yield* turn(services, memory)
     yield* logMissed(services, memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
-    if (wait._tag === "Over") return
+    if (wait._tag === "Over") return noteStopped(services, id)
     inbox.idle = wait._tag === "Due"
     inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
     const { dueAt, watch } = memory
@@ -84,6 +87,11 @@ const run = Effect.fnUntraced(function* (services: CampaignServices, id: Campaig
     if (sleep > 0) yield* Effect.timeoutOption(inbox.news.await, sleep)
   }
 }, Effect.scoped)
+
+/** A database that is not certain to be the right one says nothing about the campaign. */
+const noteStopped = ({ inboxes, lock }: CampaignServices, id: CampaignId): void => {
+  if (lock.isHeld()) inboxes.hasStopped(id)
+}
 
 /** Makes this actor the campaign's owner. Undefined: the campaign does not run, or has just been stopped. */
 const takeOver = Effect.fnUntraced(function* (

@@ -14,6 +14,9 @@ import type { CallWatcher, LiveCall } from "#runtime/call/LiveCall.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
+/** How long it is remembered that a campaign has stopped: longer than what a standby lacks. */
+const REMEMBER_STOPPED_MILLIS = 120_000
+
 export class CampaignInbox {
   /** Open while there is unread news. */
   readonly news = Latch.makeUnsafe(false)
@@ -43,6 +46,9 @@ export class CampaignInbox {
 
   get isOpen(): boolean {
     return this.owner !== undefined
+  }
+  get ownerEpoch(): number | undefined {
+    return this.owner
   }
   /** Whether the permits of this owner still hold. */
   mayDial(ownerEpoch: number): boolean {
@@ -144,12 +150,19 @@ export class CampaignInboxes extends Context.Service<
     readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
     /** Forgets the inbox, unless it is still in use. */
     readonly close: (id: CampaignId) => void
+    /** The campaign's row says that it does not run. */
+    readonly hasStopped: (id: CampaignId) => void
+    /** Campaigns that have stopped of late. A database that has failed over may take them to be running. */
+    readonly stopped: () => ReadonlyArray<CampaignId>
+    /** The campaigns that this node runs, with the epochs of their owners. */
+    readonly owned: () => ReadonlyArray<{ readonly id: CampaignId; readonly ownerEpoch: number }>
   }
 >()("runtime/campaign/CampaignInboxes") {
   static readonly layer = Layer.effect(
     CampaignInboxes,
     Effect.map(Clock.Clock, (clock) => {
       const inboxes = new Map<CampaignId, CampaignInbox>()
+      const stoppedAt = new Map<CampaignId, SteadyTime.SteadyMillis>()
       return {
         of: (id) => {
           const inbox = inboxes.get(id) ?? new CampaignInbox()
@@ -179,6 +192,13 @@ export class CampaignInboxes extends Context.Service<
           const inbox = inboxes.get(id)
           if (inbox !== undefined && !inbox.isOpen) inboxes.delete(id)
         },
+        hasStopped: (id) => {
+          const now = SteadyTime.nowOf(clock)
+          for (const [other, at] of stoppedAt) if (at <= now - REMEMBER_STOPPED_MILLIS) stoppedAt.delete(other)
+          stoppedAt.set(id, now)
+        },
+        stopped: () => [...stoppedAt.keys()].filter((id) => inboxes.get(id)?.isOpen !== true),
+        owned: () => [...inboxes].flatMap(([id, { ownerEpoch }]) => (ownerEpoch === undefined ? [] : [{ id, ownerEpoch }])),
         withdraw: (id) => Effect.sync(() => inboxes.get(id)?.withdraw())
       }
     })

@@ -3,7 +3,8 @@
  * A process that is still alive sees by this that what it has just written may not have been read, and sends nothing more.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
-import type { CallId } from "#core/Id.ts"
+import type { DialedContact } from "#core/call/LostAttempts.ts"
+import { type CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { Result } from "effect"
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -22,6 +23,8 @@ export interface KnownCall {
   left: "left" | "never_left" | "unsure"
   /** The provider certainly had the call. */
   placed: boolean
+  /** Whom it dials; undefined for a single call, or where an older release wrote the journal. */
+  contact: DialedContact | undefined
   /** Endpoint that the request was sent to, if there are several. */
   endpoint: string | undefined
   /** The provider's own id of the call, if the provider said it. */
@@ -51,6 +54,20 @@ interface JournalHeader {
 export const NO_ENDPOINT = "-"
 /** Written in place of a time when the audio of a call has come back. */
 export const NOT_MUTED = "-"
+/** Whom a call dials, as a word of its line. */
+export const contactText = ({ campaignId, rowNo, telephonyConfigurationId }: DialedContact): string =>
+  `${campaignId}.${rowNo}.${telephonyConfigurationId}`
+const contactWord = /^(\d+)\.(\d+)\.(\d+)$/
+const contactOf = (word: string): DialedContact | undefined => {
+  const [, campaign, row, configuration] = contactWord.exec(word) ?? []
+  if (campaign === undefined) return undefined
+  return {
+    campaignId: CampaignId.make(Number(campaign)),
+    rowNo: Number(row),
+    telephonyConfigurationId: TelephonyConfigId.make(Number(configuration))
+  }
+}
+
 export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
 
 interface Former {
@@ -66,6 +83,7 @@ interface Former {
 export const nothingKnown = (): KnownCall => ({
   aliveAt: undefined,
   answeredAt: undefined,
+  contact: undefined,
   end: undefined,
   endpoint: undefined,
   hasOptedOut: false,
@@ -111,6 +129,7 @@ export class FormerJournals {
       known.providerCallId ??= told.providerCallId
       known.leftAtUptime ??= told.leftAtUptime
       known.answeredAt ??= told.answeredAt
+      known.contact ??= told.contact
       known.aliveAt ??= aliveAt
       known.mutedAt ??= told.mutedAt
       known.transfers ??= told.transfers
@@ -118,6 +137,17 @@ export class FormerJournals {
       known.undone ??= told.undone
     }
     return known
+  }
+
+  /** The calls of campaigns that have left. */
+  *dialed(): Generator<readonly [CallId, DialedContact]> {
+    // The keys are the ids that calls left with.
+    for (const { calls } of this.#journals.values()) {
+      for (const [callId, { contact }] of calls) {
+        // The cast holds because calls leave with their ids.
+        if (contact !== undefined) yield [callId as CallId, contact]
+      }
+    }
   }
 
   /** Given all attempts that are not over, removes the journals that none of them needs. */
@@ -173,7 +203,7 @@ const readFile = (text: string, expected: JournalHeader, calls: Map<string, Know
 }
 
 const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boolean): void => {
-  const [word, callId = "", first = "", second = ""] = line.split(" ", 4)
+  const [word, callId = "", first = "", second = "", third = ""] = line.split(" ", 5)
   const known = calls.get(callId) ?? nothingKnown()
   calls.set(callId, known)
   switch (word) {
@@ -181,6 +211,7 @@ const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boo
       known.left = "left"
       if (first !== "" && first !== NO_ENDPOINT) known.endpoint = first
       if (isOfThisBoot && second !== "") known.leftAtUptime = Number(second)
+      known.contact = contactOf(third)
       return
     case "placed":
       known.left = "left"

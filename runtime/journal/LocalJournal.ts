@@ -14,10 +14,12 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
+import type { DialedContact } from "#core/call/LostAttempts.ts"
 import { installationId } from "#core/organization/InstallationStore.ts"
 import { Config } from "#runtime/config/config.ts"
 import { bootId } from "./bootId.ts"
-import { FormerJournals, headerText, type KnownCall, NO_ENDPOINT, NOT_MUTED, type Undone } from "./FormerJournals.ts"
+import { contactText, FormerJournals, headerText, type KnownCall, NO_ENDPOINT, NOT_MUTED, type Undone } from "./FormerJournals.ts"
+import { RecentCalls } from "./RecentCalls.ts"
 import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
@@ -38,8 +40,11 @@ export class LocalJournal extends Context.Service<
   {
     /** The id of this process's journal. */
     readonly id: string
-    /** Notes that the call leaves at this very moment. False: that could not be written, or the call is withheld, so it must not leave. */
-    readonly left: (callId: CallId, endpoint?: string) => boolean
+    /**
+     * Notes that the call leaves at this very moment; `contact`: whom it dials for a campaign. False: that could not be written, or the call is
+     * withheld, so it must not leave.
+     */
+    readonly left: (callId: CallId, endpoint?: string, contact?: DialedContact) => boolean
     /** Makes sure that the call cannot leave from now on. False: it has left already. */
     readonly withhold: (callId: CallId) => boolean
     /** The provider has the call. */
@@ -59,6 +64,8 @@ export class LocalJournal extends Context.Service<
     readonly refused: (callId: CallId, end: AttemptEnd) => boolean
     /** The database has everything about the call. */
     readonly settled: (callId: CallId) => void
+    /** The calls of campaigns that this process has sent of late, and those that the journals of former processes name. */
+    readonly dialed: () => ReadonlyMap<CallId, DialedContact>
     /** What is known of an attempt that this or another process left behind. */
     readonly known: (callId: CallId, journal: string | undefined) => KnownCall
     /** Given all attempts that are not over, removes former journals that none of them needs. */
@@ -101,23 +108,33 @@ export class LocalJournal extends Context.Service<
 
       return {
         id,
-        left: (callId, endpoint) => own.left(callId, endpoint),
+        left: (callId, endpoint, contact) => own.left(callId, endpoint, contact),
         withhold: (callId) => own.withhold(callId),
         placed: (callId) => own.note(callId, `placed ${callId}`),
         named: (callId, providerCallId) => own.note(callId, `named ${callId} ${providerCallId}`),
-        answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
+        answered: (callId, at) => {
+          own.recent.answered(callId, at)
+          own.note(callId, `answered ${callId} ${at}`)
+        },
+        dialed: () => new Map([...former.dialed(), ...own.recent.dialed()]),
         muted: (callId, at) => own.note(callId, `muted ${callId} ${at ?? NOT_MUTED}`),
         optedOut: (callId) => own.note(callId, `opted_out ${callId}`),
         handed: (callId, transfer) => own.note(callId, `handed ${callId} ${transfer}`),
-        undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
-        ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),
+        undone: (callId, { at, breakerEntry }) => {
+          own.recent.undone(callId, { at, breakerEntry })
+          own.note(callId, `undone ${callId} ${at} ${breakerEntry}`)
+        },
+        ended: (callId, end) => {
+          own.recent.ended(callId, end)
+          own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`)
+        },
         refused: (callId, end) => refused.keep(callId, end),
         settled: (callId) => {
           former.settled(callId)
           own.settled(callId)
         },
         known: (callId, journal) => {
-          const known = former.known(callId, journal)
+          const known = own.recent.known(callId, former.known(callId, journal))
           if (own.hasLeft(callId)) known.left = "left"
           else if (journal === id) known.left = "never_left"
           return known
@@ -144,6 +161,7 @@ class OwnJournal {
   #isGone = false
   /** Why nothing can leave; undefined while it can. */
   failure: string | undefined
+  readonly recent = new RecentCalls()
 
   constructor(calls: Segments, ends: Segments, clock: Clock.Clock, log: (entry: Effect.Effect<void>) => unknown) {
     this.#calls = calls
@@ -152,13 +170,16 @@ class OwnJournal {
     this.#log = log
   }
 
-  left(callId: CallId, endpoint = ""): boolean {
+  left(callId: CallId, endpoint = "", contact?: DialedContact): boolean {
     if (this.failure !== undefined || this.#withheld.has(callId)) return false
     // An adapter from a package may name its endpoint in a way that would break the line.
     const where = /^[!-~]{1,300}$/.test(endpoint) ? endpoint : NO_ENDPOINT
-    const line = `left ${callId} ${where} ${uptimeMillis()}`
+    const whom = contact === undefined ? "" : ` ${contactText(contact)}`
+    const line = `left ${callId} ${where} ${uptimeMillis()}${whom}`
     // Checked before as well only because the first check takes 20 µs and the next one 3 µs: a kill in that time leaves a doubt.
-    return this.#isOurs() && this.#written(() => this.#calls.write(callId, line)) && this.#isOurs()
+    const hasLeft = this.#isOurs() && this.#written(() => this.#calls.write(callId, line)) && this.#isOurs()
+    if (hasLeft) this.recent.left(callId, contact)
+    return hasLeft
   }
 
   hasLeft(callId: CallId): boolean {
@@ -182,6 +203,7 @@ class OwnJournal {
   settled(callId: CallId): void {
     this.#calls.settle(callId, this.#now())
     this.#ends.settle(callId, this.#now())
+    this.recent.settled(callId, this.#now())
     this.#written(() => this.#ends.clear())
   }
 
@@ -205,6 +227,7 @@ class OwnJournal {
     const now = this.#now()
     this.#calls.prune(now - REMEMBER_MILLIS)
     this.#ends.prune(now)
+    this.recent.forget(now - REMEMBER_MILLIS)
     for (const [callId, at] of this.#withheld) if (at <= now - REMEMBER_MILLIS * 10) this.#withheld.delete(callId)
   }
 

@@ -5,6 +5,9 @@
  * A second engine stands by until the first one has ended (as in a rolling restart) or has been silent for `TAKEOVER_AFTER`. An engine that loses its
  * session dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine has taken its place, it shuts down
  * in order: the other one has settled its calls.
+ *
+ * A database that comes back may be a standby that lacks what was written last. Then nothing is dialed either until the engine has written what it
+ * knows of.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
@@ -12,8 +15,10 @@ import type { SqlError } from "effect/sql"
 import { hostname, uptime } from "node:os"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
+import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
+import { Whereabouts } from "./Whereabouts.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "500 millis"
@@ -34,9 +39,18 @@ class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplace
   }
 }
 
+/** The address of the database leads to another one. What is missing there is dealt with at a start. */
+class DatabaseReplaced extends Schema.TaggedError<DatabaseReplaced>()("DatabaseReplaced", {}) {
+  override get message(): string {
+    return "The database was replaced by a copy while this engine ran: start it again"
+  }
+}
+
 interface Taken {
   readonly at: SteadyMillis
   readonly isTakeover: boolean
+  /** Whether the database may have lost something since an engine dialed on it last. */
+  readonly descent: Descent
 }
 
 export class EngineLock extends Context.Service<
@@ -48,8 +62,12 @@ export class EngineLock extends Context.Service<
     readonly taken: Taken
     /** The engine is about to stop: from now on `isHeld` is false, although no other engine can have the lock before this one has closed. */
     readonly dialNoMore: () => void
-    /** Fails once another engine has taken over. */
-    readonly replaced: Effect.Effect<never, EngineReplaced>
+    /** `mend` is carried out before anything is dialed on a database that has failed over while this engine runs. */
+    readonly onFailover: (mend: Effect.Effect<void>) => void
+    /** Whatever the database may have lost by the start has been dealt with. */
+    readonly settled: Effect.Effect<void>
+    /** Fails once another engine has taken over, or another database. */
+    readonly replaced: Effect.Effect<never, EngineReplaced | DatabaseReplaced>
   }
 >()("runtime/lock/EngineLock") {
   static readonly layer = Layer.effect(
@@ -60,8 +78,10 @@ export class EngineLock extends Context.Service<
   static readonly layerHeld = Layer.succeed(EngineLock, {
     dialNoMore: () => {},
     isHeld: () => true,
+    onFailover: () => {},
     replaced: Effect.never,
-    taken: { at: 0, isTakeover: false }
+    settled: Effect.void,
+    taken: { at: 0, descent: "same", isTakeover: false }
   })
 }
 
@@ -157,8 +177,8 @@ const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: 
   return epoch
 })
 
-/** Takes the lock back on a new session. */
-const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, proof: Proof) {
+/** Takes the lock back on a new session. Nothing is proven yet: the database may not be the one that it was. */
+const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number) {
   while (true) {
     const { holder, seen } = yield* store.observe
     if (seen === undefined || seen.epoch !== epoch) {
@@ -167,33 +187,21 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, pro
     // This is our former session: the server has not noticed yet that its client is gone.
     if (holder === seen.backend) yield* store.endSession(holder)
     if (holder === undefined && (yield* store.tryLock)) {
-      if (yield* proof.by(store.resume(epoch))) return
+      if (yield* store.resume(epoch)) return
       yield* store.unlock
     }
     yield* Effect.sleep(LOOK)
   }
 })
 
-const open = Effect.gen(function* () {
-  const { nodeName, takeoverSeconds } = yield* Config
-  const { config } = yield* PgClient.PgClient
-  const clock = yield* Clock.Clock
-  const proof = new Proof(clock)
-  const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
-  const taken = yield* Deferred.make<Taken>()
-  const replaced = yield* Deferred.make<never, EngineReplaced>()
-  let epoch: number | undefined
+/** Beats that prove nothing, until the lock is lost. */
+const beating = Effect.fnUntraced(function* (store: LockStore, epoch: number) {
+  while (yield* store.beat(epoch)) yield* Effect.sleep(BEAT)
+})
 
-  const beats = Effect.fnUntraced(function* (store: LockStore, mine: number) {
-    while (true) {
-      yield* Effect.sleep(BEAT)
-      if (yield* proof.by(store.beat(mine))) continue
-      proof.withdraw()
-      return
-    }
-  })
-  const session = Effect.gen(function* () {
-    const { password, types, url } = config
+/** A session of its own. */
+const connecting = (nodeName: string, { config: { password, types, url } }: PgClient.PgClient) =>
+  Effect.gen(function* () {
     const connection = yield* PgConnection.make({
       applicationName: `${applicationOf(nodeName)} lock`,
       connectTimeout: CONNECT_TIMEOUT,
@@ -204,12 +212,39 @@ const open = Effect.gen(function* () {
     })
     const store = lockStore(connection)
     yield* store.prepare
+    return store
+  })
+
+const open = Effect.gen(function* () {
+  const { nodeName, takeoverSeconds } = yield* Config
+  const connected = connecting(nodeName, yield* PgClient.PgClient)
+  const clock = yield* Clock.Clock
+  const proof = new Proof(clock)
+  const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
+  const taken = yield* Deferred.make<Taken>()
+  const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
+  const whereabouts = new Whereabouts()
+  let epoch: number | undefined
+
+  const beats = Effect.fnUntraced(function* (store: LockStore, mine: number) {
+    while (yield* proof.by(store.beat(mine))) {
+      yield* whereabouts.keep
+      yield* Effect.sleep(BEAT)
+    }
+    proof.withdraw()
+  })
+  const session = Effect.gen(function* () {
+    const store = yield* connected
     if (epoch === undefined) {
       const acquired = yield* acquire(store, me, takeoverSeconds * 1000, proof)
+      const descent = yield* whereabouts.begin(store, acquired.epoch)
       epoch = acquired.epoch
-      yield* Deferred.succeed(taken, { at: nowOf(clock), isTakeover: acquired.isTakeover })
+      yield* Deferred.succeed(taken, { at: nowOf(clock), descent, isTakeover: acquired.isTakeover })
     } else {
-      yield* resume(store, epoch, proof)
+      yield* resume(store, epoch)
+      const mended = yield* whereabouts.mended(store, epoch, beating(store, epoch))
+      if (mended === "Elsewhere") return yield* new DatabaseReplaced()
+      if (mended === "Lost") return
       yield* Effect.logInfo("the engine has its lock again")
     }
     const mine = epoch
@@ -228,8 +263,8 @@ const open = Effect.gen(function* () {
     Effect.catchTag("SqlError", lose),
     Effect.andThen(Effect.sleep(RECONNECT)),
     Effect.forever,
-    Effect.catchTag("EngineReplaced", (error) =>
-      Effect.andThen(Effect.logError("another engine has taken over, and this one ends"), Deferred.fail(replaced, error))
+    Effect.catch((error) =>
+      Effect.andThen(Effect.logError("this engine ends").pipe(Effect.annotateLogs({ why: error.message })), Deferred.fail(replaced, error))
     )
   )
   yield* Effect.forkScoped(held)
@@ -238,5 +273,14 @@ const open = Effect.gen(function* () {
   const dialNoMore = () => {
     isStopping = true
   }
-  return { dialNoMore, isHeld: () => !isStopping && proof.holds(), replaced: Deferred.await(replaced), taken: came }
+  return {
+    dialNoMore,
+    isHeld: () => !isStopping && proof.holds(),
+    onFailover: (mend: Effect.Effect<void>) => {
+      whereabouts.mend = mend
+    },
+    replaced: Deferred.await(replaced),
+    settled: whereabouts.settled,
+    taken: came
+  }
 })

@@ -1,7 +1,8 @@
 /** The engine's lock in Postgres: the advisory lock of one session, and the row that says whose it is. */
 import type { PgConnection } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import { Lineage } from "./Lineage.ts"
 import { sessionMark } from "#runtime/process/ProcessName.ts"
 import { destroy } from "./connectionSocket.ts"
 
@@ -92,6 +93,19 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
         (rows) => rows.length > 0
       ),
 
+    /** Which database this is. Undefined where the server does not tell, as some that are not quite Postgres do not. */
+    lineage: Effect.map(Effect.option(ask(descending)), (rows) => lineageIn(Option.getOrUndefined(rows)?.[0]?.["lineage"])),
+
+    /** The lineage that was written down last. */
+    knownLineage: Effect.map(ask("SELECT lineage FROM engine_lock"), ([row]) => lineageIn(row?.["lineage"])),
+
+    /** Writes down where the engine dials, once whatever may be missing has been dealt with. */
+    keepLineage: (epoch: number, lineage: Lineage) =>
+      ask(
+        "UPDATE engine_lock SET lineage = $2::text::jsonb WHERE epoch = $1::int AND set_config('synchronous_commit', 'on', true) IS NOT NULL",
+        [epoch, JSON.stringify(lineage)]
+      ),
+
     release: (epoch: number) => ask("UPDATE engine_lock SET released = true WHERE epoch = $1::int", [epoch]),
     /** Ends the sessions of a process that has had the lock, as far as they are ours to end. */
     endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
@@ -101,6 +115,13 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
 }
 
 export type LockStore = ReturnType<typeof lockStore>
+
+const lineageIn = (stored: unknown): Lineage | undefined => Option.getOrUndefined(Schema.decodeUnknownOption(Lineage)(stored))
+
+const descending = `
+  SELECT jsonb_build_object('system', (SELECT system_identifier FROM pg_control_system())::text,
+    'database', (SELECT oid FROM pg_database WHERE datname = current_database())::text, 'table', 'engine_lock'::regclass::oid::text,
+    'timeline', left(pg_walfile_name(pg_current_wal_lsn()), 8)) AS lineage`
 
 const observation = `
   SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, ${holderOf}

@@ -6,7 +6,9 @@ import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
-import { lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
+import { Whereabouts } from "#runtime/lock/Whereabouts.ts"
+import { descentOf } from "#runtime/postgres/Lineage.ts"
+import { type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { openDatabase } from "#test/support/postgres.ts"
@@ -58,6 +60,59 @@ t.test("given looks at an engine that does not beat", async (t) => {
   t.strictSame(silences([62_000, { beat: 6 }]), [750], "but hardly while we, or the database, stood still")
   t.strictSame(silences([62_250, { beat: 6 }, "nobody"]), [1000], "it goes on when its session has ended")
   t.strictSame(silences([62_500, { beat: 6 }, 11]), [0], "but is not that of whoever has the lock since")
+})
+
+t.test("given where engines have dialed, then it is told what a database may lack", async (t) => {
+  const lineage = { database: "5", system: "7000", table: "16400", timeline: "00000001" }
+  t.equal(descentOf(undefined, lineage), "same", "where none has dialed, nothing is missing")
+  t.equal(descentOf(lineage, undefined), "same", "nor where the server does not tell")
+  t.equal(descentOf(lineage, lineage), "same")
+  t.equal(descentOf(lineage, { ...lineage, timeline: "00000002" }), "failed_over")
+  for (const other of [{ system: "7001" }, { database: "6" }, { table: "16500" }])
+    t.equal(descentOf(lineage, { ...lineage, timeline: "00000002", ...other }), "copied")
+})
+
+t.test("given a database, then it tells which one it is, and what was written down", async (t) => {
+  const { url } = await openDatabase(t)
+  const seen = await runLive(
+    Effect.gen(function* () {
+      const store = lockStore(yield* PgConnection.make({ url: Redacted.make(url) }))
+      yield* store.take({ host: "here", node: "one", pid: 1, process: "" }, undefined)
+      const [lineage, unknown] = [yield* store.lineage, yield* store.knownLineage]
+      if (lineage !== undefined) yield* store.keepLineage(1, lineage)
+      return { known: yield* store.knownLineage, lineage, unknown }
+    }).pipe(Effect.scoped, Effect.orDie)
+  )
+  t.match(seen.lineage, { database: /^[0-9]+$/, system: /^[0-9]+$/, table: /^[0-9]+$/, timeline: /^[0-9A-F]{8}$/ })
+  t.equal(seen.unknown, undefined)
+  t.strictSame(seen.known, seen.lineage)
+})
+
+t.test("given a standby that has failed over, then the mending is repeated until it has succeeded", async (t) => {
+  const lineage = (timeline: string) => Effect.succeed({ database: "5", system: "7000", table: "16400", timeline })
+  const kept: Array<string> = []
+  const storeOf = (timeline: string) =>
+    ({
+      keepLineage: (_: number, { timeline }: { timeline: string }) => Effect.sync(() => void kept.push(timeline)),
+      knownLineage: Effect.succeed(undefined),
+      lineage: lineage(timeline)
+    }) as unknown as LockStore
+  const seen = await runLive(
+    Effect.gen(function* () {
+      const whereabouts = new Whereabouts()
+      yield* whereabouts.begin(storeOf("1"), 1)
+      yield* whereabouts.settled
+      whereabouts.mend = Effect.never
+      const lost = yield* whereabouts.mended(storeOf("2"), 1, Effect.void)
+      yield* whereabouts.keep
+      whereabouts.mend = Effect.void
+      const mended = yield* whereabouts.mended(storeOf("2"), 1, Effect.never)
+      yield* whereabouts.keep
+      return [lost, mended, yield* whereabouts.mended(storeOf("2"), 1, Effect.never)]
+    }).pipe(Effect.orDie)
+  )
+  t.strictSame(seen, ["Lost", "Mended", "Same"])
+  t.strictSame(kept, ["1", "2"], "and written down once it has")
 })
 
 t.test("given a host that dies and leaves its session behind, then an engine that stands by takes its place, and not before", async (t) => {

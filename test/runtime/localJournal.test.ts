@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
-import { CallId } from "#core/Id.ts"
+import { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { Config } from "#runtime/config/config.ts"
 import { sealed } from "#runtime/journal/JournalLine.ts"
 import { JournalAppend, LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
@@ -88,6 +88,49 @@ const leftOne = (journal: LocalJournal["Service"]) => {
   journal.left(one)
   journal.left(two)
 }
+
+t.test("given calls of campaigns, then it is known whom they dial", async (t) => {
+  const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
+  const seen = await run(
+    Effect.gen(function* () {
+      const machine = new Machine(t)
+      const dead = yield* machine.process
+      dead.left(one, "http://pbx:8088", contact)
+      dead.left(two)
+      const own = [...dead.dialed()]
+      const next = yield* machine.process
+      next.left(three, undefined, { ...contact, rowNo: 4 })
+      return { known: next.known(one, dead.id), next: [...next.dialed()], own }
+    })
+  )
+  t.strictSame(seen.own, [[one, contact]], "by the process itself")
+  t.strictSame(seen.next, [
+    [one, contact],
+    [three, { ...contact, rowNo: 4 }]
+  ])
+  t.match(seen.known, { contact, endpoint: "http://pbx:8088", left: "left" })
+})
+
+t.test("given calls that the database has, then what is known of them is known for two minutes more", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const journal = yield* new Machine(t).process
+      const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
+      for (const callId of [one, two]) journal.left(callId, undefined, contact)
+      journal.answered(one, 1000)
+      journal.ended(one, end)
+      journal.undone(two, { at: 5, breakerEntry: true })
+      for (const callId of [one, two]) journal.settled(callId)
+      yield* TestClock.adjust("100 seconds")
+      const [ended, undone] = [journal.known(one, undefined), journal.known(two, undefined)]
+      yield* TestClock.adjust("60 seconds")
+      return { ended, later: [journal.dialed().size, journal.known(one, undefined).end], undone }
+    })
+  )
+  t.match(seen.ended, { answeredAt: 1000, end })
+  t.match(seen.undone, { undone: { at: 5, breakerEntry: true } })
+  t.strictSame(seen.later, [0, undefined])
+})
 
 t.test("given a process that was killed", async (t) => {
   t.match(await knownAfter(t, leftOne, one), { left: "left", placed: false }, "then what left is known to have left")

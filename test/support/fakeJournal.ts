@@ -10,6 +10,7 @@ export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJo
   const withheld = new Set<CallId>()
   return {
     answered: () => void world.journal.push("answered"),
+    dialed: () => new Map(),
     handed: () => {},
     muted: (_, at) => void world.journal.push(at === undefined ? "audio is back" : "audio has ended"),
     ended: () => {},

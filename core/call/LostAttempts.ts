@@ -1,0 +1,124 @@
+/**
+ * Attempts that a database has lost: a standby takes over without the latest commits of the one before it, and contacts that were called a moment
+ * ago wait to be called. Their attempts are written once more, as `sent`, before anybody is dialed.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
+import type { Attempt } from "./Attempt.ts"
+import { recording } from "./AttemptBeginning.ts"
+
+/** Whom a call dials, in a form that says nothing about them. */
+export interface DialedContact {
+  readonly campaignId: CampaignId
+  readonly rowNo: number
+  readonly telephonyConfigurationId: TelephonyConfigId
+}
+
+/** Undefined for a single call. */
+export const dialedBy = ({ campaign, telephonyConfigurationId }: Attempt): DialedContact | undefined =>
+  campaign === undefined ? undefined : { campaignId: campaign.campaignId, rowNo: campaign.rowNo, telephonyConfigurationId }
+
+export interface LostAttempt extends DialedContact {
+  readonly callId: CallId
+  readonly node: string
+  /** The local journal that names it once it has left; undefined if it may have left already. */
+  readonly journal: string | undefined
+}
+
+/**
+ * - `Written`: the attempt is there again, and its contact with it.
+ * - `Taken`: its contact, or its number, has another attempt that is not over.
+ * - `Gone`: there is nobody left to be called again: the contact is done, or was lost as well.
+ */
+export type Rewritten = "Written" | "Taken" | "Gone"
+
+type Sql = SqlClient.SqlClient
+
+/** Those of the ids that no attempt has, in the order in which they were given. */
+export const lostOf = (sql: Sql, callIds: ReadonlyArray<CallId>) =>
+  sql<{ readonly id: CallId }>`
+    SELECT known.id FROM unnest(${callIds}::uuid[]) WITH ORDINALITY AS known (id, place)
+    WHERE NOT EXISTS (SELECT FROM attempts WHERE attempts.id = known.id) ORDER BY place`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id))
+  )
+
+// When the call began is told by its id. What is not known any more is as the campaign has it now: the agent's version and the epochs.
+export const rewrite = (sql: Sql, { callId, campaignId, journal, node, rowNo, telephonyConfigurationId }: LostAttempt) =>
+  sql<{ readonly organizationId: OrganizationId | null; readonly state: string | null; readonly isWritten: boolean }>`
+    WITH owned AS MATERIALIZED (
+      SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns WHERE id = ${campaignId}::int
+    ), configuration AS MATERIALIZED (
+      SELECT id, provider FROM telephony_configurations
+      WHERE id = ${telephonyConfigurationId}::int AND organization_id = (SELECT organization_id FROM owned)
+    ), contact AS MATERIALIZED (
+      SELECT row_no, state, phone_number, retries_used FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND row_no = ${rowNo}::int FOR UPDATE
+    ), attempted AS (
+      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, journal,
+        dial_epoch, breaker_epoch, state, sent_at, phone_number, holds_number)
+      SELECT ${callId}::uuid, owned.organization_id, owned.id, row_no, retries_used + 1, configuration.id, ${node}, ${journal ?? null}::uuid,
+        owned.dial_epoch, owned.breaker_epoch, 'sent', to_timestamp(${millisOf(callId)}::float8 / 1000), phone_number, true
+      FROM contact CROSS JOIN owned CROSS JOIN configuration WHERE contact.state IN ('pending', 'retry_wait')
+      ON CONFLICT DO NOTHING
+      RETURNING id, row_no, caller_number
+    ), dialing AS (
+      UPDATE contacts SET state = 'dialing', awaits_number = false
+      WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
+      RETURNING row_no, phone_number, context, retries_used, retry_reason
+    ), ${recording(sql, { provider: sql.literal("(SELECT provider FROM configuration)"), telephonyConfigurationId })}
+    SELECT (SELECT organization_id FROM owned CROSS JOIN configuration) AS organization_id, (SELECT state FROM contact) AS state,
+      EXISTS (SELECT FROM attempted) AS is_written`.pipe(
+    Effect.map(([row]): Rewritten => {
+      if (row?.isWritten === true) return "Written"
+      const isOpen = row?.organizationId != null && row.state !== null && openStates.has(row.state)
+      return isOpen ? "Taken" : "Gone"
+    })
+  )
+
+const openStates: ReadonlySet<string> = new Set(["pending", "retry_wait", "dialing", "in_call"])
+
+/** The time with which an id of version 7 begins; epoch milliseconds. */
+const millisOf = (callId: CallId): number => Number.parseInt(callId.slice(0, 13).replace("-", ""), 16)
+
+/** Pauses all running campaigns, with an entry in their logs, and returns how many that were. No engine may be dialing on this database. */
+export const pauseRestored = (sql: Sql) =>
+  sql`
+    WITH stopped AS (
+      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL WHERE state = 'running'
+      RETURNING id, organization_id
+    )
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, restored)} FROM stopped RETURNING id`.pipe(
+    Effect.map((rows) => rows.length)
+  )
+
+const restored = {
+  event: "database_restored",
+  level: "warning",
+  message:
+    "Paused: the database is a copy, perhaps from a backup. Contacts that were called after it was made would be called again: check them before you resume."
+} as const
+
+/** The campaign had stopped, and a database that failed over has forgotten that. Returns whether it was running. */
+export const stopAgain = (sql: Sql, id: CampaignId) =>
+  sql`
+    WITH stopped AS (
+      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL WHERE id = ${id}::int AND state = 'running'
+      RETURNING id, organization_id
+    )
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, forgotten)} FROM stopped RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+const forgotten = {
+  event: "database_failed_over",
+  level: "warning",
+  message: "Paused: the campaign had stopped when the database failed over, and the database has lost why."
+} as const
+
+/** Owners that the database does not know of any more stay owners. */
+export const keepOwner = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
+  sql`UPDATE campaigns SET owner_epoch = ${ownerEpoch}::int WHERE id = ${id}::int AND state = 'running' AND owner_epoch < ${ownerEpoch}::int`.pipe(
+    Effect.asVoid
+  )

@@ -1,0 +1,105 @@
+/**
+ * What becomes of an attempt that has no actor: a former process left it behind, or the database has forgotten its end. What was certainly never sent
+ * is void, what is known to have ended is recorded, and all others get an actor that asks the provider.
+ */
+import { Clock, Effect } from "effect"
+import type { LeftAttempt } from "#core/call/Attempt.ts"
+import { type CallLimits, CallState } from "#core/call/Call.ts"
+import { recoverAnswered, recoverElsewhere, recoverHanded, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
+import type { CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { bareEnd } from "#runtime/call/RunReport.ts"
+import { Config } from "#runtime/config/config.ts"
+import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
+import { callerKey, Slots } from "#runtime/dispatch/Slots.ts"
+import type { KnownCall } from "#runtime/journal/FormerJournals.ts"
+import { LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
+
+/** How long ago a request left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
+export const ageOf = ({ leftAtUptime }: KnownCall): number | undefined =>
+  leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
+
+/** The database may not have everything yet that the process of the call noted on its disk. */
+export const withKnown = (call: CallRef, { endpoint, providerCallId }: KnownCall): CallRef => ({
+  ...call,
+  endpoint: call.endpoint ?? endpoint,
+  providerCallId: providerCallId ?? call.providerCallId
+})
+
+/** The scopes in which a call that is already up is counted, even above their limits. */
+export const scopesOf = (
+  campaignId: CampaignId | undefined,
+  attempt: {
+    readonly call: CallRef
+    readonly organizationId: OrganizationId
+    readonly telephonyConfigurationId: TelephonyConfigId
+  }
+) => [
+  ...(campaignId === undefined ? [] : [{ key: `campaign:${campaignId}`, limit: undefined }]),
+  { key: `organization:${attempt.organizationId}`, limit: undefined },
+  { key: callerKey(attempt.telephonyConfigurationId, attempt.call.from), limit: undefined },
+  { key: `trunk:${attempt.telephonyConfigurationId}`, limit: undefined }
+]
+
+/** Returns the news for the campaign if settling ended the attempt. */
+export const settler = Effect.gen(function* () {
+  const conversations = yield* ConversationRecords
+  const journal = yield* CallJournal
+  const local = yield* LocalJournal
+  const supervisor = yield* CallSupervisor
+  const slots = yield* Slots
+  const pool = yield* TrunkPool
+  const media = yield* MediaRoom
+  const deliveries = yield* CarrierDeliveries
+  const inboxes = yield* CampaignInboxes
+  const { nodeName } = yield* Config
+  const clock = yield* Clock.Clock
+  const firstOf =
+    ({ answeredAt, call: { sentAt }, node }: LeftAttempt, known: KnownCall) =>
+    (limits: CallLimits) => {
+      const answered = answeredAt ?? known.answeredAt
+      const trace = known.placed ? "placed" : "none"
+      const past = (wall: number) => SteadyTime.steadyPast(clock, wall)
+      const { aliveAt, mutedAt, transfers } = known
+      if (answered !== undefined && mutedAt !== undefined && transfers !== undefined) return recoverHanded(past(answered), transfers)
+      if (answered !== undefined && mutedAt !== undefined) return recoverMuted(past(answered), past(mutedAt))
+      if (answered !== undefined) return recoverAnswered(past(answered), aliveAt === undefined ? undefined : past(aliveAt))
+      return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(limits, trace)
+    }
+  return Effect.fnUntraced(function* (attempt: LeftAttempt) {
+    const { callId, campaign, state, telephonyConfigurationId } = attempt
+    const now = yield* Clock.currentTimeMillis
+    const known = local.known(callId, attempt.journal)
+    // First of all: nothing is dialed before this is known.
+    if (known.hasOptedOut && attempt.call.to !== undefined) yield* conversations.optedOut({ ...attempt, phoneNumber: attempt.call.to })
+    if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
+    const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
+    // The reply to its claim may still arrive in this process; once withheld, the call cannot leave.
+    if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
+      return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
+    const answeredAt = attempt.answeredAt ?? known.answeredAt
+    const trunk = yield* pool.get(telephonyConfigurationId)
+    if (trunk === undefined) {
+      // No trunk is left that could say what became of it.
+      const cause = answeredAt === undefined ? "written_off" : "node_lost"
+      const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
+      return yield* journal.ended(attempt, bareEnd(callId, ended))
+    }
+    slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
+    const ageMillis = ageOf(known)
+    const sentAt = ageMillis === undefined ? attempt.call.sentAt : now - ageMillis
+    const resumed = { ...attempt, call: { ...withKnown(attempt.call, known), sentAt } }
+    // What its carrier told the former process, and will not tell again. The call hears of it before it is looked up.
+    const told = trunk.adapter.read === undefined ? [] : yield* deliveries.of(telephonyConfigurationId, callId)
+    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
+    for (const event of told) trunk.hear(callId, event)
+    return undefined
+  })
+})

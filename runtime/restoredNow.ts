@@ -1,0 +1,38 @@
+/**
+ * `npm run restored`, before the first start on a database that was restored from a backup: pauses all running campaigns. An engine notices by itself
+ * that a database is another one, or on another timeline, but not that its files were put back.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Console, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { pauseRestored } from "#core/call/LostAttempts.ts"
+import { Config } from "./config/config.ts"
+import * as telemetry from "./metrics/telemetry.ts"
+import { lockStore } from "./postgres/LockStore.ts"
+import * as postgres from "./postgres/postgres.ts"
+
+class EngineRuns extends Schema.TaggedError<EngineRuns>()("EngineRuns", {}) {
+  override get message(): string {
+    return "An engine runs on this database: stop it first, because it may be calling people again"
+  }
+}
+
+Effect.gen(function* () {
+  const {
+    config: { password, types, url }
+  } = yield* PgClient.PgClient
+  const lock = lockStore(yield* PgConnection.make({ applicationName: "trunkline restored", password, types, url }))
+  if (!(yield* lock.tryLock)) return yield* new EngineRuns()
+  const campaigns = yield* Effect.flatMap(SqlClient.SqlClient, pauseRestored)
+  yield* Console.log(
+    campaigns === 0
+      ? "No campaign was running."
+      : `${campaigns === 1 ? "1 campaign is" : `${campaigns} campaigns are`} paused, with an entry in the log.`
+  )
+}).pipe(
+  Effect.scoped,
+  Effect.tapError((error) => Console.error(error.message)),
+  Effect.provide(postgres.layer.pipe(Layer.provideMerge(telemetry.layer), Layer.provide(Config.layer))),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)

@@ -1,0 +1,95 @@
+/** A database that is a copy of the one before, as from a backup: whom it lacks as called is not called again until a person has looked. */
+import t, { type Test } from "tap"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { witness } from "#test/support/postgres.ts"
+
+const command = fileURLToPath(new URL("../../runtime/restoredNow.ts", import.meta.url))
+
+const open = async (t: Test) => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 50, talkMillis: 300 },
+    environment: { DRAIN: "0", RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) }
+  })
+  const { id } = await world.api.createCampaign(world.agentId, numbersOf(30, ["01"]), { max_concurrency: 2 })
+  return { id, world }
+}
+
+/** A database with the same content; nobody may be connected to the first one. */
+const copied = async (t: Test, url: string): Promise<string> => {
+  const name = new URL(url).pathname.slice(1)
+  const [admin, copy] = [new URL(url), new URL(url)]
+  admin.pathname = "/postgres"
+  copy.pathname = `/${name}_copy`
+  const sql = witness(admin.href)
+  t.teardown(() => sql.end())
+  await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`
+  await untilTrue("copy", () =>
+    sql`CREATE DATABASE ${sql(`${name}_copy`)} TEMPLATE ${sql(name)}`.then(
+      () => true,
+      () => false
+    )
+  )
+  t.teardown(() => sql`DROP DATABASE ${sql(`${name}_copy`)} WITH (FORCE)`)
+  return copy.href
+}
+
+t.test("given a backup from which calls are missing, when an engine starts on it", { buffered: true }, async (t) => {
+  const { id, world } = await open(t)
+  const { log } = world.emulator
+  const { api } = world
+  await api.start(id)
+  await world.seen("answered", 4)
+  await world.end("SIGTERM")
+  await world.sql.end()
+  const DATABASE_URL = await copied(t, world.environment["DATABASE_URL"] ?? "")
+  await world.launch()
+  await world.seen("answered", log.count("answered") + 6)
+  await world.end("SIGTERM")
+  // Its journals are on another disk.
+  const DATA_DIR = `${world.dataDir}/elsewhere`
+  const lost = { DATABASE_URL, DATA_DIR }
+  await world.launch(lost)
+  const dials = log.count("originate")
+  const found = await world.api.campaign(id)
+  t.equal(found.state, "paused", "then its running campaigns are paused")
+  t.match(found.logs.at(-1), { event: "database_restored", level: "warning" }, "and their logs say why")
+  t.equal(log.count("originate"), dials, "and nobody is called")
+
+  await t.test("when a person resumes it, then it goes on, also after the next start", async (t) => {
+    await world.api.resume(id)
+    await world.seen("originate", dials + 2)
+    await world.end("SIGKILL")
+    await world.launch(lost)
+    await world.api.untilState(id, "completed")
+    t.equal(eventsOf(await world.api.campaign(id))["database_restored"], 1)
+  })
+})
+
+t.test("given files that were put back, which no engine notices", { buffered: true }, async (t) => {
+  const { id, world } = await open(t)
+  await world.api.start(id)
+  await world.seen("answered", 2)
+  const restored = () =>
+    promisify(execFile)(process.execPath, [command], { env: { ...world.environment, PATH: process.env["PATH"] ?? "" } }).then(
+      ({ stdout }) => ({ isGood: true, output: stdout.trim().split("\n").at(-1) }),
+      ({ stderr }: { stderr: string }) => ({ isGood: false, output: stderr.trim().split("\n").at(-1) })
+    )
+  await t.test("when it is declared while an engine runs, then that is refused", async (t) => {
+    t.match(await restored(), { isGood: false, output: /An engine runs on this database: stop it first/ })
+    t.equal((await world.api.campaign(id)).state, "running")
+  })
+  await t.test("when it is declared before the next start, then its running campaigns are paused", async (t) => {
+    await world.end("SIGTERM")
+    t.match(await restored(), { isGood: true, output: "1 campaign is paused, with an entry in the log." })
+    t.match(await restored(), { isGood: true, output: "No campaign was running." })
+    const dials = world.emulator.log.count("originate")
+    await world.launch()
+    const { logs, state } = await world.api.campaign(id)
+    t.equal(state, "paused")
+    t.ok(logs.some(({ event }) => event === "database_restored"))
+    t.equal(world.emulator.log.count("originate"), dials, "and nobody is called")
+  })
+})
