@@ -32,10 +32,12 @@ const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => 
   if (signal === "SIGKILL") stage.kills.push(nowMillis())
   else stage.stops++
   await stage.deafened(signal === "SIGKILL" ? "the engine was killed" : "the engine was stopped", async () => {
+    const { pid } = stage.world.engine
     await stage.world.end(signal)
     stage.say("  it is gone")
     await between()
-    await stage.world.launch()
+    if (stage.nodes === undefined) await stage.world.launch()
+    else await stage.nodes.untilReplaced(pid)
     stage.say("  it is back")
   })
 }
@@ -72,6 +74,48 @@ const engineFaults = on("the engine", [
     run: async (stage) => {
       stage.befall(fates.hold(8000), 2)
       await stage.progress(4, 5000)
+      await down(stage, "SIGKILL")
+    }
+  }
+])
+
+/** With several engines. Who is replaced while he stands still ends by himself when he wakes up. */
+const nodeFaults = on("the engine", [
+  {
+    name: "two engines are killed",
+    run: async (stage) => {
+      const [other] = stage.nodes?.others ?? []
+      other?.kill("SIGKILL")
+      await down(stage, "SIGKILL")
+    }
+  },
+  {
+    name: "an engine that stands by is killed",
+    run: async (stage) => {
+      const [other] = stage.nodes?.others ?? []
+      other?.kill("SIGKILL")
+      await stage.progress(10, 3000)
+    }
+  },
+  {
+    name: "the engine stands still until another one has taken over",
+    run: async (stage) => {
+      const { engine } = stage.world
+      stage.kills.push(nowMillis())
+      await stage.deafened("the engine stood still", async () => {
+        engine.kill("SIGSTOP")
+        await stage.nodes?.untilReplaced(engine.pid)
+      })
+      await stage.progress(10, 3000)
+      engine.kill("SIGCONT")
+      await engine.exited
+    }
+  },
+  {
+    name: "the engine that takes over is killed as well",
+    run: async (stage) => {
+      await down(stage, "SIGKILL")
+      await stage.progress(1, 500)
       await down(stage, "SIGKILL")
     }
   }
@@ -284,14 +328,29 @@ const everyFault: ReadonlyArray<Fault> = [
   }
 ]
 
-/** All of them in random order. */
-export const shuffled = (chance: () => number, faults = everyFault): ReadonlyArray<Fault> =>
+/** Faults of a single engine that several cannot have: it is not started by the story. */
+const ofOne: ReadonlySet<string> = new Set(["the engine is killed, and killed again as it starts", "the engine stands still"])
+const everyFaultOfNodes: ReadonlyArray<Fault> = [...everyFault.filter(({ name }) => !ofOne.has(name)), ...nodeFaults]
+
+/** All faults for one engine, or for several, in random order. */
+export const allFaults = ({ chance, nodes }: Pick<Stage, "chance" | "nodes">): ReadonlyArray<Fault> =>
+  shuffled(chance, nodes === undefined ? everyFault : everyFaultOfNodes)
+
+const shuffled = (chance: () => number, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> =>
   faults
     .map((fault) => ({ fault, place: chance() }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ fault }) => fault)
 
 const named = (...names: ReadonlyArray<string>) => everyFault.filter(({ name }) => names.includes(name))
+/** Some for several engines. */
+export const fewOfNodes = (chance: () => number): ReadonlyArray<Fault> =>
+  shuffled(chance, [
+    ...nodeFaults,
+    ...named("the engine is stopped", "replies to commits are lost", "all connections to the database are cut"),
+    pause
+  ])
+
 /** One or two of each kind, beginning with the one that takes longest to settle. */
 export const few = (chance: () => number): ReadonlyArray<Fault> => [
   heldForLong,

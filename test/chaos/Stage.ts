@@ -2,18 +2,25 @@
  * The stage of a chaos story: an engine, an emulated Asterisk and a database, with a proxy in front of each, two campaigns that share phone
  * numbers, and a record of everything that was done to them.
  */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Test } from "tap"
+import { removeData } from "#test/support/dataFolder.ts"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
 import { seeded } from "#test/support/seeded.ts"
 import type { Named, Span } from "./Evidence.ts"
+import { Nodes } from "./Nodes.ts"
 
 export interface ChaosOptions {
   readonly seed: number
   readonly contacts: number
   readonly minutes: number
+  /** How many engines there are: one dials, the others stand by. One unless given. */
+  readonly nodes?: number
   /** Gets every event of the story as it happens. */
   readonly say?: (line: string) => void
 }
@@ -33,6 +40,12 @@ const stallMillis = 250
 /** Generous, because what is done to the engine may keep it from answering. */
 const askMillis = 120_000
 
+const filesFolder = async (t: Test): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-files-"))
+  t.teardown(() => removeData(folder))
+  return folder
+}
+
 interface Member {
   readonly id: number
   readonly cap: number
@@ -43,10 +56,12 @@ interface Member {
 export class Stage {
   static async open(t: Test, options: ChaosOptions): Promise<Stage> {
     const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
+    const { nodes = 1 } = options
+    const shared = nodes === 1 ? {} : { FILES_DIR: await filesFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
-      environment: { DRAIN: "2", ORG_CONCURRENCY: String(caps.organization), RECORDINGS: "off" },
+      environment: { DRAIN: "2", ORG_CONCURRENCY: String(caps.organization), RECORDINGS: "off", ...shared },
       ways: {
         asterisk: async (url) => (open.asterisk = await HttpProxy.start(url)).url,
         database: async (url) => (open.database = await startPostgresProxy(url)).url
@@ -57,10 +72,13 @@ export class Stage {
     t.teardown(() => Promise.all([asterisk.stop(), database.stop()]))
     const stage = new Stage(t, world, asterisk, database, options)
     await stage.#prepare(options)
+    if (nodes > 1) stage.nodes = await Nodes.start(t, world, nodes, (line) => stage.say(line))
     return stage
   }
 
   readonly world: World
+  /** Undefined: there is one engine. */
+  nodes: Nodes | undefined
   readonly asterisk: HttpProxy
   readonly database: PostgresProxy
   readonly chance: () => number

@@ -7,3 +7,7 @@ t.setTimeout(1_800_000)
 t.test("given campaigns that share phones, when they go through a few faults of each kind", (t) =>
   story(t, { contacts: 100, minutes: 2, seed: 8 }, true)
 )
+
+t.test("given three engines, when the one that dials is killed, frozen and replaced again and again", (t) =>
+  story(t, { contacts: 120, minutes: 2, nodes: 3, seed: 3 }, true)
+)

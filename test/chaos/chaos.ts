@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --seed N --contacts N --minutes N`: campaigns go through all faults in random order, again and again. `--verbose` prints
- * every event as it happens.
+ * `npm run chaos -- --seed N --contacts N --minutes N --nodes N`: campaigns go through all faults in random order, again and again. With several
+ * nodes, one engine dials and the others stand by. `--verbose` prints every event as it happens.
  */
 import { parseArgs } from "node:util"
 import t from "tap"
@@ -10,6 +10,7 @@ const { values } = parseArgs({
   options: {
     contacts: { default: "2000", type: "string" },
     minutes: { default: "12", type: "string" },
+    nodes: { default: "1", type: "string" },
     seed: { default: String(Date.now() % 100_000), type: "string" },
     verbose: { default: false, type: "boolean" }
   }
@@ -20,5 +21,9 @@ const show = (line: string) => process.stderr.isTTY && process.stderr.write(`\r\
 t.setTimeout(0)
 t.test("given campaigns that share phones, when they go through chaos", { timeout: 0 }, (t) => {
   const say = values.verbose ? (line: string) => t.comment(line) : show
-  return story(t, { contacts: Number(values.contacts), minutes: Number(values.minutes), say, seed: Number(values.seed) }, false)
+  return story(
+    t,
+    { contacts: Number(values.contacts), minutes: Number(values.minutes), nodes: Number(values.nodes), say, seed: Number(values.seed) },
+    false
+  )
 })

@@ -8,7 +8,7 @@ import { attemptsOf, recounted, shownCounters } from "#test/support/engine.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 import { Stage, type ChaosOptions } from "./Stage.ts"
 import type { CampaignFacts, Evidence, Named, Request } from "./Evidence.ts"
-import { type Fault, few, shuffled } from "./Faults.ts"
+import { allFaults, type Fault, few, fewOfNodes } from "./Faults.ts"
 import { figuresOf, judge, rules } from "./Judge.ts"
 import { errorsIn, explanations, summary } from "./Report.ts"
 
@@ -105,7 +105,7 @@ const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boole
   const latest = nowMillis() + minutes * 60_000
   const done: Array<Fault> = []
   do {
-    for (const fault of isShort ? few(stage.chance) : shuffled(stage.chance)) {
+    for (const fault of isShort ? (stage.nodes === undefined ? few : fewOfNodes)(stage.chance) : allFaults(stage)) {
       if (nowMillis() > latest || (await isDone(stage))) return done
       stage.say(fault.name)
       await fault.run(stage)
@@ -128,8 +128,8 @@ const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string
 
 /** `isShort`: a few faults, once each. */
 export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
-  const { contacts, minutes, seed } = options
-  t.comment(`the same again: npm run chaos -- --seed ${seed} --contacts ${contacts} --minutes ${minutes}`)
+  const { contacts, minutes, nodes = 1, seed } = options
+  t.comment(`the same again: npm run chaos -- --seed ${seed} --contacts ${contacts} --minutes ${minutes} --nodes ${nodes}`)
   const stage = await Stage.open(t, options)
   const { emulator } = stage.world
   for (const { id } of stage.campaigns) await stage.world.api.start(id)

@@ -242,6 +242,14 @@ export class World {
     this.#ended = this.output()
     this.#engine = await startEngine({ ...this.#environment, ...environment }, this.#folder)
   }
+  /** Another engine on the same database has taken over. */
+  become(engine: Engine): void {
+    this.#engine = engine
+  }
+  /** The output of a process that has ended. */
+  keep({ output }: EngineProcess): void {
+    this.#ended += output()
+  }
   /** Starts a process without waiting for it, to be killed during its start; as with `launch`, the previous one must have exited. */
   spawn(): EngineProcess {
     return spawnEngine(this.#environment, this.#folder)
