@@ -38,6 +38,16 @@ export class Nodes {
     return [...this.#processes.values()].filter(({ pid }) => pid !== this.#world.engine.pid)
   }
 
+  /** What each engine does, by its name. */
+  get states(): ReadonlyMap<string, "dials" | "stands by" | "starts"> {
+    const { pid } = this.#world.engine
+    const stateOf = (engine: EngineProcess) => {
+      if (engine.pid === pid) return "dials"
+      return engine.output().includes("stands by") ? "stands by" : "starts"
+    }
+    return new Map([...this.#processes].map(([name, engine]) => [name, stateOf(engine)]))
+  }
+
   /** Resolves when another engine than this one dials. */
   async untilReplaced(pid: number | undefined): Promise<void> {
     await untilTrue("engine that takes over", () => this.#world.engine.pid !== pid)

@@ -50,7 +50,7 @@ const factsOf = async ({ world: { api, sql } }: Stage, member: Stage["campaigns"
   return { cap, closed, contacts, id, pauses, recounted: await recounted(sql, id), shown: await shownCounters(api, id), state }
 }
 
-const evidenceOf = async (stage: Stage): Promise<Evidence> => {
+export const evidenceOf = async (stage: Stage): Promise<Evidence> => {
   const { sql } = stage.world
   const changes = await sql<Array<{ id: string; state: string; at: number }>>`
     SELECT id, state, extract(epoch FROM at)::float8 * 1000 AS at FROM chaos_changes ORDER BY at`
@@ -81,7 +81,7 @@ const evidenceOf = async (stage: Stage): Promise<Evidence> => {
   }
 }
 
-const isDone = async (stage: Stage) => (await stage.tend()) === stage.campaigns.length
+export const isDone = async (stage: Stage) => (await stage.tend()) === stage.campaigns.length
 
 /** Changes whenever anything moves: the callees' log and the attempts in the database. */
 const signsOf = async ({ world: { emulator, sql } }: Stage): Promise<string> => {
