@@ -1,6 +1,7 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { hostname } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
@@ -103,12 +104,14 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
   Layer.provide(rateLimit)
 )
 
+const isAnyAddress = (host: string): boolean => host === "0.0.0.0" || host === "::"
+
 const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue: () => () => {} })
 
 /** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { apiKey, orgConcurrency, signup } = yield* Config
+    const { apiKey, host, nodeAddress, orgConcurrency, signup } = yield* Config
     const organizations = yield* Organizations
     const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
@@ -117,6 +120,7 @@ const welcome = Layer.effectDiscard(
     const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
     const { port } = yield* Gateway
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
+    yield* EngineLock.use((lock) => Effect.sync(() => lock.listensAt(`${nodeAddress ?? (isAnyAddress(host) ? hostname() : host)}:${port}`)))
     const { url: metrics } = yield* MetricsServer
     if (metrics !== undefined) {
       yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(metrics).port))))

@@ -237,6 +237,12 @@ const table = {
       "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. One engine uses a database and schema at a time; others stand by.",
     allowed: "1 to 32 of a-z, 0-9 and -"
   }),
+  nodeAddress: optional(text(/^[A-Za-z0-9.:_-]+$/), {
+    name: "NODE_ADDRESS",
+    description:
+      "Where engines that stand by reach this one, at its `PORT`. Default: `HOST`, or the machine's name if that is all addresses.",
+    allowed: "an IP address or a host name"
+  }),
   takeoverSeconds: required(number(2.5, 600), {
     name: "TAKEOVER_AFTER",
     default: "2.5",

@@ -17,6 +17,7 @@ import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
+import { following } from "./Forwarding.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
 import { Whereabouts } from "./Whereabouts.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
@@ -64,6 +65,8 @@ export class EngineLock extends Context.Service<
     readonly dialNoMore: () => void
     /** `mend` is carried out before anything is dialed on a database that has failed over while this engine runs. */
     readonly onFailover: (mend: Effect.Effect<void>) => void
+    /** The API listens: engines that stand by pass requests on to this address, `host:port`. */
+    readonly listensAt: (address: string) => void
     /** Whatever the database may have lost by the start has been dealt with. */
     readonly settled: Effect.Effect<void>
     /** Fails once another engine has taken over, or another database. */
@@ -78,6 +81,7 @@ export class EngineLock extends Context.Service<
   static readonly layerHeld = Layer.succeed(EngineLock, {
     dialNoMore: () => {},
     isHeld: () => true,
+    listensAt: () => {},
     onFailover: () => {},
     replaced: Effect.never,
     settled: Effect.void,
@@ -132,10 +136,13 @@ class Proof {
 /** Stands by until the lock is ours. Returns our epoch, and whether the engine before had not ended in order. */
 const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, takeoverMillis: number, proof: Proof) {
   const clock = yield* Clock.Clock
+  const { host, port } = yield* Config
+  const { follow } = yield* following({ host, port }, me.host)
   const silenceOf = makeSilence()
   let announced: number | undefined
   while (true) {
     const { holder, seen } = yield* store.observe
+    yield* follow(holder === undefined ? undefined : seen)
     const silentMillis = silenceOf(seen, holder, nowOf(clock))
     if (seen?.released === false && holder === seen.backend && announced !== seen.epoch) {
       announced = seen.epoch
@@ -157,7 +164,7 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, tak
         yield* Effect.sleep(LOOK)
     }
   }
-})
+}, Effect.scoped)
 
 const named = (seen: Seen) => Effect.annotateLogs({ engine: nameOf(seen) })
 
@@ -276,6 +283,7 @@ const open = Effect.gen(function* () {
   return {
     dialNoMore,
     isHeld: () => !isStopping && proof.holds(),
+    listensAt: whereabouts.listensAt,
     onFailover: (mend: Effect.Effect<void>) => {
       whereabouts.mend = mend
     },

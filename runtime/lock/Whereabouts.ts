@@ -1,4 +1,4 @@
-/** On which database the engine dials, and what is done first on one that may have lost something. */
+/** On which database the engine dials, what is done first on one that may have lost something, and where its API is. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Descent, descentOf, type Lineage } from "#runtime/postgres/Lineage.ts"
@@ -11,6 +11,9 @@ export class Whereabouts {
   #session: { readonly store: LockStore; readonly epoch: number } | undefined
   #lineage: Lineage | undefined
   #isKept = false
+  /** Where other engines reach the API. */
+  #address: string | undefined
+  #isAddressKept = false
 
   /** At the start. */
   readonly begin = (store: LockStore, epoch: number): Effect.Effect<Descent, SqlError.SqlError> =>
@@ -27,12 +30,22 @@ export class Whereabouts {
     return Effect.ignore(this.keep)
   })
 
-  readonly keep: Effect.Effect<void, SqlError.SqlError> = Effect.suspend(() => {
-    if (!this.#isSettled || this.#isKept || this.#lineage === undefined || this.#session === undefined) return Effect.void
+  readonly listensAt = (address: string): void => {
+    this.#address = address
+  }
+
+  /** Writes down what is to be known and has not been written yet. */
+  readonly keep: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
+    if (this.#session === undefined) return
     const { epoch, store } = this.#session
-    return Effect.map(store.keepLineage(epoch, this.#lineage), () => {
+    if (this.#isSettled && !this.#isKept && this.#lineage !== undefined) {
+      yield* store.keepLineage(epoch, this.#lineage)
       this.#isKept = true
-    })
+    }
+    if (!this.#isAddressKept && this.#address !== undefined) {
+      yield* store.listensAt(epoch, this.#address)
+      this.#isAddressKept = true
+    }
   })
 
   /** On a new session, which may have led to another server. `Lost`: the lock was lost meanwhile, and nothing is mended. */

@@ -28,6 +28,8 @@ export interface Seen {
   readonly since: Date
   readonly beat: number
   readonly released: boolean
+  /** Where other engines reach its API, as `host:port`; null while it does not listen. */
+  readonly address: string | null
 }
 
 // The schema is part of the key: engines in two schemas of one database have nothing in common.
@@ -106,7 +108,9 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
         [epoch, JSON.stringify(lineage)]
       ),
 
-    release: (epoch: number) => ask("UPDATE engine_lock SET released = true WHERE epoch = $1::int", [epoch]),
+    listensAt: (epoch: number, address: string) => ask("UPDATE engine_lock SET address = $2 WHERE epoch = $1::int", [epoch, address]),
+
+    release: (epoch: number) => ask("UPDATE engine_lock SET released = true, address = NULL WHERE epoch = $1::int", [epoch]),
     /** Ends the sessions of a process that has had the lock, as far as they are ours to end. */
     endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
     /** Returns once it has ended, or after a second. */
@@ -124,7 +128,7 @@ const descending = `
     'timeline', left(pg_walfile_name(pg_current_wal_lsn()), 8)) AS lineage`
 
 const observation = `
-  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, ${holderOf}
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, l.address, ${holderOf}
   FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
 
 const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {
@@ -143,6 +147,6 @@ const taking = `
   INSERT INTO engine_lock (epoch, node, host, pid, process, backend) VALUES (1, $1, $2, $3, $4, pg_backend_pid())
   ON CONFLICT (single) DO UPDATE SET epoch = engine_lock.epoch + 1, node = excluded.node, host = excluded.host, pid = excluded.pid,
     process = excluded.process, backend = excluded.backend, since = excluded.since, beat = engine_lock.beat + 1,
-    beat_at = excluded.beat_at, released = false
+    beat_at = excluded.beat_at, released = false, address = NULL
   WHERE engine_lock.epoch = $5::int AND engine_lock.beat = $6::int
   RETURNING epoch`

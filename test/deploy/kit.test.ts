@@ -5,7 +5,7 @@
 import { Effect, Layer } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import t from "tap"
-import { parse as parseYaml } from "yaml"
+import { parse as parseYaml, parseAllDocuments } from "yaml"
 import { Config, variables } from "#runtime/config/config.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { metricsText } from "#runtime/metrics/metrics.ts"
@@ -162,4 +162,48 @@ t.test("given the systemd unit, then it sets what the engine reads, and leaves c
   )
   t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) > Number(variables.find(({ name }) => name === "DRAIN")?.default))
   t.match(unit, /^ExecStart=.* runtime\/start\.js$/m)
+})
+
+t.test("given the Kubernetes manifests, then they fit each other, the image and the engine", async (t) => {
+  const manifests = parseAllDocuments(read("deploy/kubernetes.yaml")).map((document) => document.toJS())
+  const of = (kind: string, name = "trunkline") => manifests.find((one) => one.kind === kind && one.metadata.name === name)
+  t.equal(new Set(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`)).size, manifests.length)
+  const [settings, engines, service] = [of("ConfigMap"), of("StatefulSet"), of("Service")]
+  const { spec: pod } = engines.spec.template
+  const [engine] = pod.containers
+  const set = [...Object.keys(settings.data), ...engine.env.map(({ name }: { name: string }) => name)]
+  t.strictSame(
+    set.filter((name) => !known.has(name)),
+    []
+  )
+  t.match(
+    read("deploy/kubernetes.yaml"),
+    /--from-literal=DATABASE_URL=.+ --from-literal=SECRETS_KEY=/,
+    "what it does not set is in the secret"
+  )
+  t.ok(pod.terminationGracePeriodSeconds > Number(settings.data.DRAIN) + 10, "calls get their time to end")
+
+  const labels = engines.spec.template.metadata.labels
+  const selectors = [
+    engines.spec.selector.matchLabels,
+    service.spec.selector,
+    of("Service", engines.spec.serviceName).spec.selector,
+    of("PodDisruptionBudget").spec.selector.matchLabels
+  ]
+  for (const selector of selectors) t.strictSame(selector, labels)
+  const [{ containerPort, name: port }] = engine.ports
+  t.strictSame([service.spec.ports[0].targetPort, engine.readinessProbe.httpGet.port], [port, port])
+  t.equal(String(containerPort), settings.data.PORT)
+  t.equal(engine.readinessProbe.httpGet.path, "/api/v1/health/ready")
+
+  const mounted = engine.volumeMounts.map(({ name }: { name: string }) => name)
+  const volumes = [...pod.volumes, ...engines.spec.volumeClaimTemplates.map(({ metadata }: { metadata: object }) => metadata)]
+  t.strictSame(mounted.toSorted(), volumes.map(({ name }: { name: string }) => name).toSorted())
+  t.ok(of("PersistentVolumeClaim", pod.volumes[0].persistentVolumeClaim.claimName))
+  const paths = engine.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
+  t.ok(paths.includes(settings.data.FILES_DIR), "the files are on a volume")
+  const image = read("deploy/Dockerfile")
+  t.ok(paths.includes(/DATA_DIR=(\S+)/.exec(image)?.[1]), "the journal as well")
+  t.equal(String(pod.securityContext.runAsUser), /--uid (\d+)/.exec(image)?.[1])
+  t.equal(engine.image, `trunkline:${JSON.parse(read("package.json")).version}`)
 })

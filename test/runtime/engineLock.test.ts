@@ -15,6 +15,7 @@ import { openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const incumbent: Seen = {
+  address: null,
   backend: 10,
   beat: 5,
   epoch: 1,

@@ -1,0 +1,123 @@
+/**
+ * While an engine stands by, it listens as well, and passes each connection on to the engine that dials: clients, carriers and their media sockets may
+ * come to any of them. It does so byte by byte, so the engine that dials sees this one's address as the client's, unless a proxy before it names the
+ * client.
+ */
+import { Effect, Scope } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+import { pipeline } from "node:stream"
+import type { Seen } from "#runtime/postgres/LockStore.ts"
+
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+interface Forwarding {
+  /** Where new connections lead from now on; undefined: nowhere, nobody dials. */
+  readonly leadTo: (place: Place | undefined) => void
+}
+
+/** An engine on the same network accepts a connection within milliseconds; one that has died on another machine, never. */
+const CONNECT_MILLIS = 2000
+
+const nobody = '{"detail":"No engine is in charge at the moment: try again"}'
+const refusal = [
+  "HTTP/1.1 503 Service Unavailable",
+  "content-type: application/json",
+  `content-length: ${Buffer.byteLength(nobody)}`,
+  "retry-after: 1",
+  "connection: close",
+  "",
+  nobody
+].join("\r\n")
+
+/** Until the scope closes, which cuts what is open: it leads to an engine that has ended. Fails when it cannot listen there. */
+const forwarding = ({ host, port }: Place): Effect.Effect<Forwarding, Error, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.callback<Forwarder, Error>((resume) => {
+        const forwarder = new Forwarder()
+        forwarder.server.once("error", (error) => resume(Effect.fail(error)))
+        forwarder.server.listen({ exclusive: true, host, port }, () => resume(Effect.succeed(forwarder)))
+      }),
+      (forwarder) => forwarder.close
+    ),
+    (forwarder) => ({ leadTo: (place) => forwarder.leadTo(place) })
+  )
+
+interface Follower {
+  /** `seen`: the engine that dials, undefined where nobody does. */
+  readonly follow: (seen: Pick<Seen, "address" | "host"> | undefined) => Effect.Effect<void>
+}
+
+/** Begins to listen once another engine does, and leads to whichever dials. */
+export const following = (own: Place, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.scope
+    let started: Forwarding | "impossible" | undefined
+    const start = Scope.provide(forwarding(own), scope).pipe(
+      Effect.flatMap((begun) => Effect.sync(() => void (started = begun))),
+      Effect.catch((error) => {
+        started = "impossible"
+        return Effect.logWarning("this engine does not pass requests on while it stands by: its port is taken").pipe(
+          Effect.annotateLogs({ why: error.message })
+        )
+      })
+    )
+    return {
+      follow: Effect.fnUntraced(function* (seen) {
+        const place = placeOf(seen, hostname)
+        // Any port would be one that nobody knows.
+        if (place !== undefined && started === undefined && own.port !== 0) yield* start
+        if (started !== undefined && started !== "impossible") started.leadTo(place)
+      })
+    }
+  })
+
+const placeOf = (seen: Pick<Seen, "address" | "host"> | undefined, hostname: string): Place | undefined => {
+  const [, host, port] = /^(.+):(\d+)$/.exec(seen?.address ?? "") ?? []
+  if (host === undefined || (isLoopback(host) && seen?.host !== hostname)) return undefined
+  return { host, port: Number(port) }
+}
+const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host)
+
+class Forwarder {
+  readonly server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#pass(client))
+  readonly #open = new Set<Socket>()
+  #place: Place | undefined
+
+  leadTo(place: Place | undefined): void {
+    this.#place = place
+  }
+
+  readonly close = Effect.callback<void>((resume) => {
+    this.server.close(() => resume(Effect.void))
+    for (const socket of this.#open) socket.destroy()
+  })
+
+  #pass(client: Socket): void {
+    this.#keep(client)
+    if (this.#place === undefined) return void client.end(refusal)
+    const engine = connect({ ...this.#place, allowHalfOpen: true, noDelay: true })
+    this.#keep(engine)
+    const late = setTimeout(() => engine.destroy(new Error("no engine there")), CONNECT_MILLIS)
+    const isLost = () => {
+      clearTimeout(late)
+      client.end(refusal)
+    }
+    engine.once("error", isLost)
+    engine.once("connect", () => {
+      clearTimeout(late)
+      engine.off("error", isLost)
+      pipeline(client, engine, () => engine.destroy())
+      pipeline(engine, client, () => client.destroy())
+    })
+  }
+
+  #keep(socket: Socket): void {
+    this.#open.add(socket)
+    socket.on("error", () => {})
+    socket.once("close", () => this.#open.delete(socket))
+  }
+}
