@@ -126,7 +126,7 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 // Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider. The attempts are locked in the
-// same order as by their ends.
+// same order as by their ends. The contact's row stays as it is: lists read from the attempt that its call is up.
 const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
   const callIds = answers.map(({ callId }) => callId)
   return sql`
@@ -135,17 +135,11 @@ const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
         ${answers.map(({ endpoint }) => endpoint ?? "")}::text[]) AS told (id, answered_at, endpoint)
     ), locked AS MATERIALIZED (
       SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
-    ), answered AS (
-      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
-        endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
-      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND state = 'sent'
-      RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
     )
-    UPDATE contacts SET state = 'in_call' FROM answered
-    WHERE contacts.campaign_id = ANY (ARRAY(SELECT campaign_id FROM answered)) AND contacts.row_no = ANY (ARRAY(SELECT row_no FROM answered))
-      AND contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
-    Effect.asVoid
-  )
+    UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
+      endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
+    FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND state = 'sent'
+      AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(Effect.asVoid)
 }
 
 // Does not wait for the disk either: the local journal has the id too. An attempt that is over keeps it, for the calls that appear late.
