@@ -134,11 +134,11 @@ const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
       SELECT * FROM unnest(${callIds}::uuid[], ${answers.map(({ answeredAt }) => answeredAt)}::float8[],
         ${answers.map(({ endpoint }) => endpoint ?? "")}::text[]) AS told (id, answered_at, endpoint)
     ), locked AS MATERIALIZED (
-      SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
+      SELECT id, state FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
     )
     UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
       endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
-    FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND state = 'sent'
+    FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked WHERE state = 'sent')) AND attempts.id = told.id
       AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(Effect.asVoid)
 }
 

@@ -83,7 +83,7 @@ const counted = ({ database: { sql } }: ClaimPlace) =>
   Effect.promise(async () => {
     const [row] = await sql<Array<{ calls: number; millis: number; blocks: number }>>`
       SELECT calls::float8, total_exec_time AS millis, (shared_blks_hit + shared_blks_read)::float8 AS blocks FROM pg_stat_statements
-      WHERE query LIKE '%INSERT INTO attempts%' AND query LIKE '%INSERT INTO runs%' ORDER BY calls DESC LIMIT 1`
+      WHERE query LIKE '%INSERT INTO attempts%' AND query NOT LIKE '%pg_stat_statements%' ORDER BY calls DESC LIMIT 1`
     return row ?? { blocks: 0, calls: 0, millis: 0 }
   })
 
