@@ -9,6 +9,7 @@ import { stopContacts } from "#core/contact/OptOutStore.ts"
 import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { NewAttempt } from "./Attempt.ts"
 import { CallUnsettled } from "./CallRequest.ts"
+import type { ClaimStart, Look } from "./ClaimStarts.ts"
 import { CallNotPlaced, type SingleCall } from "./Dialer.ts"
 import { NumberInCall } from "./NumberHold.ts"
 import { type InitialContext, reservedNames } from "#core/run/RunRecord.ts"
@@ -50,6 +51,16 @@ export interface Claimed {
 
 type Sql = SqlClient.SqlClient
 
+interface ClaimRow extends Pick<Claimed, "attempts" | "owned"> {
+  /** Chosen, but not dialed. */
+  readonly lost: number
+  readonly optedOut: number
+  readonly nextDueAt: number | null
+  /** Of the last fresh contact, and of the last retry, that were chosen. */
+  readonly lastRow: number | null
+  readonly lastDueAt: number | null
+}
+
 /** How many due retries, and how many fresh contacts, are checked at once for numbers that are in a call. */
 const REACH = 200
 
@@ -90,15 +101,11 @@ export const recording = (
 // A contact's number is rarely in another call. The conflict shows when the attempt is inserted, and the contact is parked afterwards.
 // Claims of several campaigns lock rows in the same order, so they cannot deadlock: first the contacts (only their own campaign's), then
 // the numbers that they take, ordered by number, and last the campaign's counters.
-export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
+//
+// `look` says how much of the indexes a claim may skip.
+export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim, look: Look) {
   const wanted = claim.callIds.length
-  const [row] = yield* sql<{
-    readonly owned: boolean
-    readonly attempts: Claimed["attempts"]
-    readonly lost: number
-    readonly optedOut: number
-    readonly nextDueAt: number | null
-  }>`
+  const [row] = yield* sql<ClaimRow>`
     WITH owned AS MATERIALIZED (
       SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns
       WHERE id = ${claim.campaignId}::int AND state = 'running'
@@ -106,11 +113,11 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
     ), waiting AS MATERIALIZED (
       SELECT row_no, due_at, phone_number, retries_used FROM contacts
       WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
-        AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
+        AND due_at >= to_timestamp(${look.start.dueAt}::float8 / 1000) AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
       ORDER BY due_at, row_no LIMIT ${wanted}::int FOR UPDATE SKIP LOCKED
     ), fresh AS MATERIALIZED (
       SELECT row_no, phone_number, retries_used FROM contacts
-      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number AND row_no > ${look.start.row}::int
       ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting) FOR UPDATE SKIP LOCKED
     ), chosen AS MATERIALIZED (
       SELECT row_no, phone_number, retries_used, (row_number() OVER (ORDER BY due_at NULLS LAST, row_no))::int AS place
@@ -147,6 +154,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
           AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
+      (SELECT max(row_no) FROM fresh) AS last_row, (SELECT extract(epoch FROM max(due_at))::float8 * 1000 FROM waiting) AS last_due_at,
       coalesce((SELECT jsonb_agg(jsonb_build_object(
           'callId', attempted.id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
           'agentDefinitionId', recorded.agent_definition_id, 'telephonyConfigurationId', ${claim.telephonyConfigurationId}::int,
@@ -154,12 +162,25 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
           'callerNumber', attempted.caller_number,
           'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
-  const { attempts, lost, nextDueAt, optedOut, owned } = row ?? { attempts: [], lost: 0, nextDueAt: null, optedOut: 0, owned: false }
+  const { attempts, lost, nextDueAt, optedOut, owned } = row ?? noRow
   if (optedOut > 0) yield* stopContacts(sql, claim)
   if (lost > optedOut) yield* parkBlocked(sql, claim)
-  // There may be others behind the contacts that were passed over, and numbers that were in calls may be free by now.
-  return { owned, attempts, more: attempts.length === wanted || lost > 0, nextDueAt: nextDueAt ?? undefined }
+  const isShort = attempts.length + lost < wanted
+  if (isShort) look.over()
+  else if (lost === 0) look.reached(reachedBy(claim, row ?? noRow))
+  // There may be others behind the contacts that were passed over, and numbers that were in calls may be free by now. A claim that was short
+  // of contacts may have begun behind some.
+  const more = attempts.length === wanted || lost > 0 || (owned && isShort && !look.isFromBeginning)
+  return { owned, attempts, more, nextDueAt: nextDueAt ?? undefined }
 })
+const noRow: ClaimRow = { attempts: [], lastDueAt: null, lastRow: null, lost: 0, nextDueAt: null, optedOut: 0, owned: false }
+
+// Fresh contacts are claimed once no retry is due. Otherwise the last of several that were due at the same moment may be left: a millisecond
+// earlier, because a number of milliseconds does not name a time of the database exactly.
+const reachedBy = ({ now }: Claim, { lastDueAt, lastRow }: ClaimRow): Partial<ClaimStart> => {
+  if (lastRow !== null) return { dueAt: now, row: lastRow }
+  return lastDueAt === null ? {} : { dueAt: lastDueAt - 1 }
+}
 
 // Marks both the contacts and the attempts that hold their numbers, so that the end of such an attempt finds the campaigns that wait for it.
 // The attempt's row is locked while the contacts are marked: its end comes either before, and then they do not wait, or after, and then it

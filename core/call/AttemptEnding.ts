@@ -81,6 +81,7 @@ const toldOf = ({ callId, decided, end }: DecidedEnd) => {
 }
 
 // Attempts, runs and contacts are found by arrays, not by joins: the planner does not know how few ends there are, and would read whole tables.
+// The states of attempts are read with their locks: asked for in the update, they would make it look for these few among all that are live.
 // Locks are taken in one order, here and in a claim: first campaigns by id, and then attempts by their numbers.
 export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArray<DecidedEnd>) {
   // Of an attempt that is ended twice, the first end counts.
@@ -96,7 +97,7 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
       SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
       WHERE id = ANY (ARRAY(SELECT campaign_id FROM attempts WHERE id = ANY (${callIds}::uuid[]))) ORDER BY id FOR UPDATE
     ), locked AS MATERIALIZED (
-      SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) AND (SELECT count(*) FROM settings) IS NOT NULL
+      SELECT id, state FROM attempts WHERE id = ANY (${callIds}::uuid[]) AND (SELECT count(*) FROM settings) IS NOT NULL
       ORDER BY phone_number FOR UPDATE
     ), ended AS (
       UPDATE attempts SET state = 'ended', outcome = told.outcome, hangup_cause = told.cause,
@@ -107,7 +108,7 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
         breaker_failure = CASE WHEN campaign_id IS NOT NULL AND EXISTS (SELECT 1 FROM settings
           WHERE settings.id = campaign_id AND settings.state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)
           THEN told.is_failure END
-      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND attempts.state IN ('intent', 'sent', 'answered')
+      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked WHERE state IN ('intent', 'sent', 'answered'))) AND attempts.id = told.id
         AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM settings
           WHERE settings.id = campaign_id AND settings.settings_version = told.settings_version))
       RETURNING attempts.id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by

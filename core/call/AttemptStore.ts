@@ -8,9 +8,11 @@ import { completionEntry, intoCampaignLog } from "#core/CampaignLog.ts"
 import { stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
 import type { NumberOptedOut } from "#core/contact/OptOut.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { beginSingle, type Claim, claimContacts, type Claimed } from "./AttemptBeginning.ts"
 import type { CallUnsettled } from "./CallRequest.ts"
+import { ClaimStarts } from "./ClaimStarts.ts"
 import { type DecidedEnd, finish, type Finished } from "./AttemptEnding.ts"
 import type { CallNotPlaced, SingleCall } from "./Dialer.ts"
 import { liveAttempts, liveIds } from "./liveAttempts.ts"
@@ -81,17 +83,29 @@ export class AttemptStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const wake = yield* WakeWaiting
+      const starts = new ClaimStarts()
       /** Wakes the campaigns that wait for the numbers that the statement has released. */
       const waking = <A extends { readonly freed: ReadonlyArray<CampaignId> }, E>(statement: Effect.Effect<A, E>) =>
-        Effect.orDie(Effect.tap(statement, ({ freed }) => (freed.length === 0 ? Effect.void : Effect.sync(() => wake(freed)))))
+        Effect.tap(Effect.orDie(statement), ({ freed }) => {
+          if (freed.length === 0) return Effect.void
+          return Effect.sync(() => {
+            starts.forget(freed)
+            wake(freed)
+          })
+        })
       return {
-        claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
+        claim: (claim) =>
+          Effect.orDie(Effect.flatMap(SteadyTime.now, (now) => claimContacts(sql, claim, starts.look(claim.campaignId, now, claim.now)))),
         begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
         answered: (answers) => Effect.orDie(markAnswered(sql, answers)),
         named: (names) => Effect.orDie(markNamed(sql, names)),
         hasOther: (callId, configurationIds, providerCallId) => Effect.orDie(hasOther(sql, callId, configurationIds, providerCallId)),
-        undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
+        undo: (callId, now, breakerEntry) =>
+          Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ returnedTo, undone }) => {
+            if (returnedTo !== null) starts.forget([returnedTo])
+            return undone
+          }),
         finish: (ends) => Effect.map(waking(finish(sql, ends)), ({ finished }) => finished),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
         outlived: Effect.orDie(NumberHold.outlived(sql)),
@@ -112,7 +126,7 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 // Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider. The attempts are locked in the
-// same order as by their ends.
+// same order as by their ends. The contact's row stays as it is: lists read from the attempt that its call is up.
 const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
   const callIds = answers.map(({ callId }) => callId)
   return sql`
@@ -120,18 +134,12 @@ const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
       SELECT * FROM unnest(${callIds}::uuid[], ${answers.map(({ answeredAt }) => answeredAt)}::float8[],
         ${answers.map(({ endpoint }) => endpoint ?? "")}::text[]) AS told (id, answered_at, endpoint)
     ), locked AS MATERIALIZED (
-      SELECT id FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
-    ), answered AS (
-      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
-        endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
-      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked)) AND attempts.id = told.id AND state = 'sent'
-      RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
+      SELECT id, state FROM attempts WHERE id = ANY (${callIds}::uuid[]) ORDER BY phone_number FOR UPDATE
     )
-    UPDATE contacts SET state = 'in_call' FROM answered
-    WHERE contacts.campaign_id = ANY (ARRAY(SELECT campaign_id FROM answered)) AND contacts.row_no = ANY (ARRAY(SELECT row_no FROM answered))
-      AND contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
-    Effect.asVoid
-  )
+    UPDATE attempts SET state = 'answered', answered_at = to_timestamp(told.answered_at / 1000),
+      endpoint = coalesce(nullif(told.endpoint, ''), attempts.endpoint)
+    FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked WHERE state = 'sent')) AND attempts.id = told.id
+      AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(Effect.asVoid)
 }
 
 // Does not wait for the disk either: the local journal has the id too. An attempt that is over keeps it, for the calls that appear late.
@@ -156,7 +164,7 @@ const hasOther = (sql: Sql, callId: CallId, configurationIds: ReadonlyArray<Tele
 // A retry is claimed under the rules of that moment. If they change while it is claimed, it is judged here, under the lock that the change
 // takes as well: otherwise it would wait again and be dialed although it is ruled out. A paused campaign judges its retries when it resumes.
 const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
-  sql<{ readonly undone: boolean; readonly freed: ReadonlyArray<CampaignId> }>`
+  sql<{ readonly undone: boolean; readonly returnedTo: CampaignId | null; readonly freed: ReadonlyArray<CampaignId> }>`
     WITH ruled AS MATERIALIZED (
       SELECT id, state = 'running' AS is_running, retry_config FROM campaigns
       WHERE id = (SELECT campaign_id FROM attempts WHERE id = ${callId}::uuid) FOR NO KEY UPDATE
@@ -187,6 +195,6 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
       UPDATE campaign_dials SET executed_count = executed_count - 1, processed_rows = processed_rows - (undone.number = 1)::int
       FROM undone WHERE campaign_dials.campaign_id = undone.campaign_id
     ), ${freeing(sql, "undone")}
-    SELECT EXISTS (SELECT FROM undone) AS undone, ${freedBy(sql, "undone", [callId])}`.pipe(
-    Effect.map(([row]) => row ?? { freed: [], undone: false })
+    SELECT EXISTS (SELECT FROM undone) AS undone, (SELECT id FROM ruled) AS returned_to, ${freedBy(sql, "undone", [callId])}`.pipe(
+    Effect.map(([row]) => row ?? { freed: [], returnedTo: null, undone: false })
   )

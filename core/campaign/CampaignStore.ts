@@ -186,12 +186,14 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
     SELECT state, telephony_configuration_id, source_sync FROM campaigns
     WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows[0]))
 
-/** Contacts that are still to be called at an extension. */
+/** Contacts that are still to be called at an extension. One whose call is up has been called, although its row says `dialing`. */
 export const extensionsToCall = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<{ readonly rowNo: number; readonly phoneNumber: string }>`
     SELECT row_no, phone_number FROM contacts
     WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state IN ('pending', 'retry_wait', 'dialing')
-      AND phone_number NOT LIKE '+%' ORDER BY row_no`
+      AND phone_number NOT LIKE '+%' AND NOT (state = 'dialing' AND row_no = ANY (ARRAY(
+        SELECT row_no FROM attempts WHERE campaign_id = ${id} AND state = 'answered')))
+    ORDER BY row_no`
 
 /** Fails waiting retries that the settings no longer allow, without a dial. A retry that was not dialed is not counted as one. */
 export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: CampaignId) => sql`

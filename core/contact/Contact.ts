@@ -9,6 +9,9 @@
  *     failed <--an operator says whether the person was reached--> completed
  *
  * The statements that record attempts make these moves; the journey tests check that there are no others.
+ *
+ * `in_call` is what lists show: the row says `dialing` until the end is recorded, and the live attempt says that it is `answered`. So an answer
+ * writes one row instead of two. Rows that engines of earlier releases have written say `in_call` themselves.
  */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { AgentId, RunId } from "#core/Id.ts"

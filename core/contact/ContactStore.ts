@@ -4,7 +4,7 @@ import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Row } from "#core/Row.ts"
 import type { ContactRow } from "./ContactCsv.ts"
-import type { Contact, ContactSelection } from "./Contact.ts"
+import type { Contact, ContactSelection, ContactState } from "./Contact.ts"
 
 /** A contact's own greeting is part of its context, where the API shows it. */
 const contextOf = ({ context, greetingOverride }: ContactRow): string => {
@@ -38,6 +38,18 @@ const contactOf = ({ agentId, runId, ...row }: ListedRow): Contact => ({
   run: runId === null || agentId === null ? undefined : { id: runId, agentId }
 })
 
+/** What an outsider sees of a contact's state; `newest` is its newest attempt. */
+const shownState = (sql: SqlClient.SqlClient) =>
+  sql.literal("CASE WHEN c.state = 'dialing' AND newest.attempt_state = 'answered' THEN 'in_call' ELSE c.state END")
+
+/** Contacts whose calls are under way are found by these calls, which are few, however many contacts there are. */
+const isShownAs = (sql: SqlClient.SqlClient, id: CampaignId, state: ContactState) =>
+  state === "dialing" || state === "in_call"
+    ? sql`c.state IN ('dialing', 'in_call') AND c.row_no = ANY (ARRAY(
+        SELECT row_no FROM attempts WHERE campaign_id = ${id} AND state IN ('intent', 'sent', 'answered')
+          AND (state = 'answered') = ${state === "in_call"}::bool))`
+    : sql`c.state = ${state}`
+
 /** Undefined if the organization has no such campaign. */
 export const list = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -50,15 +62,16 @@ export const list = Effect.fnUntraced(function* (
   const chosen = sql.and([
     sql`c.organization_id = ${organizationId} AND c.campaign_id = ${id}`,
     ...(after === undefined ? [] : [sql`c.row_no > ${after}::int`]),
-    ...(state === undefined ? [] : [sql`c.state = ${state}`]),
+    ...(state === undefined ? [] : [isShownAs(sql, id, state)]),
     // Written as in the index, so that the index is used.
     ...(outcome === undefined ? [] : [outcome === "unknown" ? sql`c.last_outcome = 'unknown'` : sql`c.last_outcome = ${outcome}`]),
     ...(reached === undefined ? [] : [sql`c.reached IS NOT DISTINCT FROM ${reached}::bool`])
   ])
   const rows = yield* sql<ListedRow>`
-    SELECT c.row_no, c.phone_number, c.state, c.retries_used, c.last_outcome, c.stop_reason, c.due_at, c.reached, newest.run_id, newest.agent_id
+    SELECT c.row_no, c.phone_number, ${shownState(sql)} AS state, c.retries_used, c.last_outcome, c.stop_reason, c.due_at, c.reached,
+      newest.run_id, newest.agent_id
     FROM contacts c LEFT JOIN LATERAL (
-      SELECT r.id AS run_id, r.agent_id FROM attempts a JOIN runs r ON r.attempt_id = a.id
+      SELECT r.id AS run_id, r.agent_id, a.state AS attempt_state FROM attempts a JOIN runs r ON r.attempt_id = a.id
       WHERE a.campaign_id = c.campaign_id AND a.row_no = c.row_no ORDER BY a.number DESC, a.created_at DESC LIMIT 1
     ) newest ON true
     WHERE ${chosen} ORDER BY c.row_no LIMIT ${limit}::int`

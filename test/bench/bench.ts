@@ -14,6 +14,7 @@ import { parseArgs } from "node:util"
 import { actors } from "./actors.ts"
 import { amd } from "./amd.ts"
 import type { Benchmark } from "./Benchmark.ts"
+import { claim } from "./claim.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { failover } from "./failover.ts"
@@ -52,6 +53,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   voiceCapacityMade,
   originateHttp,
   statements,
+  claim,
   create,
   progress,
   listsOfRuns,

@@ -1,4 +1,4 @@
-/** What a claim reads: neither all calls that are up, nor all contacts that wait for their numbers. */
+/** What the steps of a call read: neither all calls that are up, nor, in a claim, all contacts that wait for their numbers. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -6,7 +6,7 @@ import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 import { ours } from "./services.ts"
 
-const { claim, config, ids, run, running, undone, withStore } = await installClaims(t)
+const { claim, config, ended, ids, run, running, undone, withStore } = await installClaims(t)
 
 t.test(
   "given a campaign that is the first of its engine, when hundreds of its calls are up and it claims the next contact, then it does not read through them",
@@ -33,6 +33,40 @@ t.test(
       })
     )
     t.ok(blocks < 20 * 20, `${blocks} blocks for twenty claims`)
+  }
+)
+
+t.test(
+  "given thousands of calls that are over and hundreds that are up, when calls are answered and end, then nothing reads through them",
+  async (t) => {
+    const steps = 20
+    const blocks = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, state, ended_at)
+        SELECT gen_random_uuid(), ${ours}::int, ${config.id}::int, 'there', 'ended', now() FROM generate_series(1, 5000)`
+        const campaign = yield* running(numbersOf(600, "+1210"))
+        // While none of its calls is up: the planner takes live calls for rare.
+        yield* sql`VACUUM ANALYZE attempts, contacts`.unprepared
+        for (let i = 0; i < 12; i++) yield* claim(campaign, ids(50))
+        const touched = Effect.gen(function* () {
+          yield* sql`SELECT pg_stat_force_next_flush()`
+          const [row] = yield* sql<{ readonly blocks: number }>`
+          SELECT (heap_blks_hit + heap_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'attempts'`
+          return row?.blocks ?? 0
+        })
+        const live = (yield* withStore((store) => store.live)).map(({ callId }) => callId)
+        const before = yield* touched
+        for (const callId of live.slice(0, steps)) {
+          yield* withStore((store) => store.answered([{ callId, answeredAt: Date.now(), endpoint: undefined }]))
+          yield* ended(callId)
+        }
+        const after = yield* touched
+        for (const callId of live.slice(steps)) yield* undone(callId)
+        return after - before
+      })
+    )
+    t.ok(blocks < 30 * steps, `${blocks} blocks for ${steps} calls`)
   }
 )
 

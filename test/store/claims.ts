@@ -29,12 +29,11 @@ export const installClaims = async (t: Test) => {
   const listOf = (numbers: ReadonlyArray<string>) => `phone_number,first_name\n${numbers.map((number) => `${number},Ada\n`).join("")}`
 
   const woken: Array<CampaignId> = []
-  /** The store as the engine has it, with an ear for whom it wakes. */
-  const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) =>
-    Effect.flatMap(AttemptStore, use).pipe(
-      Effect.provide(AttemptStore.layer),
-      Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns))
-    )
+  /** One for all, as the engine has it, with an ear for whom it wakes. */
+  const store = await run(
+    Effect.provide(AttemptStore, AttemptStore.layer).pipe(Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns)))
+  )
+  const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) => use(store)
 
   const running = (numbers: ReadonlyArray<string>) =>
     Effect.gen(function* () {
@@ -65,9 +64,9 @@ export const installClaims = async (t: Test) => {
       })
     )
   /** As a campaign's owner does, who claims again while there may be more: the first claim finds who is to be passed over. */
-  const claimBehind = Effect.fnUntraced(function* (campaign: Running, callIds: ReadonlyArray<CallId>) {
-    const found = yield* claim(campaign, callIds)
-    return found.attempts.length > 0 || !found.more ? found : yield* claim(campaign, callIds)
+  const claimBehind = Effect.fnUntraced(function* (...wanted: Parameters<typeof claim>) {
+    const found = yield* claim(...wanted)
+    return found.attempts.length > 0 || !found.more ? found : yield* claim(...wanted)
   })
   const ended = (callId: CallId, outcome: Outcome = "answered") =>
     withStore((store) =>

@@ -19,7 +19,7 @@ t.test("given two campaigns with the same list", async (t) => {
       Effect.gen(function* () {
         const a = yield* claim(first, ids(2))
         const b = yield* claimBehind(second, ids(2))
-        return { a, b, idle: yield* claim(second, ids(2)), waits: yield* waiting(second) }
+        return { a, b, idle: yield* claimBehind(second, ids(2)), waits: yield* waiting(second) }
       })
     )
     t.strictSame(dialed(a), numbers.slice(0, 2))
@@ -182,7 +182,7 @@ t.test("given retries whose contacts have seen numbers of ours before", async (t
   const again = (usable: Claim["usable"]) =>
     run(
       Effect.gen(function* () {
-        const found = yield* claim(campaign, ids(3), { callers: [third, third, third], usable })
+        const found = yield* claimBehind(campaign, ids(3), { callers: [third, third, third], usable })
         for (const { callId } of found.attempts) yield* undone(callId)
         return found
       })

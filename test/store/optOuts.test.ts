@@ -59,7 +59,7 @@ t.test("given a campaign for four people", async (t) => {
           WHERE campaign_id = ${campaign.id} AND state = 'completed'`
           yield* sql`UPDATE campaigns SET state = 'running', completed_rows = 0, retries_queued = 2 WHERE id = ${campaign.id}`
           yield* optOut([third])
-          return { again: yield* claim(campaign, ids(2)), contacts: yield* contactsOf(campaign) }
+          return { again: yield* claimBehind(campaign, ids(2)), contacts: yield* contactsOf(campaign) }
         })
       )
       t.strictSame(dialed(again), [fourth])

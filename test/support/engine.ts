@@ -328,11 +328,12 @@ export const attemptsOf = (sql: Witness, id: number) =>
 /** Without those that were given back before anything was sent, which a busy machine has more of. */
 export const placedBy = async (sql: Witness, id: number) => (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
 
-/** How many contacts are in each state. */
+/** How many contacts are in each state, as the API shows it. */
 export const contactStates = async (sql: Witness, id: number): Promise<Readonly<Record<string, number>>> => {
-  const rows = await sql<
-    Array<{ state: string; count: number }>
-  >`SELECT state, count(*)::int FROM contacts WHERE campaign_id = ${id} GROUP BY state`
+  const rows = await sql<Array<{ state: string; count: number }>>`
+    SELECT CASE WHEN c.state = 'dialing' AND a.id IS NOT NULL THEN 'in_call' ELSE c.state END AS state, count(*)::int
+    FROM contacts c LEFT JOIN attempts a ON a.campaign_id = c.campaign_id AND a.row_no = c.row_no AND a.state = 'answered'
+    WHERE c.campaign_id = ${id} GROUP BY 1`
   return Object.fromEntries(rows.map(({ count, state }) => [state, count]))
 }
 

@@ -1,0 +1,74 @@
+/**
+ * Where the next claim of a campaign begins to look. Contacts that were claimed leave dead entries at the front of the indexes in which claims
+ * look. Every claim would read past all of them until a vacuum has removed them: of a million contacts two hundred thousand, and while a dump is
+ * made, whatever is claimed meanwhile.
+ *
+ * What is remembered here spares the claim that way. It is no truth: what makes a contact claimable again makes this process forget, a claim
+ * that finds too few contacts is followed by one from the beginning, and so is any after `LOOK_BACK_MILLIS`.
+ */
+import type { CampaignId } from "#core/Id.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
+
+/** The beginning: no contact lies before these. */
+const first = { row: 0, dueAt: 0 }
+/** A contact that becomes claimable without a word to this process waits no longer than that. */
+const LOOK_BACK_MILLIS = 60_000
+const MOST_CAMPAIGNS = 1000
+
+export interface ClaimStart {
+  /** No contact up to this row is fresh. */
+  readonly row: number
+  /** No retry that was due before this is waiting; epoch milliseconds. */
+  readonly dueAt: number
+}
+
+interface Kept {
+  start: ClaimStart
+  readonly since: SteadyMillis
+}
+
+/** One claim. What it says has no effect if the campaign was forgotten meanwhile. */
+export interface Look {
+  readonly start: ClaimStart
+  readonly isFromBeginning: boolean
+  /** The next claim begins there. */
+  readonly reached: (start: Partial<ClaimStart>) => void
+  /** It found fewer contacts than it was to claim. */
+  readonly over: () => void
+}
+
+export class ClaimStarts {
+  readonly #kept = new Map<CampaignId, Kept>()
+
+  /** `dueBy`: retries that were due by then are claimed; epoch milliseconds. */
+  look(id: CampaignId, now: SteadyMillis, dueBy: number): Look {
+    const kept = this.#current(id, now, dueBy)
+    return {
+      start: kept.start,
+      isFromBeginning: kept.start.row === first.row && kept.start.dueAt === first.dueAt,
+      reached: (start) => {
+        kept.start = { ...kept.start, ...start }
+      },
+      over: () => {
+        kept.start = first
+      }
+    }
+  }
+
+  /** The next claims of these campaigns look from the beginning. */
+  forget(ids: ReadonlyArray<CampaignId>): void {
+    for (const id of ids) this.#kept.delete(id)
+  }
+
+  #current(id: CampaignId, now: SteadyMillis, dueBy: number): Kept {
+    const known = this.#kept.get(id)
+    // After the wall clock was set back, retries fall due before those that were claimed.
+    if (known !== undefined && now - known.since < LOOK_BACK_MILLIS && known.start.dueAt <= dueBy) return known
+    const kept: Kept = { start: first, since: now }
+    this.#kept.delete(id)
+    this.#kept.set(id, kept)
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > MOST_CAMPAIGNS && oldest !== undefined) this.#kept.delete(oldest)
+    return kept
+  }
+}

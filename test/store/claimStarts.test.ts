@@ -1,0 +1,157 @@
+/** Claims begin where the last one ended: what they do not read again, and whom they do not miss. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { witness } from "#test/support/postgres.ts"
+import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
+
+const { claim, database, ended, ids, newId, run, running, undone, withStore } = await installClaims(t)
+
+const giveBack = Effect.flatMap(
+  withStore((store) => store.live),
+  (left) => Effect.forEach(left, ({ callId }) => undone(callId), { discard: true })
+)
+/** Claims and ends one call after another. */
+const call = Effect.fnUntraced(function* (campaign: Running, count: number) {
+  for (let called = 0; called < count; called++) {
+    const { attempts } = yield* claim(campaign, ids(1))
+    for (const { callId } of attempts) yield* ended(callId)
+  }
+})
+/** The contact waits for a retry that has been due for so many seconds. */
+const retryDue = ({ id }: Running, row: number, seconds: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy',
+      due_at = now() - ${seconds}::int * interval '1 second' WHERE campaign_id = ${id} AND row_no = ${row}`
+  )
+
+t.test("given hundreds of calls since somebody began to read the database, then a claim does not read past their contacts", async (t) => {
+  const reader = witness(database.url)
+  t.teardown(() => reader.end())
+  const blocks = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbersOf(1000, "+1401"))
+      yield* sql`VACUUM ANALYZE`.unprepared
+      const held = yield* Effect.promise(() => reader.reserve())
+      yield* Effect.promise(() => held`BEGIN ISOLATION LEVEL REPEATABLE READ`)
+      yield* Effect.promise(() => held`SELECT count(*) FROM campaigns`)
+      yield* call(campaign, 600)
+      const touched = Effect.gen(function* () {
+        yield* sql`SELECT pg_stat_force_next_flush()`
+        const [row] = yield* sql<{ readonly blocks: number }>`
+          SELECT (heap_blks_hit + heap_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'contacts'`
+        return row?.blocks ?? 0
+      })
+      const before = yield* touched
+      for (let i = 0; i < 20; i++) yield* claim(campaign, ids(1))
+      const after = yield* touched
+      yield* Effect.promise(() => held`ROLLBACK`)
+      held.release()
+      yield* giveBack
+      return after - before
+    })
+  )
+  t.ok(blocks < 15 * 20, `${blocks} blocks for twenty claims`)
+})
+
+t.test("given claims in the order of the list, when a contact is given back, then it is the next one", async (t) => {
+  const numbers = numbersOf(6, "+1402")
+  const next = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbers)
+      const returned = newId()
+      yield* claim(campaign, [returned])
+      yield* claim(campaign, ids(2))
+      yield* undone(returned)
+      const claimed = dialed(yield* claim(campaign, ids(2)))
+      yield* giveBack
+      return claimed
+    })
+  )
+  t.strictSame(next, [numbers[0], numbers[3]])
+})
+
+t.test("given retries in the order in which they are due, when one is given back, then it is the next one", async (t) => {
+  const numbers = numbersOf(5, "+1403")
+  const next = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbers)
+      for (const row of [2, 3, 4, 5]) yield* retryDue(campaign, row, 100 - row)
+      const returned = newId()
+      yield* claim(campaign, [returned])
+      yield* claim(campaign, ids(1))
+      yield* undone(returned)
+      const claimed = dialed(yield* claim(campaign, ids(3)))
+      yield* giveBack
+      return claimed
+    })
+  )
+  t.strictSame(next, [numbers[0], numbers[2], numbers[3]])
+})
+
+t.test("given retries that are due at the same moment, then each is claimed in its turn", async (t) => {
+  const numbers = numbersOf(4, "+1404")
+  const claims = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbers)
+      for (const row of [2, 3, 4, 5]) yield* retryDue(campaign, row, 0)
+      yield* sql`UPDATE contacts SET due_at = '2026-01-01T00:00:00.123457Z' WHERE campaign_id = ${campaign.id}`
+      const claims = yield* Effect.forEach([1, 2, 3, 4], () => Effect.map(claim(campaign, ids(1)), dialed))
+      yield* giveBack
+      return claims.flat()
+    })
+  )
+  t.strictSame(claims, numbers)
+})
+
+t.test("given a number that was in a call, when that call ends, then its contact is the next one", async (t) => {
+  const numbers = numbersOf(6, "+1405")
+  const next = await run(
+    Effect.gen(function* () {
+      const other = yield* running(numbers.slice(0, 1))
+      const holding = newId()
+      yield* claim(other, [holding])
+      const campaign = yield* running(numbers)
+      yield* claim(campaign, ids(1))
+      yield* claim(campaign, ids(2))
+      yield* ended(holding)
+      const claimed = dialed(yield* claim(campaign, ids(2)))
+      yield* giveBack
+      return claimed
+    })
+  )
+  t.strictSame(next, [numbers[0], numbers[3]])
+})
+
+t.test("given a contact that becomes pending again without a word, when there is no other, then it is found", async (t) => {
+  const numbers = numbersOf(3, "+1406")
+  const found = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbers)
+      yield* call(campaign, 2)
+      yield* sql`UPDATE contacts SET state = 'pending' WHERE campaign_id = ${campaign.id} AND row_no = 2`
+      const [behind, last] = [yield* claim(campaign, ids(2)), yield* claim(campaign, ids(2))]
+      const none = yield* claim(campaign, ids(2))
+      yield* giveBack
+      return { behind: dialed(behind), last: dialed(last), more: [behind.more, last.more, none.more] }
+    })
+  )
+  t.strictSame(found, { behind: [numbers[2]], last: [numbers[0]], more: [true, false, false] })
+})
+
+t.test("given a campaign that another engine owns, then its claim finds nothing, and there is no more to claim", async (t) => {
+  const claimed = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbersOf(3, "+1407"))
+      yield* claim(campaign, ids(1))
+      const refused = yield* claim({ ...campaign, dialEpoch: campaign.dialEpoch - 1 }, ids(1))
+      yield* giveBack
+      return refused
+    })
+  )
+  t.match(claimed, { attempts: [], more: false, owned: false })
+})

@@ -1,0 +1,153 @@
+/** Contacts whose calls are up: their rows do not say so, and whoever looks sees it all the same. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { extensionsToCall } from "#core/campaign/CampaignStore.ts"
+import type { ContactState } from "#core/contact/Contact.ts"
+import type { CallId } from "#core/Id.ts"
+import { installClaims, numbersOf, type Running } from "./claims.ts"
+import { ours } from "./services.ts"
+
+const { claim, ended, newId, run, running, undone, withStore } = await installClaims(t)
+
+const rowsAs = (campaign: Running, state?: ContactState, after?: number) =>
+  Effect.map(
+    Campaigns.use((_) => _.contacts(ours, campaign.id, { after, limit: 100, outcome: undefined, reached: undefined, state })),
+    (contacts) => contacts.map((contact) => [contact.rowNo, contact.state] as const)
+  )
+const stored = ({ id }: Running) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`, (rows) =>
+      rows.map(({ state }) => state)
+    )
+  )
+const answered = (callIds: ReadonlyArray<CallId>) =>
+  withStore((store) => store.answered(callIds.map((callId) => ({ callId, answeredAt: Date.now(), endpoint: undefined }))))
+const giveBack = Effect.flatMap(
+  withStore((store) => store.live),
+  (left) =>
+    Effect.forEach(
+      left,
+      ({ callId, state }) => Effect.asVoid<unknown, never, never>(state === "answered" ? ended(callId) : undone(callId)),
+      { discard: true }
+    )
+)
+/** As the engine of an earlier release records an answer. */
+const marked = ({ id }: Running, row: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE contacts SET state = 'in_call' WHERE campaign_id = ${id} AND row_no = ${row}`)
+
+t.test("given four contacts, when two of three calls are answered", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbersOf(4, "+1301"))
+      const [first, second, third] = [newId(), newId(), newId()]
+      yield* claim(campaign, [first, second, third])
+      yield* answered([first, third])
+      const whileUp = {
+        all: yield* rowsAs(campaign),
+        behind: yield* rowsAs(campaign, "in_call", 2),
+        dialing: yield* rowsAs(campaign, "dialing"),
+        inCall: yield* rowsAs(campaign, "in_call"),
+        pending: yield* rowsAs(campaign, "pending"),
+        stored: yield* stored(campaign)
+      }
+      yield* giveBack
+      return { ...whileUp, inCallAfter: yield* rowsAs(campaign, "in_call"), storedAfter: yield* stored(campaign) }
+    })
+  )
+  t.strictSame(
+    seen.all,
+    [
+      [2, "in_call"],
+      [3, "dialing"],
+      [4, "in_call"],
+      [5, "pending"]
+    ],
+    "then lists show which calls are up"
+  )
+  t.strictSame(
+    seen.inCall,
+    [
+      [2, "in_call"],
+      [4, "in_call"]
+    ],
+    "then they are found by it"
+  )
+  t.strictSame(seen.behind, [[4, "in_call"]], "then they are found page by page")
+  t.strictSame(seen.dialing, [[3, "dialing"]], "then they are not found among those that are being dialed")
+  t.strictSame(seen.pending, [[5, "pending"]])
+  t.strictSame(seen.stored, ["dialing", "dialing", "dialing", "pending"], "then no row of a contact was written for it")
+  t.strictSame(seen.storedAfter, ["completed", "pending", "completed", "pending"], "then their ends are recorded")
+  t.strictSame(seen.inCallAfter, [])
+})
+
+t.test("given a contact whose row says that its call is up, as an earlier release writes it", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbersOf(2, "+1302"))
+      const [first, second] = [newId(), newId()]
+      yield* claim(campaign, [first, second])
+      yield* answered([first])
+      yield* marked(campaign, 2)
+      const whileUp = {
+        all: yield* rowsAs(campaign),
+        dialing: yield* rowsAs(campaign, "dialing"),
+        inCall: yield* rowsAs(campaign, "in_call")
+      }
+      yield* giveBack
+      return { ...whileUp, storedAfter: yield* stored(campaign) }
+    })
+  )
+  t.strictSame(seen.all, [
+    [2, "in_call"],
+    [3, "dialing"]
+  ])
+  t.strictSame(seen.inCall, [[2, "in_call"]])
+  t.strictSame(seen.dialing, [[3, "dialing"]])
+  t.strictSame(seen.storedAfter, ["completed", "pending"], "then its end is recorded")
+})
+
+t.test("given contacts at extensions, when the call of one is up, then that one is not among those still to be called", async (t) => {
+  const found = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbersOf(3, "+1303"))
+      yield* sql`UPDATE contacts SET phone_number = '1' || row_no WHERE campaign_id = ${campaign.id}`
+      const [first, second] = [newId(), newId()]
+      yield* claim(campaign, [first, second])
+      yield* answered([first])
+      const left = yield* extensionsToCall(sql, ours, campaign.id)
+      yield* giveBack
+      return left.map(({ rowNo }) => rowNo)
+    })
+  )
+  t.strictSame(found, [3, 4])
+})
+
+t.test("given a campaign of thousands of contacts, when those in a call are listed, then it does not read through them", async (t) => {
+  const blocks = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbersOf(20_000, "+1304"))
+      yield* sql`VACUUM ANALYZE`.unprepared
+      const callId = newId()
+      yield* claim(campaign, [callId])
+      yield* answered([callId])
+      const touched = Effect.gen(function* () {
+        yield* sql`SELECT pg_stat_force_next_flush()`
+        const [row] = yield* sql<{ readonly blocks: number }>`
+          SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 AS blocks
+          FROM pg_statio_user_tables WHERE relname IN ('attempts', 'contacts')`
+        return row?.blocks ?? 0
+      })
+      const before = yield* touched
+      yield* rowsAs(campaign, "in_call")
+      yield* rowsAs(campaign, "dialing")
+      const after = yield* touched
+      yield* giveBack
+      return after - before
+    })
+  )
+  t.ok(blocks < 100, `${blocks} blocks`)
+})
