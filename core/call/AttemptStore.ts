@@ -106,7 +106,11 @@ export class AttemptStore extends Context.Service<
             if (returnedTo !== null) starts.forget([returnedTo])
             return undone
           }),
-        finish: (ends) => Effect.map(waking(finish(sql, ends)), ({ finished }) => finished),
+        finish: (ends) =>
+          Effect.map(waking(finish(sql, ends)), ({ finished }) => {
+            for (const { decided } of ends) if (decided?.fate.state === "retry_wait") starts.due(decided.fate.dueAt)
+            return finished
+          }),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
         outlived: Effect.orDie(NumberHold.outlived(sql)),
         resumeForgotten: Effect.map(waking(NumberHold.resumeForgotten(sql)), ({ count }) => count),

@@ -39,6 +39,8 @@ export interface Look {
 
 export class ClaimStarts {
   readonly #kept = new Map<CampaignId, Kept>()
+  /** No claim begins later than this among retries; epoch milliseconds. */
+  #latest = 0
 
   /** `dueBy`: retries that were due by then are claimed; epoch milliseconds. */
   look(id: CampaignId, now: SteadyMillis, dueBy: number): Look {
@@ -48,6 +50,7 @@ export class ClaimStarts {
       isFromBeginning: kept.start.row === first.row && kept.start.dueAt === first.dueAt,
       reached: (start) => {
         kept.start = { ...kept.start, ...start }
+        this.#latest = Math.max(this.#latest, kept.start.dueAt)
       },
       over: () => {
         kept.start = first
@@ -58,6 +61,12 @@ export class ClaimStarts {
   /** The next claims of these campaigns look from the beginning. */
   forget(ids: ReadonlyArray<CampaignId>): void {
     for (const id of ids) this.#kept.delete(id)
+  }
+
+  /** A retry may be recorded so late that claims begin behind it. */
+  due(dueAt: number): void {
+    if (dueAt > this.#latest) return
+    for (const [id, { start }] of this.#kept) if (dueAt <= start.dueAt) this.#kept.delete(id)
   }
 
   #current(id: CampaignId, now: SteadyMillis, dueBy: number): Kept {

@@ -155,3 +155,24 @@ t.test("given a campaign that another engine owns, then its claim finds nothing,
   )
   t.match(claimed, { attempts: [], more: false, owned: false })
 })
+
+t.test("given a retry that is recorded after it fell due, then it is the next one", async (t) => {
+  const numbers = numbersOf(6, "+1409")
+  const seen = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbers)
+      const [first = newId(), second = newId()] = ids(2)
+      yield* claim(campaign, [first])
+      yield* claim(campaign, [second])
+      const dueAt = Date.now() - 20_000
+      const record = { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+      const end = { answeredAt: undefined, cause: "user_busy", endedAt: dueAt - 30_000, outcome: "busy", record } as const
+      const decided = { fate: { dueAt, reason: "busy", state: "retry_wait" }, settingsVersion: 0 } as const
+      yield* withStore((store) => store.finish([{ callId: first, decided, end }]))
+      const next = yield* claim(campaign, [newId()])
+      yield* giveBack
+      return dialed(next)
+    })
+  )
+  t.strictSame(seen, numbers.slice(0, 1))
+})
