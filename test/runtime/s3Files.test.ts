@@ -1,65 +1,21 @@
-/** Files in a bucket, on the wire: what is stored, read in part, replaced and removed, and what becomes of it while the bucket is away. */
-import { Effect, Fiber, Layer, Redacted, Stream } from "effect"
+/** Files in a bucket, on the wire: what is stored, read in part, replaced and removed, and by which process. */
+import { Effect, Fiber, Redacted, Stream } from "effect"
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import t, { type Test } from "tap"
+import t from "tap"
 import { read } from "#runtime/config/config.ts"
-import { CurrentFileMetrics, FileMetrics } from "#runtime/metrics/FileMetrics.ts"
 import { bucketKeys } from "#runtime/files.ts"
-import { Files } from "#runtime/storage/Files.ts"
-import * as s3 from "#runtime/storage/s3/S3Files.ts"
-import { S3Emulator } from "#test/emulators/s3/S3Emulator.ts"
-import { removeData } from "#test/support/dataFolder.ts"
-import { runLive } from "#test/support/run.ts"
+import type { Files } from "#runtime/storage/Files.ts"
+import { key, openScene, recorded } from "#test/support/bucketScene.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-const key = "recordings/7-abcdefghijklmnopqrstuv.wav"
 const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
 const tagOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
   Effect.match(effect, { onSuccess: () => "none", onFailure: ({ _tag }) => _tag })
 
-const open = async (t: Test) => {
-  const emulator = await S3Emulator.start()
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-s3-"))
-  t.teardown(async () => {
-    await emulator.stop()
-    await removeData(folder)
-  })
-  const metrics = new FileMetrics()
-  /** One life of a process; whatever it does in the background is under way. */
-  const living = async <A, E>(use: (files: Files["Service"]) => Effect.Effect<A, E>, isDelivering = true): Promise<A> => {
-    const settings = await Effect.runPromise(read(emulator.environment()))
-    const address = settings.filesUrl
-    if (address === undefined) throw new Error("no address")
-    const layer = s3.layer({ address, keys: bucketKeys(settings), folder }).pipe(Layer.provide(Layer.succeed(CurrentFileMetrics, metrics)))
-    const life = Effect.gen(function* () {
-      const files = yield* Files
-      if (isDelivering) yield* files.deliver
-      return yield* use(files)
-    })
-    return await runLive(Effect.orDie(Effect.provide(life, layer)))
-  }
-  const inBucket = (name = key) => emulator.objects.get(`kept/${name}`)?.bytes
-  const kept = (name = key) => untilTrue("object", () => inBucket(name) !== undefined && metrics.waiting === 0)
-  const waiting = async () =>
-    existsSync(join(folder, "waiting"))
-      ? (await readdir(join(folder, "waiting"), { recursive: true })).filter((name) => /\./.test(name))
-      : []
-  return { emulator, folder, inBucket, kept, living, metrics, waiting }
-}
-
-/** Writes the file in pieces, as a call does, and says that it is complete. */
-const recorded = (files: Files["Service"], bytes: Uint8Array, name = key) =>
-  Effect.gen(function* () {
-    const path = yield* files.createWriter(name)
-    yield* Effect.promise(() => writeFile(path, bytes))
-    yield* files.keep(path, name)
-  })
-
 t.test("given a file that is complete, then the bucket gets it, and this machine does not keep it", async (t) => {
-  const { emulator, inBucket, kept, living, metrics, waiting } = await open(t)
+  const { emulator, inBucket, kept, living, metrics, waiting } = await openScene(t)
   await living((files) =>
     Effect.andThen(
       recorded(files, Buffer.from("hello")),
@@ -79,7 +35,7 @@ t.test("given a file that is complete, then the bucket gets it, and this machine
 })
 
 t.test("given a file that still grows, then it is nobody's, and neither in the bucket nor lost", async (t) => {
-  const { folder, emulator, living } = await open(t)
+  const { folder, emulator, living } = await openScene(t)
   const found = await living((files) =>
     Effect.gen(function* () {
       const path = yield* files.createWriter(key)
@@ -94,7 +50,7 @@ t.test("given a file that still grows, then it is nobody's, and neither in the b
 })
 
 t.test("given a file that waits and the same one in the bucket, when it is read, then both give the same", async (t) => {
-  const { kept, living, emulator } = await open(t)
+  const { kept, living, emulator } = await openScene(t)
   const readAll = (files: Files["Service"]) =>
     Effect.gen(function* () {
       const file = yield* files.open(key)
@@ -109,14 +65,17 @@ t.test("given a file that waits and the same one in the bucket, when it is read,
       }
     })
   const expected = { bytes: 11, part: "llo", whole: "hello world", copied: "hello world", stat: 11 }
-  t.strictSame(await living((files) => Effect.andThen(recorded(files, Buffer.from("hello world")), readAll(files)), false), expected)
+  t.strictSame(
+    await living((files) => Effect.andThen(recorded(files, Buffer.from("hello world")), readAll(files)), { isDelivering: false }),
+    expected
+  )
   await living(() => Effect.promise(() => kept()))
   t.strictSame(await living(readAll), expected)
   t.match(emulator.requests("GET", /wav/), [{ range: "bytes=2-4", status: 206 }, { range: "bytes=0-10" }, { range: "bytes=0-10" }])
 })
 
 t.test("given a file that is opened while it waits, when the bucket gets it before it is read, then it is read there", async (t) => {
-  const { kept, living } = await open(t)
+  const { kept, living } = await openScene(t)
   const part = await living((files) =>
     Effect.gen(function* () {
       yield* recorded(files, Buffer.from("hello"))
@@ -129,7 +88,7 @@ t.test("given a file that is opened while it waits, when the bucket gets it befo
 })
 
 t.test("given a large file, then it is stored in parts, and whole", async (t) => {
-  const { emulator, inBucket, kept, living } = await open(t)
+  const { emulator, inBucket, kept, living } = await openScene(t)
   const bytes = Buffer.alloc(20 * 1024 * 1024)
   for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at)
   await living((files) =>
@@ -143,7 +102,7 @@ t.test("given a large file, then it is stored in parts, and whole", async (t) =>
 })
 
 t.test("given a file, when it is written anew, then its readers get the new bytes, and so does the bucket", async (t) => {
-  const { inBucket, kept, living } = await open(t)
+  const { inBucket, kept, living } = await openScene(t)
   const seen = await living((files) =>
     Effect.gen(function* () {
       yield* files.write(key, Buffer.from("old"))
@@ -157,7 +116,7 @@ t.test("given a file, when it is written anew, then its readers get the new byte
 })
 
 t.test("given a file that is being stored, when it is removed, then it does not come back", async (t) => {
-  const { emulator, inBucket, living, waiting } = await open(t)
+  const { emulator, inBucket, living, waiting } = await openScene(t)
   let go = () => {}
   const held = new Promise<void>((resolve) => {
     go = resolve
@@ -178,7 +137,7 @@ t.test("given a file that is being stored, when it is removed, then it does not 
 })
 
 t.test("given keys that are none, then nothing is asked", async (t) => {
-  const { emulator, living } = await open(t)
+  const { emulator, living } = await openScene(t)
   const tags = await living((files) =>
     Effect.forEach(["../etc/passwd", "a", "recordings/.hidden", "recordings/-rf"], (bad) =>
       Effect.all([tagOf(files.read(bad)), tagOf(files.open(bad)), tagOf(files.remove(bad)), tagOf(Effect.scoped(files.localCopy(bad)))])
@@ -189,25 +148,25 @@ t.test("given keys that are none, then nothing is asked", async (t) => {
 })
 
 t.test("given files that a former process has left, then the next one stores them, and forgets what was never completed", async (t) => {
-  const { folder, inBucket, kept, living } = await open(t)
+  const { folder, inBucket, kept, living } = await openScene(t)
   const old = join(folder, "growing", "recordings", ".0.part")
   await mkdir(dirname(old), { recursive: true })
   await writeFile(old, "x")
   await utimes(old, 1, 1)
-  await living((files) => recorded(files, Buffer.from("left")), false)
+  await living((files) => recorded(files, Buffer.from("left")), { isDelivering: false })
   await living(() => Effect.promise(() => kept()))
   t.equal(text(inBucket()), "left")
   t.equal(existsSync(old), false)
 })
 
 t.test("given an engine that stops, then what it has just completed is stored first", async (t) => {
-  const { inBucket, living } = await open(t)
+  const { inBucket, living } = await openScene(t)
   await living((files) => recorded(files, Buffer.from("last")))
   t.equal(text(inBucket()), "last")
 })
 
 t.test("given keys of the bucket, then no error and no word of the process holds them", async (t) => {
-  const { emulator } = await open(t)
+  const { emulator } = await openScene(t)
   const settings = await Effect.runPromise(read(emulator.environment()))
   t.notOk(JSON.stringify(settings).includes(emulator.keys.secretAccessKey))
   t.equal(Redacted.value(bucketKeys(settings).secretAccessKey), emulator.keys.secretAccessKey)

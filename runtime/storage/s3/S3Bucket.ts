@@ -5,7 +5,7 @@
 import { Duration, Effect, Schedule, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { S3Address } from "#runtime/config/S3Address.ts"
-import { brokenBy, lateFailure, noSuchBucket, S3Failure, truncated } from "./S3Failure.ts"
+import { brokenBy, lateFailure, noSuchBucket, noSuchUpload, S3Failure, truncated } from "./S3Failure.ts"
 import { makeSend, type S3Ask, type S3Keys, type Send, textOf } from "./S3Request.ts"
 
 /** S3 wants 5 MiB at least of every part but the last, and takes 10,000 parts: 80 GiB. */
@@ -70,7 +70,10 @@ export const openBucket = Effect.fnUntraced(function* (address: S3Address, keys:
     put: Effect.fn("S3Bucket.put")((key, path, bytes) =>
       bytes <= singleBytes
         ? Effect.asVoid(told({ method: "PUT", url: urlOf(key), body: { path, from: 0, until: bytes } }))
-        : putInParts(told, urlOf(key), path, bytes)
+        : putInParts(told, urlOf(key), path, bytes).pipe(
+            // It may have been completed, and the reply lost: once more from the beginning settles that.
+            Effect.retry({ times: 1, while: ({ code }) => code === noSuchUpload })
+          )
     ),
     remove: Effect.fn("S3Bucket.remove")((key) =>
       told({ method: "DELETE", url: urlOf(key) }).pipe(

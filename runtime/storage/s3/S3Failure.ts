@@ -5,6 +5,7 @@ import { Schema } from "effect"
 export const timedOut = "TimedOut"
 export const truncated = "Truncated"
 export const noSuchBucket = "NoSuchBucket"
+export const noSuchUpload = "NoSuchUpload"
 
 const passingStatus = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
