@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-/** The command of the package: `trunkline` starts the engine, `trunkline migrate` only brings the schema up to date. */
+/** The command of the package: `trunkline` starts the engine, `migrate` only brings the schema up to date, `copy-files` brings a folder into a bucket. */
 const command = process.argv[2]
 if (command === undefined) {
   const { launch } = await import("./main.ts")
   launch()
 } else if (command === "migrate") {
   await import("./migrateNow.ts")
+} else if (command === "copy-files") {
+  await import("./copyFiles.ts")
 } else {
-  process.stderr.write("Usage: trunkline [migrate]\n")
+  process.stderr.write("Usage: trunkline [migrate | copy-files FOLDER]\n")
   process.exitCode = 1
 }
