@@ -9,7 +9,7 @@ import { join, relative, resolve } from "node:path"
 import { Config } from "./config/config.ts"
 import { bucketKeys } from "./files.ts"
 import { isFileKey } from "./storage/FileFolder.ts"
-import type { S3Bucket } from "./storage/s3/S3Bucket.ts"
+import { openBucket, type S3Bucket } from "./storage/s3/S3Bucket.ts"
 
 const AT_ONCE = 4
 const TOLD_EVERY = 1000
@@ -55,7 +55,6 @@ const copy = Effect.gen(function* () {
   if (settings.filesUrl === undefined || process.argv.length < 3)
     return yield* new CopyImpossible({ reason: "Set FILES_URL and name the folder: npm run copy-files -- .data/files" })
   const folder = resolve(given)
-  const { openBucket } = yield* Effect.promise(() => import("./storage/s3/S3Bucket.ts"))
   const bucket = yield* openBucket(settings.filesUrl, bucketKeys(settings))
   const keys = yield* keysBelow(folder)
   let done = 0

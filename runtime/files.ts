@@ -1,8 +1,9 @@
-/** The store of files that the settings name. What speaks to a bucket is loaded for a bucket alone. */
+/** The store of files that the settings name. */
 import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { Config, type Settings } from "./config/config.ts"
 import { Files } from "./storage/Files.ts"
+import * as s3 from "./storage/s3/S3Files.ts"
 
 /** The setting of a bucket has both, or the start ends before. */
 const none = Redacted.make("")
@@ -14,11 +15,10 @@ export const bucketKeys = ({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken
 })
 
 export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const settings = yield* Config
+  Effect.map(Config, (settings) => {
     const { dataDir, filesDir, filesUrl } = settings
-    if (filesUrl === undefined) return Files.layerLocal(filesDir ?? join(dataDir, "files"))
-    const s3 = yield* Effect.promise(() => import("./storage/s3/S3Files.ts"))
-    return s3.layer({ address: filesUrl, keys: bucketKeys(settings), folder: join(dataDir, "outbox") })
+    return filesUrl === undefined
+      ? Files.layerLocal(filesDir ?? join(dataDir, "files"))
+      : s3.layer({ address: filesUrl, keys: bucketKeys(settings), folder: join(dataDir, "outbox") })
   })
 )

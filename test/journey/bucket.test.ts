@@ -143,4 +143,20 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     await untilTrue("deletion", () => expired.every((run) => objectOf(run.recording_url) === undefined))
     t.ok(expired.every((run) => objectOf(run.transcript_url) !== undefined))
   })
+
+  t.test("when recordings become Opus, then the bucket has that, and no WAV of the call any more", async (t) => {
+    await world.end()
+    await world.launch({ RECORDING_FORMAT: "opus" })
+    const fourth = await world.campaign(numbersOf(1, ["01"], "+1888"))
+    await world.api.start(fourth.id)
+    await world.api.untilState(fourth.id, "completed")
+    const run = await until("compressed recording", async () =>
+      (await runsOf(fourth.id)).find((one) => one.recording_url?.endsWith(".opus"))
+    )
+    await untilTrue("one object", () => {
+      const stored = [...bucket.objects.keys()].filter((key) => key.startsWith(`kept/recordings/${run.id}-`))
+      return stored.length === 1 && stored[0] === `kept/${run.recording_url}`
+    })
+    t.equal(objectOf(run.recording_url)?.toString("latin1", 0, 4), "OggS")
+  })
 })

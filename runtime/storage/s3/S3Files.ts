@@ -2,7 +2,7 @@
  * Files in a bucket. What is complete goes through the outbox on this machine's disk, so nobody waits for the bucket, and a bucket that is away
  * loses nothing; it is read there until the bucket has it. What is away is said with `FilesAway`, never with a defect.
  */
-import { Clock, Effect, Layer, Schema, Stream } from "effect"
+import { Clock, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { link, mkdir, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -19,9 +19,10 @@ import type { S3Keys } from "./S3Request.ts"
 
 /** What nobody has written to for so long is left over from a process that was killed, and no longer wanted. */
 const LEFT_OVER_MILLIS = 86_400_000
+const LEFT_OVER_EVERY = "1 hour"
 
 /** The start ends with it: calls would be recorded for nothing. */
-export class BucketRefused extends Schema.TaggedError<BucketRefused>()("BucketRefused", {
+class BucketRefused extends Schema.TaggedError<BucketRefused>()("BucketRefused", {
   bucket: Schema.String,
   endpoint: Schema.String,
   code: Schema.String
@@ -95,7 +96,10 @@ const filesOf = (bucket: S3Bucket, outbox: Outbox, growingFolder: string, outage
       const removed = ask(key, Effect.andThen(outbox.settled(key), bucket.remove(key)))
       yield* Effect.catchTag(removed, "FileNotFound", () => Effect.void)
     }),
-    deliver: Effect.andThen(forgetLeftOver(growingFolder), outbox.deliver)
+    deliver: Effect.andThen(
+      Effect.forkScoped(Effect.repeat(forgetLeftOver(growingFolder), Schedule.spaced(LEFT_OVER_EVERY))),
+      outbox.deliver
+    )
   })
 }
 

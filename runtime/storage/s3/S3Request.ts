@@ -1,5 +1,4 @@
 /** Signs a request to the bucket, sends it, and returns its answer as soon as the head is there. One try; nothing is remembered. */
-import { AwsV4Signer } from "aws4fetch"
 import { Effect, Redacted, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -67,6 +66,8 @@ export const makeSend = Effect.fnUntraced(function* (keys: S3Keys, region: strin
         https.destroy()
       })
   )
+  // Loaded for a bucket alone. In the build, a module that is loaded so must import none of ours, or all of them would be prepared for that.
+  const { AwsV4Signer } = yield* Effect.promise(() => import("aws4fetch"))
   const cache = new Map<string, ArrayBuffer>()
   const sign = Effect.fnUntraced(function* ({ body = "", headers = {}, method, url }: S3Ask) {
     const signed = new AwsV4Signer({
