@@ -11,6 +11,7 @@
  *     |- events               delivers events to followers and webhooks, and the requests of agents' webhook nodes
  *     |- Recovered, sweep     settles the calls of an earlier process, and work that events have missed
  *     |- RecordingCompression compresses recordings after their calls
+ *     |- delivery             brings files into the bucket, where they are kept in one
  *     `- Housekeeping         deletes expired data
  *
  * Lower parts are built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then the trunks
@@ -74,6 +75,7 @@ import * as RecordingCompression from "./voice/RecordingCompression.ts"
 import * as TelephonyPreparer from "./trunk/TelephonyPreparer.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
+import { Files } from "./storage/Files.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { asEngine } from "./postgres/asEngine.ts"
@@ -85,7 +87,11 @@ const wakeWaiting = Layer.effect(
   Effect.map(CampaignInboxes, (inboxes) => inboxes.numberFreed)
 ).pipe(Layer.provide(CampaignInboxes.layer))
 
+/** Below everything that makes files, so that it still stores those of the last calls when the node stops. */
+const delivery = Layer.effectDiscard(Files.use((files) => files.deliver))
+
 const stores = Layer.mergeAll(
+  delivery,
   AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
   CarrierDeliveries.layer,
   LateCallStore.layer,

@@ -49,7 +49,7 @@ const removes = (files: Files["Service"], key: string) =>
     Effect.as(true),
     // No file can exist under such a key.
     Effect.catchTag("FileKeyRefused", () => Effect.succeed(true)),
-    Effect.catchTag("FileFailed", () => Effect.succeed(false))
+    Effect.catchTags({ FileFailed: () => Effect.succeed(false), FilesAway: () => Effect.succeed(false) })
   )
 
 const removesAll = (files: Files["Service"], keys: ReadonlyArray<string>) =>

@@ -2,7 +2,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { hostname } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
@@ -49,7 +48,7 @@ import { CallFiles } from "./storage/CallFiles.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
 import * as NationalNumbers from "./telephony/NationalNumbers.ts"
-import { Files } from "./storage/Files.ts"
+import * as files from "./files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./metrics/telemetry.ts"
@@ -64,7 +63,6 @@ import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
 import * as SpokenTts from "./voice/SpokenTts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
-const files = Layer.unwrap(Effect.map(Config, ({ dataDir, filesDir }) => Files.layerLocal(filesDir ?? join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
 const voice = VoiceAgent.layer.pipe(Layer.provide([SpokenTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const serverInfo = Layer.unwrap(
@@ -159,7 +157,7 @@ const service = Layer.merge(welcome, farewell).pipe(
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
   Layer.provide(Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)),
-  Layer.provide([files, compatibility, recordingFormat])
+  Layer.provide([files.layer, compatibility, recordingFormat])
 )
 
 /** The reason why the engine could not run: one line for an expected error, otherwise with the whole cause. */

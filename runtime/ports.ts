@@ -62,7 +62,7 @@ const runOwners = Layer.effect(
   }))
 )
 
-const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
+const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerOf))
 
 /** The node's metrics as text, shared by the ports that serve them. */
 class Metrics extends Context.Service<Metrics, { readonly read: Effect.Effect<string> | undefined }>()("runtime/Metrics") {}

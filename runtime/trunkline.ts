@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command of the package: `trunkline` starts the engine, `trunkline migrate` only brings the schema up to date, and `trunkline restored` pauses the
- * campaigns of a database that was restored.
+ * The command of the package: `trunkline` starts the engine, `migrate` only brings the schema up to date, `restored` pauses the campaigns of a database
+ * that was restored, `copy-files` brings a folder into a bucket.
  */
 const command = process.argv[2]
 if (command === undefined) {
@@ -11,7 +11,9 @@ if (command === undefined) {
   await import("./migrateNow.ts")
 } else if (command === "restored") {
   await import("./restoredNow.ts")
+} else if (command === "copy-files") {
+  await import("./copyFiles.ts")
 } else {
-  process.stderr.write("Usage: trunkline [migrate | restored]\n")
+  process.stderr.write("Usage: trunkline [migrate | restored | copy-files FOLDER]\n")
   process.exitCode = 1
 }

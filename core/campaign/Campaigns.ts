@@ -17,6 +17,7 @@ import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, type CampaignState, CampaignStateConflict, shownState } from "./Campaign.ts"
+import type { FilesAway } from "#core/FilesAway.ts"
 import { ContactSource, type SourceNotFound, type SourceRefused, type SourceVariables } from "#core/contact/ContactSource.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
@@ -51,7 +52,15 @@ const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 /** Dial requests per second of a new campaign that sets no rate of its own. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
 
-type NotCreated = AgentNotFound | AgentArchived | QuotaFull | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
+type NotCreated =
+  | AgentNotFound
+  | AgentArchived
+  | FilesAway
+  | QuotaFull
+  | SourceNotFound
+  | SourceRefused
+  | TelephonyConfigNotFound
+  | TelephonyNotReady
 
 type StartRefused =
   | CampaignNotFound

@@ -1,5 +1,6 @@
 /** Port: reads an uploaded list of contacts. It hides where the bytes are stored and how they are split into cells. */
 import { Context, type Effect, Schema, type Scope } from "effect"
+import type { FilesAway } from "#core/FilesAway.ts"
 import type { OrganizationId } from "#core/Id.ts"
 
 /** The list is unknown, belongs to another organization, or was never uploaded. */
@@ -35,6 +36,6 @@ export class ContactSource extends Context.Service<
     readonly read: (
       organizationId: OrganizationId,
       sourceId: string
-    ) => Effect.Effect<SourceRecords, SourceNotFound | SourceRefused, Scope.Scope>
+    ) => Effect.Effect<SourceRecords, FilesAway | SourceNotFound | SourceRefused, Scope.Scope>
   }
 >()("core/contact/ContactSource") {}

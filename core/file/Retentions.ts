@@ -16,10 +16,10 @@ export class Retentions extends Context.Service<
     /** Undefined fields stay unchanged. */
     readonly set: (id: OrganizationId, changes: Partial<Retention>) => Effect.Effect<Retention>
     /** Deletes the recording and transcript of a call with `remove`. If that fails, the run still names its files, and the operation can be repeated. */
-    readonly removeArtifacts: (
+    readonly removeArtifacts: <E>(
       run: { readonly organizationId: OrganizationId; readonly agentId: AgentId; readonly id: RunId },
-      remove: (key: string) => Effect.Effect<void>
-    ) => Effect.Effect<void, RunNotFound | RunNotCompleted>
+      remove: (key: string) => Effect.Effect<void, E>
+    ) => Effect.Effect<void, E | RunNotFound | RunNotCompleted>
   }
 >()("core/file/Retentions") {
   static readonly layer = Layer.effect(

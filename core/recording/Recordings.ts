@@ -66,7 +66,8 @@ export class Recordings extends Context.Service<
       name: string,
       changes: RecordingChanges
     ) => Effect.Effect<Recording, AgentNotFound | RecordingIdTaken | RecordingNotFound>
-    /** The caller must delete its file. */
+    readonly get: (organizationId: OrganizationId, name: string) => Effect.Effect<Recording, RecordingNotFound>
+    /** Its file must be deleted before. */
     readonly remove: (organizationId: OrganizationId, name: string) => Effect.Effect<Recording, RecordingNotFound>
   }
 >()("core/recording/Recordings") {
@@ -97,6 +98,9 @@ export class Recordings extends Context.Service<
           )
         ),
         update: Effect.fn("Recordings.update")((organizationId, name, changes) => update(sql, organizationId, name, changes)),
+        get: Effect.fn("Recordings.get")((organizationId, name) =>
+          Effect.catchTag(sql.withTransaction(locked(sql, organizationId, name)), "SqlError", Effect.die)
+        ),
         remove: Effect.fn("Recordings.remove")((organizationId, name) => remove(sql, organizationId, name))
       })
     })

@@ -1,9 +1,9 @@
-/** Port: the store of uploaded lists, recordings and transcripts. Unknown and invalid keys count as missing. */
+/** Port: the store of uploaded lists, recordings, transcripts and documents. Unknown and invalid keys count as missing. */
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { createReadStream } from "node:fs"
-import { open, rename, rm } from "node:fs/promises"
+import { open, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import type { FilesAway } from "#core/FilesAway.ts"
 
 /** Only the engine's own user may read and write the file. */
 const ownFile = 0o600
@@ -24,56 +24,54 @@ interface StagedFile {
   readonly keep: Effect.Effect<void>
 }
 
-/** Files in a folder of this machine. */
-interface LocalFiles {
-  /** The path to write `key` to, in a folder that exists. */
+/** Besides `FilesAway`, a failure of the disk is a `FileFailed`; any other says that there is no such file. */
+type FileTrouble = FilesAway | { readonly _tag: string }
+
+/** The node's files. */
+interface NodeFiles {
+  /** The path to write `key` to, on this machine and in a folder that exists. */
   readonly createWriter: (key: string) => Effect.Effect<string, unknown>
-  readonly stat: (key: string) => Effect.Effect<{ readonly bytes: number; readonly modifiedAt: number }, { readonly _tag: string }>
-  readonly path: (key: string) => Effect.Effect<string, unknown>
-  readonly remove: (key: string) => Effect.Effect<void, unknown>
+  /** What was written there, or beside it, becomes the file. */
+  readonly keep: (path: string, key: string) => Effect.Effect<void, unknown>
+  readonly open: (key: string) => Effect.Effect<StoredFile, FileTrouble>
+  readonly remove: (key: string) => Effect.Effect<void, FileTrouble>
 }
 
 export class FileStore extends Context.Service<
   FileStore,
   {
-    readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
+    readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing | FilesAway>
     /** Writes all bytes or none: a reader never sees a part. Returns their number. */
     readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
     /** Writes the bytes to disk, but not yet under their key. They are deleted with the scope unless they were kept. */
     readonly stage: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<StagedFile, E, Scope.Scope>
     /** Also succeeds if there is no such file. */
-    readonly remove: (key: string) => Effect.Effect<void>
+    readonly remove: (key: string) => Effect.Effect<void, FilesAway>
   }
 >()("gateway/ports/FileStore") {
-  static readonly layerLocal = (files: LocalFiles): Layer.Layer<FileStore> => Layer.succeed(FileStore, local(files))
+  static readonly layerOf = (files: NodeFiles): Layer.Layer<FileStore> => Layer.succeed(FileStore, storeOf(files))
 }
 
-const local = (files: LocalFiles): FileStore["Service"] => ({
-  remove: Effect.fn("FileStore.remove")((key) => Effect.orDie(files.remove(key))),
-  find: Effect.fn("FileStore.find")(function* (key) {
-    const { bytes, modifiedAt } = yield* files
-      .stat(key)
-      .pipe(Effect.catch((error) => (error._tag === "FileFailed" ? Effect.die(error) : Effect.fail(new FileMissing({ key })))))
-    const path = yield* Effect.orDie(files.path(key))
-    return {
-      bytes,
-      modifiedAt,
-      read: (from, until) =>
-        until <= from
-          ? Stream.empty
-          : // The reader opens the file: if nothing is read, there is nothing to close.
-            Stream.suspend(() =>
-              Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
-            )
-    }
-  }),
+// TypeScript does not narrow by a tag that may be any string.
+const isAway = (error: FileTrouble): error is FilesAway => error._tag === "FilesAway"
+
+const storeOf = (files: NodeFiles): FileStore["Service"] => ({
+  remove: Effect.fn("FileStore.remove")((key) =>
+    Effect.catch(files.remove(key), (error): Effect.Effect<never, FilesAway> => (isAway(error) ? Effect.fail(error) : Effect.die(error)))
+  ),
+  find: Effect.fn("FileStore.find")((key) =>
+    Effect.catch(files.open(key), (error): Effect.Effect<never, FileMissing | FilesAway> => {
+      if (isAway(error)) return Effect.fail(error)
+      return error._tag === "FileFailed" ? Effect.die(error) : Effect.fail(new FileMissing({ key }))
+    })
+  ),
   write: Effect.fn("FileStore.write")((key, bytes) =>
     Effect.scoped(Effect.flatMap(stage(files, key, bytes), (staged) => Effect.as(staged.keep, staged.bytes)))
   ),
   stage: (key, bytes) => stage(files, key, bytes)
 })
 
-const stage = Effect.fn("FileStore.stage")(function* <E>(files: LocalFiles, key: string, bytes: Stream.Stream<Uint8Array, E>) {
+const stage = Effect.fn("FileStore.stage")(function* <E>(files: NodeFiles, key: string, bytes: Stream.Stream<Uint8Array, E>) {
   const target = yield* Effect.orDie(files.createWriter(key))
   const draft = join(dirname(target), `.${randomUUID()}.part`)
   yield* Effect.addFinalizer(() => Effect.promise(() => rm(draft, { force: true })))
@@ -92,5 +90,5 @@ const stage = Effect.fn("FileStore.stage")(function* <E>(files: LocalFiles, key:
       return count
     })
   )
-  return { bytes: count, keep: Effect.promise(() => rename(draft, target)) } satisfies StagedFile
+  return { bytes: count, keep: Effect.orDie(files.keep(draft, key)) } satisfies StagedFile
 })

@@ -58,6 +58,7 @@ import type {
   WebhookEndpointNotFound,
   WebhookUrlRefused
 } from "#core/webhook/WebhookEndpoint.ts"
+import type { FilesAway } from "#core/FilesAway.ts"
 import type { RunNotCompleted } from "#core/file/Retention.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
@@ -109,6 +110,7 @@ export type DomainError =
   | own.FileForbidden
   | own.FileKeyInvalid
   | FileMissing
+  | FilesAway
   | FolderNameTaken
   | FolderNotFound
   | own.IdempotencyKeyInFlight
@@ -239,6 +241,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   DocumentNotFound: [404, () => "Document not found"],
   FileForbidden: [403, ({ detail }) => detail],
   FileKeyInvalid: [400, () => "Invalid key format"],
+  FilesAway: [503, () => "The store of files does not answer: try again later"],
   FileMissing: [404, () => "File not found"],
   FolderNameTaken: [409, ({ name }) => `A folder with the name '${name}' already exists`],
   FolderNotFound: [404, ({ id }) => `Folder with id ${id} not found`],

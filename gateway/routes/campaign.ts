@@ -78,6 +78,7 @@ export const campaignRoutes = tagged(campaignsTag, [
       errors: [
         "AgentNotFound",
         "AgentArchived",
+        "FilesAway",
         "QuotaFull",
         "SourceNotFound",
         "SourceRefused",
@@ -212,7 +213,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     summary: "Get a download URL for the uploaded list",
     params: CampaignPath,
     success: SourceDownload,
-    errors: ["CampaignNotFound", "FileMissing"],
+    errors: ["CampaignNotFound", "FileMissing", "FilesAway"],
     handle: ({ caller, params }) =>
       Effect.gen(function* () {
         const { sourceId } = yield* Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id))

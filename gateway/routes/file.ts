@@ -113,7 +113,7 @@ export const fileRoutes = tagged(filesTag, [
     description: "`metadata` is null if there is no such file.",
     query: FileMetadataQuery,
     success: FileMetadata,
-    errors: ["FileKeyInvalid", "FileForbidden"],
+    errors: ["FileKeyInvalid", "FileForbidden", "FilesAway"],
     handle: ({ caller, query: { key } }) =>
       Effect.gen(function* () {
         yield* allow(caller.organizationId, key)
@@ -129,7 +129,7 @@ export const fileRoutes = tagged(filesTag, [
     access: "none",
     query: FileQuery,
     mediaTypes: ["audio/wav", "audio/ogg", "text/plain", "text/csv", "application/octet-stream"],
-    errors: ["LinkRefused", "FileMissing"],
+    errors: ["LinkRefused", "FileMissing", "FilesAway"],
     handle: ({ query }) =>
       Effect.gen(function* () {
         const { by, expires, inline, key, signature } = query

@@ -84,11 +84,13 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     summary: "Delete a document and its file",
     params: DocumentPath,
     success: Deleted,
-    errors: ["DocumentNotFound"],
+    errors: ["DocumentNotFound", "FilesAway"],
     handle: ({ caller, params }) =>
       Effect.gen(function* () {
-        const { storageKey } = yield* Documents.use((_) => _.remove(caller.organizationId, params.document_uuid))
+        const { storageKey } = yield* Documents.use((_) => _.get(caller.organizationId, params.document_uuid))
+        // First the file: if it cannot be removed, the document still names it, and the request can be repeated.
         yield* FileStore.use((_) => _.remove(storageKey))
+        yield* Documents.use((_) => _.remove(caller.organizationId, params.document_uuid))
         return { success: true as const, message: "Document deleted successfully" }
         // A client that goes away must not leave the file behind.
       }).pipe(Effect.uninterruptible)

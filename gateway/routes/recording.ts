@@ -98,11 +98,13 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     summary: "Delete a recording and its file",
     params: RecordingPath,
     success: Deleted,
-    errors: ["RecordingNotFound"],
+    errors: ["RecordingNotFound", "FilesAway"],
     handle: ({ caller, params }) =>
       Effect.gen(function* () {
-        const { storageKey } = yield* Recordings.use((_) => _.remove(caller.organizationId, params.recording_id))
+        const { storageKey } = yield* Recordings.use((_) => _.get(caller.organizationId, params.recording_id))
+        // First the file: if it cannot be removed, the recording still names it, and the request can be repeated.
         yield* FileStore.use((_) => _.remove(storageKey))
+        yield* Recordings.use((_) => _.remove(caller.organizationId, params.recording_id))
         return { success: true as const, message: "Recording deleted successfully" }
         // A client that goes away must not leave the file behind.
       }).pipe(Effect.uninterruptible)

@@ -77,7 +77,7 @@ export const runRoutes = tagged(runsTag, [
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["text/plain"],
-    errors: ["RunNotFound", "NotFound"],
+    errors: ["RunNotFound", "NotFound", "FilesAway"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => {
@@ -94,7 +94,7 @@ export const runRoutes = tagged(runsTag, [
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["audio/wav", "audio/ogg"],
-    errors: ["RunNotFound", "NotFound"],
+    errors: ["RunNotFound", "NotFound", "FilesAway"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.recordingKey, "recording"))
@@ -109,7 +109,7 @@ export const runRoutes = tagged(runsTag, [
     needs: "admin",
     params: RunPath,
     success: Changed,
-    errors: ["RunNotFound", "RunNotCompleted"],
+    errors: ["RunNotFound", "RunNotCompleted", "FilesAway"],
     handle: ({ caller: { organizationId }, params }) =>
       Effect.gen(function* () {
         const files = yield* FileStore

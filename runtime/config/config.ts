@@ -2,62 +2,13 @@
  * All settings in one table: the name of the variable, the values it may have, and its default. Read once, at the start; nothing else in the
  * engine reads the environment. A bad value prevents the start, and all bad values are reported at once.
  */
-import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { resolve } from "node:path"
-import { readNetwork } from "#core/egress/Network.ts"
 import { SignupMode } from "#core/organization/SignUp.ts"
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
+import { s3Address } from "./S3Address.ts"
+import { integer, mapped, networks, number, optional, required, secret, text, url, type Variable } from "./Variable.ts"
 
-interface Variable<A> {
-  readonly name: string
-  readonly description: string
-  /** Read when the variable is missing or empty. Undefined: the setting is then undefined. */
-  readonly default: string | undefined
-  /** Completes the sentence "NAME must be ...". */
-  readonly allowed: string
-  /** The value is never repeated in a message. */
-  readonly secret: boolean
-  readonly read: (text: string) => Result.Result<A, unknown>
-}
-type Codec<A> = Schema.Codec<A, string>
-type Words = Pick<Variable<unknown>, "name" | "description" | "allowed"> & { readonly secret?: boolean }
-
-const readWith = <A>(codec: Codec<A>) => Schema.decodeUnknownResult(codec)
-const required = <A>(codec: Codec<A>, words: Words & { readonly default: string }): Variable<A> => ({
-  secret: false,
-  ...words,
-  read: readWith(codec)
-})
-const optional = <A>(codec: Codec<A>, words: Words): Variable<A | undefined> => ({
-  secret: false,
-  ...words,
-  default: undefined,
-  read: readWith(codec)
-})
-
-const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
-const mapped = <A>(codec: Codec<string>, to: Schema.Codec<A>, map: (value: string) => A): Codec<A> =>
-  codec.pipe(Schema.decodeTo(to, { decode: SchemaGetter.transform(map), encode: SchemaGetter.forbidden(() => "Read only") }))
-const number = (minimum: number, maximum: number) =>
-  mapped(text(/^\d+(\.\d+)?$/), Schema.Finite.check(Schema.isBetween({ minimum, maximum })), Number)
-const integer = (minimum: number, maximum: number) =>
-  mapped(text(/^\d+$/), Schema.Int.check(Schema.isBetween({ minimum, maximum })), Number)
-const secret = (codec: Codec<string>) => mapped(codec, Schema.Redacted(Schema.String), (value) => Redacted.make(value))
-const url = (...protocols: ReadonlyArray<string>) =>
-  Schema.String.check(
-    Schema.makeFilter((value) => {
-      const parsed = URL.parse(value)
-      return parsed !== null && protocols.includes(parsed.protocol) && parsed.hostname !== ""
-    })
-  )
-
-const network = Schema.Struct({ address: Schema.String, bits: Schema.Int, family: Schema.Literals(["ipv4", "ipv6"]) })
-/** Comma-separated addresses and networks. */
-const networks = mapped(
-  Schema.String.check(Schema.makeFilter((value) => value.split(",").every((one) => readNetwork(one.trim()) !== undefined))),
-  Schema.Array(network),
-  (value) => value.split(",").flatMap((one) => readNetwork(one.trim()) ?? [])
-)
 const aKey = "(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)"
 const keyText = text(new RegExp(`^${aKey}$`))
 const keysPattern = new RegExp(`^ *${aKey}(?: *, *${aKey})* *$`)
@@ -135,6 +86,31 @@ const table = {
       allowed: "a path"
     }
   ),
+  filesUrl: optional(s3Address, {
+    name: "FILES_URL",
+    description:
+      "An S3 bucket for uploaded lists, recordings, transcripts and documents, instead of `FILES_DIR`: `s3://bucket/prefix?region=eu-central-1&endpoint=https://host:9000`. Without `endpoint` it is one of AWS; `region` is `us-east-1` by default, the prefix may be left out.",
+    allowed: "an address such as s3://bucket/prefix?region=eu-central-1&endpoint=https://host:9000",
+    secret: true
+  }),
+  awsAccessKeyId: optional(secret(text(/^[\x21-\x7e]{1,200}$/)), {
+    name: "AWS_ACCESS_KEY_ID",
+    description: "Access key for `FILES_URL`.",
+    allowed: "1 to 200 printable ASCII characters without spaces",
+    secret: true
+  }),
+  awsSecretAccessKey: optional(secret(text(/^[\x21-\x7e]{1,200}$/)), {
+    name: "AWS_SECRET_ACCESS_KEY",
+    description: "Secret of the access key for `FILES_URL`.",
+    allowed: "1 to 200 printable ASCII characters without spaces",
+    secret: true
+  }),
+  awsSessionToken: optional(secret(text(/^[\x21-\x7e]+$/)), {
+    name: "AWS_SESSION_TOKEN",
+    description: "Session token of the access key for `FILES_URL`, if it is a temporary one.",
+    allowed: "printable ASCII characters without spaces",
+    secret: true
+  }),
   databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "DATABASE_URL",
     description:
@@ -367,6 +343,16 @@ const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: st
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** What is wrong with settings together of which each is right. */
+const conflictsOf = (environment: Environment): ReadonlyArray<string> => {
+  const has = (variable: Variable<unknown>): boolean => Boolean(environment[variable.name])
+  if (!has(table.filesUrl)) return []
+  return [
+    ...(has(table.awsAccessKeyId) && has(table.awsSecretAccessKey) ? [] : ["FILES_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"]),
+    ...(has(table.filesDir) ? ["FILES_URL and FILES_DIR exclude each other"] : [])
+  ]
+}
+
 export const read = (environment: Environment): Effect.Effect<Settings, BadEnvironment> => {
   const problems: Array<string> = []
   const settings = Object.entries<Variable<unknown>>(table).map(([key, variable]) => {
@@ -377,6 +363,7 @@ export const read = (environment: Environment): Effect.Effect<Settings, BadEnvir
     problems.push(refusal(variable, value))
     return [key, undefined]
   })
+  problems.push(...conflictsOf(environment))
   // Cast: built key by key from the table that Settings is derived from.
   return problems.length > 0 ? Effect.fail(new BadEnvironment({ problems })) : Effect.succeed(Object.fromEntries(settings) as Settings)
 }

@@ -1,5 +1,5 @@
 /**
- * The engine's own endpoints: the ports that it listens on, and its database. No organization can have the engine connect to them, whatever else
+ * The engine's own endpoints: the ports that it listens on, its database, and its bucket of files if that is at an endpoint of the operator's. No organization can have the engine connect to them, whatever else
  * it may reach. This service also knows the addresses of this machine.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
@@ -28,18 +28,28 @@ export class OwnPlaces extends Context.Service<
   static readonly layer = Layer.effect(
     OwnPlaces,
     Effect.gen(function* () {
-      const { metrics, metricsPort, port } = yield* Config
+      const { filesUrl, metrics, metricsPort, port } = yield* Config
       const database = yield* DatabasePlace
       const ofDatabase = yield* addressesOf(database.host)
+      const files = filesUrl === undefined ? undefined : placeOf(new URL(filesUrl.base))
+      const ofFiles = files === undefined ? () => nowhere : yield* addressesOf(files.host)
       const isOfMachine = ofMachine(yield* Clock.Clock)
+      // Each of them leads to what listens on all of them.
+      const isHere = (address: string) => isOfMachine(address) || isLoopback(address)
       // Port 0 means any free port, which is added once the engine listens on it.
       const ports = new Set([port, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))
       return {
         add: (port) => void ports.add(port),
         isOfMachine,
         has: (address, port) => {
-          const isLocal = isOfMachine(address) || isLoopback(address)
+          const isLocal = isHere(address)
           if (isLocal && ports.has(port)) return true
+          if (
+            port === files?.port &&
+            reachOf(address) !== "public" &&
+            (ofFiles().has(plainAddress(address) ?? "") || (isLocal && [...ofFiles()].some(isHere)))
+          )
+            return true
           // A private network may have other routes to the database, so its port is off limits at every address that is not public.
           return port === database.port && (isLocal || reachOf(address) !== "public" || ofDatabase().has(plainAddress(address) ?? ""))
         }
@@ -47,6 +57,13 @@ export class OwnPlaces extends Context.Service<
     })
   )
 }
+
+const nowhere: ReadonlySet<string> = new Set()
+
+const placeOf = ({ hostname, port, protocol }: URL) => ({
+  host: hostname.replace(/^\[(.*)\]$/, "$1"),
+  port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+})
 
 const isLoopback = (address: string): boolean => /^127\.|^::1$/.test(plainAddress(address) ?? "")
 
@@ -63,7 +80,7 @@ const ofMachine = (clock: Clock.Clock) => {
   }
 }
 
-/** The addresses of the database's host name. Empty until its first lookup has succeeded. */
+/** The addresses of a host name. Empty until its first lookup has succeeded. */
 const addressesOf = Effect.fnUntraced(function* (host: string) {
   let addresses: ReadonlySet<string> = new Set()
   const look = Effect.tryPromise(() => lookup(host, { all: true })).pipe(

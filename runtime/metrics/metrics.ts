@@ -13,6 +13,7 @@ import { type ConversationMetrics, CurrentConversationMetrics } from "./Conversa
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
 import type { MediaMetrics } from "./MediaMetrics.ts"
+import { CurrentFileMetrics, type FileMetrics } from "./FileMetrics.ts"
 import { CurrentSpeechMetrics, type SpeechMetrics } from "./SpeechMetrics.ts"
 import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
@@ -127,6 +128,12 @@ const webhookFamilies = ({ endpoints, nodes }: WebhookMetrics): ReadonlyArray<Fa
   ]
 }
 
+const fileFamilies = ({ failures, stored, waiting }: FileMetrics): ReadonlyArray<Family> => [
+  gauge("files_waiting", "Files that only this machine's disk has, because they are not in the bucket yet; 0 without a bucket", waiting),
+  counter("files_stored_total", "Files that the bucket has taken", stored),
+  counter("file_store_failures_total", "Times that the bucket did not answer, or refused", failures)
+]
+
 const conversationFamilies = (counts: ConversationMetrics): ReadonlyArray<Family> => [
   gauge("conversations_live", "Calls in which an agent converses", counts.live),
   counter("conversation_turns_total", "Turns of callees", counts.turns),
@@ -226,6 +233,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   const webhooks = yield* CurrentWebhookMetrics
   const conversations = yield* CurrentConversationMetrics
   const speech = yield* CurrentSpeechMetrics
+  const files = yield* CurrentFileMetrics
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -260,6 +268,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     ...conversationFamilies(conversations),
     ...speechFamilies(speech),
     ...webhookFamilies(webhooks),
+    ...fileFamilies(files),
     ...lockFamilies(sources),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),

@@ -30,7 +30,7 @@ export const layer = Layer.effect(
         const { key, sizeBytes } = yield* uploads.find(organizationId, sourceId)
         if (sizeBytes > maxFileBytes) return yield* tooLarge()
         const notFound = new SourceNotFound({ sourceId })
-        const path = yield* Effect.mapError(files.path(key), () => notFound)
+        const path = yield* Effect.mapError(files.localCopy(key), (error) => (error._tag === "FilesAway" ? error : notFound))
         const file = yield* Effect.acquireRelease(Effect.tryPromise({ try: () => open(path), catch: () => notFound }), (file) =>
           Effect.promise(() => file.close())
         )

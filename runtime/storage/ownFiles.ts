@@ -26,7 +26,7 @@ const closeEntry = (folder: string, entry: Dirent): Effect.Effect<void, unknown>
   return entry.isFile() ? Effect.asVoid(attempt(() => chmod(path, ownFile))) : Effect.void
 }
 
-const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+export const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
 /** Closes the folder and everything below it. The folder itself is closed first, so that others are kept out at once. */
 export const closeToOthers = (folder: string): Effect.Effect<void> =>

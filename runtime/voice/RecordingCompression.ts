@@ -71,12 +71,13 @@ const make = Effect.gen(function* () {
   /** Compresses the recording, and has the run name the compressed file. */
   const compressed = Effect.fnUntraced(function* (compression: store.Compression, compress: Compress) {
     const { key } = compression
-    const bytes = yield* compress({ wav: yield* files.path(key), opus: yield* files.createWriter(draft) })
+    const opus = yield* files.createWriter(draft)
+    const bytes = yield* Effect.scoped(Effect.flatMap(files.localCopy(key), (wav) => compress({ wav, opus })))
     if (bytes === undefined) {
       yield* Effect.logWarning("a recording is not in the engine's format, and is left as it is")
       return yield* store.giveUp(sql, compression)
     }
-    yield* files.rename(draft, compressedKey(key))
+    yield* files.keep(opus, compressedKey(key))
     const isNamed = yield* store.publish(sql, compression, bytes)
     return yield* cleared(compression, isNamed)
   })

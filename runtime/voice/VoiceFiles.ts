@@ -1,5 +1,6 @@
 /** The files that a call's voice leaves behind: its recording and its transcript. */
 import { Effect } from "effect"
+import { bytesAt } from "#runtime/storage/FileFolder.ts"
 import { makeKeptFiles } from "#runtime/storage/keptFiles.ts"
 import { repair } from "./Recording.ts"
 import { headerBytes } from "./RecordingHeader.ts"
@@ -8,20 +9,36 @@ import type { VoicePlan } from "./VoiceSession.ts"
 export const makeVoiceFiles = Effect.gen(function* () {
   const { counted, files, keep, keepTranscript, names, room } = yield* makeKeptFiles
 
-  const keepRecording = ({ organizationId, runId }: VoicePlan, close: Effect.Effect<unknown, unknown>) =>
-    keep(organizationId, names.recording(runId), close)
+  const keepRecording = ({ organizationId, runId }: VoicePlan, close: Effect.Effect<unknown, unknown>) => {
+    const key = names.recording(runId)
+    const kept = Effect.flatMap(files.path(key), (path) => files.keep(path, key))
+    return keep(organizationId, key, Effect.andThen(close, kept))
+  }
+
+  /** Completes what a former process was writing. False: nothing had been recorded. */
+  const completed = Effect.fnUntraced(function* (path: string, key: string) {
+    yield* repair(path)
+    if (((yield* bytesAt(path)) ?? 0) <= headerBytes) return false
+    yield* files.keep(path, key)
+    return true
+  })
+
+  /** The former process may have died after it had completed the recording. While nobody can tell, the run names it. */
+  const isKept = (key: string) =>
+    files
+      .stat(key)
+      .pipe(Effect.as(true), Effect.catchTags({ FileNotFound: () => Effect.succeed(false), FilesAway: () => Effect.succeed(true) }))
 
   const salvage = Effect.fnUntraced(
     function* ({ organizationId, record, runId }: VoicePlan) {
       if (!record) return undefined
-      const begun = names.recording(runId)
-      const key = (yield* Effect.isSuccess(files.stat(begun))) ? begun : names.formerRecording(runId)
-      yield* files.stat(key)
-      yield* repair(yield* files.path(key))
-      const { bytes } = yield* files.stat(key)
-      return bytes > headerBytes ? yield* counted(organizationId)(key) : undefined
+      for (const key of [names.recording(runId), names.formerRecording(runId)]) {
+        const path = yield* files.path(key)
+        const isThere = (yield* bytesAt(path)) === undefined ? yield* isKept(key) : yield* completed(path, key)
+        if (isThere) return yield* counted(organizationId)(key)
+      }
+      return undefined
     },
-    Effect.catchTag("FileNotFound", () => Effect.undefined),
     Effect.catch((error) => Effect.as(Effect.logError("a recording could not be salvaged", error), undefined))
   )
 

@@ -191,7 +191,7 @@ export const openApi = async (
   const dialed: Array<SingleCall> = []
   const health = { isStopHeard: true, isUp: true }
   const files = Files.layerLocal(folder)
-  const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
+  const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerOf)).pipe(Layer.provide(files))
   const readiness = Layer.succeed(Readiness, {
     databaseTrouble: Effect.sync(() => (health.isUp ? undefined : "The database does not answer")),
     obstacle: Effect.undefined,

@@ -113,7 +113,10 @@ t.test("given the engine's command, then it also brings the schema up to date, a
   const migrated = await run(packages.operator, command, "migrate")
   t.ok(migrated.isGood)
   t.match(migrated.output, "schema is up to date")
-  t.strictSame(await run(packages.operator, command, "help"), { isGood: false, output: "Usage: trunkline [migrate | restored]\n" })
+  t.strictSame(await run(packages.operator, command, "help"), {
+    isGood: false,
+    output: "Usage: trunkline [migrate | restored | copy-files FOLDER]\n"
+  })
 })
 
 const apiKey = "package-key-0123456789abcdef"

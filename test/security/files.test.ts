@@ -52,7 +52,7 @@ t.test("given a file that is stored in any way, then others cannot read it, nor 
     const files = yield* Files
     yield* files.write("transcripts/1.txt", Buffer.from("x"))
     yield* FileStore.use((store) => store.write("campaigns/1/list.csv", Stream.make(Buffer.from("x")))).pipe(
-      Effect.provide(FileStore.layerLocal(files))
+      Effect.provide(FileStore.layerOf(files))
     )
     yield* startRecording(yield* files.path("recordings/1.wav")).close
   })

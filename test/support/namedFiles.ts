@@ -41,6 +41,7 @@ export const alone: ReadonlyArray<string> = [
   "runtime/ownPriority",
   "runtime/plugins",
   "runtime/recordedTalks",
+  "runtime/s3Faults",
   "runtime/sentences",
   "runtime/silentConnections",
   "runtime/spokenCalls",

@@ -1,0 +1,224 @@
+/** Every fault of a bucket: what is tried again, what is said, what is kept here meanwhile. */
+import { Effect, Stream } from "effect"
+import t, { type Test } from "tap"
+import type { Files } from "#runtime/storage/Files.ts"
+import { key, openScene, recorded } from "#test/support/bucketScene.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+const other = "transcripts/7-abcdefghijklmnopqrstuv.txt"
+const large = Buffer.alloc(20 * 1024 * 1024, "0123456789abcde")
+const waited = "the bucket of files cannot be used: what it should take waits on this machine"
+const passed = "the bucket of files can be used again"
+const promised = <A>(act: () => Promise<A>) => Effect.promise(act)
+const failureOf = <A>(effect: Effect.Effect<A, unknown>) =>
+  Effect.match(effect, { onSuccess: () => undefined, onFailure: (error) => error })
+const isTransfer = ({ key, method }: { readonly key: string; readonly method: string }) => method === "PUT" && !key.includes("probe")
+
+/** With a file in its bucket. */
+const stored = async (t: Test, bytes: Uint8Array = Buffer.from("hello world")) => {
+  const scene = await openScene(t)
+  await scene.living((files) =>
+    Effect.andThen(
+      recorded(files, bytes),
+      promised(() => scene.kept())
+    )
+  )
+  scene.emulator.log.length = 0
+  return scene
+}
+const wholeOf = (files: Files["Service"], name = key) =>
+  Effect.flatMap(files.open(name), (file) => Effect.map(Stream.runCollect(file.read(0, file.bytes)), (pieces) => Buffer.concat(pieces)))
+
+for (const [status, code] of [
+  [503, "SlowDown"],
+  [500, "InternalError"],
+  [429, "TooManyRequests"]
+] as const) {
+  t.test(`given a bucket that answers ${code}, when it takes files again, then it gets what has waited`, async (t) => {
+    const { emulator, inBucket, kept, living, metrics, said } = await openScene(t)
+    emulator.faultOf = (request) => (isTransfer(request) ? { kind: "error", status, code } : undefined)
+    await living((files) =>
+      Effect.gen(function* () {
+        yield* recorded(files, Buffer.from("hello"))
+        yield* promised(() => untilTrue("two rounds of tries", () => emulator.log.filter(isTransfer).length >= 6))
+        t.equal(metrics.waiting, 1)
+        t.equal(Buffer.from(yield* files.read(key)).toString(), "hello", "and is read here")
+        emulator.faultOf = () => undefined
+        yield* promised(() => kept())
+      })
+    )
+    t.equal(inBucket()?.toString(), "hello")
+    t.strictSame(said, [`${waited}: ${code}`, passed], "and the log tells of it once")
+  })
+}
+
+t.test("given requests that break, or whose replies are lost, then they are repeated at once", async (t) => {
+  const { emulator, inBucket, kept, living, said } = await openScene(t)
+  let faults = 0
+  emulator.faultOf = (request) => {
+    if (!isTransfer(request) || faults === 2) return undefined
+    faults++
+    return { kind: faults === 1 ? "reset" : "loseReply" }
+  }
+  await living((files) =>
+    Effect.andThen(
+      recorded(files, Buffer.from("hello")),
+      promised(() => kept())
+    )
+  )
+  t.equal(inBucket()?.toString(), "hello")
+  t.equal(emulator.log.filter(isTransfer).length, 3)
+  t.strictSame(said, [], "and nobody need know")
+})
+
+for (const kind of ["loseReply", "lateError"] as const) {
+  t.test(
+    `given a large file, when its completion meets "${kind}", then it is in the bucket in the end, and no parts are left`,
+    async (t) => {
+      const { emulator, inBucket, kept, living } = await openScene(t)
+      let faults = 0
+      emulator.faultOf = ({ method, query }) =>
+        method === "POST" && query["uploadId"] !== undefined && faults++ < 1 ? { kind } : undefined
+      await living((files) =>
+        Effect.andThen(
+          recorded(files, large),
+          promised(() => kept())
+        )
+      )
+      t.equal(inBucket()?.compare(large), 0)
+      t.equal(emulator.uploads.size, 0)
+    }
+  )
+}
+
+for (const kind of ["cut", "truncate"] as const) {
+  t.test(`given a file that is being read, when its body meets "${kind}", then it goes on where it stopped`, async (t) => {
+    const bytes = large.subarray(0, 300_000)
+    const { emulator, living } = await stored(t, bytes)
+    let faults = 0
+    emulator.faultOf = ({ method }) => (method === "GET" && faults++ < 2 ? { kind, bytes: 100_000 } : undefined)
+    const read = await living((files) => wholeOf(files))
+    t.equal(read.compare(bytes), 0)
+    const [first, second, third] = emulator.requests("GET", /wav/).map(({ range }) => range)
+    t.equal(first, "bytes=0-299999")
+    t.match([second, third], [/^bytes=[1-9]\d*-299999$/, /^bytes=[1-9]\d*-299999$/])
+  })
+}
+
+t.test("given a file that is replaced while it is read, then its reader gets an end, and no mixture", async (t) => {
+  const { emulator, living } = await stored(t, large.subarray(0, 300_000))
+  emulator.faultOf = ({ method }) => {
+    if (method !== "GET") return undefined
+    const object = emulator.objects.get(`kept/${key}`)
+    if (object !== undefined) emulator.hold = () => void emulator.objects.set(`kept/${key}`, { ...object, etag: '"another"' }) as undefined
+    return { kind: "cut", bytes: 1000 }
+  }
+  t.ok(await living((files) => failureOf(wholeOf(files))))
+})
+
+t.test(
+  "given a bucket that never answers, then a reader is told so in seconds, and the next one at once",
+  { timeout: 120_000 },
+  async (t) => {
+    const { emulator, living } = await stored(t)
+    emulator.faultOf = ({ key }) => (key.includes("probe") ? undefined : { kind: "hang" })
+    const found = await living((files) =>
+      Effect.gen(function* () {
+        const first = yield* failureOf(files.open(key))
+        const asked = emulator.requests("HEAD", /wav/).length
+        const second = yield* failureOf(files.open(key))
+        return { first, second, isAskedAgain: emulator.requests("HEAD", /wav/).length > asked }
+      })
+    )
+    t.match(found, { first: { _tag: "FilesAway", retryAfterSeconds: 5 }, second: { _tag: "FilesAway" }, isAskedAgain: false })
+  }
+)
+
+t.test("given connections that are refused, then the engine starts, keeps files here, and stores them later", async (t) => {
+  const { emulator, kept, inBucket, living, said } = await openScene(t)
+  await emulator.goAway()
+  await living((files) =>
+    Effect.gen(function* () {
+      yield* recorded(files, Buffer.from("hello"))
+      t.match(yield* failureOf(files.stat(other)), { _tag: "FilesAway" })
+      t.match(yield* failureOf(files.remove(other)), { _tag: "FilesAway" })
+      yield* promised(() => emulator.comeBack())
+      yield* promised(() => kept())
+    })
+  )
+  t.equal(inBucket()?.toString(), "hello")
+  t.match(said[0], /ECONNREFUSED$/)
+})
+
+const refusedStart = (what: string, life: object, code: string) =>
+  t.test(`given ${what}, then the engine does not start, and says where the trouble is but no key`, async (t) => {
+    const { emulator, living } = await openScene(t)
+    const error = await living(() => Effect.void, life).catch((cause: unknown) => cause)
+    const bucket = "bucket" in life ? life.bucket : emulator.bucket
+    t.match(error, {
+      _tag: "BucketRefused",
+      message: `FILES_URL: the bucket "${bucket}" at ${emulator.endpoint} cannot be written: ${code}`
+    })
+    t.notMatch(JSON.stringify(error), emulator.keys.secretAccessKey)
+    t.notMatch(JSON.stringify(error), emulator.keys.accessKeyId)
+  })
+
+refusedStart("a wrong secret", { keys: { AWS_SECRET_ACCESS_KEY: "wrong" } }, "SignatureDoesNotMatch")
+refusedStart("an unknown access key", { keys: { AWS_ACCESS_KEY_ID: "AKIANOBODY" } }, "InvalidAccessKeyId")
+refusedStart("a session token that is not wanted", { keys: { AWS_SESSION_TOKEN: "x" } }, "InvalidToken")
+refusedStart("a bucket that is missing", { bucket: "others" }, "NoSuchBucket")
+
+t.test(
+  "given keys that are revoked while the engine runs, then files wait, readers are told that it is away, and the log says why",
+  async (t) => {
+    const { emulator, living, metrics, said, waiting } = await stored(t)
+    emulator.faultOf = ({ key }) => (key.includes("probe") ? undefined : { kind: "error", status: 403, code: "AccessDenied" })
+    await living((files) =>
+      Effect.gen(function* () {
+        t.match(yield* failureOf(files.open(key)), { _tag: "FilesAway" })
+        yield* files.write(other, Buffer.from("x"))
+        yield* promised(() => untilTrue("tries", () => emulator.log.filter(isTransfer).length >= 2))
+      })
+    )
+    t.strictSame([metrics.waiting, (await waiting()).length], [1, 1])
+    t.strictSame(said, [`${waited}: HTTP403`], "in a word, because the answer to HEAD has none")
+  }
+)
+
+t.test("given a bucket that is deleted while the engine runs, then its files are not taken for missing ones", async (t) => {
+  const { emulator, living } = await stored(t)
+  t.match(await living((files) => failureOf(files.open(other))), { _tag: "FileNotFound" })
+  emulator.faultOf = ({ key }) => (key.includes("probe") ? undefined : { kind: "error", status: 404, code: "NoSuchBucket" })
+  t.match(await living((files) => failureOf(files.open(key))), { _tag: "FilesAway" })
+})
+
+t.test("given one file that the bucket does not take, then the others are stored, and it stays here", async (t) => {
+  const { emulator, living, metrics, said, waiting } = await openScene(t)
+  emulator.faultOf = (request) =>
+    isTransfer(request) && request.key.endsWith(".wav") ? { kind: "error", status: 400, code: "EntityTooLarge" } : undefined
+  await living((files) =>
+    Effect.gen(function* () {
+      yield* recorded(files, Buffer.from("hello"))
+      yield* files.write(other, Buffer.from("x"))
+      yield* promised(() => untilTrue("the other one", () => emulator.objects.has(`kept/${other}`) && metrics.waiting === 1))
+      t.equal(Buffer.from(yield* files.read(key)).toString(), "hello")
+    })
+  )
+  t.equal((await waiting()).length, 1)
+  t.match(said, [/^a file could not be stored in the bucket.*EntityTooLarge$/])
+})
+
+t.test("given a removal that the bucket refuses, then it is said, and can be repeated", async (t) => {
+  const { emulator, inBucket, living } = await stored(t)
+  emulator.faultOf = ({ key, method }) =>
+    method === "DELETE" && !key.includes("probe") ? { kind: "error", status: 403, code: "AccessDenied" } : undefined
+  await living((files) =>
+    Effect.gen(function* () {
+      t.match(yield* failureOf(files.remove(key)), { _tag: "FilesAway" })
+      emulator.faultOf = () => undefined
+      yield* files.remove(key)
+      yield* files.remove(key)
+    })
+  )
+  t.equal(inBucket(), undefined)
+})

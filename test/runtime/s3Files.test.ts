@@ -1,0 +1,191 @@
+/** Files in a bucket, on the wire: what is stored, read in part, replaced and removed, and by which process. */
+import { Effect, Fiber, Redacted, Stream } from "effect"
+import { existsSync } from "node:fs"
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import t from "tap"
+import { read } from "#runtime/config/config.ts"
+import { bucketKeys } from "#runtime/files.ts"
+import type { Files } from "#runtime/storage/Files.ts"
+import { key, openScene, recorded } from "#test/support/bucketScene.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
+const tagOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
+  Effect.match(effect, { onSuccess: () => "none", onFailure: ({ _tag }) => _tag })
+
+t.test("given a file that is complete, then the bucket gets it, and this machine does not keep it", async (t) => {
+  const { emulator, inBucket, kept, living, metrics, waiting } = await openScene(t)
+  await living((files) =>
+    Effect.andThen(
+      recorded(files, Buffer.from("hello")),
+      Effect.promise(() => kept())
+    )
+  )
+  t.equal(text(inBucket()), "hello")
+  t.strictSame([await waiting(), metrics.stored], [[], 1])
+  t.ok(
+    emulator.log.every(({ key }) => key.startsWith("kept/")),
+    "under the prefix"
+  )
+  t.notOk(
+    [...emulator.objects.keys()].some((name) => name.includes("probe")),
+    "and nothing else"
+  )
+})
+
+t.test("given a file that still grows, then it is nobody's, and neither in the bucket nor lost", async (t) => {
+  const { folder, emulator, living } = await openScene(t)
+  const found = await living((files) =>
+    Effect.gen(function* () {
+      const path = yield* files.createWriter(key)
+      yield* Effect.promise(() => writeFile(path, "half"))
+      return { path, stat: yield* tagOf(files.stat(key)) }
+    })
+  )
+  t.equal(found.stat, "FileNotFound")
+  t.equal(found.path, join(folder, "growing", key))
+  t.equal(emulator.objects.size, 0)
+  t.equal(await living((files) => Effect.map(files.path(key), existsSync)), true, "the next process finds it")
+})
+
+t.test("given a file that waits and the same one in the bucket, when it is read, then both give the same", async (t) => {
+  const { kept, living, emulator } = await openScene(t)
+  const readAll = (files: Files["Service"]) =>
+    Effect.gen(function* () {
+      const file = yield* files.open(key)
+      const part = yield* Stream.runCollect(file.read(2, 5))
+      const copied = yield* Effect.scoped(Effect.flatMap(files.localCopy(key), (path) => Effect.promise(() => readFile(path, "utf8"))))
+      return {
+        bytes: file.bytes,
+        part: text(Buffer.concat(part)),
+        whole: text(yield* files.read(key)),
+        copied,
+        stat: (yield* files.stat(key)).bytes
+      }
+    })
+  const expected = { bytes: 11, part: "llo", whole: "hello world", copied: "hello world", stat: 11 }
+  t.strictSame(
+    await living((files) => Effect.andThen(recorded(files, Buffer.from("hello world")), readAll(files)), { isDelivering: false }),
+    expected
+  )
+  await living(() => Effect.promise(() => kept()))
+  t.strictSame(await living(readAll), expected)
+  t.match(emulator.requests("GET", /wav/), [{ range: "bytes=2-4", status: 206 }, { range: "bytes=0-10" }, { range: "bytes=0-10" }])
+})
+
+t.test("given a file that is opened while it waits, when the bucket gets it before it is read, then it is read there", async (t) => {
+  const { kept, living } = await openScene(t)
+  const part = await living((files) =>
+    Effect.gen(function* () {
+      yield* recorded(files, Buffer.from("hello"))
+      const file = yield* files.open(key)
+      yield* Effect.promise(() => kept())
+      return Buffer.concat(yield* Stream.runCollect(file.read(0, 5))).toString()
+    })
+  )
+  t.equal(part, "hello")
+})
+
+t.test("given a large file, then it is stored in parts, and whole", async (t) => {
+  const { emulator, inBucket, kept, living } = await openScene(t)
+  const bytes = Buffer.alloc(20 * 1024 * 1024)
+  for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at)
+  await living((files) =>
+    Effect.andThen(
+      recorded(files, bytes),
+      Effect.promise(() => kept())
+    )
+  )
+  t.equal(inBucket()?.compare(bytes), 0)
+  t.equal(emulator.log.filter(({ query }) => query["partNumber"] !== undefined).length, 3)
+})
+
+t.test("given a file, when it is written anew, then its readers get the new bytes, and so does the bucket", async (t) => {
+  const { inBucket, kept, living } = await openScene(t)
+  const seen = await living((files) =>
+    Effect.gen(function* () {
+      yield* files.write(key, Buffer.from("old"))
+      yield* Effect.promise(() => kept())
+      yield* files.write(key, Buffer.from("new"))
+      return text(yield* files.read(key))
+    })
+  )
+  t.equal(seen, "new")
+  await living(() => Effect.promise(() => untilTrue("new bytes", () => text(inBucket()) === "new")))
+})
+
+t.test("given a file that is being stored, when it is written anew, then the bucket has the new bytes in the end", async (t) => {
+  const { emulator, inBucket, kept, living } = await openScene(t)
+  let go = () => {}
+  const held = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? held : undefined)
+  await living((files) =>
+    Effect.gen(function* () {
+      yield* recorded(files, Buffer.from("old"))
+      yield* Effect.promise(() => untilTrue("transfer", () => emulator.requests("PUT", /wav/).length === 1))
+      yield* files.write(key, Buffer.from("new"))
+      go()
+      yield* Effect.promise(() => kept())
+    })
+  )
+  t.equal(text(inBucket()), "new")
+})
+
+t.test("given a file that is being stored, when it is removed, then it does not come back", async (t) => {
+  const { emulator, inBucket, living, waiting } = await openScene(t)
+  let go = () => {}
+  const held = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? held : undefined)
+  await living((files) =>
+    Effect.gen(function* () {
+      yield* recorded(files, Buffer.from("hello"))
+      yield* Effect.promise(() => untilTrue("transfer", () => emulator.requests("PUT", /wav/).length === 1))
+      const removal = yield* Effect.forkChild(files.remove(key))
+      yield* Effect.promise(() => untilTrue("file gone from here", async () => (await waiting()).length === 0))
+      go()
+      yield* Effect.promise(() => untilTrue("removal", () => emulator.requests("DELETE", /wav/).length === 1))
+      yield* Fiber.join(removal)
+    })
+  )
+  t.equal(inBucket(), undefined)
+})
+
+t.test("given keys that are none, then nothing is asked", async (t) => {
+  const { emulator, living } = await openScene(t)
+  const tags = await living((files) =>
+    Effect.forEach(["../etc/passwd", "a", "recordings/.hidden", "recordings/-rf"], (bad) =>
+      Effect.all([tagOf(files.read(bad)), tagOf(files.open(bad)), tagOf(files.remove(bad)), tagOf(Effect.scoped(files.localCopy(bad)))])
+    )
+  )
+  t.ok(tags.flat().every((tag) => tag === "FileKeyRefused"))
+  t.ok(emulator.log.every(({ key }) => key.startsWith("kept/probe/")))
+})
+
+t.test("given files that a former process has left, then the next one stores them, and forgets what was never completed", async (t) => {
+  const { folder, inBucket, kept, living } = await openScene(t)
+  const old = join(folder, "growing", "recordings", ".0.part")
+  await mkdir(dirname(old), { recursive: true })
+  await writeFile(old, "x")
+  await utimes(old, 1, 1)
+  await living((files) => recorded(files, Buffer.from("left")), { isDelivering: false })
+  await living(() => Effect.promise(() => Promise.all([kept(), untilTrue("nothing left over", () => !existsSync(old))])))
+  t.equal(text(inBucket()), "left")
+})
+
+t.test("given an engine that stops, then what it has just completed is stored first", async (t) => {
+  const { inBucket, living } = await openScene(t)
+  await living((files) => recorded(files, Buffer.from("last")))
+  t.equal(text(inBucket()), "last")
+})
+
+t.test("given keys of the bucket, then no error and no word of the process holds them", async (t) => {
+  const { emulator } = await openScene(t)
+  const settings = await Effect.runPromise(read(emulator.environment()))
+  t.notOk(JSON.stringify(settings).includes(emulator.keys.secretAccessKey))
+  t.equal(Redacted.value(bucketKeys(settings).secretAccessKey), emulator.keys.secretAccessKey)
+})

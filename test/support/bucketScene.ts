@@ -1,0 +1,70 @@
+/** Files in an emulated bucket, through several lives of a process. */
+import { Effect, Layer, Logger, References } from "effect"
+import { existsSync } from "node:fs"
+import { mkdtemp, readdir, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Test } from "tap"
+import { read } from "#runtime/config/config.ts"
+import { bucketKeys } from "#runtime/files.ts"
+import { CurrentFileMetrics, FileMetrics } from "#runtime/metrics/FileMetrics.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import * as s3 from "#runtime/storage/s3/S3Files.ts"
+import { S3Emulator } from "#test/emulators/s3/S3Emulator.ts"
+import { removeData } from "./dataFolder.ts"
+import { runLive } from "./run.ts"
+import { untilTrue } from "./until.ts"
+
+export const key = "recordings/7-abcdefghijklmnopqrstuv.wav"
+
+interface Life {
+  /** Whether it stores what waits. */
+  readonly isDelivering?: boolean
+  readonly bucket?: string
+  readonly keys?: Readonly<Record<string, string>>
+}
+
+export const openScene = async (t: Test) => {
+  const emulator = await S3Emulator.start()
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-s3-"))
+  t.teardown(async () => {
+    await emulator.stop()
+    await removeData(folder)
+  })
+  const metrics = new FileMetrics()
+  /** What the processes have logged, with the reasons. */
+  const said: Array<string> = []
+  const logger = Logger.make(({ fiber, message }) => {
+    const { reason } = fiber.getRef(References.CurrentLogAnnotations)
+    said.push([[message].flat()[0], reason].filter((word) => word !== undefined).join(": "))
+  })
+  /** One life of a process; whatever it does in the background is under way. */
+  const living = async <A, E>(use: (files: Files["Service"]) => Effect.Effect<A, E>, how: Life = {}): Promise<A> => {
+    const { bucket, isDelivering = true, keys = {} } = how
+    const settings = await Effect.runPromise(read({ ...emulator.environment("kept", bucket), ...keys }))
+    const address = settings.filesUrl
+    if (address === undefined) throw new Error("no address")
+    const layer = s3.layer({ address, keys: bucketKeys(settings), folder }).pipe(Layer.provide(Layer.succeed(CurrentFileMetrics, metrics)))
+    const life = Effect.gen(function* () {
+      const files = yield* Files
+      if (isDelivering) yield* files.deliver
+      return yield* use(files)
+    })
+    return await runLive(Effect.provide(life, layer.pipe(Layer.provideMerge(Logger.layer([logger])))))
+  }
+  const inBucket = (name = key) => emulator.objects.get(`kept/${name}`)?.bytes
+  const kept = (name = key) => untilTrue("object", () => inBucket(name) !== undefined && metrics.waiting === 0)
+  const waiting = async () =>
+    existsSync(join(folder, "waiting"))
+      ? (await readdir(join(folder, "waiting"), { recursive: true })).filter((name) => /\./.test(name))
+      : []
+  return { said, emulator, folder, inBucket, kept, living, metrics, waiting }
+}
+
+/** Writes the file in pieces, as a call does, and says that it is complete. */
+export const recorded = (files: Files["Service"], bytes: Uint8Array, name = key) =>
+  Effect.gen(function* () {
+    const path = yield* files.createWriter(name)
+    yield* Effect.promise(() => writeFile(path, bytes))
+    yield* files.keep(path, name)
+  })
