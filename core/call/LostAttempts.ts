@@ -44,11 +44,15 @@ export const lostOf = (sql: Sql, callIds: ReadonlyArray<CallId>) =>
     Effect.map((rows) => rows.map(({ id }) => id))
   )
 
+/** A campaign that was created so much later than a call is another one, which was given the id of a lost one. */
+const CLOCKS_APART = "1 minute"
+
 // When the call began is told by its id. What is not known any more is as the campaign has it now: the agent's version and the epochs.
 export const rewrite = (sql: Sql, { callId, campaignId, journal, node, rowNo, telephonyConfigurationId }: LostAttempt) =>
   sql<{ readonly organizationId: OrganizationId | null; readonly state: string | null; readonly isWritten: boolean }>`
     WITH owned AS MATERIALIZED (
-      SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns WHERE id = ${campaignId}::int
+      SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns
+      WHERE id = ${campaignId}::int AND created_at <= to_timestamp(${millisOf(callId)}::float8 / 1000) + ${CLOCKS_APART}::text::interval
     ), configuration AS MATERIALIZED (
       SELECT id, provider FROM telephony_configurations
       WHERE id = ${telephonyConfigurationId}::int AND organization_id = (SELECT organization_id FROM owned)

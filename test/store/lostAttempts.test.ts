@@ -2,11 +2,14 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { newCallId } from "#runtime/dispatch/newCallId.ts"
 import { type DialedContact, lostOf, pauseRestored, rewrite, stopAgain } from "#core/call/LostAttempts.ts"
 import { type CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { installClaims, numbersOf, type Running } from "./claims.ts"
 
-const { claim, config, ended, ids, newId, run, running } = await installClaims(t)
+const { claim, config, ended, run, running } = await installClaims(t)
+const newId = () => newCallId(Date.now())
+const ids = (count: number) => Array.from({ length: count }, newId)
 
 const withSql = <A, E, R>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.flatMap(SqlClient.SqlClient, use)
 const contactOf = ({ id }: Running, rowNo: number): DialedContact => ({ campaignId: id, rowNo, telephonyConfigurationId: config.id })
@@ -86,11 +89,13 @@ t.test("given a contact that is done, or is not there, then nothing is written",
         again(contactOf(campaign, 9), newId()),
         again({ ...contactOf(campaign, 3), campaignId: CampaignId.make(999_999) }, newId()),
         again({ ...contactOf(campaign, 3), telephonyConfigurationId: TelephonyConfigId.make(999_999) }, newId()),
+        // Of a campaign that was lost, and whose id another one has by now.
+        again(contactOf(campaign, 3), newCallId(Date.now() - 120_000)),
         withSql((sql) => lostOf(sql, [callId]))
       ])
     })
   )
-  t.strictSame(seen, ["Gone", "Gone", "Gone", "Gone", []])
+  t.strictSame(seen, ["Gone", "Gone", "Gone", "Gone", "Gone", []])
 })
 
 t.test("given campaigns that run, when the database is a copy, then each is paused once, with an entry in its log", async (t) => {
