@@ -31,6 +31,11 @@ export interface Claim {
   readonly callIds: ReadonlyArray<CallId>
   /** Epoch milliseconds. Retries due by then are claimed first, oldest first, and then fresh contacts in file order. */
   readonly now: number
+  /**
+   * The database's, as the engine knows it. On another one it may have lost what was claimed last, so nothing is claimed. Undefined where the server
+   * does not tell.
+   */
+  readonly timeline?: string | undefined
 }
 export interface Claimed {
   /** False: the campaign is not running, has another owner, or its permits were withdrawn. */
@@ -110,6 +115,8 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns
       WHERE id = ${claim.campaignId}::int AND state = 'running'
         AND owner_epoch = ${claim.ownerEpoch}::int AND dial_epoch = ${claim.dialEpoch}::int
+        AND CASE WHEN ${claim.timeline ?? null}::text IS NULL THEN true
+          ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) = ${claim.timeline ?? null}::text END
     ), waiting AS MATERIALIZED (
       SELECT row_no, due_at, phone_number, retries_used FROM contacts
       WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number

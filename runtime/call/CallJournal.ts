@@ -17,6 +17,7 @@ import { isProviderCallId } from "#core/provider/CallRef.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CallNames } from "./CallNames.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -43,7 +44,7 @@ export class CallJournal extends Context.Service<
      * Claims contacts, and never leaves any behind: if the caller is interrupted or the reply is lost, whatever was claimed is given back as
      * soon as possible, and `returned` is called.
      */
-    readonly claim: (claim: Omit<Claim, "journal">, returned: () => void) => Effect.Effect<Claimed>
+    readonly claim: (claim: Omit<Claim, "journal" | "timeline">, returned: () => void) => Effect.Effect<Claimed>
     /** Writes the attempt of a single call, with the same guarantee. */
     readonly begin: (
       call: SingleCall,
@@ -70,6 +71,7 @@ export class CallJournal extends Context.Service<
     Effect.gen(function* () {
       const store = yield* AttemptStore
       const local = yield* LocalJournal
+      const lock = yield* EngineLock
       const claims = yield* makeGuardedClaims
       const names = yield* CallNames
       const recorder: OutcomeRecorder = {
@@ -85,7 +87,8 @@ export class CallJournal extends Context.Service<
       const ended = (attempt: Attempt, end: AttemptEnd) => recordEnd(recorder, attempt, end)
 
       return {
-        claim: (claim, returned) => guarded(claims, claim.callIds, store.claim({ ...claim, journal: local.id }), returned),
+        claim: (claim, returned) =>
+          guarded(claims, claim.callIds, store.claim({ ...claim, journal: local.id, timeline: lock.timeline() }), returned),
         begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(claims, callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),

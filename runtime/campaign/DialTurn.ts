@@ -29,6 +29,8 @@ const TOGETHER_MILLIS = 60
  * or when greetings cannot be synthesized in time.
  */
 const CROWDED_MILLIS = 100
+/** When a campaign that could not be claimed for is looked at again without news: its database may have failed over. */
+const NOT_OWNED_MILLIS = 100
 
 /** What the calls about to be claimed need, in the order of their ids. */
 interface Reserved {
@@ -117,7 +119,8 @@ const dial = Effect.fnUntraced(function* (services: DialServices, turn: Turn, re
   } else memory.inbox.rowChanged = true
   yield* startAll(services, memory, trunk, claimed.attempts, departures)
   // Another turn would only find that there is no slot, and delay these requests meanwhile.
-  if (!claimed.owned || !claimed.more || !queue.isWaiting()) return until(begun)
+  if (!claimed.owned) return until(begun + NOT_OWNED_MILLIS)
+  if (!claimed.more || !queue.isWaiting()) return until(begun)
   turns.leave()
   return yield* waitForSlot(services, memory, scopes, trunk, begun)
 })

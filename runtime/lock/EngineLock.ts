@@ -69,6 +69,8 @@ export class EngineLock extends Context.Service<
     readonly listensAt: (address: string) => void
     /** Whatever the database may have lost by the start has been dealt with. */
     readonly settled: Effect.Effect<void>
+    /** The timeline of the database on which this engine dials; undefined where the server does not tell. */
+    readonly timeline: () => string | undefined
     /** Fails once another engine has taken over, or another database. */
     readonly replaced: Effect.Effect<never, EngineReplaced | DatabaseReplaced>
   }
@@ -85,7 +87,8 @@ export class EngineLock extends Context.Service<
     onFailover: () => {},
     replaced: Effect.never,
     settled: Effect.void,
-    taken: { at: 0, descent: "same", isTakeover: false }
+    taken: { at: 0, descent: "same", isTakeover: false },
+    timeline: () => undefined
   })
 }
 
@@ -289,6 +292,7 @@ const open = Effect.gen(function* () {
     },
     replaced: Deferred.await(replaced),
     settled: whereabouts.settled,
-    taken: came
+    taken: came,
+    timeline: () => whereabouts.timeline
   }
 })

@@ -15,6 +15,11 @@ export class Whereabouts {
   #address: string | undefined
   #isAddressKept = false
 
+  /** Of the database that the engine knows; undefined where the server does not tell. */
+  get timeline(): string | undefined {
+    return this.#lineage?.timeline
+  }
+
   /** At the start. */
   readonly begin = (store: LockStore, epoch: number): Effect.Effect<Descent, SqlError.SqlError> =>
     Effect.gen({ self: this }, function* () {

@@ -11,7 +11,7 @@ import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
 t.jobs = 2
 
 const cap = 6
-const contacts = 60
+const contacts = 40
 
 interface Scene {
   readonly database: ReplicatedPostgres
@@ -65,6 +65,24 @@ t.test("given calls of which a standby knows nothing, when the database fails ov
   const [runs] = await sql`SELECT count(*)::int AS count FROM runs WHERE campaign_id = ${id} AND is_completed`
   t.strictSame(runs, { count: contacts }, "and each has its run")
 })
+
+t.test(
+  "given such calls, when connections are led to the standby one by one, that of the engine's lock last",
+  { buffered: true },
+  async (t) => {
+    const scene = await open(t)
+    const { database, id, world } = scene
+    const { log } = world.emulator
+    await world.api.start(id)
+    await world.seen("answered", 3)
+    await database.lag()
+    const ended = log.count("ended")
+    await untilTrue("calls that end and begin meanwhile", () => log.count("ended") >= ended + 4 && log.live() === cap)
+    await database.moveOver(({ opening }) => opening.includes(" lock"))
+    await world.api.untilState(id, "completed")
+    await thenEverybodyWasCalledOnce(t, scene)
+  }
+)
 
 t.test("given such calls, when the engine dies with the database", { buffered: true }, async (t) => {
   const scene = await open(t)

@@ -47,7 +47,8 @@ export const installClaims = async (t: Test) => {
   const claim = (
     { dialEpoch, id }: Running,
     callIds: ReadonlyArray<CallId>,
-    callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } }
+    callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } },
+    timeline?: string
   ) =>
     withStore((store) =>
       store.claim({
@@ -60,7 +61,8 @@ export const installClaims = async (t: Test) => {
         now: Date.now(),
         ownerEpoch: 0,
         provider: "fake",
-        telephonyConfigurationId: config.id
+        telephonyConfigurationId: config.id,
+        timeline
       })
     )
   /** As a campaign's owner does, who claims again while there may be more: the first claim finds who is to be passed over. */

@@ -117,3 +117,22 @@ t.test("given campaigns that run, when the database is a copy, then each is paus
   t.strictSame(stopped, [true, 0, false])
   t.strictSame(entries, [{ level: "warning", event: "database_restored" }])
 })
+
+t.test("given a database on another timeline than the engine knows, then nothing is claimed there", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbersOf(2, "+1419"))
+      const [row] = yield* withSql(
+        (sql) => sql<{ readonly timeline: string }>`SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
+      )
+      const ask = (timeline: string | undefined) =>
+        Effect.map(claim(campaign, [newId()], undefined, timeline), ({ attempts, owned }) => ({ count: attempts.length, owned }))
+      return [yield* ask("0000FFFF"), yield* ask(row?.timeline), yield* ask(undefined)]
+    })
+  )
+  t.strictSame(seen, [
+    { count: 0, owned: false },
+    { count: 1, owned: true },
+    { count: 1, owned: true }
+  ])
+})

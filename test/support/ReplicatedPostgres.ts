@@ -13,7 +13,7 @@ import type { Test } from "tap"
 import { isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "#runtime/postgres/PostgresPrograms.ts"
 import { freePort } from "./freePort.ts"
 import { witness } from "./postgres.ts"
-import { TcpProxy } from "./TcpProxy.ts"
+import { type Connection, TcpProxy } from "./TcpProxy.ts"
 import { untilTrue } from "./until.ts"
 
 type Witness = ReturnType<typeof witness>
@@ -136,6 +136,18 @@ export class ReplicatedPostgres {
     await this.#with(standby, (sink) => sink`SELECT pg_promote(true, ${seconds})`)
     target.port = standby.port
     clients.cut()
+  }
+
+  /**
+   * The standby takes its place while the primary still runs, and connections are led there one by one: those that `stay` belong to the primary for
+   * some time, and hear nothing of it.
+   */
+  async moveOver(stay: (connection: Connection) => boolean): Promise<void> {
+    const { clients, standby, target } = this.#parts
+    await this.#with(standby, (sink) => sink`SELECT pg_promote(true, ${seconds})`)
+    target.port = standby.port
+    clients.freeze(stay)
+    clients.cut((connection) => !stay(connection))
   }
 
   async #with<A>({ url }: Server, work: (sql: Witness) => Promise<A>): Promise<A> {
