@@ -43,6 +43,16 @@ export const unplacedOf = (carrier: Carrier, left: Iterable<string>): Unplaced =
   ])
 }
 
+/**
+ * Calls that were placed and over without a word to the engine: it did not hear the reply to its request, and none of the callbacks reached it, which some
+ * carriers send once.
+ */
+export const untoldOf = (carrier: Carrier): ReadonlySet<string> => {
+  const told = carrier.callbacks.deliveries.filter(({ status }) => isPlaced(status)).map(({ url }) => url)
+  const unheard = outcomesOf(carrier).filter(({ isReplied, status }) => !isReplied && isPlaced(status))
+  return new Set(unheard.map(({ callId }) => callId).filter((callId) => told.every((url) => !url.includes(callId))))
+}
+
 /** What the journals say of each call. Their own times are milliseconds since the machine was booted. */
 export const journaled = ({ dataDir }: Pick<World, "dataDir">): ReadonlyMap<string, string> => {
   const files = readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

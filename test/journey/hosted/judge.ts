@@ -27,6 +27,8 @@ export interface Evidence {
   readonly rows: ReadonlyArray<ReportRow>
   /** Their attempts are `unknown`. Of any other, what its callee did is known. */
   readonly unplaced: Unplaced
+  /** Calls of which the engine has heard nothing: their attempts may be `unknown`. */
+  readonly untold: ReadonlySet<string>
   /** From the kill until the engine was back. */
   readonly away: { readonly from: number; readonly until: number }
   /** How many calls the campaign may have at once. */
@@ -88,11 +90,11 @@ const isRetried = (outcome: string | undefined): boolean => outcome === "busy" |
 type Complaint = readonly [rule: Finding["rule"], what: string]
 
 const judgeAttempt = (
-  { isBreakerFailure, outcome }: ReportRow,
+  { callId, isBreakerFailure, outcome }: ReportRow,
   ring: Ring | undefined,
-  away: Evidence["away"]
+  { away, untold }: Pick<Evidence, "away" | "untold">
 ): ReadonlyArray<Complaint> => {
-  const what = ring === undefined ? "unknown" : deedOf(ring)
+  const what = ring === undefined || (outcome === "unknown" && untold.has(callId)) ? "unknown" : deedOf(ring)
   const isAbandoned = ring !== undefined && wasAbandoned(ring, away)
   const isExcused = isAbandoned && (outcome === "error" || outcome === "answered")
   const complaints: Array<Complaint> = []
@@ -106,9 +108,11 @@ const judgeAttempt = (
 }
 
 /** Of one number. Rows and rings are in the order of time. */
-const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, unplaced }: Evidence) => {
+const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, unplaced, untold }: Evidence) => {
   const placed = rows.filter(({ callId }) => !unplaced.has(callId))
-  const complaints = rows.flatMap((row) => judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], away))
+  const complaints = rows.flatMap((row) =>
+    judgeAttempt(row, unplaced.has(row.callId) ? undefined : rings[placed.indexOf(row)], { away, untold })
+  )
   if (placed.length !== rings.length)
     complaints.push(["no number is rung twice for one attempt", `${placed.length} attempts, ${rings.length} calls`])
   const answered = rings.findIndex(({ answeredAt }) => answeredAt !== undefined)

@@ -9,7 +9,7 @@ import { type Carrier, carriers, openThrough } from "#test/support/hostedCarrier
 import { leftAt } from "#test/support/leftAt.ts"
 import { seeded } from "#test/support/seeded.ts"
 import { nowMillis, until } from "#test/support/until.ts"
-import { callIdOf, journaled, reasons, storiesOf, toldOf, unplacedOf } from "./doubts.ts"
+import { callIdOf, journaled, reasons, storiesOf, toldOf, unplacedOf, untoldOf } from "./doubts.ts"
 import { type Evidence, judge, rules } from "./judge.ts"
 import { reportOf } from "./reportOf.ts"
 
@@ -122,7 +122,7 @@ export const roughCampaign = (name: keyof typeof carriers): void => {
     const { away, done, journals, left } = await play(carrier, world, id, { callsPerSecond, draw })
     const [rows, unplaced] = [await reportOf(world, id), unplacedOf(carrier, left.keys())]
     const { audioEnds, entries } = carrier.log
-    const evidence: Evidence = { audioEnds, away, cap, entries, rows, unplaced }
+    const evidence: Evidence = { audioEnds, away, cap, entries, rows, unplaced, untold: untoldOf(carrier) }
     t.comment(`${rows.length} attempts, ${unplaced.size} never placed, away ${Math.round(away.until - away.from)} ms`)
     for (const story of await storiesOf(carrier, world, id, { journals, killedAt: away.from, unplaced })) t.comment(story)
     const findings = judge(evidence)
