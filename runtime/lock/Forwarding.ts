@@ -13,11 +13,6 @@ interface Place {
   readonly port: number
 }
 
-interface Forwarding {
-  /** Where new connections lead from now on; undefined: nowhere, nobody dials. */
-  readonly leadTo: (place: Place | undefined) => void
-}
-
 /** An engine on the same network accepts a connection within milliseconds; one that has died on another machine, never. */
 const CONNECT_MILLIS = 2000
 
@@ -33,17 +28,14 @@ const refusal = [
 ].join("\r\n")
 
 /** Until the scope closes, which cuts what is open: it leads to an engine that has ended. Fails when it cannot listen there. */
-const forwarding = ({ host, port }: Place): Effect.Effect<Forwarding, Error, Scope.Scope> =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.callback<Forwarder, Error>((resume) => {
-        const forwarder = new Forwarder()
-        forwarder.server.once("error", (error) => resume(Effect.fail(error)))
-        forwarder.server.listen({ exclusive: true, host, port }, () => resume(Effect.succeed(forwarder)))
-      }),
-      (forwarder) => forwarder.close
-    ),
-    (forwarder) => ({ leadTo: (place) => forwarder.leadTo(place) })
+const forwarding = ({ host, port }: Place): Effect.Effect<Forwarder, Error, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.callback<Forwarder, Error>((resume) => {
+      const forwarder = new Forwarder()
+      forwarder.server.once("error", (error) => resume(Effect.fail(error)))
+      forwarder.server.listen({ exclusive: true, host, port }, () => resume(Effect.succeed(forwarder)))
+    }),
+    (forwarder) => forwarder.close
   )
 
 interface Follower {
@@ -55,7 +47,7 @@ interface Follower {
 export const following = (own: Place, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    let started: Forwarding | "impossible" | undefined
+    let started: Forwarder | "impossible" | undefined
     const start = Scope.provide(forwarding(own), scope).pipe(
       Effect.flatMap((begun) => Effect.sync(() => void (started = begun))),
       Effect.catch((error) => {
@@ -87,6 +79,7 @@ class Forwarder {
   readonly #open = new Set<Socket>()
   #place: Place | undefined
 
+  /** Where new connections lead from now on; undefined: nowhere, nobody dials. */
   leadTo(place: Place | undefined): void {
     this.#place = place
   }
