@@ -25,6 +25,8 @@ export class Whereabouts {
     Effect.gen({ self: this }, function* () {
       this.#session = { epoch, store }
       this.#lineage = yield* store.lineage
+      if (this.#lineage === undefined)
+        yield* Effect.logWarning("the database does not tell which one it is: a copy of it, and one that has failed over, are not noticed")
       return descentOf(yield* store.knownLineage, this.#lineage)
     })
 
@@ -71,6 +73,7 @@ export class Whereabouts {
       if (!isMended) return "Lost"
       this.#lineage = found
       this.#isKept = false
+      this.#isAddressKept = false
       return "Mended"
     })
 }

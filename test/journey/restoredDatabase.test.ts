@@ -32,7 +32,7 @@ const copied = async (t: Test, url: string): Promise<string> => {
       () => false
     )
   )
-  t.teardown(() => sql`DROP DATABASE ${sql(`${name}_copy`)} WITH (FORCE)`)
+  t.teardown(() => sql`DROP DATABASE IF EXISTS ${sql(`${name}_copy`)} WITH (FORCE)`)
   return copy.href
 }
 
@@ -93,3 +93,26 @@ t.test("given files that were put back, which no engine notices", { buffered: tr
     t.equal(world.emulator.log.count("originate"), dials, "and nobody is called")
   })
 })
+
+t.test(
+  "given an engine that dials, when its database is replaced by a copy, then it ends, and the next one pauses everything",
+  async (t) => {
+    const { id, world } = await open(t)
+    await world.api.start(id)
+    await world.seen("answered", 2)
+    await world.sql.end()
+    const { href, pathname } = new URL(world.environment["DATABASE_URL"] ?? "")
+    const name = pathname.slice(1)
+    const admin = witness(new URL("/postgres", href).href)
+    t.teardown(() => admin.end())
+    await admin`ALTER DATABASE ${admin(name)} ALLOW_CONNECTIONS false`
+    await copied(t, href)
+    await admin`ALTER DATABASE ${admin(name)} RENAME TO ${admin(`${name}_before`)}`
+    t.teardown(() => admin`DROP DATABASE ${admin(`${name}_before`)}`)
+    await admin`ALTER DATABASE ${admin(`${name}_copy`)} RENAME TO ${admin(name)}`
+    t.equal((await world.engine.exited).code, 1)
+    t.match(world.output(), /The database was replaced by a copy while this engine ran: start it again/)
+    await world.launch()
+    t.equal((await world.api.campaign(id)).state, "paused")
+  }
+)

@@ -15,7 +15,7 @@ t.test("given an engine that stands by, when clients come to it", async (t) => {
   const shared = { FILES_DIR: join(folder, "files"), SECRETS_KEY: "5".repeat(64) }
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 100, talkMillis: 1000 },
-    environment: { DRAIN: "0", RECORDINGS: "off", ...shared }
+    environment: { DRAIN: "0", NODE_ADDRESS: "localhost", RECORDINGS: "off", ...shared }
   })
   const { id } = await world.api.createCampaign(world.agentId, numbersOf(40, ["01"]), { max_concurrency: 3 })
   const port = await freePort()
@@ -39,6 +39,8 @@ t.test("given an engine that stands by, when clients come to it", async (t) => {
     )
   )
   t.notOk(next.output().includes("is ready"), "then it answers although it does not dial")
+  const [told] = await world.sql`SELECT address FROM engine_lock`
+  t.match(told?.["address"], /^localhost:\d+$/, "by the address that the other one has been given")
 
   await t.test("then what they ask for is done by the engine that dials, uploads, changes and reads alike", async (t) => {
     const created = await there.createCampaign(world.agentId, numbersOf(500, ["01"], "+1777"))

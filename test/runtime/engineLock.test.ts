@@ -90,18 +90,21 @@ t.test("given a database, then it tells which one it is, and what was written do
 })
 
 t.test("given a standby that has failed over, then the mending is repeated until it has succeeded", async (t) => {
-  const lineage = (timeline: string) => Effect.succeed({ database: "5", system: "7000", table: "16400", timeline })
+  const lineage = (timeline: string, database = "5") => Effect.succeed({ database, system: "7000", table: "16400", timeline })
   const kept: Array<string> = []
-  const storeOf = (timeline: string) =>
+  const listening: Array<string> = []
+  const storeOf = (timeline: string, database?: string) =>
     ({
       keepLineage: (_: number, { timeline }: { timeline: string }) => Effect.sync(() => void kept.push(timeline)),
       knownLineage: Effect.succeed(undefined),
-      lineage: lineage(timeline)
+      listensAt: (_: number, address: string) => Effect.sync(() => void listening.push(address)),
+      lineage: lineage(timeline, database)
     }) as unknown as LockStore
   const seen = await runLive(
     Effect.gen(function* () {
       const whereabouts = new Whereabouts()
       yield* whereabouts.begin(storeOf("1"), 1)
+      whereabouts.listensAt("here:8000")
       yield* whereabouts.settled
       whereabouts.mend = Effect.never
       const lost = yield* whereabouts.mended(storeOf("2"), 1, Effect.void)
@@ -109,11 +112,13 @@ t.test("given a standby that has failed over, then the mending is repeated until
       whereabouts.mend = Effect.void
       const mended = yield* whereabouts.mended(storeOf("2"), 1, Effect.never)
       yield* whereabouts.keep
-      return [lost, mended, yield* whereabouts.mended(storeOf("2"), 1, Effect.never)]
+      const same = yield* whereabouts.mended(storeOf("2"), 1, Effect.never)
+      return [lost, mended, same, yield* whereabouts.mended(storeOf("2", "6"), 1, Effect.never)]
     }).pipe(Effect.orDie)
   )
-  t.strictSame(seen, ["Lost", "Mended", "Same"])
+  t.strictSame(seen, ["Lost", "Mended", "Same", "Elsewhere"])
   t.strictSame(kept, ["1", "2"], "and written down once it has")
+  t.strictSame(listening, ["here:8000", "here:8000"], "with the address, which may be lost as well")
 })
 
 t.test("given a host that dies and leaves its session behind, then an engine that stands by takes its place, and not before", async (t) => {
