@@ -115,13 +115,16 @@ t.test("given a file, when it is written anew, then its readers get the new byte
   await living(() => Effect.promise(() => untilTrue("new bytes", () => text(inBucket()) === "new")))
 })
 
+/** The bucket answers to nobody who stores a recording, until what is returned is called. */
+const holdRecording = ({ emulator }: Pick<Awaited<ReturnType<typeof openScene>>, "emulator">): (() => void) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? promise : undefined)
+  return resolve
+}
+
 t.test("given a file that is being stored, when it is written anew, then the bucket has the new bytes in the end", async (t) => {
   const { emulator, inBucket, kept, living } = await openScene(t)
-  let go = () => {}
-  const held = new Promise<void>((resolve) => {
-    go = resolve
-  })
-  emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? held : undefined)
+  const go = holdRecording({ emulator })
   await living((files) =>
     Effect.gen(function* () {
       yield* recorded(files, Buffer.from("old"))
@@ -136,11 +139,7 @@ t.test("given a file that is being stored, when it is written anew, then the buc
 
 t.test("given a file that is being stored, when it is removed, then it does not come back", async (t) => {
   const { emulator, inBucket, living, waiting } = await openScene(t)
-  let go = () => {}
-  const held = new Promise<void>((resolve) => {
-    go = resolve
-  })
-  emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? held : undefined)
+  const go = holdRecording({ emulator })
   await living((files) =>
     Effect.gen(function* () {
       yield* recorded(files, Buffer.from("hello"))
