@@ -7,7 +7,7 @@ import type { DialedContact } from "#core/call/LostAttempts.ts"
 import type { CallId } from "#core/Id.ts"
 import type { KnownCall, Undone } from "./FormerJournals.ts"
 
-/** Ends of settled calls that are kept, the latest ones: some 15 MB. The other calls are asked after at their providers. */
+/** Ends of settled calls that are kept, the latest ones. The other calls are asked after at their providers. */
 const MOST_ENDS = 10_000
 
 interface RecentCall {
