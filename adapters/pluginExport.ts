@@ -15,7 +15,7 @@ export { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.
 export { TransferDoubtful, TransferRefused, type TransferRequest } from "#core/provider/Transfer.ts"
 export type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
-// Services of speech and language.
+// Speech and language services.
 export * from "#core/model/EndOfTurn.ts"
 export { defineEndOfTurn, type EndOfTurnProvider } from "#core/model/EndOfTurnProvider.ts"
 export * from "#core/model/LanguageModel.ts"
@@ -26,7 +26,7 @@ export * from "#core/model/SpeechToText.ts"
 export type { SpeechFormat, SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
 export { defineTextToSpeech, type TextToSpeechProvider } from "#core/model/TextToSpeechProvider.ts"
 
-// Requests and what they prove.
+// Requests, and what their outcomes prove.
 export * from "./shared/HttpClient.ts"
 export * from "./shared/hostedAdapter.ts"
 export * from "./shared/HostedCarrier.ts"

@@ -1,4 +1,4 @@
-/** The built-in services of speech and language that need nothing of the machine, one line each. */
+/** The built-in speech and language services that need nothing to be installed, one line each. */
 import type { AnyServiceProvider } from "#core/model/ServiceRegistry.ts"
 import { embedded } from "./voice/embedded/embedded.ts"
 import { openai } from "./voice/openai/openai.ts"

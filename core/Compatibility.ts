@@ -1,6 +1,6 @@
 /**
- * The existing product whose clients the API accommodates beyond its specification: the web interface offers to start and edit a campaign only
- * in a state called `created`, and offers to edit a running one. Undefined: the API follows the specification.
+ * The existing product whose clients the API supports beyond its specification: its web interface offers to start and edit a campaign only in a
+ * state called `created`, and offers to edit a running one. If undefined, the API follows the specification.
  */
 import { Context } from "effect"
 

@@ -1,4 +1,4 @@
-/** The store of files cannot be reached, or refuses to work: a bucket may, a folder of this machine never does. */
+/** The file store cannot be reached, or refuses requests. This happens to buckets, never to a folder on this machine. */
 import { Schema } from "effect"
 
 export class FilesAway extends Schema.TaggedError<FilesAway>()("FilesAway", { retryAfterSeconds: Schema.Int }) {

@@ -24,8 +24,9 @@ export const DocumentId = Schema.Int.pipe(Schema.brand("DocumentId"))
 export type DocumentId = typeof DocumentId.Type
 
 /**
- * One attempt to reach one number, and the call it becomes: a lower-case UUID. It travels to the provider (as ARI's channel id,
- * for one), so that events are matched before any reply. Always 36 characters, because Asterisk compares channel ids as prefixes.
+ * Identifies one attempt to reach one number, and the call that it becomes: a lower-case UUID. It is passed to the provider (to ARI, for
+ * example, as the channel id), so that events can be matched before any reply. Always 36 characters, because Asterisk compares channel ids as
+ * prefixes.
  */
 export const CallId = Schema.String.check(Schema.isPattern(new RegExp(`^${uuidPattern}$`))).pipe(Schema.brand("CallId"))
 export type CallId = typeof CallId.Type

@@ -21,7 +21,7 @@ interface IdempotencyKey {
 }
 
 interface IdempotentRequest extends IdempotencyKey {
-  /** Everything that tells this request from others, as JSON. */
+  /** Everything that distinguishes this request from others, as JSON. */
   readonly content: unknown
 }
 

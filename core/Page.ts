@@ -10,7 +10,7 @@ export interface Page {
 /** The default for clients that ask for no page. */
 export const firstPage: Page = { limit: 1000, offset: 0 }
 
-/** Most characters of JSON in one answer. A single item may have half a million. */
+/** The maximum characters of JSON in one answer. A single item may have half a million. */
 const largestPart = 2_000_000
 const firstAtOnce = 8
 const mostAtOnce = 64

@@ -1,7 +1,7 @@
 /** Problems in a document that a client sent, and how many are collected before the search stops. */
 import { Schema } from "effect"
 
-/** What is wrong in one place. Clients are told by a type of its own that something required is missing. */
+/** What is wrong in one place. A missing value is marked, because clients are told about it with an error type of its own. */
 export const faultFields = { message: Schema.String, isMissing: Schema.optionalKey(Schema.Literal(true)) }
 export interface Fault {
   readonly message: string

@@ -1,4 +1,4 @@
-/** Rules for JSON documents of clients. A rule tells everything that is wrong with a value, and where. */
+/** Rules for JSON documents of clients. A rule returns everything that is wrong with a value, and where. */
 import { isObject } from "./Json.ts"
 import { type ConfigurationProblem, fieldRequired } from "./Problem.ts"
 
@@ -70,7 +70,7 @@ export const object =
     return [...absent, ...Object.entries(rules).flatMap(([name, rule]) => (isNull(value[name]) ? [] : below(name, rule(value[name]))))]
   }
 
-/** Members without a rule are refused: a misspelled one would be ignored silently. */
+/** Members without a rule are refused, so that a misspelled one is not silently ignored. */
 export const closed = (rules: Readonly<Record<string, Rule>>, required: ReadonlyArray<string> = []): Rule => {
   const check = object(rules, required)
   return (value) => {
@@ -80,7 +80,7 @@ export const closed = (rules: Readonly<Record<string, Rule>>, required: Readonly
   }
 }
 
-/** Both rules. */
+/** Applies both rules. */
 export const both =
   (one: Rule, other: Rule): Rule =>
   (value) => [...one(value), ...other(value)]

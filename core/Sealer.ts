@@ -9,7 +9,7 @@ import type { SqlClient } from "effect/sql"
 export interface Place {
   /** Table and, where it has more than one secret, column. */
   readonly of: string
-  /** Undefined: the secret belongs to the whole installation. */
+  /** Undefined if the secret belongs to the whole installation. */
   readonly organizationId: number | undefined
   readonly id: number | string
 }
@@ -33,14 +33,14 @@ export const sealedJson = (sealer: Seals, place: Place, value: unknown): string 
 
 /** The value that `sealedJson` was given. An object or array is returned as it is: it has not been sealed yet. */
 export const openedJson = <A>(sealer: Seals, place: Place, stored: A | string): A =>
-  // Only values of type A are ever sealed in this place.
+  // The cast holds because only values of type A are ever sealed in this place.
   typeof stored === "string" ? (JSON.parse(sealer.open(place, stored)) as A) : stored
 
-/** The text that was sealed. A text from before such texts were sealed is returned as it is. */
+/** The text that was sealed. A text that was stored before such texts were sealed is returned as it is. */
 export const openedText = (sealer: Seals, place: Place, stored: string): string =>
   sealer.isSealed(stored) ? sealer.open(place, stored) : stored
 
-/** The id for a row that is about to be inserted: a seal in that row is made for its id. */
+/** The id for a row that is about to be inserted, because a seal in that row is bound to its id. */
 export const newRowId = (sql: SqlClient.SqlClient, table: string) =>
   sql<{ readonly id: number }>`SELECT nextval(pg_get_serial_sequence(${table}::text, 'id'))::int AS id`.pipe(
     Effect.flatMap(([row]) => (row === undefined ? Effect.die("A sequence gave no number") : Effect.succeed(row.id)))

@@ -5,7 +5,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { CampaignId } from "./Id.ts"
 
-/** The row says that nothing may be dialed any more, but it is not known yet whether the owner has heard: ask again. */
+/** The row says that nothing may be dialed any more, but it is not yet known whether the owner has been told. Ask again. */
 export class StopUnconfirmed extends Schema.TaggedError<StopUnconfirmed>()("StopUnconfirmed", { retryAfterSeconds: Schema.Int }) {}
 
 export class Signals extends Context.Service<
@@ -18,7 +18,7 @@ export class Signals extends Context.Service<
      * older permit.
      */
     readonly campaignStopped: (id: CampaignId) => Effect.Effect<void, StopUnconfirmed>
-    /** Something that a running campaign dials by has changed, such as its organization's limit. Does not wait until the owner has looked. */
+    /** Something that affects a running campaign has changed, such as its organization's limit. Does not wait until the owner has looked. */
     readonly campaignChanged: (id: CampaignId) => Effect.Effect<void>
   }
 >()("core/Signals") {}

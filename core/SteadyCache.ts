@@ -1,12 +1,12 @@
 /**
- * A cache whose entries age by steady time. Effect's own ages by the clock of the fiber that asks, which is the wall clock: if that is set back
+ * A cache whose entries age by steady time. Effect's own cache uses the clock of the fiber that asks, which is the wall clock: if that is set back
  * by an hour, a revoked key stays valid for that hour. The lookup itself still sees the wall clock.
  */
 import { Cache, Clock, type Duration, Effect, type Exit } from "effect"
 import * as SteadyTime from "./SteadyTime.ts"
 
 interface SteadyCache<Key, A, E> {
-  /** Looks a missing entry up once, however many fibers ask for it meanwhile. */
+  /** Looks up a missing entry once, however many fibers ask for it in the meantime. */
   readonly get: (key: Key) => Effect.Effect<A, E>
   readonly forgetAll: Effect.Effect<void>
 }
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* <Key, A, E>(
   } satisfies SteadyCache<Key, A, E>
 })
 
-/** Steady time in the place of the wall clock. */
+/** A clock that returns steady time instead of wall time. */
 const steadyClock = (clock: Clock.Clock): Clock.Clock => {
   const currentTimeMillisUnsafe = () => SteadyTime.nowOf(clock)
   const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe()

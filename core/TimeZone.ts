@@ -1,7 +1,7 @@
-/** IANA time zones, as the time zone database of this machine has them. */
+/** IANA time zones, as this machine's time zone database has them. */
 import { Result } from "effect"
 
-// To create a formatter costs a hundred times its use. Names are case-insensitive, so the number of spellings has no bound of its own.
+// Creating a formatter costs a hundred times as much as using it. Names are case-insensitive, so the number of spellings is unbounded.
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const formattersKept = 1000
 

@@ -1,4 +1,4 @@
-/** UUIDs as text. A text of another form identifies nothing, and never reaches the database. */
+/** UUIDs as text. A text of any other form identifies nothing, and never reaches the database. */
 
 /** A canonical UUID, lower-case, as part of a regular expression. */
 export const uuidPattern = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"

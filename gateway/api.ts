@@ -87,11 +87,13 @@ import { workflowTestRoutes } from "./routes/workflowTest.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { mountMediaSockets } from "./http/mediaSockets.ts"
-import { Gateway, layer as serverLayer, type Limits } from "./http/server.ts"
+import type { Limits } from "./http/Limits.ts"
+import { Gateway } from "./http/Gateway.ts"
+import { layer as serverLayer } from "./http/server.ts"
 import { makeShedding, type Shedding } from "./request/shedding.ts"
 import { ServerInfo } from "./ports/ServerInfo.ts"
 
-/** What the handlers of the API stand on. */
+/** The services that the API's handlers need. */
 type ApiNeeds =
   | Accounts
   | Agents
@@ -180,7 +182,9 @@ export interface GatewayOptions {
   readonly trustedProxies?: ReadonlyArray<Network>
   /** Whether every answer is checked against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers?: boolean
-  /** Whether clients that ask for the most are refused while the thread is late; see core/load/LoadShedding.ts. By default, they are. */
+  /**
+   * Whether the clients that request the most are refused while the thread is overloaded; see core/load/LoadShedding.ts. By default, they are.
+   */
   readonly shedsLoad?: boolean
 }
 

@@ -1,10 +1,10 @@
 /**
- * Where carriers call us. No part of the documented API: an address is of use only to the carrier that was given it, and what it may send is the
- * carrier's own affair. Bodies are passed on byte for byte, because signatures are made over them.
+ * The endpoints for carriers' callbacks. They are not part of the documented API: an address is only useful to the carrier that got it, and the
+ * carrier defines what it sends. Bodies are passed on byte for byte, because signatures cover them.
  */
 import { Effect } from "effect"
 import { CALLBACK_ROUTE } from "#core/provider/CallbackAddress.ts"
-import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { CarrierCallbacks, PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
 import type { Asked, Endpoint, Reply } from "./http/Endpoint.ts"
 
 /** Carriers send a few KiB at most. */
@@ -14,8 +14,9 @@ const MAX_BYTES = 65_536
 export const carrierEndpoints = (headers: ReadonlyArray<string>): ReadonlyArray<Endpoint<CarrierCallbacks>> => {
   const shared = {
     path: CALLBACK_ROUTE,
-    headers: [...new Set(["content-type", ...headers])],
+    headers: [...new Set(["content-type", PASSED_ON, ...headers])],
     hasQuery: true,
+    isForCalls: true,
     refusal: () => undefined
   }
   return [

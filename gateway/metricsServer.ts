@@ -4,7 +4,8 @@ import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { Closing } from "./http/Closing.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { metricsRoute } from "./routes/health.ts"
-import { Gateway, layer as serverLayer } from "./http/server.ts"
+import { Gateway } from "./http/Gateway.ts"
+import { layer as serverLayer } from "./http/server.ts"
 
 /** `url`: its address; undefined if there is no such server. */
 export class MetricsServer extends Context.Service<MetricsServer, { readonly url: string | undefined }>()("gateway/MetricsServer") {

@@ -26,7 +26,7 @@ const first = ""
 
 type Sql = SqlClient.SqlClient
 
-/** Returns how many were deleted. A file that cannot be removed keeps its row, and is tried again the next time. */
+/** Returns how many were deleted. A file that cannot be removed keeps its row, and is retried next time. */
 const abandonedUploads = Effect.fnUntraced(function* (sql: Sql, files: Files["Service"]) {
   let gone = 0
   let left = 0
@@ -68,7 +68,7 @@ const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Se
         key === null ? Effect.succeed(false) : Effect.map(removesAll(files, filesOfRecording(key)), (areGone) => !areGone)
       )
       const failed = Option.getOrUndefined(kept)
-      // A file that cannot be removed blocks the ones after it until it can be.
+      // A file that cannot be removed blocks those after it until it can be.
       const done = failed === undefined ? runs : runs.slice(0, runs.indexOf(failed))
       const last = done.at(-1)
       if (failed !== undefined) yield* Effect.logWarning("a file beyond its retention could not be removed")
@@ -99,7 +99,7 @@ const inBatches = Effect.fnUntraced(function* <E>(prune: Effect.Effect<number, E
   }
 })
 
-/** Returns 0 on failure: the other work goes on, and the next hour tries again. */
+/** Returns 0 on failure: the other work continues, and the next hour tries again. */
 const ofItself = <E, R>(work: Effect.Effect<number, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.as(Effect.logWarning("a part of the housekeeping failed", cause), 0))
 

@@ -1,6 +1,6 @@
 /**
- * Loads an adapter or a service from an npm package, and says what is wrong with one that cannot be used. Whatever the package and the engine share
- * exists once, wherever either of them is installed: it gets the engine's own contract and the engine's own `effect`.
+ * Loads an adapter or a service from an npm package, and says what is wrong with one that cannot be used. Modules shared by the package and the
+ * engine exist only once, wherever either is installed: the package gets the engine's own contract and the engine's own `effect`.
  */
 import { Effect, Schema } from "effect"
 import { findPackageJSON, registerHooks } from "node:module"
@@ -18,10 +18,10 @@ const isEffect = (specifier: string) => specifier === "effect" || specifier.star
 
 /** Operators install packages beside the engine, in the folder from which it is started. */
 const beside = () => pathToFileURL(join(process.cwd(), "package.json")).href
-/** Marks the name of a package that is to be found there. */
+/** Marks the name of a package to be found there. */
 const installed = "installed:"
 
-/** Holds for packages that are loaded, and for what they load later. */
+/** Applies to packages that are loaded, and to everything they load later. */
 export const shareWithPackages = Effect.acquireRelease(
   Effect.sync(() =>
     registerHooks({
@@ -39,15 +39,15 @@ export const shareWithPackages = Effect.acquireRelease(
 export const isInstalled = (name: string): boolean => attempt(() => findPackageJSON(name, beside())) !== undefined
 
 interface Wanted {
-  /** Such as "an adapter". */
+  /** For example "an adapter". */
   readonly what: string
-  /** Why a package's default export is not that; undefined when it is. */
+  /** Why a package's default export is not one; undefined if it is. */
   readonly faultOf: (candidate: Readonly<Record<string, unknown>>) => string | undefined
-  /** How its author writes it. */
+  /** How its author should write it. */
   readonly written: string
 }
 
-/** Needs `shareWithPackages`. The package's code runs here. Returns its default export, which has no fault. */
+/** Needs `shareWithPackages`. Runs the package's code. Returns its default export, which has no fault. */
 export const loadPackage = Effect.fnUntraced(function* (name: string, { faultOf, what, written }: Wanted) {
   const loaded = yield* Effect.tryPromise({
     try: async (): Promise<unknown> => import(installed + name),
@@ -61,14 +61,14 @@ export const loadPackage = Effect.fnUntraced(function* (name: string, { faultOf,
   return wrong === undefined ? candidate : yield* unfit(wrong)
 })
 
-/** A file has an absolute path here, a package its name. */
+/** A file is named here by its absolute path, a package by its name. */
 const missingPackage = /Cannot find (?:package|module) '([^'./][^']*)'/
 
 const whyNotLoaded = (error: unknown): string => {
   if (!(error instanceof Error)) return `fails while it loads: ${String(error)}`
   const [, missing] = missingPackage.exec(error.message) ?? []
   if (missing !== undefined) return `needs the package ${missing}, which is not installed`
-  // With the stack, because it is the author who has to find the place.
+  // With the stack, because the author has to find the place.
   return `fails while it loads: ${error.stack ?? error.message}`
 }
 

@@ -1,4 +1,4 @@
-/** What the commands that try an agent out have in common: the agent, what its contact brings, and the model. */
+/** Shared parts of the commands that try out an agent: the agent, its contact's variables, and the model. */
 import { lookup } from "node:dns"
 import { readFile } from "node:fs/promises"
 import { Cause, Effect, Layer } from "effect"
@@ -17,7 +17,7 @@ import { toolTypes } from "#core/tool/Tool.ts"
 import { askService } from "./conversation/HttpTools.ts"
 import { WebhookSender } from "./webhook/WebhookSender.ts"
 
-/** The command was called with something that it cannot use. */
+/** The command was called with an argument that it cannot use. */
 export class WrongUse extends Error {}
 
 const parse = (text: string): unknown => {
@@ -39,15 +39,15 @@ export const jsonIn = async (name: string): Promise<unknown> => {
 interface WrittenAgent {
   readonly definition: JsonObject
   readonly configurations: JsonObject
-  /** What its contacts bring in tests. */
+  /** The variables that its contacts have in tests. */
   readonly context: JsonObject
   readonly tools: ReadonlyArray<UsableTool>
 }
 
-/** As the API lists them. */
+/** In the form in which the API lists them. */
 const toolsIn = (given: unknown, name: string): ReadonlyArray<UsableTool> => {
   if (given === undefined) return []
-  if (!Array.isArray(given)) throw new WrongUse(`The tools in ${name} are no list`)
+  if (!Array.isArray(given)) throw new WrongUse(`The tools in ${name} are not a list`)
   return given.map((tool: unknown, index) => {
     const { definition, description, name: called, tool_uuid: toolUuid } = isObject(tool) ? tool : {}
     const type = isObject(definition) ? toolTypes.find((one) => one === definition["type"]) : undefined
@@ -64,7 +64,7 @@ const toolsIn = (given: unknown, name: string): ReadonlyArray<UsableTool> => {
   })
 }
 
-/** A file holds either an agent or only its definition. */
+/** A file contains either an agent or only its definition. */
 const agentIn = (text: string, name: string): WrittenAgent => {
   const parsed = parse(text)
   if (!isObject(parsed)) throw new WrongUse(`${name} holds no agent as JSON`)
@@ -92,7 +92,7 @@ const loadAgent = async (name: string): Promise<WrittenAgent> => {
   return agentIn(text, name)
 }
 
-/** A template, or a file with an agent as the API takes it. */
+/** A template, or a file containing an agent in the API's form. */
 export const planOf = async (
   name: string
 ): Promise<{ readonly plan: Omit<ConversationPlan, "timeZone">; readonly context: JsonObject }> => {
@@ -102,7 +102,7 @@ export const planOf = async (
   return { plan: { graph, tools: compileTools(tools), settings: settingsOf(configurations) }, context }
 }
 
-/** `name=value`, as often as it is given. */
+/** `name=value`, repeatable. */
 export const contextOf = (pairs: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(
     pairs.map((pair) => {
@@ -112,7 +112,7 @@ export const contextOf = (pairs: ReadonlyArray<string>): JsonObject =>
     })
   )
 
-/** Whoever types here may connect to whatever this machine reaches. */
+/** The user of the command may connect to anything this machine can reach. */
 const host = { egress: { refuses: () => false, lookup: () => lookup, maySendTo: () => true } }
 
 export const modelOptions = { model: { type: "string" }, url: { type: "string" } } as const
@@ -124,14 +124,14 @@ export const modelOf = ({ model, url }: { readonly model?: string; readonly url?
 const sender = WebhookSender.layer.pipe(
   Layer.provide(Layer.succeed(EgressPolicy, { webhooks: host.egress, trunksOf: () => Effect.succeed(host.egress) }))
 )
-/** Really asks the tool's service; credentials are known to the engine only. */
+/** Really calls the tool's service; only the engine knows credentials. */
 export const runTool = (request: HttpToolRequest) =>
   Effect.provide(
     WebhookSender.use((one) => askService(one, () => Effect.undefined, request)),
     sender
   )
 
-/** Says in one line why the command cannot go on. */
+/** Says in one line why the command cannot continue. */
 export const explained = <A, E>(command: Effect.Effect<A, E>, usage: string): Effect.Effect<void> =>
   Effect.catchCause(Effect.asVoid(command), (cause) => {
     const error = Cause.squash(cause)

@@ -1,6 +1,6 @@
 /**
- * `npm run copy-files -- FOLDER` copies the files of a folder into the bucket of `FILES_URL`, and exits. It deletes nothing, neither here nor there, and
- * skips what the bucket has in the same size, so it can be stopped and started again.
+ * `npm run copy-files -- FOLDER` copies the files of a folder into the bucket of `FILES_URL`, and exits. It deletes nothing on either side, and
+ * skips files that the bucket already has in the same size, so it can be stopped and restarted.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Schema } from "effect"
@@ -23,7 +23,7 @@ class CopyImpossible extends Schema.TaggedError<CopyImpossible>()("CopyImpossibl
 const attempt = <A>(act: () => Promise<A>) =>
   Effect.tryPromise({ try: act, catch: (cause) => new CopyImpossible({ reason: cause instanceof Error ? cause.message : "unreadable" }) })
 
-/** Of unfinished files and of those of other programs, there are no keys. */
+/** Unfinished files and those of other programs have no keys. */
 const keysBelow = (folder: string) =>
   Effect.map(
     attempt(() => readdir(folder, { recursive: true, withFileTypes: true })),

@@ -1,4 +1,4 @@
-/** Events from the outbox to those who follow them, and to webhooks; and what the webhook nodes of agents send. */
+/** Delivers events from the outbox to followers and to webhooks, and sends the requests of agents' webhook nodes. */
 import { Layer } from "effect"
 import { Events } from "#core/event/Events.ts"
 import { NodeWebhookQueue } from "#core/webhook/NodeWebhookQueue.ts"
@@ -15,7 +15,7 @@ import { WebhookSender } from "./webhook/WebhookSender.ts"
 
 const delivery = WebhookDelivery.layer.pipe(Layer.provide([WebhookQueue.layer, WebhookSender.layer]))
 
-/** With the services through which the API sees events. */
+/** Includes the services through which the API sees events. */
 export const followed = Layer.mergeAll(
   EventFeed.layer,
   EventSequencer.layer,
@@ -25,9 +25,9 @@ export const followed = Layer.mergeAll(
   WebhookEndpoints.layer
 ).pipe(Layer.provide(EventWakes.layer))
 
-/** Sends what webhook nodes send. */
+/** Sends the requests of webhook nodes. */
 export const nodeWebhooksOf = (sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>
   NodeWebhookDelivery.layer.pipe(Layer.provide([CredentialSecrets.layer, NodeWebhookQueue.layer, sender]), Layer.provide(EventWakes.layer))
 
-/** All of it. */
+/** All of the above. */
 export const layer = Layer.mergeAll(followed, nodeWebhooksOf())

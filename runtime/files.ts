@@ -1,11 +1,11 @@
-/** The store of files that the settings name. */
+/** The file store that the settings select. */
 import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { Config, type Settings } from "./config/config.ts"
 import { Files } from "./storage/Files.ts"
 import * as s3 from "./storage/s3/S3Files.ts"
 
-/** The setting of a bucket has both, or the start ends before. */
+/** A bucket always comes with both, or the engine does not start. */
 const none = Redacted.make("")
 
 export const bucketKeys = ({ awsAccessKeyId, awsSecretAccessKey, awsSessionToken }: Settings) => ({

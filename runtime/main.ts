@@ -1,7 +1,6 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Context, Effect, Exit, Layer, Logger, Redacted } from "effect"
-import { hostname } from "node:os"
 import { fileURLToPath } from "node:url"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
@@ -15,6 +14,9 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/services/accounts.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { Users } from "#core/organization/Users.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
@@ -27,10 +29,11 @@ import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
+import * as CallNodeGateway from "#gateway/callNode.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import * as publicFiles from "#gateway/file/publicFiles.ts"
 import { MetricsServer } from "#gateway/metricsServer.ts"
-import { Gateway } from "#gateway/http/server.ts"
+import { Gateway } from "#gateway/http/Gateway.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import packageJson from "../package.json" with { type: "json" }
 import { Config, publicUrlOf } from "./config/config.ts"
@@ -38,9 +41,11 @@ import { OwnPlaces } from "./egress/OwnPlaces.ts"
 import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
+import * as CallNode from "./nodes/CallNode.ts"
 import * as logins from "./identity/logins.ts"
 import { goFirst } from "./process/ownPriority.ts"
-import { CallSupervisor } from "./call/CallSupervisor.ts"
+import * as farewell from "./farewell.ts"
+import { ownAddress } from "./lock/ownAddress.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres/postgres.ts"
@@ -52,6 +57,7 @@ import * as files from "./files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./metrics/telemetry.ts"
+import * as tracing from "./trace/tracing.ts"
 import * as AgentTester from "./conversation/AgentTester.ts"
 import * as chatTalk from "./conversation/chatTalk.ts"
 import { HttpTools } from "./conversation/HttpTools.ts"
@@ -102,14 +108,15 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer, agen
   Layer.provide(rateLimit)
 )
 
-const isAnyAddress = (host: string): boolean => host === "0.0.0.0" || host === "::"
-
 const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue: () => () => {} })
+
+const notFirst = "the priority of calls could not be raised: they share the processor with everything else on this machine"
 
 /** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { apiKey, host, nodeAddress, orgConcurrency, signup } = yield* Config
+    const config = yield* Config
+    const { apiKey, orgConcurrency, signup } = config
     const organizations = yield* Organizations
     const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
@@ -118,34 +125,26 @@ const welcome = Layer.effectDiscard(
     const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
     const { port } = yield* Gateway
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
-    yield* EngineLock.use((lock) => Effect.sync(() => lock.listensAt(`${nodeAddress ?? (isAnyAddress(host) ? hostname() : host)}:${port}`)))
+    yield* EngineLock.use((lock) => Effect.sync(() => lock.listensAt(ownAddress(config, port))))
     const { url: metrics } = yield* MetricsServer
     if (metrics !== undefined) {
       yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(metrics).port))))
       yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
     }
-    if (!goFirst())
-      yield* Effect.logInfo("the priority of calls could not be raised: they share the processor with everything else on this machine")
+    if (!goFirst()) yield* Effect.logInfo(notFirst)
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
     yield* Effect.map(OnReady, (onReady) => onReady())
   })
 ).pipe(Layer.provide(Organizations.layer))
 
-/**
- * Closed first when the engine stops: nothing is dialed any more, and calls get their time to end while carriers still reach the gateway, with
- * the audio of calls and with how they ended.
- */
-const farewell = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { dialNoMore } = yield* EngineLock
-    const { drain } = yield* CallSupervisor
-    yield* Effect.addFinalizer(() => Effect.andThen(Effect.sync(dialNoMore), drain))
-  })
-)
+/** What both roles need of the machine and its settings. */
+const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat)
+const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
+const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
 
-const service = Layer.merge(welcome, farewell).pipe(
+const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
-  Layer.provide(ports.admission),
+  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
@@ -155,31 +154,75 @@ const service = Layer.merge(welcome, farewell).pipe(
   Layer.provide(postgres.schemaLayer),
   // Acquired before anything that may dial is built, and released after it has closed.
   Layer.provideMerge(EngineLock.layer),
-  Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
-  Layer.provide(Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)),
-  Layer.provide([files.layer, compatibility, recordingFormat])
+  Layer.provide(network),
+  Layer.provide(outside),
+  Layer.provide(ground)
 )
 
-/** The reason why the engine could not run: one line for an expected error, otherwise with the whole cause. */
+/** A call node has no API, only its metrics for programs on this machine, and what engines and carriers need of it. */
+const callNodeMetrics = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { url } = yield* MetricsServer
+    if (url !== undefined) yield* Console.log(`Metrics for Prometheus are at ${url}`)
+    if (!goFirst()) yield* Effect.logInfo(notFirst)
+  })
+).pipe(
+  Layer.provide(
+    ports.metricsServer.pipe(
+      Layer.provide([
+        ports.admission,
+        Layer.merge(ApiKeys.layer, Users.layer).pipe(Layer.provideMerge(AuditLog.layer), Layer.provide(logins.layer))
+      ])
+    )
+  )
+)
+
+const callNodeGateway = Layer.unwrap(Effect.map(Config, ({ host, port }) => CallNodeGateway.layer({ host, port })))
+
+const callNode = Layer.merge(callNodeMetrics, CallNode.layer(Gateway)).pipe(
+  Layer.provide(callNodeGateway),
+  Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
+  Layer.provideMerge(Engine.callNode),
+  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
+  Layer.provide(voice),
+  Layer.provide(secrets.layerReading),
+  Layer.provide(Layer.effectDiscard(CallNode.awaitDispatcher)),
+  Layer.provide(network),
+  Layer.provide(outside),
+  Layer.provide(ground)
+)
+
+/** Why the engine could not run: one line for an expected error, otherwise the whole cause. */
 const explained = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error && "_tag" in error ? error.message : Cause.pretty(cause)
 }
 
-/** Runs until another engine takes over the database. */
-const running = Effect.flatMap(EngineLock, ({ replaced }) => replaced)
+/** Runs until another engine takes over the database, or settles this one's calls. */
+const running = Effect.gen(function* () {
+  const { role } = yield* Config
+  if (role === "calls") return yield* Effect.provide(CallNode.running, callNode)
+  return yield* Effect.provide(
+    Effect.flatMap(EngineLock, ({ replaced }) => replaced),
+    service
+  )
+})
 
 interface Launch {
-  /** Called once the engine has said that it is ready. */
+  /** Called once the engine has reported that it is ready. */
   readonly onReady?: () => void
-  /** For tests, which replace services with it. */
+  /** Lets tests replace services. */
   readonly extra?: Layer.Layer<never>
 }
 
 export const launch = ({ extra = Layer.empty, onReady = () => {} }: Launch = {}) =>
   NodeRuntime.runMain(
     running.pipe(
-      Effect.provide(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))),
+      Effect.provide(
+        tracing
+          .layer(packageJson.version)
+          .pipe(Layer.provideMerge(telemetry.layer), Layer.provideMerge(extra), Layer.provideMerge(Config.layer))
+      ),
       Effect.tapCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`)
       ),

@@ -13,13 +13,13 @@ const builtInNames = builtIn.map(({ manifest }) => manifest.provider)
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { adapters = builtInNames, pocketsphinxDir, services = [] } = yield* Config
+    const { adapters = builtInNames, pocketsphinxDecoders, pocketsphinxDir, services = [] } = yield* Config
     yield* shareWithPackages
     const loaded = yield* Effect.forEach(adapters, load)
     const names = loaded.map((adapter) => adapter.manifest.provider)
     const twice = names.find((name, at) => names.indexOf(name) !== at)
     if (twice !== undefined) return yield* new BadAdapter({ message: `ADAPTERS names two adapters for the provider ${twice}` })
-    return Layer.merge(Registry.layerOf(loaded), yield* servicesOf(services, pocketsphinxDir))
+    return Layer.merge(Registry.layerOf(loaded), yield* servicesOf(services, { folder: pocketsphinxDir, listening: pocketsphinxDecoders }))
   })
 )
 

@@ -9,15 +9,18 @@ import { FileStore } from "#gateway/ports/FileStore.ts"
 import { CurrentHttpMetrics } from "#gateway/ports/HttpMetrics.ts"
 import { MetricsServer } from "#gateway/metricsServer.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
+import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { Config } from "./config/config.ts"
+import { CallNodes } from "./nodes/CallNodes.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { metricsText } from "./metrics/metrics.ts"
 import { answers, DatabaseTrouble } from "./postgres/postgres.ts"
 import { Files } from "./storage/Files.ts"
+import { CurrentTraces } from "./trace/Traces.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 
@@ -75,11 +78,13 @@ const metrics = Layer.effect(
     const pool = yield* TrunkPool
     const http = yield* CurrentHttpMetrics
     const media = yield* MediaRoom
+    const nodes = yield* CallNodes
     const { isHeld, taken } = yield* EngineLock
     const clock = yield* Clock.Clock
     const read = yield* metricsText({
       lock: () => ({ isHeld: isHeld(), isTakeover: taken.isTakeover, seconds: (nowOf(clock) - taken.at) / 1000 }),
       liveCalls: calls.live,
+      callNodes: nodes.metrics,
       runningCampaigns: inboxes.open,
       media: media.metrics,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
@@ -112,12 +117,18 @@ export const metricsServer = Layer.unwrap(
 
 /** The host names that requests may be sent to, and the origins whose pages may read the answers. */
 export const admission = Layer.unwrap(
-  Effect.map(Config, ({ corsOrigins, host, publicUrl }) =>
+  Effect.map(Config, ({ corsOrigins, host, mediaUrl, publicUrl }) =>
     Layer.mergeAll(
-      Layer.succeed(AllowedHosts, hostsOf([host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])])),
+      Layer.succeed(
+        AllowedHosts,
+        hostsOf([host, ...[publicUrl, mediaUrl].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]))])
+      ),
       Layer.succeed(AllowedOrigins, corsOrigins.includes("*") ? undefined : new Set(corsOrigins))
     )
   )
 )
+
+/** Requests are traced like everything else. */
+export const requestTraces = Layer.effect(CurrentRequestTraces, CurrentTraces)
 
 export const layer = Layer.mergeAll(toAnybody, readiness, runOwners, fileStore)

@@ -1,12 +1,14 @@
 /**
- * `npm run restored`, before the first start on a database that was restored from a backup: pauses all running campaigns. An engine notices by itself
- * that a database is another one, or on another timeline, but not that its files were put back.
+ * `npm run restored`, before the first start on a database restored from a backup: pauses all running campaigns, and skips the run numbers that
+ * may have been lost. An engine notices by itself that a database is a different one, or on another timeline, but not that its files were put
+ * back.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Console, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { pauseRestored } from "#core/call/LostAttempts.ts"
+import { skipRestored } from "#core/run/RunNumbers.ts"
 import { Config } from "./config/config.ts"
 import * as telemetry from "./metrics/telemetry.ts"
 import { lockStore } from "./postgres/LockStore.ts"
@@ -24,7 +26,9 @@ Effect.gen(function* () {
   } = yield* PgClient.PgClient
   const lock = lockStore(yield* PgConnection.make({ applicationName: "trunkline restored", password, types, url }))
   if (!(yield* lock.tryLock)) return yield* new EngineRuns()
-  const campaigns = yield* Effect.flatMap(SqlClient.SqlClient, pauseRestored)
+  const sql = yield* SqlClient.SqlClient
+  yield* skipRestored(sql)
+  const campaigns = yield* pauseRestored(sql)
   yield* Console.log(
     campaigns === 0
       ? "No campaign was running."

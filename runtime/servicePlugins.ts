@@ -12,18 +12,24 @@ import { countPool } from "./metrics/SpeechMetrics.ts"
 import { FliteVoices } from "./voice/FliteVoices.ts"
 import { BadAdapter, isInstalled, isProviderName, isRecord, loadPackage } from "./adapterPackage.ts"
 
-// One core stays free for the calls themselves.
-const processes = Math.max(1, Math.min(4, availableParallelism() - 1))
+// Those who speak at once are more than one core can follow. The calls themselves go first.
+const processes = Math.min(4, availableParallelism())
 const recognitionTimeout = "10 seconds"
 const mostWaiting = 8 * processes
 
-/** `pocketsphinxDir`: undefined if it is to be used where it is installed. */
-export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, pocketsphinxDir: string | undefined) {
+interface PocketsphinxOptions {
+  /** Undefined if it is to be used where it is installed. */
+  readonly folder: string | undefined
+  /** How many callees it recognizes while they speak. */
+  readonly listening: number
+}
+
+export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<string>, options: PocketsphinxOptions) {
   const { speaker } = yield* FliteVoices
   const services = [
     ...builtInServices,
     fliteProvider(speaker),
-    ...(yield* pocketsphinxIn(pocketsphinxDir)),
+    ...(yield* pocketsphinxIn(options)),
     ...(yield* Effect.forEach(packages, load))
   ]
   const names = services.map(({ manifest }) => `${manifest.kind} provider ${manifest.provider}`)
@@ -32,12 +38,13 @@ export const layerOf = Effect.fnUntraced(function* (packages: ReadonlyArray<stri
   return ServiceRegistry.layerOf(services)
 })
 
-const pocketsphinxIn = Effect.fnUntraced(function* (folder: string | undefined) {
+const pocketsphinxIn = Effect.fnUntraced(function* ({ folder, listening }: PocketsphinxOptions) {
   const files = folder === "off" ? undefined : findSphinx(folder ?? "/")
   if (files !== undefined) {
-    const recognition = yield* makeRecognition({ files, mostWaiting, processes, timeout: recognitionTimeout })
-    const running = () => Math.min(processes, recognition.depth())
-    yield* countPool("pocketsphinx", { running, waiting: () => recognition.depth() - running() })
+    const recognition = yield* makeRecognition({ files, listening, mostWaiting, processes, timeout: recognitionTimeout })
+    const whole = () => Math.min(processes, recognition.depth())
+    const running = () => recognition.listening() + whole()
+    yield* countPool("pocketsphinx", { running, waiting: () => recognition.depth() - whole() })
     return [pocketsphinxProvider(recognition)]
   }
   return folder === undefined || folder === "off"

@@ -1,8 +1,8 @@
 /**
- * `npm run talk` holds a conversation in the terminal with an agent: one of the templates, or a file with a definition as the API takes it.
+ * `npm run talk` holds a conversation with an agent in the terminal: one of the templates, or a file with a definition in the API's form.
  *
  *     npm run talk                                          the appointment reminder, with the built-in model
- *     npm run talk -- agent.json --with first_name=Ada      a definition of yours, and what the contact brings
+ *     npm run talk -- agent.json --with first_name=Ada      a definition of yours, and a variable of the contact
  *     npm run talk -- --model llama3.2 --url http://127.0.0.1:11434/v1
  *                                                           any OpenAI-compatible server; its key in LLM_API_KEY
  */
@@ -41,7 +41,7 @@ const talk = Effect.gen(function* () {
     read: async () => {
       process.stdout.write("you: ")
       const { done, value } = await typed.next()
-      // What is typed is seen anyway; what comes from a file is not.
+      // Typed input is visible anyway; input from a file is not.
       if (process.stdin.isTTY !== true) process.stdout.write(`${done === true ? "(hangs up)" : value}\n`)
       return done === true ? undefined : value
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command of the package: `trunkline` starts the engine, `migrate` only brings the schema up to date, `restored` pauses the campaigns of a database
- * that was restored, `copy-files` brings a folder into a bucket.
+ * The package's command: `trunkline` starts the engine, `migrate` only brings the schema up to date, `restored` pauses the campaigns of a
+ * restored database, `copy-files` copies a folder into a bucket.
  */
 const command = process.argv[2]
 if (command === undefined) {

@@ -27,7 +27,7 @@ export interface Call {
   answered: boolean
   /** `inside`: answered, and in the dialplan or on its way there. `over`: the dialplan has handed it over to us. */
   dialplan: "none" | "inside" | "over"
-  /** It has been sent into the dialplan, or is being sent. A second time would take it away from whoever has it by then. */
+  /** It has been sent into the dialplan, or is being sent. Sending it again would take it away from whoever has it by then. */
   isSentOn: boolean
   /** AMD() in the dialplan has detected a machine. */
   isMachine: boolean
@@ -38,7 +38,7 @@ export interface Call {
   /** The hangup was requested inside Asterisk. */
   soft: boolean
   stopping: boolean
-  /** Asterisk has been restarted since the call was placed, and no call survives that. */
+  /** Asterisk has been restarted since the call was placed; no call survives that. */
   outlived: boolean
 }
 
@@ -113,7 +113,7 @@ export class AriCalls {
     return call
   }
 
-  /** Forgets a call of which nothing more is expected. */
+  /** Forgets a call about which nothing more is expected. */
   forget(callId: string): void {
     this.#calls.delete(callId)
   }
@@ -237,7 +237,7 @@ export class AriCalls {
       return this.#dialplan.enter(callId, place)
     }
     const found = foundIn(args)
-    // For a call that another session sent there, only these arguments tell that it is back.
+    // For a call that another session sent there, only these arguments show that it is back.
     const isBack = call.dialplan === "inside" || (call.dialplan === "none" && Object.keys(found).length > 0)
     if (isBack) this.#backFromDialplan(callId, call, found, at)
     else this.#answered(callId, call, at)

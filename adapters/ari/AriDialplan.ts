@@ -19,7 +19,7 @@ import { ask, type Asterisk, channelPath, isNoChannel, isSuccess } from "./Aster
 
 const TRIES = 3
 const AGAIN = "1 second"
-/** A callee to whom nobody talks is hung up on as soon as Asterisk can be reached. */
+/** How long to retry the hangup of a callee to whom nobody talks, while Asterisk cannot be reached. */
 const LET_GO = { schedule: Schedule.spaced("2 seconds"), times: 60 }
 /** How long nothing is dialed after the place was found to be missing from the dialplan: each callee would be hung up on. */
 const MISSING_MILLIS = 60_000

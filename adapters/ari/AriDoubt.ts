@@ -1,6 +1,6 @@
 /**
  * When a request without a reply can no longer become a call: the Asterisk process that it went to is gone, or Asterisk answered a later request
- * so long ago that it must have got over whatever delayed this one. All times are steady.
+ * so long ago that it must have recovered from whatever delayed this one. All times are steady.
  */
 
 /** How late Asterisk may carry out a request that it has not lost. */

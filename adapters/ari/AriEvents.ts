@@ -121,7 +121,7 @@ const LIVENESS_MILLIS = 10_000
 const PONG_TIMEOUT_MILLIS = 5_000
 const FIRST_RETRY_MILLIS = 250
 const LAST_RETRY_MILLIS = 10_000
-/** Wrong credentials do not become right by retrying often. */
+/** Retrying often does not make wrong credentials right. */
 const AUTH_RETRY_MILLIS = 30_000
 
 /** Returns only when another client has taken our application. */
@@ -193,7 +193,7 @@ const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Conn
 const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const heard = () => resume(Effect.succeed(true))
-    // Each call that is looked up after a crash waits for a pong of its own.
+    // Each call that is looked up after a crash waits for its own pong.
     socket.setMaxListeners(0)
     socket.once("pong", heard)
     if (socket.readyState === WebSocket.OPEN) socket.ping()

@@ -12,14 +12,14 @@ import { openSocket } from "./AriMediaSocket.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { ask, type Asterisk, channelPath, isSuccess, type Leg, providerError } from "./Asterisk.ts"
 
-/** Of an Asterisk, or of this process, that is too busy to be quicker: the callee has answered, and late audio is better than none. */
+/** Long enough for a busy Asterisk or a busy engine: the callee has answered, and late audio is better than none. */
 const STARTED_TIMEOUT_MILLIS = 10_000
 /** Asterisk may have loaded the module, or been upgraded, without a gap in its events. */
 const NO_MEDIA_SOCKET_MILLIS = 600_000
 
 export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asterisk, callId: CallId) {
   const bridgeId = randomUUID()
-  // Looks nothing like a call's id, so that it is never taken for a call that nobody follows.
+  // Does not have the form of a call's id, so that it is never taken for a call that nobody follows.
   const mediaId = `media-${randomUUID()}`
   const leg = yield* watch(asterisk, mediaId)
   yield* Effect.addFinalizer(() => remove(asterisk, bridgeId, mediaId))
@@ -61,7 +61,7 @@ const make = (asterisk: Asterisk, path: string, query: Readonly<Record<string, s
   Effect.uninterruptible(ask(asterisk, "openMedia", { method: "POST", path, query }, isTolerated))
 
 const createBridge = (asterisk: Asterisk, bridgeId: string) =>
-  // The name tells whose bridge it is when nobody knows the id any more.
+  // The name shows whose bridge it is once nobody knows the id any more.
   make(asterisk, "/bridges", { type: "mixing", bridgeId, name: asterisk.application })
 
 const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {

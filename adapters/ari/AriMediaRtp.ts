@@ -97,7 +97,7 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
     },
     // Nothing is queued beyond this machine.
     clear: () => {},
-    // Nobody tells what has been played.
+    // Nothing reports what has been played.
     mark: () => false,
     listen: (listener) => ear.listen(listener)
   }

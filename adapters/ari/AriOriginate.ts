@@ -16,7 +16,7 @@ import { type Asterisk, isFromAsterisk, isSuccess } from "./Asterisk.ts"
 
 /** How long a call without any sign of life is remembered. */
 const DOUBT_MILLIS = 600_000
-/** Asterisk has no 429 of its own; this is for one without a `Retry-After`. */
+/** Asterisk itself never answers 429; this is for one from a proxy without a `Retry-After`. */
 const RATE_LIMIT_RETRY_MILLIS = 1_000
 
 const refused = (reason: OriginateRefused["reason"], detail: string) => new OriginateRefused({ reason, detail })

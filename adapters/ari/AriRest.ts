@@ -10,7 +10,7 @@ export interface AriRequest extends Pick<HttpRequest, "leave" | "maxBytes" | "me
   readonly body?: object
 }
 
-/** As `HttpClient`. */
+/** See `HttpClient`. */
 export interface AriRest {
   readonly send: (request: AriRequest) => ReturnType<HttpClient["send"]>
   readonly place: (request: AriRequest, settled: Parameters<HttpClient["place"]>[1]) => ReturnType<HttpClient["place"]>

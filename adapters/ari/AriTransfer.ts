@@ -74,14 +74,14 @@ const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: D
     ask(asterisk, "transfer", look, () => true),
     ({ detail }) => refused(detail)
   )
-  // Asterisk would hang up.
+  // Asterisk would hang up on a callee who is sent there.
   if (textAt(exists.body, "value") === "0") return yield* refused("the dialplan has no such extension")
   // Keeps Asterisk reporting events of the channel: see `AriDialplan`.
   const application = encodeURIComponent(asterisk.application)
   yield* tell(asterisk, "POST", `/applications/${application}/subscription`, { eventSource: `channel:${callId}` })
   const query = { context, extension: to, priority: "1" }
   const reply = yield* send(asterisk, { method: "POST", path: `${channelPath(callId)}/continue`, query, leave })
-  // The end of a call that is gone is told.
+  // The end of a call that is gone is reported.
   if (isSuccess(reply)) asterisk.report(callId, { _tag: "Transferred", transfer, answered: true })
   else if (!isNoChannel(reply)) return yield* isFromAsterisk(reply) ? refused(`HTTP ${reply.status}`) : doubt(`HTTP ${reply.status}`)
 })
@@ -106,7 +106,7 @@ const connect = Effect.fnUntraced(function* (asterisk: Asterisk, { dialString }:
   asterisk.background(conclude(asterisk, callId, one, line, request))
 })
 
-/** Waits for the destination, and tells what came of it. */
+/** Waits for the destination, and reports the outcome. */
 const conclude = Effect.fnUntraced(function* (
   asterisk: Asterisk,
   callId: CallId,
@@ -123,7 +123,7 @@ const conclude = Effect.fnUntraced(function* (
   if (outcome._tag === "Declined") asterisk.report(callId, { _tag: "Transferred", transfer, answered: false, cause: outcome.cause })
 })
 
-/** Nobody is dialed any more, and the callee, if there is one, is with the agent. */
+/** Stops dialing, and brings the callee, if still there, back to the agent. */
 const giveUp = (asterisk: Asterisk, callId: string, one: Transfer, line: AgentLine | undefined) =>
   Effect.suspend(() => {
     forget(asterisk, callId, one)

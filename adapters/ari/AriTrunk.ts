@@ -193,7 +193,7 @@ const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: Ca
   )
 })
 
-/** Everything else comes as an event. */
+/** A look at Asterisk tells only whether the call is there; everything else comes as an event. */
 const seen = (presence: Presence): Look => ({ presence, told: [] })
 
 const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {

@@ -12,7 +12,7 @@ import type { Looking } from "./AriListing.ts"
 import { pathUnder, type Reply } from "#adapters/shared/HttpClient.ts"
 import type { AriRequest, AriRest } from "./AriRest.ts"
 
-/** Gets the events of a channel that is no call: a media channel, or the destination of a transfer. */
+/** Gets the events of a channel that is not a call: a media channel, or the destination of a transfer. */
 interface Watcher {
   readonly started: () => void
   readonly gone: (event: ChannelEvent & { readonly type: "ChannelDestroyed" }) => void
@@ -31,7 +31,7 @@ export interface AgentLine {
   readonly mediaId: string
 }
 
-/** What comes of an attended transfer. After `Declined` the callee is back with the agent. */
+/** The outcome of an attended transfer. After `Declined`, the callee is back with the agent. */
 export type TransferOutcome =
   | { readonly _tag: "Connected" }
   | { readonly _tag: "Declined"; readonly cause: HangupCause }
@@ -68,7 +68,7 @@ export interface Asterisk {
   readonly doubt: AriDoubt
   /** Steady time. */
   readonly now: () => number
-  /** Tells the engine of one of its calls. */
+  /** Reports an event of a call to the engine. */
   readonly report: (callId: string, event: TrunkEvent) => void
   /** Runs an effect for at most as long as the trunk lives. */
   readonly background: (effect: Effect.Effect<unknown>) => void

@@ -20,7 +20,7 @@ const endpointOf = (text: string): URL | undefined => {
   return url
 }
 
-/** Removes trailing slashes. Not by a regular expression, which would restart at each of a long run of slashes. */
+/** Removes trailing slashes. A regular expression would take quadratic time on a long run of slashes. */
 const withoutSlashes = (path: string): string => {
   let end = path.length
   while (path[end - 1] === "/") end--
@@ -72,7 +72,7 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
   return weights.map(({ base, weight }): EndpointSettings => ({ settings: { base, ...common }, weight }))
 }
 
-/** The endpoints without duplicates, with their weights. Undefined: one of them is no valid address. */
+/** The endpoints without duplicates, with their weights. Undefined: one of them is not a valid address. */
 const weightsOf = ({ ari_endpoint, ari_endpoints }: Pick<AriConfig, "ari_endpoint" | "ari_endpoints">) => {
   const weights = new Map<string, { readonly base: URL; readonly weight: number }>()
   for (const item of [ari_endpoint, ...ari_endpoints]) {

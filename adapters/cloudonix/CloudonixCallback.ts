@@ -1,5 +1,5 @@
 /**
- * What Cloudonix' callbacks mean. Nobody signs them, so what they say of an end is only a reason to look. They come many times over, in bursts.
+ * What Cloudonix' callbacks mean. They are not signed, so a reported end is only a reason to look. They arrive many times over, in bursts.
  */
 import { eventsFor } from "#adapters/shared/callEvents.ts"
 import { parseBytes, textAt } from "#adapters/shared/Json.ts"
@@ -24,6 +24,6 @@ export const readCallback = (callback: Callback, { domain_id: domain }: Cloudoni
   const look = lookOf(session, token)
   if (look?.presence !== "ended")
     return { events: eventsFor(call, token, look?.told ?? []), deliveryId: `${callback.kind} ${token} ${status}` }
-  // Without an id: a false claim must not make the true one a repeat.
+  // It gets no id, so that a forged claim cannot make the genuine one look like a repeat.
   return { events: eventsFor(call, token, [{ _tag: "EndClaimed" }]) }
 }

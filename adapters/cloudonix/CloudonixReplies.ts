@@ -10,7 +10,7 @@ import { blamed, refusals } from "./cloudonixCodes.ts"
 /** A session's token goes into paths. */
 const form = /^[A-Za-z0-9_-]{8,128}$/
 export const isToken = (token: string): boolean => form.test(token)
-/** `name`: of the member that holds it. */
+/** `name`: the member that holds it. */
 export const tokenIn = (body: unknown, name = "token"): string | undefined => matchAt(body, form, name)
 
 const isOwnError = ({ body, status }: Reply): boolean =>

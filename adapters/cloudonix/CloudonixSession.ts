@@ -1,5 +1,5 @@
 /**
- * What a session object says of its call, in the reply to a look or in a callback.
+ * What a session object says about its call, in the reply to a look or in a callback.
  * https://developers.cloudonix.com/Documentation/dataModels/session
  */
 import { hungUp, timeOf } from "#adapters/shared/callEvents.ts"
@@ -12,20 +12,20 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { standings } from "./cloudonixCodes.ts"
 
-/** A session that began so long before a call was requested is another one's, even if the clocks are far apart. */
+/** A session that began this long before a call was requested belongs to another call, even if the clocks are far apart. */
 const LONG_BEFORE_MILLIS = 300_000
 const SAME_DIGITS = 7
 
 /** Callbacks come as a session or as an array of one. */
 export const sessionIn = (body: unknown): unknown => (Array.isArray(body) && body.length === 1 ? body[0] : body)
 
-/** In epoch milliseconds. Zero is no time. */
+/** In epoch milliseconds. Zero means no time. */
 const timeAt = (session: unknown, name: string): number | undefined => {
   const time = numberAt(session, name)
   return time === undefined || time <= 0 ? undefined : time
 }
 
-/** What a session says of a call that lives; nothing if it has ended. */
+/** The events of a call that is still live; none if it has ended. */
 const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
   switch (standings.get(textAt(session, "status"))) {
     case "placed":
@@ -39,13 +39,13 @@ const liveEvents = (session: unknown): ReadonlyArray<TrunkEvent> => {
   }
 }
 
-/** What a session says of its call. Undefined: it does not show this session. */
+/** What a session says about its call. Undefined: it is not this session. */
 export const lookOf = (session: unknown, token: string): Look | undefined => {
   const status = textAt(session, "status")
   if (textAt(session, "token") !== token || status === undefined) return undefined
   const standing = standings.get(status)
   if (typeof standing === "object") return { presence: "ended", told: endOf(session, causeIn(session, standing)) }
-  // A status that is not known: the times tell.
+  // If the status is unknown, the times decide.
   if (standing === undefined && timeAt(session, "callEndTime") !== undefined) return { presence: "ended", told: endOf(session, "unknown") }
   const isUp = standing === "up" || (standing === undefined && timeAt(session, "callAnswerTime") !== undefined)
   return { presence: isUp ? "up" : "ringing", told: liveEvents(session) }
@@ -70,14 +70,14 @@ export const isBetweenOthers = (session: unknown, { from, to }: CallRef): boolea
   return isOther(textAt(session, "destination"), to) || isOther(textAt(session, "callerId"), from)
 }
 
-/** A token that a callback told may be that of another call. Numbers may have been translated, which leaves their last digits. */
+/** A token from a callback may belong to another call. Numbers may have been translated, which preserves their last digits. */
 export const isOfAnother = (session: unknown, { sentAt, to }: CallRef): boolean => {
   const [callee, startedAt] = [textAt(session, "destination"), timeAt(session, "callStartTime")]
   const isOtherNumber = callee !== undefined && to !== undefined && callee.slice(-SAME_DIGITS) !== to.slice(-SAME_DIGITS)
   return isOtherNumber || (startedAt !== undefined && startedAt < sentAt - LONG_BEFORE_MILLIS)
 }
 
-/** Whether a session that lives can be the call's: by its numbers and time, because Cloudonix takes no id of ours. */
+/** Whether a live session can be the call's, judged by numbers and time, because Cloudonix accepts no id of ours. */
 export const isOf = (call: CallRef, session: unknown): boolean =>
   textAt(session, "direction") === "outbound-api" &&
   textAt(session, "destination") !== undefined &&

@@ -1,6 +1,6 @@
 /**
- * Calls through one domain of Cloudonix. What becomes of them, its callbacks tell (`CloudonixCallback.ts`), except for their ends, which are
- * believed only from its own replies. Callbacks may be lost: calls that have been silent for a while are asked for.
+ * Calls through one Cloudonix domain. Callbacks report their progress (`CloudonixCallback.ts`), but ends are only believed from Cloudonix' own
+ * replies. Callbacks may be lost, so calls that have been silent for a while are looked up.
  */
 import { Clock, Effect } from "effect"
 import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
@@ -21,13 +21,13 @@ import { type CloudonixConfig, recordPath } from "./CloudonixAccount.ts"
 import { isToken, replies, tokenIn } from "./CloudonixReplies.ts"
 import { isOf, isOfAnother, lookOf } from "./CloudonixSession.ts"
 
-/** For a domain, whatever is asked for. https://developers.cloudonix.com/Documentation/core-api#rate-limiting */
+/** For all requests of a domain together. https://developers.cloudonix.com/Documentation/core-api#rate-limiting */
 const LIMIT = { most: 10, windowMillis: 10_000 }
-/** A call is placed, and looked at. */
+/** One to place a call, and one to look it up. */
 const REQUESTS_PER_CALL = 2
-/** How often it is checked whether a call is to be asked for. */
+/** How often to check whether a call must be looked up. */
 const POLL = "1 second"
-/** Thousands of sessions. */
+/** Room for thousands of sessions. */
 const LONGEST_LIST_BYTES = 16 * 1024 * 1024
 const SECONDS = { least: 1, most: Number.POSITIVE_INFINITY }
 
@@ -83,7 +83,7 @@ export const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Ad
   }
 }
 
-/** A session that is not found has ended, or the domain has never had it. */
+/** A session that is not found has ended, or never existed in the domain. */
 const hangup = Effect.fnUntraced(function* ({ budget, carrier, domain, followed }: Cloudonix, token: string, call: CallRef) {
   yield* budget.spent
   yield* carrier.ask(
@@ -121,7 +121,7 @@ const liveSessions = Effect.fnUntraced(function* ({ budget, carrier, domain }: C
 
 const isList = (reply: Reply): boolean => isSuccess(reply) && Array.isArray(reply.body)
 
-/** Among the sessions that live. */
+/** Searches the live sessions. */
 const find = Effect.fnUntraced(function* (cloudonix: Cloudonix, call: CallRef) {
   const { carrier, followed } = cloudonix
   const idOf = (session: unknown) => (isOf(call, session) ? tokenIn(session) : undefined)
@@ -132,12 +132,12 @@ const find = Effect.fnUntraced(function* (cloudonix: Cloudonix, call: CallRef) {
   return found
 })
 
-/** Asks for the call that has been silent for the longest time. */
+/** Looks up the call that has been silent for the longest time. */
 const poll = Effect.fnUntraced(function* ({ budget, followed }: Cloudonix, { lookup }: Trunk, { onEvent }: TrunkContext) {
   const call = budget.mayPoll() ? followed.silent() : undefined
   if (call === undefined) return
   const look = yield* Effect.option(lookup(call))
-  // Other calls are asked for first.
+  // Other calls are looked up first.
   if (look._tag === "None") return followed.heard(call)
   for (const event of look.value.told) onEvent(call.callId, event)
   if (look.value.presence !== "gone") return
@@ -145,7 +145,7 @@ const poll = Effect.fnUntraced(function* ({ budget, followed }: Cloudonix, { loo
   onEvent(call.callId, { _tag: "HungUp", cause: "unknown" })
 })
 
-/** The domain's. */
+/** The numbers of the domain. */
 const numbers = ({ budget, carrier, domain }: Cloudonix) =>
   Effect.map(Effect.andThen(budget.spent, carrier.ask("numbers", get(`${recordPath(domain)}/dnids`), isList)), numbersIn)
 

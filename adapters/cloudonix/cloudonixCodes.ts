@@ -16,7 +16,7 @@ export const standings: ReadonlyMap<string | undefined, Standing> = new Map<stri
   ["completed", { cause: "normal_clearing" }],
   ["busy", { cause: "user_busy" }],
   ["noanswer", { cause: "no_answer" }],
-  // Where we have hung up, the engine keeps its own cause; otherwise the time to ring has passed.
+  // If we have hung up, the engine keeps its own cause; otherwise the ring timeout has passed.
   ["cancel", { cause: "ring_timeout" }],
   ["nocredit", { cause: "no_credit" }],
   ["congestion", { cause: "congestion" }],
@@ -48,7 +48,7 @@ export const refusals: ReadonlyMap<number, WordedRefusal> = new Map<number, Word
   [429, { reason: "rate_limited", retryAfterMillis: WINDOW_MILLIS, words: "too many requests" }]
 ])
 
-/** For a request that is found invalid: the part that its error text blames, if it names one. The first match counts. */
+/** For an invalid request: the part that the error text blames, if it names one. The first match counts. */
 export const blamed: ReadonlyArray<readonly [RegExp, WordedRefusal]> = [
   [/caller.?id/i, callerId],
   [/destination/i, destination]

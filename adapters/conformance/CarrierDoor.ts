@@ -1,6 +1,6 @@
 /**
- * Where a carrier reaches the engine: a server on this machine, at addresses that nobody can make up. A request is answered as the gateway answers it:
- * 403 if it is forged, 400 if it cannot be read, 200 for a repeat, of which nothing is told a second time.
+ * Where a carrier reaches the engine: a server on this machine, at addresses that nobody can guess. It answers like the gateway: 403 to a forged
+ * request, 400 to an unreadable one, and 200 to a repeat, which is not reported again.
  */
 import { randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -26,7 +26,7 @@ export class CarrierDoor {
   /** Every request for one of our addresses, in order. */
   readonly deliveries: Array<Delivery> = []
   readonly media: MediaDoor
-  /** What carriers tell is lost, as if it had never come. */
+  /** Carriers' requests are lost, as if they had never arrived. */
   isDeaf = false
   readonly #served: Served
   readonly #inbox = new Inbox()

@@ -5,13 +5,13 @@ import { Scene } from "./Scene.ts"
 import type { World } from "./World.ts"
 
 export interface Verdict {
-  /** Why the case does not apply to this carrier, or could not be shown in this world. Undefined: it was asked, and passed. */
+  /** Why the case does not apply to this carrier, or could not be tested in this world. Undefined: it ran, and passed. */
   readonly notAsked?: string
 }
 
 export interface Case {
   readonly name: string
-  /** Opens a world of its own and closes it again. Rejects with what was expected, what was seen, and why it matters. */
+  /** Opens its own world and closes it again. Rejects with what was expected, what was seen, and why it matters. */
   readonly run: () => Promise<Verdict>
 }
 
@@ -24,11 +24,11 @@ export interface Rule {
 interface Asked {
   readonly adapter: Adapter
   readonly openWorld: () => Promise<World>
-  /** How long to wait for anything that must happen. It costs nothing while things happen. */
+  /** How long to wait for anything that must happen. A long time costs nothing when it happens soon. */
   readonly patienceMillis: number
 }
 
-/** `close` ends what was opened for it, whatever came of it. */
+/** `close` always runs, and closes what was opened for the case. */
 export const verdictOf = async (holds: () => Promise<void>, close: () => Promise<void>): Promise<Verdict> => {
   try {
     await holds()

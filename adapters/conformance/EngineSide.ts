@@ -1,6 +1,6 @@
 /**
  * The engine as an adapter sees it, as far as cases need it: it opens a trunk, gives a carrier addresses and serves them, keeps a reference to each
- * call, and takes what is told. It decides nothing.
+ * call, and records events. It decides nothing.
  */
 import { lookup } from "node:dns"
 import { Effect, Exit, Result, Schema, Scope } from "effect"
@@ -20,11 +20,11 @@ import type { Config } from "./World.ts"
 export interface EngineOptions {
   readonly config?: Config
   readonly apiOrigin?: URL
-  /** False: no carrier can reach it. */
+  /** False: carriers cannot reach the engine. */
   readonly isPublic?: boolean
 }
 
-/** The longest that the engine can be set to. A phone that is to ring must not stop before the case has come to it. */
+/** The longest ring timeout of the engine: a phone must not stop ringing before the case needs it. */
 const RING_SECONDS = 300
 const MAX_SECONDS = 600
 /** Records lag behind callbacks, and requests are limited. */
@@ -36,11 +36,11 @@ const openLookup: Lookup = (hostname, { all }, done) =>
     if (error !== null || all === true || first === undefined) done(error, addresses)
     else done(null, first.address, first.family)
   })
-/** The stand-in of a carrier is on this machine. */
+/** The carrier's stand-in is on this machine. */
 export const everywhere: Egress = { refuses: () => false, lookup: () => openLookup, maySendTo: () => true }
 
 export const configurationId = Schema.decodeSync(TelephonyConfigId)(1)
-/** The same after a restart. */
+/** The number of the latest engine; a restart keeps the number. */
 let lastNode = 0
 
 export class EngineSide {
@@ -48,7 +48,7 @@ export class EngineSide {
   readonly calls = new Map<string, PlacedCall>()
   readonly door: CarrierDoor
   trunk!: Trunk // set by `open`, the only maker
-  /** Whatever is told is lost; only looks tell of calls. */
+  /** All events are lost; only looks report on calls. */
   isDeaf = false
   readonly #stage: Stage
   readonly #options: EngineOptions
@@ -75,7 +75,7 @@ export class EngineSide {
     return engine
   }
 
-  /** A new process: only the references to calls are left. */
+  /** Starts a new process, which has only the references to calls. */
   async restart(): Promise<void> {
     await Effect.runPromise(Scope.close(this.#scope, Exit.void))
     this.#scope = Scope.makeUnsafe()
@@ -91,7 +91,7 @@ export class EngineSide {
     await this.#stage.until("the trunk is up", isUp, () => `the statuses ${inWords(this.statuses)}`, why)
   }
 
-  /** Requests a call. What came of that is in the call. */
+  /** Requests a call. The result is in the call. */
   async place(to: string, more: Partial<Pick<OriginateRequest, "detect" | "ringTimeoutSeconds" | "leave">> = {}): Promise<PlacedCall> {
     const call = new PlacedCall(to, this.#stage.world.callerId)
     this.calls.set(call.callId, call)
@@ -105,7 +105,7 @@ export class EngineSide {
     const request = { ...usual, ...more, callId: call.callId, from: call.from, leave, to }
     const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
     if (Result.isFailure(result)) call.failure = result.failure
-    // An event may have named it in the meantime, and a name of a request never replaces that of its call.
+    // An event may have named the call in the meantime, and the id of a request never replaces that of its call.
     else if (!call.has("Named")) call.providerCallId = result.success.providerCallId
     return call
   }
@@ -117,24 +117,24 @@ export class EngineSide {
     return call
   }
 
-  /** A call that somebody has answered. */
+  /** Requests a call and waits until it is answered. */
   async answered(to: string, more: Parameters<EngineSide["place"]>[1] = {}): Promise<PlacedCall> {
     const call = await this.accepted(to, more)
-    await this.told(call, "Answered", "a call whose answer is not told has nobody talking to its callee")
+    await this.told(call, "Answered", "without a report of the answer, nobody talks to the callee")
     return call
   }
 
-  /** Waits until this was told of the call. */
+  /** Waits until this event of the call has been reported. */
   async told(call: PlacedCall, tag: Tag, why: string): Promise<void> {
     await this.#stage.until(
-      `${tag} is told`,
+      `${tag} is reported`,
       () => call.has(tag) || undefined,
       () => call.story(),
       why
     )
   }
 
-  /** Waits for the end of a call. A claim that it has ended is no proof: then it is looked up until the record tells, as the engine does. */
+  /** Waits for the end of a call. A claim that it has ended is not proof, so the call is looked up until its record says so, as in the engine. */
   async ended(call: PlacedCall): Promise<HangupCause> {
     let lookedAt = Number.NEGATIVE_INFINITY
     const cause = async () => {
@@ -145,14 +145,14 @@ export class EngineSide {
       return call.cause()
     }
     return await this.#stage.until(
-      "the end of the call is told",
+      "the end of the call is reported",
       cause,
       () => call.story(),
-      "a call without an end keeps its slot for hours"
+      "a call without an end occupies its slot for hours"
     )
   }
 
-  /** Undefined: the carrier did not say. What its record tells of the call is taken. */
+  /** Looks the call up, and takes the events in its record. Undefined: the carrier did not say. */
   async look(call: PlacedCall): Promise<Presence | undefined> {
     const result = await Effect.runPromise(Effect.result(this.trunk.lookup(call.ref())))
     if (Result.isFailure(result)) return undefined
@@ -164,25 +164,20 @@ export class EngineSide {
   async hangUp(call: PlacedCall, cause: HangupCause = "agent_hangup"): Promise<void> {
     call.isWanted = false
     const result = await Effect.runPromise(Effect.result(this.trunk.hangup(call.ref(), cause)))
-    demand(
-      Result.isSuccess(result),
-      "the hang-up to succeed",
-      () => inWords(result),
-      "a call that cannot be ended goes on at somebody's cost"
-    )
+    demand(Result.isSuccess(result), "the hang-up to succeed", () => inWords(result), "a call that cannot be ended continues to cost money")
   }
 
-  /** The carrier does not have the call any more. */
+  /** Demands that the carrier no longer has the call. */
   async isGone(call: PlacedCall): Promise<void> {
     let presence: Presence | undefined
     const isGone = async () => {
       presence = await this.look(call)
       return (presence !== undefined && !isAlive(presence)) || undefined
     }
-    await this.#stage.until("a look finds the call ended", isGone, () => inWords(presence), "the engine waits for calls that live")
+    await this.#stage.until("a look finds the call ended", isGone, () => inWords(presence), "the engine waits for calls that are live")
   }
 
-  /** The audio of an answered call, whoever connects. It ends with the engine. */
+  /** The audio of an answered call, whichever side connects. It ends with the engine. */
   async audio(call: PlacedCall): Promise<MediaStream> {
     if (this.#stage.adapter.media !== undefined) {
       const why = "without audio the callee hears nothing and hangs up"

@@ -11,7 +11,7 @@ import { nowMillis } from "./now.ts"
 import type { PlacedCall } from "./PlacedCall.ts"
 import type { Config } from "./World.ts"
 
-/** As in the engine. */
+/** The same limits as in the engine. */
 const LONGEST_MESSAGE = 65_536
 const UNREADABLE = 4400
 const NORMAL = 1000
@@ -30,7 +30,7 @@ interface Current {
   readonly stream: MediaStream
 }
 
-/** Those that an adapter gets. */
+/** The headers that an adapter receives. */
 export const headersOf = (request: IncomingMessage, { callbackHeaders = [] }: Adapter): Callback["headers"] =>
   Object.fromEntries(["content-type", ...callbackHeaders].map((name) => [name, request.headers[name]?.toString()]))
 
@@ -56,7 +56,7 @@ export class MediaDoor {
     return this.#current.get(callId)?.stream
   }
 
-  /** What came of the carrier's requests for a socket. */
+  /** The results of the carrier's requests for a socket. */
   story(callId: string): string {
     const statuses = this.upgrades.filter(({ callback }) => callback.call?.callId === callId).map(({ status }) => status)
     return statuses.length === 0 ? "no request for a socket" : `requests for a socket that were answered with ${statuses.join(", ")}`

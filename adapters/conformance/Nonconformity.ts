@@ -1,4 +1,4 @@
-/** How a case fails, and how it says that it could not be asked. */
+/** How a case fails, and how it reports that it does not apply. */
 
 /** The adapter does not do what it must. */
 export class Nonconformity extends Error {
@@ -11,10 +11,10 @@ export class Nonconformity extends Error {
 /** Thrown in a case that does not apply to this carrier, or that this world cannot show. */
 export class NotAsked extends Error {}
 
-/** `seen` is evaluated for the error alone. */
+/** `seen` is only evaluated for the error. */
 export const demand = (holds: boolean, expected: string, seen: () => string, why: string): void => {
   if (!holds) throw new Nonconformity({ expected, seen: seen(), why })
 }
 
-/** In words, for an error. */
+/** Describes a value for an error. */
 export const inWords = (value: unknown): string => (value === undefined ? "nothing" : JSON.stringify(value))

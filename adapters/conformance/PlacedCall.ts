@@ -1,4 +1,4 @@
-/** A call as the engine knows it: its reference, and what has been told of it. */
+/** A call as the engine knows it: its reference, and the events so far. */
 import { randomUUID } from "node:crypto"
 import { Schema } from "effect"
 import { CallId } from "#core/Id.ts"
@@ -31,7 +31,7 @@ export class PlacedCall {
     this.from = from
   }
 
-  /** As it comes back from the engine's disk. */
+  /** The reference as the engine reads it from its disk. */
   ref(): CallRef {
     const { callId, endpoint, from, providerCallId, sentAt, to } = this
     return { callId, endpoint, from, providerCallId, sentAt, to }
@@ -54,9 +54,9 @@ export class PlacedCall {
     return this.of("HungUp").at(-1)?.cause
   }
 
-  /** In words, without what was told before. */
+  /** A description for errors, without earlier events. */
   story(): string {
     const words = this.events.map((event) => (event._tag === "HungUp" ? `HungUp ${event.cause}` : event._tag))
-    return [...new Set(words)].join(", ") || "nothing told"
+    return [...new Set(words)].join(", ") || "nothing reported"
   }
 }

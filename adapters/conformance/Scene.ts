@@ -1,4 +1,4 @@
-/** What a case has: the adapter, a world, and as many engines as it opens. */
+/** What a case works with: the adapter, a world, and as many engines as it opens. */
 import { type EngineOptions, EngineSide } from "./EngineSide.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
 import { Stage } from "./Stage.ts"
@@ -7,7 +7,7 @@ import type { Ability, Callee, Phone, World } from "./World.ts"
 export class Scene extends Stage {
   readonly #engines: Array<EngineSide> = []
 
-  /** An engine with a trunk, of which nothing is known yet. */
+  /** An engine with a trunk whose status is not known yet. */
   async open(options: EngineOptions = {}): Promise<EngineSide> {
     const engine = await EngineSide.open(this, options)
     this.#engines.push(engine)
@@ -31,12 +31,14 @@ export class Scene extends Stage {
     return this.#given(ability, this.world[ability])
   }
 
-  /** A part of what a phone has seen. */
+  /** One part of what a phone has seen. */
   async phone<P extends Exclude<keyof Phone, "state" | "endedBy">>(number: string, part: P): Promise<NonNullable<Phone[P]>> {
     return this.#given(part, (await this.world.phone(number))[part])
   }
 
-  /** Waits until the phone stands so. Where nobody can see that, the case is not asked. `meanwhile` gets every state in which it is seen. */
+  /**
+   * Waits until the phone is in this state. If the world cannot show that, the case does not apply. `meanwhile` gets every state that is seen.
+   */
   async untilPhone(
     number: string,
     state: NonNullable<Phone["state"]>,
@@ -53,7 +55,7 @@ export class Scene extends Stage {
     await this.until(`the callee's phone is ${state}`, isThere, () => `a phone that is ${seen ?? "not called"}`, why)
   }
 
-  /** How often the carrier was asked for the call, and how often the phone was called, as far as this world counts. */
+  /** Checks how often the call was requested and how often the phone rang, as far as this world counts. */
   async wasDialed(number: string, times: { readonly requested: number; readonly rung?: number }): Promise<void> {
     const { requested, phone } = this.world
     const counted = { requested: await requested?.(number), rung: (await phone(number)).rung }
@@ -64,12 +66,12 @@ export class Scene extends Stage {
         seen === times[part],
         `${part === "requested" ? "requests for the call" : "calls at the phone"}: ${times[part]}`,
         () => inWords(seen),
-        "nobody may be called twice, and nobody is forgotten"
+        "nobody may be called twice, and nobody may be forgotten"
       )
     }
   }
 
-  /** Who ended the call, as the phone saw it. */
+  /** Checks who ended the call, as the phone saw it. */
   async wasEndedBy(number: string, who: NonNullable<Phone["endedBy"]>): Promise<void> {
     const { endedBy } = await this.world.phone(number)
     if (endedBy === undefined && this.world.cannot?.endedBy !== undefined) return
@@ -77,7 +79,7 @@ export class Scene extends Stage {
       endedBy === who,
       `the call to be ended by ${who}`,
       () => inWords(endedBy),
-      "a phone that is not hung up goes on ringing or talking"
+      "a call that is not hung up continues to ring or to cost money"
     )
   }
 
@@ -86,7 +88,7 @@ export class Scene extends Stage {
     await this.world.close()
   }
 
-  /** Not asked where the world says why it lacks this. */
+  /** The case does not apply if the world says why it lacks this. */
   #excuse(what: Ability | Callee): void {
     const excuse = this.world.cannot?.[what]
     if (excuse !== undefined) throw new NotAsked(excuse)

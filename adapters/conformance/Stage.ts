@@ -1,4 +1,4 @@
-/** The adapter, the world that it is judged in, and the patience with both. */
+/** The adapter, the world in which it is tested, and how long to wait for either. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Nonconformity } from "./Nonconformity.ts"
@@ -6,7 +6,7 @@ import type { World } from "./World.ts"
 
 const SHORTEST_MILLIS = 5
 const LONGEST_MILLIS = 100
-/** Of the wait so far. */
+/** The share of the wait so far after which to look again. */
 const PAUSE_SHARE = 0.1
 
 export class Stage {
@@ -20,7 +20,7 @@ export class Stage {
     this.patienceMillis = patienceMillis
   }
 
-  /** Waits for what must happen, and says what was there instead if it does not. */
+  /** Waits for what must happen; if it does not, says what was seen instead. */
   async until<A>(expected: string, found: () => A | undefined | Promise<A | undefined>, seen: () => string, why: string): Promise<A> {
     const began = performance.now()
     while (true) {

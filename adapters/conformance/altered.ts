@@ -1,8 +1,8 @@
-/** Callbacks that somebody has changed on the way. */
+/** Callbacks that were altered on the way. */
 import type { Callback } from "#core/provider/Callback.ts"
 import { formOf, type Pair } from "#adapters/shared/CarrierRequest.ts"
 
-/** Places in a body that are tried. */
+/** How many places in a body are altered. */
 const MOST_PLACES = 32
 
 const withBody = (callback: Callback, body: string | Uint8Array): Callback => ({ ...callback, body: Buffer.from(body) })
@@ -10,7 +10,7 @@ const withBody = (callback: Callback, body: string | Uint8Array): Callback => ({
 /** The same callback, each time with one field or byte of its body changed. None if it has no body. */
 export const alteredBodies = (callback: Callback): ReadonlyArray<Callback> => {
   const form = formOf(callback)
-  // Forms are signed as decoded fields by some, so that a change must be one of a field.
+  // Some carriers sign a form's decoded fields, so a change must affect a field.
   if (form !== undefined) {
     const changed = form.map((_, at) => form.map(([name, value], n): Pair => [name, n === at ? `${value}1` : value]))
     const cut = form.map((_, at) => form.toSpliced(at, 1))
@@ -32,7 +32,7 @@ export const withOtherQuery = (callback: Callback): Callback => {
   return { ...callback, url: `${callback.url}${mark}unheard=1` }
 }
 
-/** Another address of ours, which is as good as this one. */
+/** The callback at another valid address of ours. */
 export const atAddress = (callback: Callback, url: string): Callback => {
   const [, query] = callback.url.split("?")
   return { ...callback, url: query === undefined ? url : `${url}?${query}` }
@@ -40,7 +40,7 @@ export const atAddress = (callback: Callback, url: string): Callback => {
 
 export const sentAt = (callback: Callback, at: number): Callback => ({ ...callback, at })
 
-/** Without what proves it. */
+/** The callback without its proof. */
 export const unsigned = (callback: Callback): Callback => ({
   ...callback,
   headers: { "content-type": callback.headers["content-type"] }
@@ -53,8 +53,8 @@ const replaced = (text: string, pairs: ReadonlyArray<readonly [from: string, to:
     .reduce((result, [from, to]) => result.replaceAll(from, to), text)
 
 /**
- * What somebody would send who has seen the callbacks of two calls and wants to end one of them: a genuine callback of that call, whose body says what
- * the end of the other one said. `names`: what names the calls, the other one's first.
+ * What an attacker would send who has seen the callbacks of two calls and wants to end one of them: a genuine callback of that call with the
+ * body of the other one's end. `names`: what identifies the calls, the other one's first.
  */
 export const splicedEnd = (live: Callback, end: Callback, names: ReadonlyArray<readonly [from: string, to: string]>): Callback => ({
   ...live,

@@ -1,4 +1,4 @@
-/** Audio of calls, judged by its content at both ends. */
+/** Audio of calls, checked by its content at both ends. */
 import { sampleRate, decode } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { Rule } from "./Case.ts"
@@ -9,16 +9,16 @@ import { clearest, frameOf, framesAt, LEVEL, speakUntil } from "./tones.ts"
 
 const OURS_HERTZ = 1_000
 const CUT_HERTZ = 500
-/** A second and a half. */
+/** A second and a half of audio. */
 const ENOUGH_SAMPLES = 1.5 * sampleRate
 const LEAST_SHARE = 0.9
 const MOST_LEVEL_ERROR = 1.5
-/** Louder than the noise of a line. */
+/** In decibels of full scale; louder than the noise of a line. */
 const AUDIBLE_LEVEL = -35
-/** Two seconds, all at once: more than any carrier plays before it hears that it is to be cleared. */
+/** Two seconds of audio, sent at once: more than any carrier plays before it gets the request to clear. */
 const CUT_FRAMES = 100
 
-/** What came over the stream. */
+/** Collects what arrives over the stream. */
 class Ear {
   readonly marks: Array<string> = []
   samples: ReadonlyArray<number> = []
@@ -43,7 +43,7 @@ const talk = async (scene: Scene) => {
   return { call, ear: new Ear(stream), engine, stream }
 }
 
-/** Says our tone until that holds. */
+/** Plays our tone until the condition holds. */
 const sayUntil = async (
   scene: Scene,
   { ear, stream }: { ear: Ear; stream: MediaStream },
@@ -68,7 +68,7 @@ const soundsClear = (samples: ArrayLike<number>, hertz: number, who: string): vo
     share > LEAST_SHARE,
     `${who} to hear a tone of ${hertz} Hz`,
     () => `a share of ${share.toFixed(2)} in what was heard`,
-    "speech must arrive as it is"
+    "speech must arrive unchanged"
   )
 }
 
@@ -106,14 +106,14 @@ export const audio: ReadonlyArray<Rule> = [
         Math.abs(level - LEVEL) < MOST_LEVEL_ERROR,
         `${LEVEL.toFixed(1)} dB`,
         () => `${level.toFixed(1)} dB`,
-        "speech must arrive as it is"
+        "speech must arrive unchanged"
       )
       await engine.hangUp(call)
       await engine.ended(call)
     }
   },
   {
-    name: "audio: a mark is told once, when what was said before it has been played",
+    name: "audio: a mark is reported once, when the audio before it has been played",
     holds: async (scene) => {
       const { call, ear, engine, stream } = await talk(scene)
       const said = 25
@@ -127,7 +127,7 @@ export const audio: ReadonlyArray<Rule> = [
       )
       const why = "the agent waits for it before it hangs up or listens"
       await scene.until(
-        "the mark is told",
+        "the mark is reported",
         () => ear.marks.length > 0 || undefined,
         () => ear.end ?? "an open stream",
         why
@@ -135,12 +135,17 @@ export const audio: ReadonlyArray<Rule> = [
       demand(ear.marks.join() === "said played", "one mark that was played", () => ear.marks.join(), why)
       if (scene.adapter.manifest.tells?.includes("marks") !== true || scene.world.cannot?.heardAtOnce !== undefined) return
       const heard = framesAt(await heardBy(scene, call), OURS_HERTZ)
-      demand(heard >= said - 1, `${said} frames heard before it, as the manifest says that the carrier tells marks`, () => `${heard}`, why)
+      demand(
+        heard >= said - 1,
+        `${said} frames heard before it, as the manifest says that the carrier reports marks`,
+        () => `${heard}`,
+        why
+      )
       await engine.hangUp(call)
     }
   },
   {
-    name: "audio: what is cleared is not heard, its marks are told as cleared, and what follows is heard",
+    name: "audio: what is cleared is not heard, its marks are reported as cleared, and what follows is heard",
     holds: async (scene) => {
       const scenery = await talk(scene)
       const { call, ear, engine, stream } = scenery
@@ -155,12 +160,12 @@ export const audio: ReadonlyArray<Rule> = [
       const why = "an agent that is interrupted must fall silent"
       demand(heard < sent / 2, `less than half of ${sent} frames to be heard`, () => `${heard}`, why)
       const told = await scene.until(
-        "the mark is told",
+        "the mark is reported",
         () => (isMarked ? ear.marks.at(0) : "cut cleared"),
         () => inWords(ear.marks),
         why
       )
-      demand(told === "cut cleared" && ear.marks.length <= 1, "the mark to be told once, as cleared", () => inWords(ear.marks), why)
+      demand(told === "cut cleared" && ear.marks.length <= 1, "the mark to be reported once, as cleared", () => inWords(ear.marks), why)
       await engine.hangUp(call)
     }
   },
@@ -173,14 +178,14 @@ export const audio: ReadonlyArray<Rule> = [
       const stream = await engine.audio(call)
       const ear = new Ear(stream)
       await engine.ended(call)
-      const why = "an agent would go on talking to nobody"
+      const why = "an agent would continue to talk to nobody"
       const end = await scene.until(
-        "the end of the audio is told",
+        "the end of the audio is reported",
         () => ear.end,
         () => call.story(),
         why
       )
-      demand(!end.startsWith("failed"), "no failure of the audio", () => end, "a call that ended well would count as lost")
+      demand(!end.startsWith("failed"), "no failure of the audio", () => end, "a call that ended normally would count as lost")
     }
   }
 ]

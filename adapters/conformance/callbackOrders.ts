@@ -1,4 +1,4 @@
-/** Callbacks in every order, and repeated: whatever the order, the same things were told of the call. */
+/** Callbacks in every order, and repeated: whatever the order, they must report the same about the call. */
 import type { Callback } from "#core/provider/Callback.ts"
 import type { Rule } from "./Case.ts"
 import { conversation, readAs } from "./genuine.ts"
@@ -7,13 +7,13 @@ import { demand, NotAsked } from "./Nonconformity.ts"
 import type { PlacedCall } from "./PlacedCall.ts"
 import type { Scene } from "./Scene.ts"
 
-/** With more callbacks, only so many of the last ones are permuted. */
+/** With more callbacks than this, only the last ones are permuted. */
 const MOST_PERMUTED = 5
 
 const permutations = <A>(items: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   items.length < 2 ? [items] : items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]))
 
-/** The carrier's own name of the call, and in what it has told, in no order. */
+/** The carrier's own id of the call, and the reported events, sorted. */
 const toldBy = (scene: Scene, call: PlacedCall, callbacks: ReadonlyArray<Callback>): string => {
   const inbox = new Inbox()
   const told = new Set<string>()
@@ -41,7 +41,7 @@ const firstOf = (callbacks: ReadonlyArray<Callback>): ReadonlyArray<Callback> =>
 
 export const callbackOrders: ReadonlyArray<Rule> = [
   {
-    name: "order: callbacks tell the same in every order, even before the reply to the request",
+    name: "order: callbacks report the same in every order, even before the reply to the request",
     holds: async (scene) => {
       const { call, callbacks } = await conversation(scene, await scene.engine())
       const distinct = firstOf(callbacks)
@@ -54,7 +54,7 @@ export const callbackOrders: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "order: repeated callbacks tell nothing new",
+    name: "order: repeated callbacks report nothing new",
     holds: async (scene) => {
       const { call, callbacks } = await conversation(scene, await scene.engine())
       const orderly = toldBy(scene, call, callbacks)
@@ -63,29 +63,34 @@ export const callbackOrders: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "order: what comes twice, in disorder and before the reply ends in the same story",
+    name: "order: events that come twice, out of order and before the reply lead to the same end",
     holds: async (scene) => {
       const engine = await scene.engine()
       const call = await engine.accepted(scene.number("disorderly"))
       const cause = await engine.ended(call)
-      demand(cause === "normal_clearing", "the end normal_clearing", () => cause, "it was a conversation that ended well")
-      await engine.told(call, "Answered", "a conversation that nobody knows of is repeated")
+      demand(cause === "normal_clearing", "the end normal_clearing", () => cause, "it was a conversation that ended normally")
+      await engine.told(call, "Answered", "the contact of an unknown conversation is called again")
       await scene.wasDialed(call.to, { requested: 1, rung: 1 })
     }
   },
   {
-    name: "order: what was told while the engine was away is found by a look",
+    name: "order: what was reported while the engine was down is found by a look",
     holds: async (scene) => {
       const engine = await scene.engine()
       const call = await engine.accepted(scene.number("leaves"))
       engine.isDeaf = true
-      // To the end: a part of what was told may still be on its way.
+      // Until the end: part of the events may still be on their way.
       await scene.untilPhone(call.to, "ended", "its callee leaves")
       const { providerCallId } = call
       if (providerCallId === undefined) throw new NotAsked("the carrier names no call in its reply")
       await engine.isGone(call)
       const isWrong = call.has("HungUp") && !call.has("Answered")
-      demand(!isWrong, "no end without the answer", () => call.story(), "somebody who has talked would be called again")
+      demand(
+        !isWrong,
+        "no end without the answer",
+        () => call.story(),
+        "somebody who has already talked to the agent would be called again"
+      )
     }
   }
 ]

@@ -1,6 +1,6 @@
 /**
- * What every adapter must do, as named cases that any test runner can run: `for (const { name, run } of conformance(...)) test(name, run)`. It is
- * judged by what the carrier's own log shows and by what the engine's side is told, never by how the adapter does it.
+ * What every adapter must do, as named cases that any test runner can run: `for (const { name, run } of conformance(...)) test(name, run)`.
+ * Cases check the carrier's own log and the events that reach the engine's side, never how the adapter works.
  */
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { type Case, caseOf } from "./Case.ts"
@@ -24,7 +24,7 @@ export { voiceConformance, type VoiceWorld } from "./voices.ts"
 export { type Ability, type Callee, type CarrierReply, type Config, numbersEnding, type Phone, type World } from "./World.ts"
 
 interface Options {
-  /** How long a case waits for anything that must happen. It costs nothing while things happen: give a busy machine plenty. */
+  /** How long a case waits for anything that must happen. A long time costs nothing when it happens soon, so be generous on a busy machine. */
   readonly patienceMillis?: number
 }
 

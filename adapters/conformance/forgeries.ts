@@ -1,4 +1,4 @@
-/** Callbacks that are forged, altered, expired or repeated. What a signature covers is in the manifest, and is held against it in both directions. */
+/** Callbacks that are forged, altered, expired or repeated. The manifest says what a signature covers, which is verified in both directions. */
 import type { Callback } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { alteredBodies, atAddress, sentAt, splicedEnd, unsigned, withOtherQuery } from "./altered.ts"
@@ -13,18 +13,18 @@ const signs = ({ adapter }: Scene, what: Signed): boolean => adapter.manifest.si
 
 const LATER_MILLIS = 86_400_000
 
-/** All of these must be refused if the manifest says that this part is signed, and one of them taken if it does not say so. */
+/** If the manifest says that this part is signed, all of these must be refused; otherwise one of them must be accepted. */
 const holdsTo = (scene: Scene, what: Signed, changed: ReadonlyArray<Callback>): void => {
   if (changed.length === 0) throw new NotAsked(`no callback has ${what === "body" ? "a body" : "such a part"}`)
   const taken = changed.filter((callback) => !isRejected(scene, callback)).length
   if (signs(scene, what)) {
-    const seen = () => `${taken} of ${changed.length} changes of it taken`
-    return demand(taken === 0, `every change of the ${what} to be refused`, seen, "whoever sees a callback could make up others")
+    const seen = () => `${taken} of ${changed.length} changes accepted`
+    return demand(taken === 0, `every change of the ${what} to be refused`, seen, "anybody who sees a callback could make up others")
   }
   const why = `what is refused can be relied upon: add \`${what}\` to \`signs\``
   demand(
     taken > 0,
-    `a change of the ${what} to be taken, as the manifest does not say that it is signed`,
+    `a change of the ${what} to be accepted, as the manifest does not say that it is signed`,
     () => "each of them refused",
     why
   )
@@ -37,21 +37,21 @@ export const forgeries: ReadonlyArray<Rule> = [
       const { callbacks } = await conversation(scene, await scene.engine())
       if ((scene.adapter.manifest.signs ?? []).length === 0) {
         const why = "what is refused can be relied upon: say in `signs` what is signed"
-        return demand(someTaken(scene, callbacks.map(unsigned)), "unsigned callbacks to be taken", () => "each of them refused", why)
+        return demand(someTaken(scene, callbacks.map(unsigned)), "unsigned callbacks to be accepted", () => "each of them refused", why)
       }
       for (const callback of callbacks) {
         demand(
           isRejected(scene, unsigned(callback)),
           `an unsigned callback (${callback.kind}) to be refused`,
           () => "it taken",
-          "anybody can send that"
+          "anybody can send one"
         )
         const isStrange = isRejected(scene, callback, scene.world.wrongConfig)
         demand(
           isStrange,
           `a callback (${callback.kind}) of another account to be refused`,
           () => "it taken",
-          "other customers could end calls"
+          "other customers of the carrier could end calls"
         )
       }
     }
@@ -83,7 +83,7 @@ export const forgeries: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "altered: an end that somebody has made up ends no call",
+    name: "altered: an end that was forged ends no call",
     holds: async (scene) => {
       mustRead(scene)
       const engine = await scene.engine()
@@ -96,7 +96,7 @@ export const forgeries: ReadonlyArray<Rule> = [
         [over.to.slice(1), live.to.slice(1)]
       ] as const
       const made = engine.door.of(live).flatMap((callback) => ends.map((end) => splicedEnd({ ...callback, call: live.ref() }, end, names)))
-      // A genuine one proves no more, where its body is not signed.
+      // If bodies are not signed, a genuine callback proves no more than a forged one.
       const told = [...made, ...(signs(scene, "body") ? [] : ends)].flatMap((callback) => {
         const read = readAs(scene, scene.world.config, callback)
         return typeof read === "string" ? [] : read.events.map(({ event }) => event)
@@ -159,7 +159,7 @@ export const forgeries: ReadonlyArray<Rule> = [
       if (callback === undefined) throw new Error("there is audio without a socket")
       const { config, wrongConfig } = scene.world
       const isStrict = media.admit?.(config, unsigned(callback)) === false && media.admit(wrongConfig, callback) === false
-      const why = "whoever knows the address could listen"
+      const why = "anybody who knows the address could listen"
       demand(
         isStrict === signs(scene, "socket"),
         signs(scene, "socket") ? "a refusal" : "no refusal, or `socket` in `signs`",

@@ -1,4 +1,4 @@
-/** Callbacks that the carrier itself has sent, to be sent again, altered, or in another order. */
+/** Genuine callbacks of the carrier, for sending again, altered, or in another order. */
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { Result } from "effect"
 import type { EngineSide } from "./EngineSide.ts"
@@ -7,23 +7,23 @@ import type { PlacedCall } from "./PlacedCall.ts"
 import type { Scene } from "./Scene.ts"
 import type { Config } from "./World.ts"
 
-/** Where a carrier tells of a call in callbacks. */
+/** The case only applies to carriers that report calls in callbacks. */
 export const mustRead = ({ adapter }: Scene): void => {
   if (adapter.read === undefined) throw new NotAsked("its carrier does not call us")
 }
 
-/** The callbacks of a call from its request to its end, as they came. */
+/** The callbacks of a call from its request to its end, as they arrived. */
 export const callbacksOf = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<ReadonlyArray<Callback>> => {
   await engine.ended(call)
   let seen = -1
-  // The last ones come after the end is known, and nothing tells which one is the last.
+  // The last ones arrive after the end is known, and nothing marks the last one.
   const isQuiet = () => {
     const count = engine.door.of(call).length
     const isSame = count === seen && count > 0
     seen = count
     return isSame || undefined
   }
-  const why = "nothing else tells what becomes of a call"
+  const why = "nothing else reports what becomes of a call"
   await scene.until("the carrier calls back", isQuiet, () => `${engine.door.of(call).length} callbacks`, why)
   return engine.door.of(call)
 }
@@ -41,10 +41,10 @@ export const readAs = ({ adapter }: Scene, config: Config, callback: Callback): 
   return Result.isFailure(read) ? "unreadable" : (read.success ?? "forged")
 }
 
-/** Nothing is taken of it. */
+/** Whether the callback is not accepted. */
 export const isRejected = (scene: Scene, callback: Callback, config = scene.world.config): boolean =>
   typeof readAs(scene, config, callback) === "string"
 
-/** Whether any of these would be taken. */
+/** Whether any of these would be accepted. */
 export const someTaken = (scene: Scene, callbacks: ReadonlyArray<Callback>): boolean =>
   callbacks.some((callback) => !isRejected(scene, callback))

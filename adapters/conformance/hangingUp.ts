@@ -15,17 +15,17 @@ const looks: Readonly<Record<"queued" | "ringing" | "up", ReadonlyArray<Presence
 }
 export type Stand = keyof typeof looks
 
-/** A call that stands so. */
+/** A call in this state. */
 export const callThat = async (scene: Scene, engine: EngineSide, stand: Stand): Promise<PlacedCall> => {
   if (stand === "up") return await engine.answered(scene.number("stays"))
   if (stand === "ringing") {
     const call = await engine.accepted(scene.number("ringsOut"))
     if (scene.adapter.manifest.tells?.includes("ringing") === true)
-      await engine.told(call, "Rang", "the manifest says that ringing is told")
+      await engine.told(call, "Rang", "the manifest says that ringing is reported")
     else await scene.untilPhone(call.to, "ringing", "the call was accepted")
     return call
   }
-  if (scene.adapter.manifest.tells?.includes("queue") !== true) throw new NotAsked("its carrier does not tell of a queue")
+  if (scene.adapter.manifest.tells?.includes("queue") !== true) throw new NotAsked("its carrier does not report a queue")
   scene.need("holdQueue")(true)
   return await engine.accepted(scene.number("stays"))
 }
@@ -44,7 +44,7 @@ export const isSeen = async (scene: Scene, engine: EngineSide, call: PlacedCall,
   )
 }
 
-/** Hung up by us, and nobody's phone goes on. `causes`: undefined for any. */
+/** The call was hung up by us, and no phone is left in it. `causes`: undefined for any. */
 export const isHungUp = async (scene: Scene, engine: EngineSide, call: PlacedCall, cause: HangupCause): Promise<void> => {
   await engine.hangUp(call, cause)
   await engine.ended(call)
@@ -52,7 +52,7 @@ export const isHungUp = async (scene: Scene, engine: EngineSide, call: PlacedCal
   await engine.isGone(call)
 }
 
-/** Asked of another process: what this one remembers is no proof after a crash. */
+/** Uses another process, because what this one remembers proves nothing after a crash. */
 const isProvenUndialed = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<void> => {
   const isTold = scene.adapter.manifest.tells?.includes("undialed") === true
   await engine.restart()
@@ -74,7 +74,7 @@ const isNotUndialed = async (scene: Scene, engine: EngineSide, call: PlacedCall)
 export const hangingUp: ReadonlyArray<Rule> = [
   ...(["ringing", "up"] as const).map(
     (stand): Rule => ({
-      name: `hang-up: a call that is ${stand} is found so by a look, and ends when we hang up`,
+      name: `hang-up: a look finds a call that is ${stand} in that state, and the call ends when we hang up`,
       holds: async (scene) => {
         const engine = await scene.engine()
         const call = await callThat(scene, engine, stand)
@@ -116,7 +116,7 @@ export const hangingUp: ReadonlyArray<Rule> = [
       const engine = await scene.engine()
       const call = await engine.answered(scene.number("leaves"))
       const cause = await engine.ended(call)
-      demand(mayHideAnswer(cause), "an ordinary end", () => cause, "a conversation that ended well is no failure")
+      demand(mayHideAnswer(cause), "an ordinary end", () => cause, "a conversation that ended normally is not a failure")
       await engine.isGone(call)
     }
   },
@@ -130,7 +130,7 @@ export const hangingUp: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "hang-up: of a call that has ended already, it succeeds and tells nothing more",
+    name: "hang-up: of a call that has already ended, it succeeds and reports nothing more",
     holds: async (scene) => {
       const engine = await scene.engine()
       const call = await engine.accepted(scene.number("busy"))

@@ -1,4 +1,4 @@
-/** Keys, both ways. */
+/** DTMF in both directions. */
 import { Effect } from "effect"
 import type { Rule } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
@@ -9,7 +9,7 @@ const OURS = "12#"
 
 export const keys: ReadonlyArray<Rule> = [
   {
-    name: "keys: those of the callee are told once and in order, if the manifest says that they are told",
+    name: "keys: those of the callee are reported once and in order, if the manifest says so",
     holds: async (scene) => {
       const engine = await scene.engine()
       const isTold = scene.adapter.manifest.tells?.includes("keys") === true

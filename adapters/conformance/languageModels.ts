@@ -1,4 +1,7 @@
-/** What every language model must do, as named cases that any test runner can run. It is judged by the parts of its answers and by what its service has seen. */
+/**
+ * What every language model must do, as named cases that any test runner can run. They check the parts of its answers and the requests that its
+ * service has received.
+ */
 import { Effect, Fiber, Result, Stream } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import { isObject } from "#core/Json.ts"
@@ -16,15 +19,15 @@ export interface ScriptedAnswer {
   readonly hangs?: boolean
 }
 
-/** The service that a model asks. It is on this machine. */
+/** The service that a model calls. It runs on this machine. */
 export interface ModelWorld {
   readonly config: Config
   readonly egress: Egress
-  /** Says what the service answers next; left out for models that answer by themselves. */
+  /** Sets the service's next answer; left out for models that answer by themselves. */
   readonly script?: (answer: ScriptedAnswer) => void
-  /** With a key that the service refuses. */
+  /** The configuration with a key that the service refuses. */
   readonly wrongConfig?: Config
-  /** Resolves when the service has seen that a request was given up. */
+  /** Resolves when the service has seen that a request was abandoned. */
   readonly givenUp?: () => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -95,19 +98,19 @@ const agreement: ScriptedAnswer = { call: { name: "agrees", arguments: {} } }
 
 const isWellFormed = (answer: Answered): void => {
   const { error, parts } = answer
-  demand(error === undefined, "an answer", () => inWords(error), "the call would go on without one")
+  demand(error === undefined, "an answer", () => inWords(error), "the call would continue without one")
   const ends = parts.filter(({ _tag }) => _tag === "Finished").length
   const isLast = parts.at(-1)?._tag === "Finished"
   demand(
     ends === 1 && isLast,
     "one Finished, as the last part",
     () => inWords(parts.map(({ _tag }) => _tag)),
-    "the engine waits for it, and hears nothing after it"
+    "the engine waits for it, and ignores what follows it"
   )
   const blank = parts.find((part) => part._tag === "Text" && part.text.trim() === "")
   demand(blank === undefined, "no text of whitespace alone", () => inWords(blank), "the call would wait for speech that never comes")
   const wrong = callsIn(answer).find((call) => call.id === "" || !isObject(call.arguments))
-  demand(wrong === undefined, "calls with ids and objects as arguments", () => inWords(wrong), "the engine runs what it is told to")
+  demand(wrong === undefined, "calls with ids and objects as arguments", () => inWords(wrong), "the engine runs the calls as they are")
 }
 
 /** One thing that every language model must do. */
@@ -140,7 +143,7 @@ const rules: ReadonlyArray<Rule> = [
       const end = answer.parts.at(-1)
       demand(
         end?._tag === "Finished" && end.why === "tool_calls",
-        "an end because of calls",
+        "tool calls as the reason for the end",
         () => inWords(end),
         "the engine would wait for the callee"
       )
@@ -163,7 +166,7 @@ const rules: ReadonlyArray<Rule> = [
       const answer = await ask(scene, { ...turn, messages }, agreement)
       isWellFormed(answer)
       const again = callsIn(answer).map(({ id }) => id)
-      demand(!again.includes(call.id), "an id of its own for each call", () => inWords(again), "a result is told to its call by the id")
+      demand(!again.includes(call.id), "a unique id for each call", () => inWords(again), "the id matches a result to its call")
     }
   },
   {
@@ -172,7 +175,7 @@ const rules: ReadonlyArray<Rule> = [
       const farewell: ModelRequest = { ...turn, tools: [], purpose: "farewell" }
       const answer = await ask(scene, farewell, { text: "Goodbye." })
       isWellFormed(answer)
-      demand(callsIn(answer).length === 0, "no call", () => inWords(callsIn(answer)), "there is nothing to be called")
+      demand(callsIn(answer).length === 0, "no call", () => inWords(callsIn(answer)), "there are no tools to call")
     }
   },
   {
@@ -182,7 +185,7 @@ const rules: ReadonlyArray<Rule> = [
       isWellFormed(answer)
       const calls = callsIn(answer)
       const isRight = calls.length === 1 && calls[0]?.name === "save" && calls[0].arguments["is_coming"] === true
-      demand(isRight, "one call of save with is_coming true", () => inWords(calls), "what was agreed in the call is stored from it")
+      demand(isRight, "one call of save with is_coming true", () => inWords(calls), "the results of the call are stored from it")
     }
   },
   ...serviceRules<Scene>("model", said, (scene, config) => withModel(scene, (model) => answerOf(model, turn), config)),

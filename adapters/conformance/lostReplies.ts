@@ -19,12 +19,12 @@ const inDoubt = ({ failure, to }: PlacedCall): void => {
 }
 
 const spoil = (scene: Scene, places: boolean, reply: "lost" | "late" | CarrierReply): void => {
-  if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot reply so")
+  if (!scene.need("spoil")(places, reply)) throw new NotAsked("this world cannot send such a reply")
 }
 
-const TAKEN = "its end would be recorded for another attempt, and its callee hung up on: ask `isOthers` of whatever a search finds"
+const TAKEN = "its end would be recorded for another attempt, and its callee hung up on: ask `isOthers` about whatever a search finds"
 
-/** It is known again: it can be ended, and is the only one. */
+/** Demands that the call is known again: it can be ended, and is the only call. */
 const endIt = async (scene: Scene, engine: EngineSide, call: PlacedCall): Promise<void> => {
   await engine.hangUp(call)
   await engine.isGone(call)
@@ -39,7 +39,7 @@ const replies: ReadonlyArray<readonly [what: string, reply: CarrierReply]> = [
   ["an error of a proxy (503)", { status: 503, body: page, headers: { "retry-after": "7" } }],
   ["a login page (401)", { status: 401, body: page }],
   ["a page that forbids it (403)", { status: 403, body: page }],
-  ["a page that says too often (429)", { status: 429, body: page }],
+  ["a page that says that requests are too frequent (429)", { status: 429, body: page }],
   ["a redirect", { status: 302, headers: { location: "/elsewhere" } }],
   ["a page", { status: 200, body: page }],
   ["nothing but a status", { status: 200 }],
@@ -51,20 +51,20 @@ const replies: ReadonlyArray<readonly [what: string, reply: CarrierReply]> = [
 
 export const lostReplies: ReadonlyArray<Rule> = [
   {
-    name: "lost reply: a call that was placed is in doubt, and what the carrier tells of it names it",
+    name: "lost reply: a call that was placed is in doubt, and what the carrier reports names it",
     holds: async (scene) => {
       const engine = await scene.engine()
       spoil(scene, true, "lost")
       const call = await engine.place(scene.number("stays"))
-      // An event of the call may outrun the loss, and prove that it was accepted.
+      // An event of the call may arrive before the loss is noticed, and prove that the call was accepted.
       if (call.failure !== undefined) inDoubt(call)
-      await engine.told(call, "Answered", "the callee has answered, and waits for somebody to talk")
+      await engine.told(call, "Answered", "the callee has answered and waits for somebody to speak")
       await endIt(scene, engine, call)
       await engine.ended(call)
     }
   },
   {
-    name: "lost reply: where nothing was told of the call either, a look finds it if the manifest says so",
+    name: "lost reply: if nothing was reported about the call either, a look finds it if the manifest says so",
     holds: async (scene) => {
       const engine = await scene.engine()
       engine.isDeaf = true
@@ -76,9 +76,14 @@ export const lostReplies: ReadonlyArray<Rule> = [
       const presence = await engine.look(call)
       const isFound = presence !== undefined && isAlive(presence)
       const isTold = scene.adapter.manifest.tells?.includes("unnamed") === true
-      const why = "a call that nobody finds talks to nobody, or is taken for one that never was"
+      const why = "the callee of a call that is not found talks to nobody, or the call is taken for one that was never placed"
       demand(presence !== "never_placed" && presence !== "ended", "no proof that it is over", () => inWords(presence), why)
-      demand(isFound === isTold, isTold ? "the call to be found" : "no find: add `unnamed` to `tells`", () => inWords(presence), why)
+      demand(
+        isFound === isTold,
+        isTold ? "the call to be found" : "the call not to be found: add `unnamed` to `tells`",
+        () => inWords(presence),
+        why
+      )
       if (!isFound) return
       await endIt(scene, engine, call)
     }
@@ -126,10 +131,10 @@ export const lostReplies: ReadonlyArray<Rule> = [
         const presence = await engine.look(call)
         return (presence !== undefined && isAlive(presence)) || undefined
       }
-      const why = "it is the one of the two that is no other call of ours"
+      const why = "of the two, it is the one that is not another call of ours"
       await scene.until("the call that was lost is found", found, () => call.story(), why)
       engine.isDeaf = false
-      demand(call.providerCallId !== other.providerCallId, "the id of its own call", () => "that of the other", TAKEN)
+      demand(call.providerCallId !== other.providerCallId, "the id of its own call", () => "that of the other call", TAKEN)
       for (const one of [call, other]) {
         await engine.hangUp(one)
         await engine.isGone(one)
@@ -160,7 +165,7 @@ export const lostReplies: ReadonlyArray<Rule> = [
           const engine = await scene.engine()
           spoil(scene, places, reply)
           const call = await engine.place(scene.number("busy"))
-          // What is told of a call that was placed may have proven it in the meantime.
+          // Events of a placed call may have proven it in the meantime.
           if (!places || call.failure !== undefined) inDoubt(call)
           if (places) await engine.ended(call)
           await scene.wasDialed(call.to, { requested: 1, rung: places ? 1 : 0 })

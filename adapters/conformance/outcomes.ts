@@ -1,4 +1,4 @@
-/** How calls end that nobody answers, and what else is told of those that somebody does. */
+/** How unanswered calls end, and what else is reported about answered ones. */
 import { Effect } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Rule } from "./Case.ts"
@@ -6,7 +6,7 @@ import { demand, inWords, NotAsked } from "./Nonconformity.ts"
 import type { Scene } from "./Scene.ts"
 import type { Callee } from "./World.ts"
 
-/** What the engine makes the same outcome of. */
+/** Causes that give the same outcome in the engine. */
 const causes: ReadonlyArray<readonly [callee: Callee, causes: ReadonlyArray<HangupCause>]> = [
   ["busy", ["user_busy"]],
   ["declines", ["call_rejected", "facility_rejected"]],
@@ -23,26 +23,26 @@ const unanswered = async (scene: Scene, callee: Callee, expected: ReadonlyArray<
   demand(expected.includes(cause), `the end ${expected.join(" or ")}`, () => cause, why)
   demand(
     !call.has("Answered"),
-    "no answer to be told",
+    "no answer to be reported",
     () => call.story(),
-    "an agent would talk to nobody, and the contact is never called again"
+    "an agent would talk to nobody, and the contact would never be called again"
   )
   await scene.wasDialed(call.to, { requested: 1, rung: 1 })
 }
 
-/** The events of this kind of a call that has ended, whose record has told what it has to tell. */
+/** The detection events of a call that has ended, including those from its record. */
 const detection = (callee: "machine" | "stays", detect: "who" | "no") => async (scene: Scene) => {
   const engine = await scene.engine()
   const call = await engine.answered(scene.number(callee), { detect })
   const isTold = scene.adapter.manifest.tells?.includes("answerer") === true
-  if (isTold && detect === "who") await engine.told(call, "Detected", "the manifest says that the carrier tells who answered")
+  if (isTold && detect === "who") await engine.told(call, "Detected", "the manifest says that the carrier reports who answered")
   await engine.hangUp(call)
   await engine.ended(call)
   const told = call.of("Detected").map(({ who }) => who)
   if (!isTold || detect === "no") {
     const why = isTold
       ? "detection costs, and delays the agent"
-      : "the manifest does not say that the carrier tells it: add `answerer` to `tells`"
+      : "the manifest does not say that the carrier reports it: add `answerer` to `tells`"
     return demand(told.length === 0, "nobody to be detected", () => told.join(", "), why)
   }
   const isMachine = callee === "machine"
@@ -58,7 +58,7 @@ const detection = (callee: "machine" | "stays", detect: "who" | "no") => async (
 export const outcomes: ReadonlyArray<Rule> = [
   ...causes.map(
     ([callee, expected]): Rule => ({
-      name: `outcome: a callee who is or does so (${callee}) is told as ${expected[0]}`,
+      name: `outcome: a callee of the kind ${callee} is reported as ${expected[0]}`,
       holds: (scene) => unanswered(scene, callee, expected)
     })
   ),
@@ -68,21 +68,21 @@ export const outcomes: ReadonlyArray<Rule> = [
     holds: (scene) => unanswered(scene, "ringsOut", ["ring_timeout", "no_answer", "no_user_response"], 2)
   },
   {
-    name: "outcome: ringing is told if the manifest says so",
+    name: "outcome: ringing is reported if the manifest says so",
     holds: async (scene) => {
       const engine = await scene.engine()
       const call = await engine.accepted(scene.number("leaves"))
       await engine.ended(call)
       if (scene.adapter.manifest.tells?.includes("ringing") === true)
-        await engine.told(call, "Rang", "the manifest says that ringing is told")
+        await engine.told(call, "Rang", "the manifest says that ringing is reported")
       else demand(!call.has("Rang"), "no `Rang`", () => call.story(), "it is not in the manifest: add `ringing` to `tells`")
     }
   },
-  { name: "outcome: a machine is told, where that is asked for", holds: detection("machine", "who") },
+  { name: "outcome: a machine is reported if detection is requested", holds: detection("machine", "who") },
   { name: "outcome: a human is not taken for a machine", holds: detection("stays", "who") },
-  { name: "outcome: nobody is detected where nobody asked", holds: detection("machine", "no") },
+  { name: "outcome: nobody is detected if detection is not requested", holds: detection("machine", "no") },
   {
-    name: "outcome: what a call cost is told if the manifest says so",
+    name: "outcome: what a call cost is reported if the manifest says so",
     holds: async (scene) => {
       const engine = await scene.engine()
       const { pricesRecords, tells } = scene.adapter.manifest
@@ -101,7 +101,12 @@ export const outcomes: ReadonlyArray<Rule> = [
         if (!call.has("Billed")) await engine.look(call)
         return call.of("Billed").at(-1)
       }
-      const bill = await scene.until("the cost is told", billed, () => call.story(), "the manifest says so, and it is shown for each run")
+      const bill = await scene.until(
+        "the cost is reported",
+        billed,
+        () => call.story(),
+        "the manifest says so, and it is shown for each run"
+      )
       const isAmount = /^\d+(\.\d+)?$/.test(bill.amount) && /^[A-Z]{3}$/.test(bill.currency)
       demand(isAmount, "a decimal without a sign, and a currency in three letters", () => inWords(bill), "costs are added up")
     }

@@ -1,4 +1,6 @@
-/** What every recognizer must do, as named cases that any test runner can run. It is judged by what it tells of speech that the world supplies. */
+/**
+ * What every recognizer must do, as named cases that any test runner can run. They check what it recognizes in speech that the world supplies.
+ */
 import { Effect, Exit, Scope } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
@@ -8,19 +10,19 @@ import { type Case, verdictOf } from "./Case.ts"
 import { demand, inWords, Nonconformity, NotAsked } from "./Nonconformity.ts"
 import { nowMillis } from "./now.ts"
 
-/** The service that a recognizer asks, and the callees that it hears. */
+/** The service that a recognizer calls, and the callees that it hears. */
 export interface RecognizerWorld {
   readonly config: Readonly<Record<string, unknown>>
   readonly egress: Egress
   /** Clear speech of this English text: PCM16 at 8 kHz. */
   readonly speech: (text: string) => Int16Array
-  /** From now on, nothing can be recognized. Left out where that cannot happen. */
+  /** Makes all recognition fail from now on. Left out if that cannot happen. */
   readonly breakDown?: () => void
   readonly close: () => Promise<void>
 }
 
 interface Options {
-  /** How long a case waits for an answer. It costs nothing while answers come: give a busy machine plenty. */
+  /** How long a case waits for an answer. A long time costs nothing when answers arrive soon, so be generous on a busy machine. */
   readonly patienceMillis?: number
 }
 
@@ -52,7 +54,7 @@ class Line {
     this.#patienceMillis = patienceMillis
   }
 
-  /** Undefined: it was opened. */
+  /** Returns undefined if it was opened. */
   async open(provider: RecognizerProvider, first: RecognizerHints): Promise<ModelError | undefined> {
     const emit = (event: RecognizerEvent) => {
       this.events.push(event)
@@ -79,7 +81,7 @@ class Line {
     return this.#millis
   }
 
-  /** The frames come in one buffer, which is used again. */
+  /** All frames arrive in one buffer, which is reused. */
   hears(...parts: ReadonlyArray<Int16Array>): void {
     for (const part of parts) {
       for (let at = 0; at + frame <= part.length; at += frame) {
@@ -99,7 +101,7 @@ class Line {
     return this.events.filter((event): event is Final => event._tag === "Final" && event.isForced)
   }
 
-  /** What was understood up to each answer of a `finalize`, in words. */
+  /** What was understood before each answer to a `finalize`, in words. */
   answers(): ReadonlyArray<string> {
     const answers: Array<string> = []
     let text = ""
@@ -160,7 +162,7 @@ const understood = (line: Line, ...expected: ReadonlyArray<string>): void => {
 
 const rules: ReadonlyArray<Rule> = [
   {
-    name: "open: a language that it does not have is refused for good",
+    name: "open: an unsupported language is refused for good",
     holds: async ({ provider, unopened }) => {
       if (provider.manifest.languages === undefined) throw new NotAsked("it names no languages")
       const error = await unopened().open(provider, { ...hints, language: foreign })
@@ -178,7 +180,7 @@ const rules: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "finalize: each is answered exactly once and in order, also when nothing was said",
+    name: "finalize: each is answered exactly once and in order, even if nothing was said",
     holds: async ({ line }) => {
       const opened = await line()
       opened.session.finalize()
@@ -206,12 +208,12 @@ const rules: ReadonlyArray<Rule> = [
         times.length > 0 && isRight,
         `times between 1500 and ${opened.millis} ms`,
         () => inWords(times),
-        "the transcript and the recording are held together by them"
+        "the transcript and the recording are aligned by them"
       )
     }
   },
   {
-    name: "hints: they hold for what is said after them",
+    name: "hints: they apply to what is said after them",
     holds: async ({ line }) => {
       const opened = await line()
       opened.says("yes")
@@ -225,9 +227,9 @@ const rules: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "failure: what cannot be recognized is answered all the same, or the session says that it is over",
+    name: "failure: speech that cannot be recognized is answered nevertheless, or the session says that it is over",
     holds: async ({ line, world }) => {
-      if (world.breakDown === undefined) throw new NotAsked("it depends on nothing that could fail")
+      if (world.breakDown === undefined) throw new NotAsked("nothing that it depends on can fail")
       const opened = await line()
       opened.says("yes")
       opened.session.finalize()
@@ -241,7 +243,7 @@ const rules: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "close: it tells nothing any more, and takes what still comes",
+    name: "close: it reports nothing any more, and accepts audio that still comes",
     holds: async ({ line, world }) => {
       const [closed, other] = [await line(), await line()]
       closed.says("yes")
@@ -251,7 +253,7 @@ const rules: ReadonlyArray<Rule> = [
       closed.session.write(new Int16Array(frame))
       closed.session.hint(hints)
       closed.session.finalize()
-      // What the closed one had asked for has come before this.
+      // The answer of the closed session would have arrived before this one.
       other.hears(quiet(500), world.speech("no thank you"), quiet(200))
       other.session.finalize()
       await other.answered(1)
@@ -259,7 +261,7 @@ const rules: ReadonlyArray<Rule> = [
         closed.events.length === told,
         "nothing after the end of the call",
         () => inWords(closed.events.slice(told)),
-        "it would be taken for what somebody else says"
+        "it would be attributed to another callee"
       )
     }
   }
@@ -283,7 +285,7 @@ export const recognizerConformance = (
       const line = async () => {
         const opened = unopened()
         const error = await opened.open(provider, hints)
-        demand(error === undefined, "a session", () => inWords(error), "the agent hears nothing without one")
+        demand(error === undefined, "a session", () => inWords(error), "without one, the agent hears nothing")
         return opened
       }
       const close = async () => {

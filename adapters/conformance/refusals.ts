@@ -1,4 +1,4 @@
-/** What the carrier refuses in its own words: rates, credentials, numbers. Nobody is called, and it is said who has to act. */
+/** Refusals in the carrier's own words: rates, credentials, numbers. Nobody is called, and the error says who has to act. */
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
 import type { Rule } from "./Case.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
@@ -6,9 +6,9 @@ import { NOWHERE, refusedAs, saysNoNumber } from "./originating.ts"
 import { secretsIn, triedOut } from "./triedOut.ts"
 
 const reasons: ReadonlyArray<readonly [reason: OriginateRefused["reason"], why: string]> = [
-  ["rate_limited", "the trunk rests for as long as the carrier says, and the contact is as before"],
+  ["rate_limited", "the trunk pauses for as long as the carrier says, and the contact is unaffected"],
   ["number_refused", "the contact fails and is not tried again"],
-  ["caller_id_refused", "the number is not shown any more, and the campaign goes on with the others"],
+  ["caller_id_refused", "the number is no longer shown, and the campaign continues with the others"],
   ["auth_refused", "nothing can be dialed until a person acts"],
   ["no_credit", "nothing can be dialed until a person acts"],
   ["misconfigured", "nothing can be dialed until a person acts"]
@@ -22,7 +22,7 @@ export const refusals: ReadonlyArray<Rule> = [
         const reply = scene.need("refusals")[reason]
         if (reply === undefined) throw new NotAsked("this world has no such refusal")
         const engine = await scene.engine()
-        if (!scene.need("spoil")(false, reply)) throw new NotAsked("this world cannot reply so")
+        if (!scene.need("spoil")(false, reply)) throw new NotAsked("this world cannot send such a reply")
         const call = await engine.place(scene.number("leaves"))
         refusedAs(call, [reason], why)
         saysNoNumber(call.failure, call.to)
@@ -53,21 +53,21 @@ export const refusals: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "refusal: a configuration that is tried out is told what is wrong with it, and nobody is called",
+    name: "refusal: a configuration that is tested gets reports of what is wrong with it, and nobody is called",
     holds: async (scene) => {
       const { apiOrigin, config, unreachableConfig, wrongConfig } = scene.world
       const failed = (given: typeof config, at = apiOrigin) => triedOut(scene.adapter, given, at)
       const right = await failed(config)
-      demand(right.length === 0, "nothing wrong with the right one", () => inWords(right), "operators repair what they are told")
+      demand(right.length === 0, "no complaint about the correct one", () => inWords(right), "operators repair what is reported")
       const wrong = await failed(wrongConfig)
       demand(
         wrong[0]?.name === "credentials" && wrong.every(({ advice }) => advice !== undefined),
         "wrong credentials, with advice",
         () => inWords(wrong),
-        "operators repair what they are told"
+        "operators repair what is reported"
       )
       const nowhere = await failed(unreachableConfig ?? config, unreachableConfig === undefined ? NOWHERE : apiOrigin)
-      const why = "operators repair what they are told"
+      const why = "operators repair what is reported"
       demand(nowhere[0]?.name === "connection", "no connection where nobody listens", () => inWords(nowhere), why)
       const shown = secretsIn(scene.adapter, wrongConfig).filter((secret) => inWords(wrong).includes(secret))
       demand(shown.length === 0, "words without a secret", () => "one of them", "they are shown")

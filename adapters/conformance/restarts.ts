@@ -1,4 +1,4 @@
-/** The engine dies and comes back while calls are in every state: it has nothing but its references, and they must be enough. */
+/** The engine dies and comes back while calls are in every state: it only has its references to them, which must be enough. */
 import type { Rule } from "./Case.ts"
 import { callThat, isHungUp, isSeen, type Stand } from "./hangingUp.ts"
 

@@ -1,4 +1,4 @@
-/** What every service does alike that asks another one over the network, whatever it is asked for. */
+/** Rules for every service that calls another one over the network, whatever its kind. */
 import { type Egress, refusedCode, refusedWords } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
 import { demand, inWords, NotAsked } from "./Nonconformity.ts"
@@ -7,9 +7,9 @@ type Config = Readonly<Record<string, unknown>>
 
 interface ServiceWorld {
   readonly egress: Egress
-  /** Says what the service does next; left out for those that ask nobody. */
+  /** Sets what the service does next; left out for providers that call no service. */
   readonly script?: unknown
-  /** With a key that the service refuses. */
+  /** The configuration with a key that the service refuses. */
   readonly wrongConfig?: Config
 }
 
@@ -24,14 +24,14 @@ const none: Egress = {
   maySendTo: () => false
 }
 
-/** `ask` has it do its work once. `told`: words that it is given for that, which no error may repeat. */
+/** `ask` makes the service do its work once. `told`: the words that it is given for that, which no error may repeat. */
 export const serviceRules = <Scene extends { readonly world: ServiceWorld }>(
   what: "model" | "voice",
   told: string,
   ask: (scene: Scene, config?: Config) => Promise<{ readonly error: ModelError | undefined }>
 ): ReadonlyArray<ServiceRule<Scene>> => [
   {
-    name: "error: a refused key is told as one, without the key and what was said",
+    name: "error: a refused key is reported as such, without the key and what was said",
     holds: async (scene) => {
       const { wrongConfig } = scene.world
       if (wrongConfig === undefined) throw new NotAsked(`the ${what} has no key`)
@@ -44,7 +44,7 @@ export const serviceRules = <Scene extends { readonly world: ServiceWorld }>(
     }
   },
   {
-    name: "egress: it connects to nothing that it may not",
+    name: "egress: it connects to no address that is forbidden",
     holds: async (scene) => {
       if (scene.world.script === undefined) throw new NotAsked(`the ${what} connects to nothing`)
       const { error } = await ask({ ...scene, world: { ...scene.world, egress: none } })

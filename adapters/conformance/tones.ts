@@ -1,4 +1,4 @@
-/** Tones of one pitch: how to say them, and how clearly they can be heard in a recording. */
+/** Tones of one pitch: how to play them, and how clearly they can be heard in a recording. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { encodeSample, frameMillis, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -36,8 +36,8 @@ const measure = (samples: ArrayLike<number>, hertz: number, from: number, length
 }
 
 /**
- * The eighth of a second in which the pitch is clearest. On a busy machine both ends stand still again and again: what is judged is that a sound
- * arrives as it is, not that it never pauses.
+ * The eighth of a second in which the pitch is clearest. On a busy machine, both ends stall repeatedly: what matters is that a sound arrives
+ * unchanged, not that it never pauses.
  */
 export const clearest = (samples: ArrayLike<number>, hertz: number): Sound => {
   let best: Sound = { level: Number.NEGATIVE_INFINITY, share: 0 }
@@ -56,7 +56,7 @@ export const framesAt = (samples: ArrayLike<number>, hertz: number): number => {
   return count
 }
 
-/** Says a tone in real time until `isEnough`, which is asked after each half second. */
+/** Plays a tone in real time until `isEnough`, which is checked every half second. */
 export const speakUntil = async (stream: MediaStream, hertz: number, isEnough: () => Promise<boolean>): Promise<void> => {
   const frame = frameOf(hertz)
   const began = performance.now()

@@ -1,4 +1,4 @@
-/** Calls that are handed to somebody else. */
+/** Calls that are transferred. */
 import { Effect, Result } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -12,7 +12,7 @@ import type { Scene } from "./Scene.ts"
 
 const PATIENT_SECONDS = 300
 
-/** A call that somebody has answered, and who can be handed over. */
+/** An answered call, whose callee can be transferred. */
 class Handed {
   readonly call: PlacedCall
   readonly engine: EngineSide
@@ -25,7 +25,7 @@ class Handed {
   readonly #scene: Scene
   readonly #stream: () => MediaStream | undefined
   #listened: MediaStream | undefined
-  /** The stream that the callee had when the latest transfer was asked for. */
+  /** The callee's stream when the latest transfer was requested. */
   #left: MediaStream | undefined
 
   constructor(scene: Scene, engine: EngineSide, call: PlacedCall, stream: MediaStream) {
@@ -35,7 +35,7 @@ class Handed {
     this.#stream = scene.adapter.media === undefined ? () => stream : () => engine.door.media.streamOf(call.callId)
   }
 
-  /** Undefined: it has begun. */
+  /** Returns undefined if the transfer has begun. */
   async hand(
     to: string,
     more: Partial<Pick<TransferRequest, "leave" | "timeoutSeconds">> = {}
@@ -62,59 +62,64 @@ class Handed {
       this.asked === 1,
       "permission to be asked for once",
       () => `${this.asked} times`,
-      "the destination's phone counts for the account's rate"
+      "the call to the destination counts towards the account's rate"
     )
   }
 
-  /** What is told of the latest transfer. */
+  /** The reported outcome of the latest transfer. */
   async outcome() {
     return await this.#scene.until(
-      "what came of the transfer is told",
+      "what came of the transfer is reported",
       () => this.#told()[0],
       () => this.call.story(),
-      "the callee is with nobody otherwise"
+      "otherwise nobody talks to the callee"
     )
   }
 
-  /** The destination has answered. Where the carrier does not tell that, only its phone shows it. */
+  /** Waits until the destination has answered. If the carrier does not report that, only the destination's phone shows it. */
   async answered(): Promise<void> {
     if (this.#scene.adapter.manifest.tells?.includes("joined") === true) {
       const outcome = await this.outcome()
-      return demand(outcome.answered, "an answer to be told", () => inWords(outcome), "the agent would talk to somebody who is not there")
+      return demand(
+        outcome.answered,
+        "an answer to be reported",
+        () => inWords(outcome),
+        "the agent would talk to somebody who is not there"
+      )
     }
     await this.#scene.untilPhone(this.#to, "up", "it has answered")
     await isSeen(this.#scene, this.engine, this.call, "up")
     this.#isUntold()
   }
 
-  /** The destination has answered, and has hung up or is about to. Where the answer is told late, it is told now, if at all. */
+  /** The destination has answered, and has hung up or is about to. A late report of the answer arrives now, if at all. */
   async wasAnswered(): Promise<void> {
     if (this.#scene.adapter.manifest.tells?.includes("joined") === true) return await this.answered()
     await this.#scene.untilPhone(this.#to, "ended", "it has hung up", (seen) => seen === "up" && this.#isUntold())
   }
 
-  /** The callee is back with the agent. `causes`: why, where the carrier tells it. */
+  /** Waits until the callee is back with the agent. `causes`: why, if the carrier reports it. */
   async isBack(causes?: ReadonlyArray<HangupCause>): Promise<void> {
     const tellsWhy = this.#scene.adapter.manifest.tells?.includes("declined") === true
     if (tellsWhy) {
       const outcome = await this.outcome()
-      demand(!outcome.answered, "no answer to be told", () => inWords(outcome), "nobody would talk to the callee")
+      demand(!outcome.answered, "no answer to be reported", () => inWords(outcome), "nobody would talk to the callee")
       const isWhy = causes === undefined || outcome.answered || causes.includes(outcome.cause)
-      demand(isWhy, causes?.join(" or ") ?? "", () => inWords(outcome), "the agent says so to the callee")
+      demand(isWhy, causes?.join(" or ") ?? "", () => inWords(outcome), "the agent tells the callee")
     }
     await isSeen(this.#scene, this.engine, this.call, "up")
     this.heard = 0
-    const why = "a callee whom nobody hears hangs up"
+    const why = "a callee who is not heard hangs up"
     const isHeard = () => {
       this.#listen()
       if (!tellsWhy && this.#told().length > 0) return true
-      // Where nothing is told, only another stream shows it.
+      // Without a report, only another stream shows it.
       return (this.heard > 0 && (tellsWhy || this.#listened !== this.#left)) || undefined
     }
     await this.#scene.until("the callee is heard again", isHeard, () => this.engine.door.media.story(this.call.callId), why)
     if (tellsWhy) return
-    const whyNot = "what is relied upon is in the manifest: add `declined` to `tells`"
-    demand(this.#told().length === 0, "nothing of a refusal to be told", () => inWords(this.#told()), whyNot)
+    const whyNot = "what can be relied upon is in the manifest: add `declined` to `tells`"
+    demand(this.#told().length === 0, "no refusal to be reported", () => inWords(this.#told()), whyNot)
   }
 
   async over(): Promise<void> {
@@ -123,11 +128,11 @@ class Handed {
   }
 
   #isUntold(): void {
-    const whyNot = "what is relied upon is in the manifest: add `joined` to `tells`"
-    demand(this.#told().length === 0, "nothing of an answer to be told before they have talked", () => inWords(this.#told()), whyNot)
+    const whyNot = "what can be relied upon is in the manifest: add `joined` to `tells`"
+    demand(this.#told().length === 0, "no answer to be reported before they have talked", () => inWords(this.#told()), whyNot)
   }
 
-  /** Of the latest transfer. */
+  /** The events of the latest transfer. */
   #told() {
     return this.call.of("Transferred").filter(({ transfer }) => transfer === this.#transfers)
   }
@@ -143,7 +148,8 @@ class Handed {
 }
 
 const given = async (scene: Scene): Promise<Handed> => {
-  if (scene.adapter.manifest.transfers?.includes("attended") !== true) throw new NotAsked("its carrier connects nobody to a live call")
+  if (scene.adapter.manifest.transfers?.includes("attended") !== true)
+    throw new NotAsked("its carrier cannot connect anybody to a live call")
   const engine = await scene.engine()
   const call = await engine.answered(scene.number("stays"))
   return new Handed(scene, engine, call, await engine.audio(call))
@@ -163,7 +169,7 @@ const lost = (places: boolean): Rule => ({
     if (!spoil(places)) throw new NotAsked("this world cannot lose such a reply")
     const to = scene.number("stays")
     const failure = await handed.hand(to)
-    // Where our own id names the destination's leg, what becomes of it is told all the same.
+    // If our own id identifies the destination's leg, its outcome is reported nevertheless.
     const isRight = failure === undefined || failure._tag === "TransferDoubtful"
     demand(isRight, "TransferDoubtful", () => inWords(failure), "the destination may be ringing")
     if (places) await handed.answered()
@@ -176,11 +182,11 @@ const lost = (places: boolean): Rule => ({
 
 export const transfers: ReadonlyArray<Rule> = [
   {
-    name: "transfer: the manifest says whether a call can be handed over",
+    name: "transfer: the manifest says whether calls can be transferred",
     holds: async (scene) => {
       const { trunk } = await scene.engine()
       const isDeclared = (scene.adapter.manifest.transfers ?? []).length > 0
-      const why = "agents are offered only what their calls can do"
+      const why = "agents are offered only what their calls support"
       demand((trunk.transfer !== undefined) === isDeclared, "`transfers` and `transfer`, or neither", () => `${isDeclared}`, why)
     }
   },
@@ -209,7 +215,7 @@ export const transfers: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "transfer: from a destination that is busy the callee comes back, and may be handed to another",
+    name: "transfer: from a busy destination the callee comes back, and may be transferred to another one",
     holds: async (scene) => {
       const handed = await given(scene)
       await handed.begin(scene.number("busy"))
@@ -221,7 +227,7 @@ export const transfers: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "transfer: a destination that rings for too long stops, and the callee comes back",
+    name: "transfer: a destination that rings for too long stops ringing, and the callee comes back",
     holds: async (scene) => {
       const handed = await given(scene)
       const to = scene.number("ringsOut")
@@ -241,7 +247,7 @@ export const transfers: ReadonlyArray<Rule> = [
       await scene.untilPhone(to, "ringing", "the transfer was taken")
       await handed.engine.hangUp(handed.call)
       await handed.over()
-      await scene.untilPhone(to, "ended", "it would be answered by somebody who finds nobody there")
+      await scene.untilPhone(to, "ended", "whoever answered it would find nobody there")
     }
   },
   {
@@ -255,7 +261,7 @@ export const transfers: ReadonlyArray<Rule> = [
       await isSeen(scene, handed.engine, handed.call, "up")
       await handed.engine.hangUp(handed.call, "node_lost")
       await handed.over()
-      await scene.untilPhone(to, "ended", "it would be answered by somebody who finds nobody there")
+      await scene.untilPhone(to, "ended", "whoever answered it would find nobody there")
       await isDialed(scene, to, 1)
     }
   },

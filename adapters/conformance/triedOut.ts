@@ -1,4 +1,4 @@
-/** Trying out a configuration, and the secrets that it must not show. */
+/** Testing a configuration, and the secrets that the result must not show. */
 import { Effect } from "effect"
 import type { Adapter, Check } from "#core/provider/Adapter.ts"
 import { configurationId, everywhere } from "./EngineSide.ts"

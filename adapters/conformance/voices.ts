@@ -1,4 +1,6 @@
-/** What every voice must do, as named cases that any test runner can run. It is judged by the speech that it gives and by what its service has seen. */
+/**
+ * What every voice must do, as named cases that any test runner can run. They check the speech that it returns and the requests that its service has received.
+ */
 import { Effect, Fiber, Result, Stream } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
@@ -10,18 +12,18 @@ import { serviceRules } from "./serviceRules.ts"
 
 type Config = Readonly<Record<string, unknown>>
 
-/** The service that a voice asks. It is on this machine. */
+/** The service that a voice calls. It runs on this machine. */
 export interface VoiceWorld {
   readonly config: Config
   readonly egress: Egress
   /**
-   * How the service gives the speech of the next text, instead of all of it: it gives a part and then nothing more (`hangs`), or it gives a part and
-   * fails (`breaks`). Left out for voices that have no service.
+   * Makes the service fail at the next text: it sends part of the speech and then nothing more (`hangs`), or part of it and an error (`breaks`).
+   * Left out for voices without a service.
    */
   readonly script?: (ending: "hangs" | "breaks") => void
-  /** With a key that the service refuses. */
+  /** The configuration with a key that the service refuses. */
   readonly wrongConfig?: Config
-  /** Resolves when the service has seen that a request was given up. */
+  /** Resolves when the service has seen that a request was abandoned. */
   readonly givenUp?: () => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -56,11 +58,11 @@ const speak = (scene: Scene, text: string, config?: Config): Promise<Spoken> => 
 const secondsOf = ({ format: { encoding, rate } }: TextToSpeech, { bytes }: Spoken): number =>
   bytes.length / rate / (encoding === "mulaw" ? 1 : 2)
 
-/** From the fastest to the slowest that anybody speaks. */
+/** Whether the duration lies between that of the fastest and the slowest speech. */
 const isPlausible = (text: string, seconds: number): boolean => seconds >= text.length * 0.02 && seconds <= 2 + text.length * 0.3
 
 const isWhole = (voice: TextToSpeech, text: string, spoken: Spoken): void => {
-  demand(spoken.error === undefined, "speech", () => inWords(spoken.error), "the call would go on in silence")
+  demand(spoken.error === undefined, "speech", () => inWords(spoken.error), "the call would continue in silence")
   const seconds = secondsOf(voice, spoken)
   demand(
     isPlausible(text, seconds),
@@ -84,16 +86,16 @@ interface Rule {
 
 const rules: ReadonlyArray<Rule> = [
   {
-    name: "format: it is one that the engine can bring to the phone",
+    name: "format: the engine can convert it for the phone",
     holds: async (scene) => {
       const { atOnce, format } = voiceIn(scene)
       const rates: ReadonlyArray<number> = format.encoding === "mulaw" ? [8000] : speechRates
       demand(rates.includes(format.rate), `a rate of ${rates.join(", ")}`, () => inWords(format), "it could not be heard")
-      demand(atOnce >= 1, "at least one text at once", () => inWords(atOnce), "it would never be asked")
+      demand(atOnce >= 1, "at least one text at once", () => inWords(atOnce), "it would never get a text")
     }
   },
   {
-    name: "speech: it is that of the text",
+    name: "speech: it has the length that the text needs",
     holds: async (scene) => {
       const voice = voiceIn(scene)
       const [less, more] = [await speak(scene, short), await speak(scene, long)]
@@ -101,9 +103,9 @@ const rules: ReadonlyArray<Rule> = [
       isWhole(voice, long, more)
       demand(
         more.bytes.length > less.bytes.length,
-        "more speech of a longer text",
-        () => `${more.bytes.length} bytes, and ${less.bytes.length} of a shorter one`,
-        "a line must not end before it has been said"
+        "more speech for a longer text",
+        () => `${more.bytes.length} bytes, and ${less.bytes.length} for a shorter one`,
+        "a text must be spoken to its end"
       )
     }
   },
@@ -118,20 +120,20 @@ const rules: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "speech: what may be kept always sounds the same",
+    name: "speech: a text always sounds the same if its speech may be cached",
     holds: async (scene) => {
-      if (!voiceIn(scene).isCacheable) throw new NotAsked("its speech may not be kept")
+      if (!voiceIn(scene).isCacheable) throw new NotAsked("its speech may not be cached")
       const [first, second] = [await speak(scene, short), await speak(scene, short)]
       demand(
         Buffer.compare(first.bytes, second.bytes) === 0,
         "the same speech of the same text",
         () => `${first.bytes.length} bytes, and then ${second.bytes.length} others`,
-        "calls get what was made for another"
+        "calls get speech that was made for another call"
       )
     }
   },
   {
-    name: "parts: the first one is given before the rest is there",
+    name: "parts: the first one arrives before the rest exists",
     holds: async (scene) => {
       const { script } = scene.world
       if (script === undefined) throw new NotAsked("the voice has no service")
@@ -140,13 +142,13 @@ const rules: ReadonlyArray<Rule> = [
     }
   },
   {
-    name: "error: speech that breaks off is no whole one",
+    name: "error: speech that breaks off ends with an error",
     holds: async (scene) => {
       const { script } = scene.world
       if (script === undefined) throw new NotAsked("the voice has no service")
       script("breaks")
       const { error } = await speak(scene, long)
-      demand(error !== undefined, "an error", () => "the end of the speech", "half a sentence would be kept, and said to others as well")
+      demand(error !== undefined, "an error", () => "the end of the speech", "half a sentence would be cached, and said to others as well")
     }
   },
   ...serviceRules<Scene>("voice", short, (scene, config) => speak(scene, short, config)),

@@ -1,4 +1,4 @@
-/** Plivo's records and list of numbers. The rest of the trunk is that of its dialect. */
+/** Plivo's records and list of numbers. The rest of the trunk is shared by its dialect. */
 import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { at, numberAt, textAt, zonedTime } from "#adapters/shared/Json.ts"
 import { digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
@@ -12,8 +12,8 @@ import { baseOf, type PlivoConfig } from "./PlivoAccount.ts"
 export const CURRENCY = "USD"
 
 /**
- * Asks for every retry that Plivo offers, except after a 4xx: a callback that was refused will be refused again. A fragment is for Plivo alone: it is
- * neither sent nor signed. https://www.plivo.com/docs/voice/concepts/callback-configurations
+ * Requests every retry that Plivo offers, except after a 4xx: a callback that was refused will be refused again. Only Plivo reads the fragment:
+ * it is neither sent nor signed. https://www.plivo.com/docs/voice/concepts/callback-configurations
  */
 export const RETRIES = "#rc=5&rp=5xx,ct,rt"
 

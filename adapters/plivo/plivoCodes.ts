@@ -1,5 +1,5 @@
 /**
- * What Plivo refuses a call for. Its errors have no codes, so their words decide; where they are not known, nobody is blamed but the configuration.
+ * Why Plivo refuses a call. Its errors have no codes, so their words decide; if these are unknown, only the configuration is blamed.
  * https://www.plivo.com/docs/voice/api/overview
  */
 import { faultWith, RATE_LIMIT_RETRY_MILLIS, type Refusals } from "#adapters/shared/PlivoDialectReplies.ts"

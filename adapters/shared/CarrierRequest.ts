@@ -4,8 +4,8 @@ import type { CarrierRequest } from "#core/provider/Callback.ts"
 /** What a valid signature proves beyond the sender. */
 export interface Proof {
   /**
-   * All that is read in the body was signed. A nonce proves nothing of it. If false, anybody may have written the body: an end that it tells is a
-   * claim (`EndClaimed`), its cost is not believed, and its id of the call only as far as a look confirms it.
+   * Everything that is read from the body was signed; a nonce does not prove that. If false, anybody may have written the body: an end that it
+   * reports is only a claim (`EndClaimed`), its cost is not believed, and its id of the call only once a look confirms it.
    */
   readonly coversBody: boolean
   /** A value that the carrier uses only once: another request with the same one is a replay. Undefined where the scheme has none. */
@@ -16,15 +16,24 @@ export const nonceOf = ({ nonce }: Proof): { readonly nonce?: string } => (nonce
 
 const MAX_AGE_SECONDS = 300
 
-/** Whether a request was sent within the last five minutes, by the time that it was signed with; clocks may be as far apart. */
+/** Whether the signed time of a request is less than five minutes from ours in either direction, because clocks differ. */
 export const isRecent = ({ at }: CarrierRequest, sentAtSeconds: number | undefined): boolean =>
   sentAtSeconds !== undefined && Math.abs(at / 1000 - sentAtSeconds) <= MAX_AGE_SECONDS
 
 export type Pair = readonly [name: string, value: string]
 
+/** Parsed once, because both the signature and the meaning depend on the form. */
+const forms = new WeakMap<CarrierRequest, ReadonlyArray<Pair>>()
+
 /** The fields of a form, in their order, decoded; undefined for any other body. Empty values are kept. */
-export const formOf = ({ body, headers }: CarrierRequest): ReadonlyArray<Pair> | undefined =>
-  /^application\/x-www-form-urlencoded\b/i.test(headers["content-type"] ?? "") ? pairsOf(Buffer.from(body).toString()) : undefined
+export const formOf = (request: CarrierRequest): ReadonlyArray<Pair> | undefined => {
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "")) return undefined
+  const known = forms.get(request)
+  if (known !== undefined) return known
+  const form = pairsOf(Buffer.from(request.body).toString())
+  forms.set(request, form)
+  return form
+}
 
 /** The pairs of a query or a form, in their order, decoded. */
 export const pairsOf = (text: string): ReadonlyArray<Pair> => [...new URLSearchParams(text)]
@@ -32,10 +41,10 @@ export const pairsOf = (text: string): ReadonlyArray<Pair> => [...new URLSearchP
 interface UrlParts {
   readonly scheme: string
   readonly host: string
-  /** With its colon; empty where the address has none. */
+  /** Includes the colon; empty if the address names no port. */
   readonly port: string
   readonly path: string
-  /** Without the question mark. */
+  /** Does not include the question mark. */
   readonly query: string
 }
 

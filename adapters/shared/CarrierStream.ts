@@ -1,4 +1,4 @@
-/** The audio of a call on a carrier's media socket, whatever protocol the carrier speaks there. */
+/** The audio of a call on a carrier's media socket, whatever its protocol. */
 import { frameSize } from "#core/audio/Mulaw.ts"
 import type { MediaEnd, MediaListener, MediaStream } from "#core/provider/Media.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
@@ -6,7 +6,7 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { MediaEar } from "./MediaEar.ts"
 import { MediaMarks, type MarkTime } from "./MediaMarks.ts"
 
-/** What we say in this protocol; it is asked for only once the carrier has started the stream. */
+/** Our messages in this protocol; only used once the carrier has started the stream. */
 interface Words {
   /** Sends one frame. False: there is no room for it. */
   readonly frame: (frame: Uint8Array) => boolean
@@ -39,7 +39,7 @@ export class CarrierStream implements MediaStream {
     return isSent
   }
 
-  /** The carrier keeps the time of what it plays. */
+  /** The carrier itself keeps the timing of what it plays. */
   skip(): void {}
 
   clear(): void {

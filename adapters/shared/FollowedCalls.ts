@@ -1,11 +1,11 @@
-/** The calls whose end is awaited, at a carrier whose word for it is not enough: those that have been silent for a while are asked for. */
+/** The calls whose end is awaited, at a carrier whose callbacks are not proof of it: calls that have been silent for a while are looked up. */
 import type { Clock } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { nowOf } from "#core/SteadyTime.ts"
 
 const SILENCE_MILLIS = 15_000
-/** Beyond this, only the engine looks. */
+/** Beyond this number, only the engine's own looks notice an end. */
 const MOST_CALLS = 10_000
 
 interface Followed {
@@ -21,12 +21,12 @@ export class FollowedCalls {
     this.#clock = clock
   }
 
-  /** The call is up, as far as is known now. */
+  /** There is a sign that the call is up. */
   heard(call: CallRef): void {
     this.#follow(call, nowOf(this.#clock))
   }
 
-  /** It may be over, and is asked for next. */
+  /** The call may be over, so it is looked up next. */
   suspect(call: CallRef): void {
     this.#follow(call, Number.NEGATIVE_INFINITY)
   }
@@ -35,7 +35,7 @@ export class FollowedCalls {
     this.#calls.delete(callId)
   }
 
-  /** The one that has been silent for the longest time, if that is long enough. */
+  /** The call that has been silent for the longest time, if that is long enough. */
   silent(): CallRef | undefined {
     const latest = nowOf(this.#clock) - SILENCE_MILLIS
     let oldest: Followed | undefined

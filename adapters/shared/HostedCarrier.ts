@@ -1,4 +1,4 @@
-/** A hosted carrier, as far as every one is used alike: an account, an HTTP client for it, and what its replies prove. */
+/** What all hosted carriers have in common: an account, an HTTP client for it, and what the replies prove. */
 import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import {
@@ -20,10 +20,10 @@ import { type AccountCheck, type CarrierReplies, detailOf, isSuccess, originated
 const limits = { idleMillis: 5_000, maxSockets: 16, silenceMillis: 5_000 }
 
 export interface Account {
-  /** Of the carrier's own servers. */
+  /** The origin of the carrier's own servers. */
   readonly origin: string
   readonly authorization?: string | ((at: number) => string)
-  /** What authenticates requests where the carrier has headers of its own for it. */
+  /** Authenticates requests, if the carrier has its own headers for that. */
   readonly headers?: Readonly<Record<string, string>>
   readonly replies: CarrierReplies
   readonly check: AccountCheck
@@ -33,10 +33,10 @@ export interface Account {
   readonly advice: string
 }
 
-/** With the names that the manifest gives the carrier. */
+/** An account with the carrier's names from the manifest. */
 interface NamedAccount extends Account, Pick<Manifest, "displayName" | "provider"> {}
 
-/** What the configuration lacks, although its fields are valid: no call can be placed without it. */
+/** What the configuration still lacks for placing calls, although its fields are valid. */
 export const lackOf = ({ steps = [] }: Account): string | undefined => blockedBy(steps)
 
 export const setupOf = (
@@ -52,7 +52,7 @@ export interface HostedCarrier {
   readonly status: Effect.Effect<TrunkStatus>
   readonly renewConnections: () => void
   readonly outcomeOf: (request: HttpRequest) => Effect.Effect<Outcome>
-  /** Fails unless the reply is one that `isExpected` knows. */
+  /** Fails unless `isExpected` accepts the reply. */
   readonly ask: (operation: string, request: HttpRequest, isExpected: (reply: Reply) => boolean) => Effect.Effect<Reply, ProviderError>
   /** What `read` finds in the reply's body; fails if that is nothing. Undefined: the carrier itself says that it has no such call. */
   readonly fetch: <A>(
@@ -61,7 +61,7 @@ export interface HostedCarrier {
     read: (body: unknown) => A | undefined
   ) => Effect.Effect<A | undefined, ProviderError>
   /**
-   * Requests a call. `placed` is told the carrier's id of it, and the reply, even if that comes too late for the result: nobody awaits it any more then.
+   * Requests a call. `placed` gets the carrier's id of it, and the reply, even if that arrives after the result is no longer awaited.
    */
   readonly place: (
     order: HttpRequest & Required<Pick<HttpRequest, "leave">>,
@@ -126,7 +126,7 @@ const place = Effect.fnUntraced(function* (
   return "providerCallId" in result ? result : yield* result
 })
 
-/** A failure to get a reply is an outcome like any other. */
+/** Turns a failure to get a reply into an ordinary outcome. */
 const asOutcome = (request: ReturnType<HttpClient["send"]>): Effect.Effect<Outcome> =>
   Effect.catch(request, (failure) => Effect.succeed(failure))
 

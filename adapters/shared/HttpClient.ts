@@ -38,7 +38,7 @@ export interface HttpRequest {
   readonly maxBytes?: number
   /** The header in which the provider says with a 429, instead of in `Retry-After`, for how many seconds to wait. */
   readonly waitHeader?: string
-  /** Asked once, when the connection stands, right before the first byte. False: the request is destroyed unsent. */
+  /** Called once, when the connection is established, right before the first byte. False: the request is destroyed unsent. */
   readonly leave?: () => boolean
 }
 
@@ -82,7 +82,7 @@ interface HttpClientOptions {
   readonly maxSockets: number
   /** Shorter than the server keeps an idle connection: a request written at the moment when the server closes it would be lost. */
   readonly idleMillis: number
-  /** After a request has been without a reply for so long, idle connections are no longer trusted. */
+  /** After a request has been without a reply for this long, idle connections are no longer trusted. */
   readonly silenceMillis: number
 }
 
@@ -144,7 +144,7 @@ export const pathUnder = (base: URL, path: string): string => base.pathname.repl
 interface Start {
   readonly agent: http.Agent
   readonly base: URL
-  /** Those that authenticate a request, made for each. */
+  /** Makes the headers that authenticate a request; called for each request. */
   readonly headersOf: () => Readonly<Record<string, string | undefined>>
   readonly request: HttpRequest
   readonly secure: boolean

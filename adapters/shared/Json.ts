@@ -38,7 +38,7 @@ export const timeIn = (text = ""): number | undefined => {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** A time without its zone is none: it would be read in ours. */
+/** Rejects a time without a zone, which would be read as local time. */
 export const zonedTime = (text = ""): number | undefined =>
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/.test(text) ? timeIn(text.replace(" ", "T")) : undefined
 

@@ -1,6 +1,6 @@
 /**
- * The media protocol that most hosted carriers speak, each with its own words: text messages in JSON, with 20 ms of mu-law audio in base64. The
- * carrier says `start` before the first audio; it stops with `stop`, or by closing the socket.
+ * The media protocol of most hosted carriers, each with its own names: JSON text messages with 20 ms of mu-law audio in base64. The carrier
+ * sends `start` before the first audio, and ends with `stop` or by closing the socket.
  */
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
@@ -13,11 +13,13 @@ import { at, parseBytes, textAt } from "./Json.ts"
 import type { MarkTime } from "./MediaMarks.ts"
 import { MediaMessage } from "./MediaMessage.ts"
 
-/** How one carrier puts it. */
+/** One carrier's variant. */
 export interface JsonDialect {
-  /** In a `start` message: the id that our messages must carry; empty where they carry none. Undefined: it is no such message. */
+  /** In a `start` message: the id that our messages must carry; empty if they carry none. Undefined: it is not a `start` message. */
   readonly streamIdIn: (start: unknown) => string | undefined
-  /** In a `start` message: the carrier's own id of the call, where other names of it may be missing. */
+  /** Whether the carrier starts the stream only once the callee has answered, so that a stream shows the answer. */
+  readonly isAnswered?: true
+  /** In a `start` message: the carrier's own id of the call, for carriers whose other events may lack it. */
   readonly callIdIn?: (start: unknown) => string | undefined
   /** The message with this payload. */
   readonly audio: (streamId: string, payload: string) => object
@@ -27,8 +29,12 @@ export interface JsonDialect {
   readonly played: { readonly event: string; readonly idIn: (message: unknown) => string | undefined }
 }
 
-/** Twilio's words, and Cloudonix'. */
+/**
+ * Twilio and Cloudonix, which run the document of the call once it is answered.
+ * https://www.twilio.com/docs/voice/api/call-resource#create-a-call-resource
+ */
 export const streamSidDialect: JsonDialect = {
+  isAnswered: true,
   streamIdIn: (start) => textAt(start, "start", "streamSid") ?? textAt(start, "streamSid"),
   audio: (streamSid, payload) => ({ event: "media", streamSid, media: { payload } }),
   clear: (streamSid) => ({ event: "clear", streamSid }),
@@ -36,7 +42,7 @@ export const streamSidDialect: JsonDialect = {
   played: { event: "mark", idIn: (message) => textAt(message, "mark", "name") }
 }
 
-/** Telnyx' words: a socket has one stream, so our messages do not name it. */
+/** Telnyx, which opens the socket while the phone rings. A socket has one stream, so our messages do not name it. */
 export const telnyxDialect: JsonDialect = {
   streamIdIn: (start) => textAt(start, "stream_id"),
   audio: (_, payload) => ({ event: "media", media: { payload } }),
@@ -45,8 +51,9 @@ export const telnyxDialect: JsonDialect = {
   played: { event: "mark", idIn: (message) => textAt(message, "mark", "name") }
 }
 
-/** Plivo's words, and Vobiz'. A checkpoint that is cleared before it is reached is not told. */
+/** Plivo and Vobiz, which ask for the document of the call once it is answered. A checkpoint that is cleared before it is reached is not reported. */
 export const checkpointDialect: JsonDialect = {
+  isAnswered: true,
   streamIdIn: (start) => textAt(start, "start", "streamId") ?? textAt(start, "streamId"),
   audio: (_, payload) => ({ event: "playAudio", media: { contentType: "audio/x-mulaw", sampleRate, payload } }),
   clear: (streamId) => ({ event: "clearAudio", streamId }),
@@ -67,9 +74,9 @@ export const jsonMedia =
 const PLACE = "the payload"
 const isStreamId = (id: string): boolean => /^[!-~]{0,200}$/.test(id)
 
-// Shared by all calls: messages are read one after the other, and nothing is kept of them.
+// Shared by all calls: messages are read one after the other, and nothing of them is retained.
 const found = new MediaMessage()
-/** As much audio as there can be in the longest message that the engine takes. */
+/** Room for the audio of the longest message that the engine accepts. */
 const decoded = new Uint8Array(49_152)
 const decodedFrame = decoded.subarray(0, frameSize)
 
@@ -113,7 +120,7 @@ class JsonMedia implements MediaProtocol {
     this.#stream.closed(how, why)
   }
 
-  /** Anything but audio, and audio in a form that was not expected. */
+  /** Handles everything except audio in the expected form. */
   #event(message: unknown): MediaStream | undefined {
     const event = textAt(message, "event")
     if (event === undefined) throw new Error("not a message of the protocol")
@@ -122,7 +129,7 @@ class JsonMedia implements MediaProtocol {
     else if (event === "dtmf") this.#stream.pressed(textAt(message, "dtmf", "digit") ?? "")
     else if (event === "stop") this.#stream.closed("ended", "the carrier stopped the stream")
     else if (event === this.#dialect.played.event) this.#stream.played(this.#dialect.played.idIn(message) ?? "")
-    // Others are for information, such as `connected`.
+    // Other events, such as `connected`, are only informative.
     return undefined
   }
 
@@ -139,6 +146,7 @@ class JsonMedia implements MediaProtocol {
     this.#frame = Buffer.from(before + " ".repeat(base64Length(frameSize)) + after)
     const providerCallId = this.#dialect.callIdIn?.(message)
     if (providerCallId !== undefined && this.#call.providerCallId === undefined) this.#onEvent({ _tag: "Named", providerCallId })
+    if (this.#dialect.isAnswered === true) this.#onEvent({ _tag: "Answered" })
     return this.#stream
   }
 
@@ -156,7 +164,7 @@ class JsonMedia implements MediaProtocol {
     if (this.#streamId !== undefined) this.#stream.hear(bytes === frameSize ? decodedFrame : decoded.subarray(0, bytes))
   }
 
-  /** A piece that was overtaken by another one has no place any more. */
+  /** A piece that another one has overtaken is too late. */
   #isLate(chunk: number): boolean {
     if (!(chunk >= 0)) return false
     if (chunk <= this.#lastChunk) return true
@@ -165,7 +173,7 @@ class JsonMedia implements MediaProtocol {
   }
 }
 
-/** A carrier that does not say what it sends, sends that. */
+/** A carrier that does not name its format sends mu-law. */
 const isMulaw = (format: unknown): boolean => {
   const encoding = textAt(format, "encoding")
   const rate = Number(at(format, "sampleRate") ?? at(format, "sample_rate") ?? sampleRate)

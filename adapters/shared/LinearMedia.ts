@@ -1,6 +1,6 @@
 /**
- * The media protocol of carriers that send audio as it is: binary messages of signed 16-bit samples, little-endian, at 8 kHz, beside text messages in
- * JSON, each carrier with its own words. The carrier says something before the first audio; it stops by closing the socket.
+ * The media protocol of carriers that send uncompressed audio: binary messages of signed 16-bit samples, little-endian, at 8 kHz, and JSON text
+ * messages with each carrier's own names. The carrier sends a message before the first audio, and ends by closing the socket.
  */
 import { decodeSample, encodeSample, frameSize } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -9,10 +9,12 @@ import { CarrierStream } from "./CarrierStream.ts"
 import { parseBytes, textAt } from "./Json.ts"
 import type { MarkTime } from "./MediaMarks.ts"
 
-/** How one carrier puts it. */
+/** One carrier's variant. */
 export interface LinearDialect {
   /** The `event` of the message that begins the stream, which announces the format. */
   readonly start: string
+  /** Whether the carrier starts the stream only once the callee has answered, so that a stream shows the answer. */
+  readonly isAnswered?: true
   /** In a message with this `event`: the key that was pressed. */
   readonly pressed: { readonly event: string; readonly digitIn: (message: unknown) => string | undefined }
   /** In a message with this `event`: the id of the mark that was played. */
@@ -21,12 +23,16 @@ export interface LinearDialect {
   readonly mark: (id: string) => object
 }
 
-/** What a carrier is asked for, and announces. */
+/** The format that we request and the carrier announces. */
 export const linearContentType = "audio/l16;rate=8000"
 
-/** Vonage's words. The stream stops without one. https://developer.vonage.com/en/voice/voice-api/guides/websockets */
+/**
+ * Vonage, which connects the callee to the stream once they have answered, and whose streams end without a message.
+ * https://developer.vonage.com/en/voice/voice-api/guides/websockets
+ */
 export const vonageDialect: LinearDialect = {
   start: "websocket:connected",
+  isAnswered: true,
   // Some bridges put the key one level deeper.
   pressed: { event: "websocket:dtmf", digitIn: (message) => textAt(message, "digit") ?? textAt(message, "dtmf", "digit") },
   played: { event: "websocket:notify", idIn: (message) => textAt(message, "payload", "id") },
@@ -35,7 +41,7 @@ export const vonageDialect: LinearDialect = {
 }
 
 export const linearMedia =
-  ({ clear, mark, played, pressed, start }: LinearDialect, time?: MarkTime): AcceptMedia =>
+  ({ clear, isAnswered, mark, played, pressed, start }: LinearDialect, time?: MarkTime): AcceptMedia =>
   (_, socket, onEvent) => {
     const frame = (audio: Uint8Array) => socket.sendBytes(linearOf(audio))
     const stream = new CarrierStream(socket, { clear, frame, mark }, onEvent, time)
@@ -48,10 +54,11 @@ export const linearMedia =
       if (event === undefined) throw new Error("not a message of the protocol")
       if (event === pressed.event) stream.pressed(pressed.digitIn(message) ?? "")
       if (event === played.event) stream.played(played.idIn(message) ?? "")
-      // Others are for information. The stream of a socket starts once.
+      // Other events are only informative. The stream of a socket starts once.
       if (hasStarted || event !== start) return undefined
       if (textAt(message, "content-type") !== linearContentType) throw new Error("the carrier sends another format than it was asked for")
       hasStarted = true
+      if (isAnswered === true) onEvent({ _tag: "Answered" })
       return stream
     }
     return {
@@ -60,11 +67,11 @@ export const linearMedia =
     }
   }
 
-// Shared by all calls: messages are read and written one after the other, and nothing is kept of them.
+// Shared by all calls: messages are read and written one after the other, and nothing of them is retained.
 const heard = new Uint8Array(frameSize)
 const spoken = new Uint8Array(2 * frameSize)
 
-/** A frame of mu-law. */
+/** Converts a frame of mu-law. */
 const linearOf = (frame: Uint8Array): Uint8Array => {
   for (let at = 0; at < frameSize; at++) {
     const sample = decodeSample(frame[at] ?? 0)
@@ -74,7 +81,7 @@ const linearOf = (frame: Uint8Array): Uint8Array => {
   return spoken
 }
 
-/** Gives a message to `hear` in mu-law, in pieces of at most one frame. */
+/** Passes a message to `hear` as mu-law, in pieces of at most one frame. */
 const hearLinear = (linear: Uint8Array, hear: (audio: Uint8Array) => void): void => {
   if (linear.length % 2 !== 0) throw new Error("half a sample")
   const samples = linear.length / 2

@@ -1,4 +1,4 @@
-/** The receiving half of a media stream: makes frames of 160 bytes of pieces of any size, and reports the end once. */
+/** The receiving half of a media stream: turns pieces of any size into frames of 160 bytes, and reports the end once. */
 import type { MediaEnd, MediaListener } from "#core/provider/Media.ts"
 import { frameSize } from "#core/audio/Mulaw.ts"
 

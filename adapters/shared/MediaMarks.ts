@@ -1,6 +1,6 @@
 /**
- * Which marks have been played. Some carriers tell; where they do not, or do not in time, a clock of what has been sent stands in: the carrier plays
- * it in real time, one frame after the other.
+ * Which marks have been played. Some carriers report it; if they do not, or not in time, a clock computes it from what has been sent, because
+ * the carrier plays that in real time, one frame after the other.
  */
 import { frameMillis } from "#core/audio/Mulaw.ts"
 
@@ -20,18 +20,22 @@ const systemTime: MarkTime = {
 
 /** More than a conversation ever has. */
 const MOST_PENDING = 64
-/** How much later than by our clock a carrier may tell that a mark was played: it may have begun to play late, and paused. */
+/** How much later than our clock a carrier may report that a mark was played: it may have begun late, and paused. */
 const GRACE_MILLIS = 2000
+/** A carrier that was late for a mark may fall further behind: it gets this many times as long for the next ones. */
+const GRACE_GROWTH = 2
+const LONGEST_GRACE_MILLIS = 20_000
 
 interface Pending {
   readonly id: string
   readonly name: string
-  readonly due: number
+  /** When it will have been played, by our clock. */
+  readonly expectedAt: number
 }
 
 interface MarkOptions {
   readonly report: (name: string, how: "played" | "cleared") => void
-  /** Puts a mark into what is being sent. False: it could not be sent. Undefined: this carrier tells nothing. */
+  /** Inserts a mark into the outgoing audio. False: it could not be sent. Undefined: this carrier does not report marks. */
   readonly send: ((id: string) => boolean) | undefined
   readonly time?: MarkTime
 }
@@ -41,6 +45,10 @@ export class MediaMarks {
   readonly #send: MarkOptions["send"]
   readonly #time: MarkTime
   readonly #pending: Array<Pending> = []
+  /** Marks for which the clock has spoken, in order. */
+  readonly #overdue: Array<Pending> = []
+  /** How late the carrier's last report was. */
+  #lateMillis = 0
   #last = 0
   /** When everything sent so far will have been played. */
   #playedAt = 0
@@ -59,22 +67,25 @@ export class MediaMarks {
 
   mark(name: string): boolean {
     if (this.#pending.length >= MOST_PENDING) return false
-    // The carrier is given an id of our own, so that the echo of a mark that was cleared is never taken for a later mark of the same name.
+    // The carrier gets our own id, so that the echo of a cleared mark is never mistaken for a later mark of the same name.
     const id = String(++this.#last)
     if (this.#send?.(id) === false) return false
-    const due = Math.max(this.#playedAt, this.#time.now()) + (this.#send === undefined ? 0 : GRACE_MILLIS)
-    this.#pending.push({ id, name, due })
+    this.#pending.push({ id, name, expectedAt: Math.max(this.#playedAt, this.#time.now()) })
     this.#arm()
     return true
   }
 
-  /** The carrier says that it has played this mark. So it has played those before it. Others than ours, and cleared ones, are ignored. */
+  /** The carrier says that it has played this mark, and so all earlier ones. Cleared marks, and marks that are not ours, are ignored. */
   told(id: string): void {
-    const at = this.#pending.findIndex((mark) => mark.id === id)
+    const isIt = (mark: Pending) => mark.id === id
+    const at = this.#pending.findIndex(isIt)
+    const mark = this.#pending[at] ?? this.#overdue.find(isIt)
+    if (mark !== undefined) this.#lateMillis = Math.max(0, this.#time.now() - mark.expectedAt)
     if (at >= 0) this.#settle(at + 1, "played")
+    else if (mark !== undefined) this.#arm()
   }
 
-  /** What has not been played will not be. */
+  /** The audio was cleared: all pending marks are reported as such. */
   clear(): void {
     this.#playedAt = 0
     this.#settle(this.#pending.length, "cleared")
@@ -95,12 +106,21 @@ export class MediaMarks {
   #arm(): void {
     this.#stop?.()
     const [next] = this.#pending
-    this.#stop = next && this.#time.wake(Math.max(0, next.due - this.#time.now()), () => this.#passed())
+    this.#stop = next && this.#time.wake(Math.max(0, this.#dueAt(next) - this.#time.now()), () => this.#passed())
+  }
+
+  /** When the mark counts as played without a report. */
+  #dueAt({ expectedAt }: Pending): number {
+    if (this.#send === undefined) return expectedAt
+    return expectedAt + Math.min(LONGEST_GRACE_MILLIS, GRACE_MILLIS + GRACE_GROWTH * this.#lateMillis)
   }
 
   #passed(): void {
     const now = this.#time.now()
-    const left = this.#pending.findIndex(({ due }) => due > now)
-    this.#settle(left < 0 ? this.#pending.length : left, "played")
+    const left = this.#pending.findIndex((mark) => this.#dueAt(mark) > now)
+    const passed = left < 0 ? this.#pending.length : left
+    this.#overdue.push(...this.#pending.slice(0, passed))
+    this.#overdue.splice(0, this.#overdue.length - MOST_PENDING)
+    this.#settle(passed, "played")
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the audio in a carrier's `media` message without parsing all of it: 50 of them come in a second of each call. It reads the JSON from left to
- * right, in any order of members and with any white space. Whatever it is not sure about is left to `JSON.parse`: other events, escapes, members
- * that come twice or hold objects, anything that is not well-formed.
+ * Finds the audio in a carrier's `media` message without parsing all of it, because each call has 50 of them per second. It reads the JSON from
+ * left to right, with members in any order and any whitespace. Whatever it is not sure about is left to `JSON.parse`: other events, escapes,
+ * duplicate members or members that hold objects, and anything malformed.
  */
 
 const QUOTE = 0x22
@@ -33,11 +33,11 @@ export class MediaMessage {
   payloadTo = 0
   /** The number of this piece of audio; -1 if there is none. */
   chunk = -1
-  /** It is what the callee says, not what was sent to them. */
+  /** The audio comes from the callee; false: it was sent to them. */
   isInbound = true
   #text: Uint8Array = new Uint8Array(0)
   #at = 0
-  /** Of the latest string or plain value. */
+  /** The start of the latest string or plain value. */
   #from = 0
   #to = 0
 
@@ -62,7 +62,7 @@ export class MediaMessage {
     return this.#takes(CLOSE) && this.#isAtEnd() && isMedia && this.payloadTo >= 0
   }
 
-  /** The object with the payload. */
+  /** Reads the object with the payload. */
   #audio(): boolean {
     let hasTrack = false
     if (!this.#takes(OPEN)) return false
@@ -103,7 +103,7 @@ export class MediaMessage {
     return this.#at === this.#text.length
   }
 
-  /** Of a member. */
+  /** Reads the name of a member. */
   #name(): boolean {
     return this.#string()
   }

@@ -1,6 +1,6 @@
 /**
- * What a callback of Plivo's dialect means. The body is a form, or the query of a GET; some of Vobiz' are JSON. The address of an answer is replied to
- * with a document that depends on the address and on whether the call is still wanted.
+ * What a callback of Plivo's dialect means. The body is a form, or the query of a GET; some of Vobiz' are JSON. The reply at the answer address
+ * is a document that depends on the address and on whether the call is still wanted.
  */
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
@@ -17,11 +17,11 @@ import { transferIn } from "./transfers.ts"
 interface Reading {
   /** The currency of costs. */
   readonly currency?: string
-  /** What asks for repeats of a callback. */
+  /** The fragment that requests retries of a callback. */
   readonly retries?: string
 }
 
-/** The call's own id where it is not known yet, then what has happened. */
+/** Reports the call's own id if it is not known yet, then what has happened. */
 export const readDialect = (callback: Callback, proof: Proof, { currency = "", retries = "" }: Reading = {}): CallbackRead => {
   const { coversBody } = proof
   const field = fieldsOf(callback)
@@ -32,7 +32,7 @@ export const readDialect = (callback: Callback, proof: Proof, { currency = "", r
   const known = idsOf({ providerCallId: callback.call?.providerCallId })
   const requested = field("RequestUUID") ?? known.request
   const isOther = known.call === undefined ? known.request !== undefined && known.request !== requested : known.call !== uuid
-  // Not about a call, or about another leg.
+  // It is not about a call, or it is about another leg.
   if (!isUuid(uuid) || isOther) return { events: [], ...reply }
   const named: ReadonlyArray<TrunkEvent> = known.call === undefined ? [{ _tag: "Named", providerCallId: uuid }] : []
   const events = coversBody ? [...named, ...eventsOf(field, callback.isWanted, currency)] : believable(field, callback)
@@ -55,8 +55,8 @@ const eventsOf = (field: Field, isWanted: boolean, currency: string): ReadonlyAr
 }
 
 /**
- * Of a body that anybody may have written. Whose call it is about, the address says; the id in the body could be that of another call, whose record
- * would end this one. An answer is told where the document for it was asked for, and nowhere else.
+ * The events that can be believed from a body that anybody may have written. The address says which call it is about; the id in the body could
+ * be that of another call, whose record would end this one. Only the request for the answer document reports an answer.
  */
 const believable = (field: Field, { isWanted, kind }: Callback): ReadonlyArray<TrunkEvent> => {
   const event = field("Event")

@@ -1,4 +1,4 @@
-/** The reasons that Plivo and Vobiz give for an end, in the engine's words. https://www.plivo.com/docs/voice/troubleshooting/hangup-causes */
+/** Plivo's and Vobiz' reasons for an end as hangup causes. https://www.plivo.com/docs/voice/troubleshooting/hangup-causes */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
 /** By `HangupCauseCode`. 0 is unknown: the word and the status say more. */
@@ -52,7 +52,7 @@ export const causesByCode: ReadonlyMap<number, HangupCause> = new Map<number, Ha
 /** Our answer document could not be fetched, or was not understood: 7011 to 7034, and 8011 to 8014. */
 export const isOurFault = (code: number): boolean => (code >= 7000 && code < 7100) || (code >= 8000 && code < 8100)
 
-/** The document came to its end although nobody has hung up: right after the answer, the socket of the audio was refused. */
+/** The document ended although nobody has hung up: right after the answer, the audio socket was refused. */
 export const END_OF_DOCUMENT = 4010
 
 /** By `HangupCause`, the words of FreeSWITCH. */

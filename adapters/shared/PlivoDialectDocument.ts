@@ -1,6 +1,6 @@
 /**
- * What the carrier is to do with a call that is answered: connect its audio to our socket. Nothing follows the stream, so the call ends when the stream
- * does. https://www.plivo.com/docs/voice/xml/stream
+ * Tells the carrier to connect the audio of an answered call to our socket. Nothing follows the stream, so the call ends when the stream does.
+ * https://www.plivo.com/docs/voice/xml/stream
  */
 import type { Callback } from "#core/provider/Callback.ts"
 import { documentOf, element, text } from "./xml.ts"
@@ -15,8 +15,8 @@ const elementFor = ({ call, isWanted, mediaUrl }: Callback): string => {
   return mediaUrl === undefined ? element("Wait", { length: String(SILENCE_SECONDS) }) : element("Stream", attributes, text(mediaUrl))
 }
 
-/** The call ends. */
+/** Ends the call. */
 export const hangUp = documentOf(element("Response", {}, element("Hangup", {})))
 
-/** It depends on the address, and on whether the call is still wanted. */
+/** The document depends on the address, and on whether the call is still wanted. */
 export const documentFor = (callback: Callback): string => documentOf(element("Response", {}, elementFor(callback)))

@@ -1,4 +1,4 @@
-/** Why and when a call of Plivo's dialect ended: told by a callback or by the call's record, under other names. */
+/** Why and when a call of Plivo's dialect ended, from a callback or from the call's record, which use different names. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answerBefore, billOf, causeOrTimeout, hungUp } from "./callEvents.ts"
@@ -7,7 +7,7 @@ import { causesByCode, causesByStatus, causesByWord, END_OF_DOCUMENT, isOurFault
 export interface DialectEnd {
   readonly code: number | undefined
   readonly word?: string | undefined
-  /** The reason in words for people. */
+  /** The reason in words. */
   readonly name?: string | undefined
   readonly status?: string | undefined
   /** False if the carrier says so; undefined if it says nothing about an answer. */
@@ -19,10 +19,10 @@ export interface DialectEnd {
   readonly cost?: { readonly amount: string | undefined; readonly currency: string } | undefined
 }
 
-/** A socket that is refused is tried three times, which takes no longer. */
+/** A refused socket is tried three times, which takes no longer. */
 const REFUSED_WITHIN_SECONDS = 5
 
-/** The code says most; the status may be the same for every end. `isWanted`: we have not hung up. */
+/** The code is the most specific; the status may be the same for every end. `isWanted`: we have not hung up. */
 const causeOf = (end: DialectEnd, isWanted: boolean): HangupCause => {
   const { code = 0, seconds = 0, status = "", wasAnswered, word = "" } = end
   if (isOurFault(code)) return "internal_error"

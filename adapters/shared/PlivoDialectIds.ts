@@ -1,6 +1,6 @@
 /**
- * The two ids of a call in Plivo's dialect: that of the request, from its reply, and that of the call, from the first callback. Only the latter names
- * the call to every verb, so the id of the request is kept with a prefix that says what it is.
+ * The two ids of a call in Plivo's dialect: the request's, from its reply, and the call's, from the first callback. Only the latter works with
+ * every verb, so the request's id is stored with a prefix that says what it is.
  */
 import type { CallRef } from "#core/provider/CallRef.ts"
 

@@ -1,6 +1,6 @@
 /**
- * What the records of Plivo's dialect say about a call. A call that waits, rings or talks has a live record; one that has ended has a detail record,
- * some seconds later. Neither has an id of ours: a call whose own id is not known is found by its numbers and time, if it is the only one.
+ * What the records of Plivo's dialect say about a call. A queued, ringing or answered call has a live record; an ended one has a detail record,
+ * some seconds later. Neither has our id: a call whose own id is not known is found by its numbers and time, if only one matches.
  */
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { Look } from "#core/provider/Adapter.ts"
@@ -13,7 +13,7 @@ import { isOfItsTime } from "./theOneOf.ts"
 /** The carrier's records of calls that have not ended; paths are below the account's. */
 export interface LiveCalls {
   readonly pathOf: (uuid: string, state: "queued" | "live") => string
-  /** The calls in this state, to this number where the carrier can select them. */
+  /** The calls in this state; to this number, if the carrier can filter by it. */
   readonly listPathOf: (state: "queued" | "live", to: string) => string
   /** Whether a queued call waits until it is dialed. If not, its phone may be ringing. */
   readonly hasQueue: boolean
@@ -23,7 +23,7 @@ interface DetailRecord {
   readonly uuid: string
   readonly to: string | undefined
   readonly from: string | undefined
-  /** When the call was asked for or dialed; undefined without a time zone. */
+  /** When the call was requested or dialed; undefined without a time zone. */
   readonly beganAt: number | undefined
   readonly end: DialectEnd
 }
@@ -63,7 +63,7 @@ const mayBeLive = (record: unknown, call: CallRef): boolean => {
 
 export const lookOf = (call: CallRef, { end, uuid }: DetailRecord): Look => ({
   presence: "ended",
-  // Where we have hung up, the engine keeps its own cause.
+  // If we have hung up, the engine keeps its own cause.
   told: [...named(call, uuid), ...eventsOfEnd(end, true)]
 })
 

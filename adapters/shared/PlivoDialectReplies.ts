@@ -7,10 +7,10 @@ import { at, textAt } from "./Json.ts"
 import { isUuid, nameOfRequest } from "./PlivoDialectIds.ts"
 import { type CarrierReplies, isErrorOf, type Refusal } from "./replies.ts"
 
-/** The first that fits counts. `words`: what the error says; undefined: whatever it says. */
+/** The first match counts. `words`: what the error says; undefined: any text. */
 export type Refusals = ReadonlyArray<{ readonly status: number; readonly words?: RegExp; readonly is: Refusal }>
 
-/** The error finds fault with this member of the request, whichever stands first. `to` and `from` are English words as well. */
+/** Matches an error about this member of the request, if it is the first one named. `to` and `from` are also English words. */
 export const faultWith = (name: string, otherNames: string): RegExp => {
   const fault = "(?:invalid|not (?:a )?valid|incorrect|malformed|not (?:rented|owned|verified))"
   const member = `(?:['"\`]${name}['"\`]|\\b${name} (?:number|parameter|field)|\\b(?:${otherNames})\\b)`
@@ -20,7 +20,7 @@ export const faultWith = (name: string, otherNames: string): RegExp => {
 /** For a rate limit that comes without a time. */
 export const RATE_LIMIT_RETRY_MILLIS = 5_000
 
-/** The text of an error of the carrier itself: Plivo's is a text or says what is wrong with each member, Vobiz' has a code and a message. */
+/** The text of the carrier's own error: Plivo's is a text or describes the fault of each member, Vobiz' has a code and a message. */
 const errorOf = ({ body, status }: Reply): string | undefined => {
   const error = at(body, "error")
   const id = textAt(body, "api_id") ?? textAt(body, "requestId")
@@ -28,7 +28,7 @@ const errorOf = ({ body, status }: Reply): string | undefined => {
   return typeof error === "string" ? error : JSON.stringify(error)
 }
 
-/** The id of the request that was accepted, which stands in a list where several calls could have been asked for. */
+/** The id of the accepted request, which is in a list if several calls could have been requested. */
 export const acceptedBy = (body: unknown): { readonly requestUuid: string; readonly isQueued: boolean } | undefined => {
   const given = at(body, "request_uuid")
   const requestUuid: unknown = Array.isArray(given) && given.length === 1 ? given[0] : given
@@ -42,7 +42,7 @@ export const refusalIn = (reply: Reply, refusals: Refusals): Refusal | undefined
   return refusals.find(({ status, words }) => status === reply.status && (words === undefined || words.test(error)))?.is
 }
 
-/** `hasOneId`: the id of a request is that of its call. */
+/** `hasOneId`: a request has the same id as its call. */
 export const dialectReplies = (refusals: Refusals, { hasOneId }: { readonly hasOneId: boolean }): CarrierReplies => ({
   errorIn,
   isMissing: (reply) => isErrorOf({ errorIn }, reply, 404),

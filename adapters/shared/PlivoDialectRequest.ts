@@ -7,10 +7,10 @@ import { durationWithin, secondsWithin } from "./requests.ts"
 export const RING_SECONDS = { least: 1, most: 600 }
 export const CALL_SECONDS = { least: 1, most: 14_400 }
 
-/** The kinds of addresses that a call is given. */
+/** The kinds of callback addresses that a call has. */
 export type Kind = "answer" | "hangup" | "machine" | "ring"
 
-/** `retries`: the fragment that asks the carrier to repeat a callback, if it has one. */
+/** `retries`: the fragment that requests retries of callbacks, if the carrier has one. */
 export const callBodyOf = (request: OriginateRequest, { callbackUrl }: Addresses, retries: string) => {
   const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const addressOf = (kind: Kind): string => callbackUrl(kind, callId) + retries
@@ -22,12 +22,12 @@ export const callBodyOf = (request: OriginateRequest, { callbackUrl }: Addresses
     answer_method: "POST",
     ring_url: addressOf("ring"),
     ring_method: "POST",
-    // Otherwise the end is told to the address of the answer.
+    // Otherwise the end is reported to the answer address.
     hangup_url: addressOf("hangup"),
     hangup_method: "POST",
     ring_timeout: secondsWithin(ringTimeoutSeconds, RING_SECONDS),
     time_limit: durationWithin(maxDurationSeconds, CALL_SECONDS),
-    // With an address of its own, the detection does not keep the callee waiting. It does not tell the end of a greeting.
+    // With its own address, detection does not keep the callee waiting. It does not report the end of a greeting.
     ...(detect === "no" ? {} : { machine_detection: "true", machine_detection_url: addressOf("machine"), machine_detection_method: "POST" })
   }
 }

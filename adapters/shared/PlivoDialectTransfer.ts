@@ -1,6 +1,7 @@
 /**
- * Transfers in Plivo's dialect: the call is sent to another document, which dials. The carrier ends the stream for that, tells when the destination
- * answers, and asks for the next document when nobody has, or the conversation is over. https://www.plivo.com/docs/voice/xml/dial
+ * Transfers in Plivo's dialect: the call is redirected to another document, which dials. The carrier ends the stream for that, reports when the
+ * destination answers, and requests the next document when nobody answered or the conversation is over.
+ * https://www.plivo.com/docs/voice/xml/dial
  */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
@@ -17,7 +18,7 @@ import { secondsWithin, send } from "./requests.ts"
 import { declined, joined, type TransferVerb } from "./transfers.ts"
 import { documentOf, element, text } from "./xml.ts"
 
-/** In the address of the document: whom it dials, what they are shown, and for how many seconds they may ring. */
+/** Parameters in the document's address: the number to dial, the number to show, and the ring timeout in seconds. */
 const [DIALED, SHOWN, SECONDS] = ["dial", "shown", "seconds"]
 
 export const transferOver = (base: string, retries: string): TransferVerb => ({
@@ -29,7 +30,7 @@ export const transferOver = (base: string, retries: string): TransferVerb => ({
   isTaken: (reply) => isSuccess(reply) && textAt(reply.body, "message") !== undefined && textAt(reply.body, "error") === undefined
 })
 
-/** The address for all that follows has none of this one's parameters, which come last. */
+/** The address for everything that follows lacks this one's parameters, which come last. */
 const dialFor = (callback: Callback, number: string, retries: string): string => {
   const [address = ""] = callback.url.split(new RegExp(`[?&]${DIALED}=`))
   const told = { callbackUrl: address + retries, callbackMethod: "POST" }
@@ -41,8 +42,8 @@ const dialFor = (callback: Callback, number: string, retries: string): string =>
 const answers: ReadonlySet<string | undefined> = new Set(["answer", "connected"])
 
 /**
- * Where the body is not signed, only an answer is believed: a false one keeps a call going, at worst. That nobody has answered, the audio tells then,
- * which comes back.
+ * If the body is not signed, only an answer is believed: at worst, a false one keeps a call going. If nobody answered, the
+ * audio comes back, which shows it.
  */
 export const readTransfer = (
   callback: Callback,

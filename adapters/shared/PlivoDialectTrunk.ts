@@ -1,6 +1,6 @@
 /**
- * Calls through a carrier of Plivo's dialect. What becomes of them, the carrier tells in callbacks (`PlivoDialectCallback.ts`). Nothing is remembered
- * of a call: every verb finds it by its `CallRef`.
+ * Calls through a carrier of Plivo's dialect. The carrier reports their progress in callbacks (`PlivoDialectCallback.ts`). The trunk has no
+ * state per call: every verb finds it by its `CallRef`.
  */
 import { Effect } from "effect"
 import type { Look, OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
@@ -25,9 +25,9 @@ import { beginTransfer } from "./transfers.ts"
 export interface Dialect {
   /** The path of the account, without a slash at its end. */
   readonly base: string
-  /** Asks for repeats of a callback; empty where the carrier has no such thing. */
+  /** Requests retries of callbacks; empty if the carrier has no such option. */
   readonly retries: string
-  /** What the request for a call says besides. */
+  /** Additional members of the request for a call. */
   readonly alsoAsked?: (asked: ReturnType<typeof callBodyOf>) => object
   readonly live: LiveCalls
   readonly records: Records
@@ -49,7 +49,7 @@ interface Line {
   readonly onEvent: TrunkContext["onEvent"]
 }
 
-/** More live calls than this are not searched, so many of them at once. */
+/** How many live calls are searched at most, and how many at once. */
 const MOST_SEARCHED = 50
 const SEARCHED_AT_ONCE = 5
 
@@ -78,7 +78,7 @@ const originate = Effect.fn("plivoDialect.originate")(function* (line: Line, req
   const order = send("POST", `${dialect.base}/Call/`, { ...asked, ...dialect.alsoAsked?.(asked) })
   return yield* carrier.place({ ...order, leave: () => leave() }, (providerCallId, { body }, isAwaited) => {
     if (acceptedBy(body)?.isQueued === true) onEvent(callId, { _tag: "Queued" })
-    // A reply that is awaited is the originate's result, which does not replace the name that a callback gave.
+    // An awaited reply is the originate's result, which does not replace the id from a callback.
     if (!isAwaited) onEvent(callId, { _tag: "Named", providerCallId })
   })
 })
@@ -113,7 +113,7 @@ const recordLook = (line: Line, id: string, call: CallRef) => {
   })
 }
 
-/** Finds a call by its numbers, first among those that live, then among those that have ended. It can still appear later. */
+/** Finds a call by its numbers, first among the live ones, then among those that have ended. It can still appear later. */
 const search = Effect.fnUntraced(function* (line: Line, call: CallRef) {
   const { carrier, dialect } = line
   const { allIn, read, searchPathOf } = dialect.records

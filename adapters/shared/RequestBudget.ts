@@ -1,25 +1,25 @@
 /**
- * Keeps within a carrier's limit of requests, whatever they ask for, because it refuses the others. Calls and hang-ups never wait; looks wait until
- * there is room, and leave some of it to those; and polls only use what nobody else needs.
+ * Keeps within a carrier's limit for all requests together, because it refuses any beyond that. Calls and hang-ups never wait; looks wait for
+ * room, and leave part of it to calls and hang-ups; and polls only use what nobody else needs.
  */
 import { type Clock, Effect, Semaphore } from "effect"
 import { nowOf } from "#core/SteadyTime.ts"
 
 interface Limit {
-  /** So many requests are taken within the window. */
+  /** How many requests are accepted within the window. */
   readonly most: number
   readonly windowMillis: number
 }
 
-/** An operator who has set a higher rate of calls than `limit` has room for, has an account with a higher limit. */
+/** If an operator has set a higher call rate than `limit` allows, the account must have a higher limit. */
 export const limitFor = ({ most, windowMillis }: Limit, requestsPerCall: number, callsPerSecond = 0): Limit => ({
   most: Math.max(most, Math.floor((callsPerSecond * requestsPerCall * windowMillis) / 1000)),
   windowMillis
 })
 
-/** Requests are not under way equally long. */
+/** Allows for requests that take different times to arrive. */
 const MARGIN_MILLIS = 500
-/** Of the limit. The rest is left to calls and hang-ups. */
+/** The share of the limit for looks. The rest is left to calls and hang-ups. */
 const LOOK_SHARE = 0.8
 
 export class RequestBudget {
@@ -45,7 +45,7 @@ export class RequestBudget {
 
   readonly spent = Effect.sync(() => this.spend())
 
-  /** Waits until there is room for a look, and takes it. Looks take turns in the order in which they asked. */
+  /** Waits until there is room for a look, and takes it. Looks are served in order. */
   get turn(): Effect.Effect<void> {
     return this.#queue.withPermits(1)(Effect.suspend(() => this.#awaitRoom()))
   }
@@ -60,7 +60,7 @@ export class RequestBudget {
     )
   }
 
-  /** Whether a poll would be in nobody's way: it keeps its distance, and leaves room to others. */
+  /** Whether a poll may be sent now: polls are spaced out, and leave room for other requests. */
   mayPoll(): boolean {
     const now = nowOf(this.#clock)
     const recent = this.#sentAt.filter((at) => at > now - this.#windowMillis)

@@ -1,4 +1,4 @@
-/** For carriers that ask for a document: who makes it knows nothing but the address that is asked, so that says what is to be in it. */
+/** Parameters of a document that a carrier requests: they are in its address, which is all that is known when the document is made. */
 import type { Callback } from "#core/provider/Callback.ts"
 import { pairsOf, partsOf } from "./CarrierRequest.ts"
 

@@ -1,4 +1,4 @@
-/** Base64 (RFC 4648) between bytes and bytes: no strings, so that frames of audio leave nothing behind. */
+/** Base64 (RFC 4648) from bytes to bytes, without strings, so that audio frames leave no garbage behind. */
 
 const alphabet = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 const PADDING = 0x3d
@@ -39,7 +39,7 @@ export const decodeBase64 = (text: Uint8Array, from: number, to: number, target:
   return out
 }
 
-/** The number of bytes that so many bytes have in base64. */
+/** The length of this many bytes in base64. */
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4
 
 /** Writes `bytes` in base64 to `target` from `at` on. */

@@ -1,10 +1,10 @@
-/** Signatures by Ed25519 (RFC 8032), for carriers that sign with a private key of theirs and give out the public one. */
+/** Ed25519 signatures (RFC 8032), for carriers that sign with their own private key and publish the public one. */
 import { createPublicKey, type KeyObject, verify } from "node:crypto"
 
 /** What DER puts before the 32 bytes of a key (RFC 8410). */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex")
 
-/** A public key as portals show it: in base64, possibly in PEM armour or broken into lines. Undefined: it is no such key. */
+/** A public key as portals show it: in base64, possibly in PEM armour or broken into lines. Undefined: not a valid key. */
 export const publicKeyOf = (text: string): KeyObject | undefined => {
   const base64 = text.replace(/-----[A-Z ]+-----/g, "").replace(/\s/g, "")
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return undefined

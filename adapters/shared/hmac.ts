@@ -5,7 +5,7 @@ export const hmac = (algorithm: "sha1" | "sha256", key: string, data: string): B
 
 export const sha256Hex = (data: Uint8Array | string): string => createHash("sha256").update(data).digest("hex")
 
-/** Takes as long for a near miss as for a wild guess. The lengths of signatures and keys are no secret. */
+/** Compares in constant time. The lengths of signatures and keys are not secret. */
 export const isEqual = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other)
 
 /** The same for two texts, of which one may be missing; an empty text equals nothing. */

@@ -1,6 +1,6 @@
 /**
- * The adapter of a hosted carrier: an author says what the carrier does differently, and the rest is added here. Nothing of a callback is read before
- * its proof, and where the carrier signs the request for a media socket, that is checked in the same way.
+ * The adapter of a hosted carrier: the author declares what the carrier does differently, and the rest is added here. A callback is only read
+ * once it is proven genuine; if the carrier signs its requests for media sockets, they are checked in the same way.
  */
 import { Effect, type Scope } from "effect"
 import {
@@ -24,22 +24,22 @@ interface HostedAdapter<Fields extends CredentialFields> {
   /** Every call needs a caller ID. */
   readonly manifest: Omit<Manifest, "contract" | "needsCallerId">
   readonly fields: Fields
-  /** The account that a configuration stands for. */
+  /** The account of a configuration. */
   readonly account: (config: ConfigOf<Fields>) => Account
   /** See `Adapter.rateKey`: hosted carriers limit accounts. */
   readonly rateKey: (config: ConfigOf<Fields>) => string
   readonly connect: (carrier: HostedCarrier, config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   readonly callbackHeaders: ReadonlyArray<string>
-  /** Undefined: the carrier did not send this. Where it signs nothing, its own address is the proof. */
+  /** Undefined: the carrier did not send this. If it signs nothing, the secret address is the proof. */
   readonly proofOf: (request: CarrierRequest, config: ConfigOf<Fields>) => Proof | undefined
-  /** What a callback means that the carrier has sent, as `Adapter.read` returns it; a nonce that `signs` lists is added. */
+  /** The meaning of a genuine callback, as `Adapter.read` returns it; a nonce that `signs` lists is added. */
   readonly read: (callback: Callback, config: ConfigOf<Fields>, proof: Proof) => CallbackRead | undefined
   readonly media?: AcceptMedia
-  /** Whether the carrier asks for a media socket. Unless given, that is proved like a callback if `signs` lists `socket`, and else by its address. */
+  /** Whether a request for a media socket is genuine. Default: checked like a callback if `signs` lists `socket`, otherwise by its address. */
   readonly admit?: (upgrade: Callback, config: ConfigOf<Fields>) => boolean
-  /** Why the carrier takes no such public address of ours. */
+  /** Why the carrier does not accept this public address of ours. */
   readonly refusesUrl?: (url: URL) => string | undefined
-  /** What a person enters at the carrier, see `enteredStep`. */
+  /** What a person has to enter at the carrier, see `enteredStep`. */
   readonly entered?: (host: SetupHost) => ReadonlyArray<SetupStep>
   readonly prepare?: (
     carrier: HostedCarrier,

@@ -1,6 +1,6 @@
 /**
- * The trunk of a hosted carrier. It is up while the carrier accepts the credentials and can reach us. Nothing is remembered of a call: every verb finds
- * it by its `CallRef`.
+ * The trunk of a hosted carrier. It is up while the carrier accepts the credentials and can reach us. It has no state per call: every verb finds
+ * a call by its `CallRef`.
  */
 import { Clock, Effect, Latch } from "effect"
 import {
@@ -20,19 +20,19 @@ import { isE164 } from "./phoneNumbers.ts"
 import { publicAddressStep } from "./setup.ts"
 import { beginTransfer, type TransferVerb } from "./transfers.ts"
 
-/** Where the carrier is to reach us about a call. */
+/** The addresses at which the carrier reaches us about a call. */
 export interface Addresses {
   readonly callbackUrl: NonNullable<TrunkContext["callbackUrl"]>
   /** Where the call's audio is served; undefined: nowhere. */
   readonly mediaUrl: string | undefined
 }
 
-interface HostedVerbs extends Pick<Trunk, "detects" | "hangup" | "lookup" | "numbers" | "sendDtmf" | "transfer"> {
+interface HostedVerbs extends Pick<Trunk, "detects" | "hangup" | "lookup" | "numbers" | "reopenMedia" | "sendDtmf" | "transfer"> {
   /** Gets only requests with usable numbers. */
   readonly originate: (request: OriginateRequest, addresses: Addresses) => ReturnType<Trunk["originate"]>
 }
 
-/** A call that is refused because of the credentials has them checked at once. */
+/** If a call is refused because of the credentials, they are checked at once. */
 export const trunkOf = Effect.fnUntraced(function* (carrier: HostedCarrier, context: TrunkContext, verbs: HostedVerbs) {
   const { displayName } = carrier.account
   const lack = lackOf(carrier.account)
@@ -54,7 +54,7 @@ export const trunkOf = Effect.fnUntraced(function* (carrier: HostedCarrier, cont
         Effect.sync(() => error._tag === "OriginateRefused" && error.reason === "auth_refused" && hurry.openUnsafe())
       )
     },
-    // Callbacks come for every call, whoever placed it.
+    // Callbacks arrive for every call, whichever process placed it.
     adopt: () => {},
     reconnect: () => {
       carrier.renewConnections()
@@ -64,7 +64,7 @@ export const trunkOf = Effect.fnUntraced(function* (carrier: HostedCarrier, cont
   return trunk
 })
 
-/** Why the request would be of no use. */
+/** Why the request cannot be sent. */
 const unusable = ({ from, to }: OriginateRequest): OriginateRefused | undefined => {
   if (!isE164(to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number in E.164" })
@@ -74,15 +74,15 @@ const unusable = ({ from, to }: OriginateRequest): OriginateRefused | undefined 
   return undefined
 }
 
-/** What a carrier with one id for each call is asked for. */
+/** The operations of a carrier with one id for each call. */
 interface CarrierVerbs extends Pick<Trunk, "detects" | "numbers"> {
-  /** Whether a text can be an id of a call here: others get into no path. */
+  /** Whether a text can be a call's id here: nothing else may get into a path. */
   readonly isId: (id: string) => boolean
   /** The request for a call. */
   readonly order: (request: OriginateRequest, addresses: Addresses) => HttpRequest
-  /** Called when it leaves, or the request for a transfer does, for a carrier that counts requests. */
+  /** Called when that request, or one for a transfer, is sent, for a carrier that counts requests. */
   readonly left?: () => void
-  /** Called when the carrier has named the call, even if that is late, for a carrier that must be asked how calls end. */
+  /** Called when the carrier has named the call, even if late, for a carrier that must be asked how calls end. */
   readonly placed?: (call: CallRef) => void
   /** Succeeds if the call has ended, or if the carrier has no such call. */
   readonly hangup: (id: string, call: CallRef) => Effect.Effect<unknown, ProviderError>
@@ -90,13 +90,14 @@ interface CarrierVerbs extends Pick<Trunk, "detects" | "numbers"> {
   readonly look: (id: string, call: CallRef) => Effect.Effect<Look | undefined, ProviderError>
   /** The call whose reply was lost. Undefined: none, so far. */
   readonly find: (call: CallRef) => Effect.Effect<Found | undefined, ProviderError>
+  readonly reopenMedia?: (id: string, mediaUrl: string) => Effect.Effect<unknown, ProviderError>
   readonly transfer?: TransferVerb
   readonly sendDtmf?: { readonly digits: RegExp; readonly send: (id: string, digits: string) => Effect.Effect<unknown, ProviderError> }
 }
 
 interface Found {
   readonly providerCallId: string
-  /** Undefined: there is no such call any more. */
+  /** Undefined: the call no longer exists. */
   readonly look: Look | undefined
 }
 
@@ -112,7 +113,7 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, verbs: 
     return may
   }
 
-  const originate = Effect.fn(span("originate"))(function* (request: OriginateRequest, addresses: Addresses) {
+  const originate = Effect.fnUntraced(function* (request: OriginateRequest, addresses: Addresses) {
     const { callId, from, to } = request
     const sentAt = yield* Clock.currentTimeMillis
     return yield* carrier.place({ ...verbs.order(request, addresses), leave: counted(request) }, (providerCallId) => {
@@ -130,13 +131,22 @@ export const openTrunk = (carrier: HostedCarrier, context: TrunkContext, verbs: 
     const { presence, told } = found.look ?? gone
     return { presence, told: [{ _tag: "Named", providerCallId: found.providerCallId } as const, ...told] }
   })
-  const { detects, numbers, sendDtmf, transfer } = verbs
+  const { detects, numbers, reopenMedia, sendDtmf, transfer } = verbs
   return trunkOf(carrier, context, {
     originate,
     hangup,
     lookup,
     ...(detects === undefined ? {} : { detects }),
     ...(numbers === undefined ? {} : { numbers }),
+    ...(reopenMedia === undefined
+      ? {}
+      : {
+          reopenMedia: Effect.fn(span("reopenMedia"))(function* (call: CallRef) {
+            const url = context.mediaUrl?.(call.callId)
+            if (url === undefined) return yield* error("reopenMedia", "there is no address for audio")
+            yield* reopenMedia(yield* idOf("reopenMedia", call), url)
+          })
+        }),
     ...(transfer === undefined
       ? {}
       : {

@@ -1,6 +1,6 @@
 /**
- * JSON web tokens (RFC 7519), made and read at once: a callback is judged, and a request for a call leaves, within one turn of the event loop, and the
- * `jose` package only works with promises.
+ * JSON web tokens (RFC 7519), made and read synchronously: a callback is checked, and a request for a call is sent, within one turn of the event
+ * loop, but the `jose` package only works with promises.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID, sign } from "node:crypto"
 import { promisify } from "node:util"
@@ -10,7 +10,7 @@ import { parse, textAt } from "./Json.ts"
 
 const VALID_SECONDS = 300
 
-/** Undefined: it is no RSA private key. */
+/** Undefined: not an RSA private key. */
 export const rsaKeyOf = (pem: string): KeyObject | undefined => {
   const key = Result.getOrUndefined(Result.try(() => createPrivateKey(pem)))
   return key?.asymmetricKeyType === "rsa" ? key : undefined
@@ -27,7 +27,7 @@ export const newRsaKey = Effect.promise(async () => {
 /** The public key to a private one, both in PEM. */
 export const publicKeyOf = (pem: string): string => createPublicKey(pem).export({ format: "pem", type: "spki" }).toString().trim()
 
-/** A token by RS256, short-lived and with an id of its own. `now` is in epoch milliseconds. */
+/** A short-lived RS256 token with its own id. `now` is in epoch milliseconds. */
 export const tokenOf = (claims: object, privateKey: KeyObject, now: number): string => {
   const iat = Math.floor(now / 1000)
   const payload = { ...claims, iat, exp: iat + VALID_SECONDS, jti: randomUUID() }
@@ -35,7 +35,7 @@ export const tokenOf = (claims: object, privateKey: KeyObject, now: number): str
   return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), privateKey).toString("base64url")}`
 }
 
-/** The claims of a token by HS256. Undefined for a wrong signature, and for any other algorithm: a token could name a weaker one. */
+/** The claims of an HS256 token. Undefined for a wrong signature, and for any other algorithm: a token could name a weaker one. */
 export const claimsIn = (token: string, secret: string): unknown => {
   const [, header = "", payload = "", signature = ""] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
   if (header === "" || secret === "") return undefined

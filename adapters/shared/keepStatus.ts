@@ -1,12 +1,12 @@
-/** The status of a trunk without a connection of its own: that of the latest check of its credentials. */
+/** The status of a trunk without its own connection: the result of the latest check of its credentials. */
 import { Effect, type Latch, Random } from "effect"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 
 /** The pauses after failed checks in a row. */
 const PAUSE_MILLIS = [1000, 2000, 5000, 10_000, 20_000, 30_000] as const
-/** Wrong credentials do not become right by trying often. */
+/** Retrying often does not make wrong credentials right. */
 const AUTH_PAUSE_MILLIS = 30_000
-/** Calls that fail show sooner what is wrong. */
+/** Failing calls reveal a problem sooner than this. */
 const CHECK_AGAIN_MILLIS = 300_000
 
 interface Checked {
@@ -17,8 +17,7 @@ interface Checked {
 }
 
 /**
- * Reports each change, and the result of each check that was hurried. A single check without an answer does not make a trunk unreachable. Never
- * returns.
+ * Reports each change, and the result of each hurried check. A single check without an answer does not make a trunk unreachable. Never returns.
  */
 export const keepStatus = Effect.fnUntraced(function* ({ check, hurry, onStatus }: Checked) {
   let failures = 0

@@ -10,7 +10,7 @@ const connectTo = (endpoint: object, from: string, more: object) => [
   { action: "connect", from: digitsOf(from), ...more, endpoint: [endpoint] }
 ]
 
-/** To the socket of the call's audio. */
+/** Connects the call to the socket for its audio. */
 export const streamTo = (uri: string, from = "", told: Told = {}) =>
   connectTo({ type: "websocket", uri, "content-type": linearContentType }, from, told)
 
@@ -18,11 +18,11 @@ interface Dialed {
   readonly number: string
   readonly shown: string
   readonly timeoutSeconds: number
-  /** Told of the destination's leg. What it replies when nobody answers takes the place of this document. */
+  /** Gets the events of the destination's leg. Its reply when nobody answers replaces this document. */
   readonly next: string
 }
 
-/** To somebody else. */
+/** Connects the call to another number. */
 export const dialTo = ({ next, number, shown, timeoutSeconds }: Dialed) => {
   const told = { eventType: "synchronous", eventUrl: [next], timeout: timeoutSeconds }
   return connectTo({ type: "phone", number: digitsOf(number) }, shown, told)

@@ -1,6 +1,6 @@
 /**
- * The application at a carrier that calls are placed through, for configurations that name none: found by its name, as the reply to its creation may have
- * been lost, or created.
+ * The application at a carrier through which calls are placed, for configurations that name none: looked up by name, because the reply to an
+ * earlier creation may have been lost, or else created.
  */
 import { Effect } from "effect"
 import type { PrepareContext, ProviderError } from "#core/provider/Adapter.ts"
@@ -11,18 +11,18 @@ import { textAt } from "./Json.ts"
 import { fieldStep } from "./setup.ts"
 import { get, send } from "./requests.ts"
 
-/** Where its id is kept: it stands for the field in which a person may name another one. */
+/** The field that holds its id, in place of the field in which a person may name another one. */
 export const createdApplication = (standsFor: string) =>
   Credential.managed(standsFor, { label: "Created Application", description: "Id of the application that the engine has created" })
 
-/** The same for its private key, where applications have one. */
+/** The same for its private key, if applications have one. */
 export const createdKey = (standsFor: string) => ({
   ...Credential.managed(standsFor, { label: "Created Key", description: "Private key of the application that the engine has created" }),
   sensitive: true,
   normal: "pem" as const
 })
 
-/** Undone while there is none, neither named nor created. */
+/** The step is incomplete until an application is named or created. */
 export const applicationStep = (standsFor: string, isComplete: boolean): SetupStep =>
   fieldStep(
     "application",
@@ -32,19 +32,19 @@ export const applicationStep = (standsFor: string, isComplete: boolean): SetupSt
   )
 
 interface Applications<Field extends string> {
-  /** The managed field with its id: of an earlier one, which may have been deleted since; empty if there was none. */
+  /** The managed field with the id of an earlier application, which may have been deleted since; empty if there was none. */
   readonly field: Field
-  /** Where they are created, and each is below by its id. */
+  /** Where applications are created; each one is below, by its id. */
   readonly path: string
   /** The application in a reply that shows one. */
   readonly shownIn: (body: unknown) => unknown
-  /** At least all with this name. */
+  /** Returns at least all applications with this name. */
   readonly list: (name: string) => Effect.Effect<ReadonlyArray<unknown>, ProviderError>
   /** The member with the name. */
   readonly nameMember: string
   /** Why an application with this name is not ours. */
   readonly foreign?: (application: unknown) => string | undefined
-  /** What else a new one consists of. */
+  /** The other members of a new application. */
   readonly members: (webhookUrl: string) => Effect.Effect<object, ProviderError>
 }
 

@@ -1,4 +1,4 @@
-/** Lists that a carrier gives out page by page. */
+/** Reads carriers' paged lists. */
 import { Effect } from "effect"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
@@ -17,19 +17,19 @@ interface Listed {
 
 export interface Page {
   readonly entries: ReadonlyArray<unknown>
-  /** As some carriers tell with each page: how many entries there are on all of them. */
+  /** The total number of entries, for carriers that report it with each page. */
   readonly count?: number
-  /** As others do. An empty page is the last one in any case. */
+  /** For carriers that mark the last page. An empty page is the last one in any case. */
   readonly isLast?: boolean
   /** Where the next page begins, for carriers that do not count. */
   readonly cursor?: string | undefined
 }
 
-/** A page whose parts were found where the carrier puts them; undefined: it is none. */
+/** A page, if its parts were found where the carrier puts them; undefined: not a page. */
 export const countedPage = (entries: unknown, count: number | undefined): Page | undefined =>
   Array.isArray(entries) && count !== undefined ? { count, entries } : undefined
 
-/** The entries of all pages. Fails rather than to return a part of them. `read`: undefined for what is no page of this list. */
+/** The entries of all pages. Fails rather than return only some of them. `read` returns undefined for anything but a page of this list. */
 export const allOf = (
   { ask, error }: Pick<HostedCarrier, "ask" | "error">,
   operation: string,

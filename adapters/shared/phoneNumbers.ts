@@ -4,10 +4,10 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 
 export const isE164 = (text: string): boolean => /^\+[1-9][0-9]{6,14}$/.test(text)
 
-/** Without the plus. */
+/** Removes the plus. */
 export const digitsOf = (number: string): string => number.replace(/^\+/, "")
 
-/** The number in a list of a carrier's numbers; none for anything else, such as a short code or a SIP address. */
+/** An entry in a carrier's list of numbers; empty for anything but a number, such as a short code or a SIP address. */
 export const numberIn = (text = ""): ReadonlyArray<string> => {
   const number = `+${digitsOf(text)}`
   return isE164(number) ? [number] : []
@@ -19,6 +19,6 @@ export const numbersOf = <Failure>(
   textIn: (entry: unknown) => string | undefined
 ): Effect.Effect<ReadonlyArray<string>, Failure> => Effect.map(entries, (all) => all.flatMap((entry) => numberIn(textIn(entry))))
 
-/** Whether a record is of a call between these numbers: the caller's is compared if it is known. */
+/** Whether a record is about a call between these numbers; the caller's is only compared if known. */
 export const areNumbersOf = (call: CallRef, to = "", from = ""): boolean =>
   call.to !== undefined && digitsOf(to) === digitsOf(call.to) && (call.from === undefined || digitsOf(from) === digitsOf(call.from))

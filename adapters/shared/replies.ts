@@ -8,21 +8,21 @@ import { type HttpRequest, NotSent, type Outcome, type Reply } from "./HttpClien
 /** Why there is certainly no call. */
 export interface Refusal {
   readonly reason: OriginateRefused["reason"]
-  /** What is wrong with a number that is refused; unless given, it is invalid. */
+  /** What is wrong with a refused number; by default, it is invalid. */
   readonly cause?: HangupCause
   /** For a rate limit, if the reply does not say how long to wait. */
   readonly retryAfterMillis?: number
-  /** For the operator, without numbers; unless given, the carrier's own error. */
+  /** For the operator, without numbers; by default, the carrier's own error. */
   readonly detail?: string
 }
 
-/** How a carrier replies. */
+/** How to read a carrier's replies. */
 export interface CarrierReplies {
-  /** An error of the carrier itself, for the operator, without numbers or credentials. Undefined for everything else, whatever its status. */
+  /** The carrier's own error, for the operator, without numbers or credentials. Undefined for everything else, whatever its status. */
   readonly errorIn: (reply: Reply) => string | undefined
   /** The carrier itself says that it has no such call. */
   readonly isMissing: (reply: Reply) => boolean
-  /** The id of the call that was placed, in a reply with a status of success. */
+  /** The id of the placed call, in a reply with a success status. */
   readonly placedIn: (body: unknown) => string | undefined
   /** Undefined unless it is certain that there is no call. */
   readonly refusalIn: (reply: Reply) => Refusal | undefined
@@ -34,7 +34,7 @@ export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status
 export const isErrorOf = ({ errorIn }: Pick<CarrierReplies, "errorIn">, reply: Reply, ...statuses: ReadonlyArray<number>): boolean =>
   statuses.includes(reply.status) && errorIn(reply) !== undefined
 
-/** Words for a reply that is not what was asked for. */
+/** Describes an unexpected reply. */
 export const detailOf = (reply: Reply, { errorIn }: Pick<CarrierReplies, "errorIn">): string => {
   const error = errorIn(reply)
   return error === undefined ? `HTTP ${reply.status}, not an answer that the carrier documents` : `HTTP ${reply.status} ${error}`.trim()
@@ -71,14 +71,14 @@ const refused = (reply: Reply, refusal: Refusal, replies: CarrierReplies): Origi
   })
 }
 
-/** A request that changes nothing and needs the credentials. */
+/** A request that needs the credentials and changes nothing. */
 export interface AccountCheck {
   readonly request: HttpRequest
-  /** The reply is what was asked for. */
+  /** Whether the reply is the expected one. */
   readonly isShownBy: (body: unknown) => boolean
-  /** Statuses of the carrier's own errors by which it refuses the credentials, or what they are for. */
+  /** Statuses with which the carrier's own errors refuse the credentials, or their use. */
   readonly refusedWith: ReadonlyArray<number>
-  /** Why a reply refuses them in any other way; undefined: it does not. */
+  /** Why a reply refuses them in another way; undefined: it does not. */
   readonly refusalIn?: (reply: Reply) => string | undefined
 }
 

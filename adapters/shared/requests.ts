@@ -1,14 +1,14 @@
-/** Requests to REST interfaces of carriers: their form, what authenticates them, and the limits of a call in them. */
+/** Requests to carriers' REST interfaces: their form, their authentication, and the limits of calls in them. */
 import type { HttpRequest } from "./HttpClient.ts"
 
-/** Without the parameters that are undefined. */
+/** Leaves out parameters that are undefined. */
 export const get = (path: string, query: Readonly<Record<string, string | number | undefined>> = {}): HttpRequest => {
   const given = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
   return { method: "GET", path: given.size === 0 ? path : `${path}?${given}` }
 }
 
-/** With a body in JSON. */
+/** A request with a JSON body. */
 export const send = (method: "POST" | "PUT", path: string, body: object): HttpRequest => ({
   method,
   path,
@@ -19,13 +19,13 @@ export const basic = (user: string, password: string): string => `Basic ${Buffer
 
 export const bearer = (token: string): string => `Bearer ${token}`
 
-/** In seconds. */
+/** A range of seconds. */
 interface Range {
   readonly least: number
   readonly most: number
 }
 
-/** In whole seconds. */
+/** Rounds up to whole seconds, then keeps within the range. */
 export const secondsWithin = (seconds: number, { least, most }: Range): number => Math.min(Math.max(Math.ceil(seconds), least), most)
 
 /** The engine ends a call sooner, unless it has died. */

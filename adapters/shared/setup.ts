@@ -1,7 +1,7 @@
-/** The steps that setting up a hosted carrier takes, whichever it is. */
+/** The steps for setting up any hosted carrier. */
 import type { SetupHost, SetupStep } from "#core/provider/Setup.ts"
 
-/** A field that may be left out, without which no call can be placed. */
+/** A field that may be left out, but without which no call can be placed. */
 export const fieldStep = (key: string, title: string, description: string, isComplete: boolean): SetupStep => ({
   blocksOutbound: true,
   description,
@@ -10,11 +10,11 @@ export const fieldStep = (key: string, title: string, description: string, isCom
   title
 })
 
-/** The field with the key that proves callbacks, where it may be left out. */
+/** The field with the key that proves callbacks, if it may be left out. */
 export const callbackKeyStep = (field: string, title: string, isComplete: boolean): SetupStep =>
   fieldStep(field, title, `\`${field}\` is needed, because callbacks are not believed without it`, isComplete)
 
-/** Calls are reported, and audio is fetched, at the engine's public address. `refuses`: why the carrier takes no such address. */
+/** Calls are reported, and audio is fetched, at the engine's public address. `refuses`: why the carrier does not accept the address. */
 export const publicAddressStep = (
   displayName: string,
   { publicUrl }: SetupHost,
@@ -33,6 +33,6 @@ export const publicAddressStep = (
   }
 }
 
-/** An address that a person enters at the carrier; calls go out without it. */
+/** An address that a person enters at the carrier; calls can be placed without it. */
 export const enteredStep = (key: string, title: string, where: string, address: string | undefined): ReadonlyArray<SetupStep> =>
   address === undefined ? [] : [{ blocksOutbound: false, description: `${where}: ${address}`, isComplete: true, key, title }]

@@ -1,19 +1,19 @@
 /**
- * A call whose reply was lost, found by its numbers and its time, at carriers that take no id of ours. Only a single match is believed, among those
- * that are no other call of ours.
+ * Finds a call whose reply was lost by its numbers and time, at carriers that accept no id of ours. A match is only believed if it is the only
+ * one, not counting our other calls.
  */
 import { Effect } from "effect"
 import type { Look, ProviderError } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { HostedCarrier } from "./HostedCarrier.ts"
 
-/** How far the clocks may be apart, and how long the request may have been under way. */
+/** How far apart the clocks may be, and how long the request may have been under way. */
 const SKEW_MILLIS = 30_000
 const UNDER_WAY_MILLIS = 60_000
 
 export const sinceOf = ({ sentAt }: CallRef): number => sentAt - SKEW_MILLIS
 
-/** Whether what happened at this time can be the request for the call. */
+/** Whether a record with this time can belong to the call. */
 export const isOfItsTime = (call: CallRef, at: number | undefined, underWayMillis = UNDER_WAY_MILLIS): boolean =>
   at !== undefined && at >= sinceOf(call) && at <= call.sentAt + underWayMillis
 
@@ -26,7 +26,7 @@ interface Found<Record> {
   readonly record: Record
 }
 
-/** The call among the carrier's records, as a trunk's `find` tells it. `lookOf`: what a record says of its call. */
+/** The call among the carrier's records, as a trunk's `find` returns it. `lookOf`: what a record says about its call. */
 export const findIn = Effect.fnUntraced(function* <Record>(
   carrier: Pick<HostedCarrier, "error" | "isOthers">,
   call: CallRef,

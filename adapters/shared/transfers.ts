@@ -1,4 +1,4 @@
-/** Transfers through hosted carriers: the carrier dials the destination, and tells at an address of the transfer's own what came of it. */
+/** Transfers through hosted carriers: the carrier dials the destination, and reports the outcome at the transfer's own address. */
 import { Effect } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { CallbackRead } from "#core/provider/Callback.ts"
@@ -13,7 +13,7 @@ import { detailOf } from "./replies.ts"
 const PREFIX = "transfer-"
 const LETTERS = "abcdefghijklmnopqrstuvwxyz".slice(0, MOST_TRANSFERS)
 
-/** The kind of the address of a transfer, which names it. */
+/** The kind of a transfer's address, which identifies the transfer. */
 const kindOf = (transfer: number): string => PREFIX + LETTERS.charAt(transfer - 1)
 
 /** The transfer that an address of this kind was made for; undefined: none. */
@@ -25,7 +25,7 @@ export const transferIn = (kind: string): number | undefined => {
 export const joined = (transfer: number): TrunkEvent => ({ _tag: "Transferred", transfer, answered: true })
 export const declined = (transfer: number, cause: HangupCause): TrunkEvent => ({ _tag: "Transferred", transfer, answered: false, cause })
 
-/** What the destination's own leg tells, read like that of a call. Once it has answered, its end changes nothing. */
+/** The outcome, from the events of the destination's own leg. Once it has answered, its end changes nothing. */
 export const outcomeOf = (transfer: number, told: ReadonlyArray<TrunkEvent>): CallbackRead["events"] =>
   told.flatMap((event) => {
     if (event._tag === "Answered") return [{ event: joined(transfer) }]
@@ -37,9 +37,9 @@ interface Transferable extends Pick<CallRef, "callId"> {
   readonly id: string
 }
 
-/** What a carrier is to be asked for. */
+/** How to request a transfer from a carrier. */
 export interface TransferVerb {
-  /** The request; its numbers are usable. `address`: where the carrier is to tell of it. */
+  /** Builds the request; its numbers are usable. `address`: where the carrier reports the outcome. */
   readonly order: (of: Transferable, request: TransferRequest, address: string) => HttpRequest
   readonly isTaken: (reply: Reply, id: string) => boolean
 }

@@ -13,20 +13,20 @@ export const streamTo = (mediaUrl: string | undefined): string => {
   return documentOf(element("Response", {}, answer))
 }
 
-/** The call ends. */
+/** Ends the call. */
 export const hangUp = documentOf(element("Response", {}, element("Hangup", {})))
 
 interface Dialed {
   readonly number: string
   readonly shown: string
   readonly timeoutSeconds: number
-  /** Asked for the next document when the destination has hung up, or has not answered. */
+  /** Serves the next document, when the destination has hung up or has not answered. */
   readonly next: string
-  /** Told when the destination answers; undefined: the carrier cannot tell that. */
+  /** Notified when the destination answers; undefined: the carrier cannot report that. */
   readonly told?: string | undefined
 }
 
-/** The callee is connected to somebody else, and hears the ringing meanwhile. */
+/** Connects the callee to another number; meanwhile, they hear it ring. */
 export const dialTo = ({ next, number, shown, timeoutSeconds, told }: Dialed): string => {
   const destination = told === undefined ? {} : { statusCallback: told, statusCallbackEvent: "answered", statusCallbackMethod: "POST" }
   const dial = { action: next, method: "POST", callerId: shown, timeout: String(timeoutSeconds) }

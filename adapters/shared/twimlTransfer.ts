@@ -1,6 +1,6 @@
 /**
- * Transfers in TwiML and in CXML: the call's document is replaced by one that dials. The carrier ends the stream for that, and asks for the next document
- * when nobody has answered, or the conversation is over. https://www.twilio.com/docs/voice/twiml/dial
+ * Transfers in TwiML and in CXML: the call's document is replaced by one that dials. The carrier ends the stream for that, and requests the next
+ * document when nobody has answered or the conversation is over. https://www.twilio.com/docs/voice/twiml/dial
  */
 import { fieldsOf } from "./callbackFields.ts"
 import { formOf } from "./CarrierRequest.ts"
@@ -13,15 +13,15 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
 const RING_SECONDS = { least: 1, most: 600 }
 
-/** `told`: where the carrier is to tell that the destination has answered, if it can. */
+/** `told`: where the carrier reports that the destination has answered, if it can. */
 export const transferDocument = (request: TransferRequest, address: string, told?: string): string => {
   const { from = "", timeoutSeconds, to } = request
   return dialTo({ number: to, shown: from, next: address, timeoutSeconds: secondsWithin(timeoutSeconds, RING_SECONDS), told })
 }
 
-/** Somebody has talked to the callee. */
+/** The statuses of a dial in which somebody has talked to the callee. */
 const answeredDials = new Set(["answered", "completed"])
-/** Otherwise, why nobody has, by the status of the dial. */
+/** Why nobody has, by the status of the dial. */
 const unansweredDials: ReadonlyMap<string, HangupCause> = new Map<string, HangupCause>([
   ["busy", "user_busy"],
   ["no-answer", "no_answer"],
@@ -29,7 +29,7 @@ const unansweredDials: ReadonlyMap<string, HangupCause> = new Map<string, Hangup
   ["failed", "temporary_failure"]
 ])
 
-/** The destination's own leg tells its answer; the call asks what to do when the dial is over. */
+/** The destination's own leg reports its answer; the call requests its next document when the dial is over. */
 export const readTransfer = (callback: Callback, transfer: number): CallbackRead => {
   const fields = new Map(formOf(callback))
   const sid = callback.call?.providerCallId
@@ -42,8 +42,8 @@ export const readTransfer = (callback: Callback, transfer: number): CallbackRead
 }
 
 /**
- * What comes of a dial that is over, and the next document. `believed`: of what is said. Where nothing proves it, only an answer is believed: a false one
- * keeps a call going, at worst.
+ * The outcome of a dial that is over, and the next document. `believed`: the part of the report that is believed. Without proof, only an answer
+ * is: at worst, a false one keeps a call going.
  */
 const dialOver = (
   callback: Callback,
@@ -60,8 +60,8 @@ const dialOver = (
 }
 
 /**
- * In CXML, the call is said to have the status of a dial that is over, in a request that nobody signs. That the destination answers, nobody tells before.
- * Undefined: of another call. https://developers.cloudonix.com/Documentation/voiceApplication/Request
+ * In CXML, an unsigned request reports the status of a finished dial as the status of the call. The destination's answer is not reported before
+ * that. Undefined: about another call. https://developers.cloudonix.com/Documentation/voiceApplication/Request
  */
 export const readCxmlTransfer = (callback: Callback, transfer: number): CallbackRead | undefined => {
   const [field, known] = [fieldsOf(callback), callback.call?.providerCallId]

@@ -1,17 +1,22 @@
-/** Documents that tell a carrier what to do with a call. Every value is escaped, and what XML cannot hold is left out. */
+/** Documents that tell a carrier what to do with a call. Every value is escaped, and characters that XML cannot hold are left out. */
 
-/** An element that is complete, or text that is escaped. */
+/** A complete element, or escaped text. */
 type Element = string
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" }
 
 const isHeld = (character: string): boolean => character >= " " && character !== "\uFFFE" && character !== "\uFFFF"
 
+/** True for ASCII that needs no escaping, as in most addresses and numbers. */
+const isPlain = (value: string): boolean => /^[ !#-%(-;=?-~]*$/.test(value)
+
 const escaped = (value: string): string =>
-  [...value.toWellFormed()]
-    .filter(isHeld)
-    .map((character) => escapes[character] ?? character)
-    .join("")
+  isPlain(value)
+    ? value
+    : [...value.toWellFormed()]
+        .filter(isHeld)
+        .map((character) => escapes[character] ?? character)
+        .join("")
 
 /** Names are written as they are: they must come from the code. */
 export const element = (name: string, attributes: Readonly<Record<string, string>>, ...children: ReadonlyArray<Element>): Element => {

@@ -36,7 +36,7 @@ export type TelnyxConfig = Credential.ConfigOf<typeof fields>
 
 const APPLICATIONS = "/v2/call_control_applications"
 
-/** Without an application a key can still be tested, but no call be placed. */
+/** Without an application a key can still be tested, but no call can be placed. */
 const checkOf = (connectionId: string) =>
   connectionId === "" ? get("/v2/phone_numbers", { "page[size]": "1" }) : get(`${APPLICATIONS}/${encodeURIComponent(connectionId)}`)
 
@@ -50,7 +50,7 @@ export const accountOf = ({ api_key, connection_id, webhook_public_key }: Telnyx
     refusedWith: [401, 403],
     refusalIn: (reply) => (replies.isMissing(reply) ? "the account has no Call Control application with this `connection_id`" : undefined)
   },
-  // An application that calls are placed through, and a key, because nobody would hear of their answers without one.
+  // Calls are placed through an application, and without the public key their callbacks would not be believed.
   steps: [
     applicationStep("connection_id", connection_id !== ""),
     callbackKeyStep("webhook_public_key", "Webhook public key", publicKeyOf(webhook_public_key) !== undefined)
@@ -83,7 +83,7 @@ export const prepare = (carrier: HostedCarrier, config: TelnyxConfig, context: P
       }))
   })
 
-/** Whose limits and prices calls get is for a person to decide where there is a choice. */
+/** If there is a choice, a person must decide whose limits and prices apply to calls. */
 const outboundProfile = Effect.fnUntraced(function* (carrier: HostedCarrier) {
   const profiles = (yield* listOf(carrier, "prepare", "/v2/outbound_voice_profiles")).filter((one) => at(one, "enabled") !== false)
   const id = textAt(profiles[0], "id")

@@ -1,7 +1,7 @@
 /**
- * What Telnyx tells of a call. Its records know whether it is alive, but only its events tell whether it was answered. Webhooks come repeated and in
- * any order, and the signature does not cover the address that they come to. Keys are not taken from them: the media socket tells the same keys in
- * the order in which they were pressed.
+ * What Telnyx reports about a call. Its records say whether it is alive, but only its events say whether it was answered. Webhooks are repeated
+ * and arrive in any order, and the signature does not cover their address. Keys are not taken from them: the media socket reports the same keys
+ * in the order in which they were pressed.
  */
 import { Schema } from "effect"
 import { billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
@@ -48,7 +48,7 @@ const eventsIn = (data: unknown, { call, isWanted, kind }: Callback): CallbackRe
 const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
   const payload = at(data, "payload")
   const occurredAt = timeIn(textAt(data, "occurred_at"))
-  // Some deliveries write underscores instead of dots. Premium detection tells the same under names of its own.
+  // Some deliveries use underscores instead of dots. Premium detection reports the same under its own names.
   const type = textAt(data, "event_type")?.replaceAll("_", ".").replace(".premium.", ".")
   switch (type) {
     case "call.answered":
@@ -71,7 +71,7 @@ const causeOf = (payload: unknown): HangupCause => {
   return isRefined ? fromSip(Number(sip[0])) : cause
 }
 
-/** The record of this call; undefined for anything else. It has ended only with the time of its end: right after the dial a call may be not alive yet. */
+/** The record of this call; undefined for anything else. Only an end time proves an end: right after the dial, a call may not be alive yet. */
 export const recordOf = (body: unknown, providerCallId: string) => {
   const isAlive = at(body, "data", "is_alive")
   const legId = textAt(body, "data", "call_leg_id")
@@ -80,8 +80,8 @@ export const recordOf = (body: unknown, providerCallId: string) => {
 }
 
 /**
- * What the list of its events tells of a call: it is ringing unless there is proof of something else. Of a call that has ended, it tells whether it
- * was answered; how it ended, only its webhooks do.
+ * What the list of its events says about a call: it is ringing unless there is proof of something else. For an ended call, it says whether it
+ * was answered; only the webhooks say how it ended.
  */
 export const lookOf = ({ hasEnded, isAlive, legId }: NonNullable<ReturnType<typeof recordOf>>, body: unknown): Look | undefined => {
   const data = at(body, "data")
@@ -96,7 +96,7 @@ export const lookOf = ({ hasEnded, isAlive, legId }: NonNullable<ReturnType<type
 
 export const isOf = (callId: CallId, record: unknown): boolean => at(record, "client_state") === clientStateOf(callId)
 
-/** A page of the application's live calls, which is the last one to read if ours is on it. Undefined: it is no such page. */
+/** A page of the application's live calls, which is the last one to read if ours is on it. Undefined: not such a page. */
 export const activeCallsIn = (body: unknown, callId: CallId): Page | undefined => {
   const entries = at(body, "data")
   if (!Array.isArray(entries)) return undefined

@@ -5,7 +5,7 @@ import { type CarrierReplies, isSuccess, type Refusal } from "#adapters/shared/r
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import { refusals } from "./telnyxCodes.ts"
 
-/** The errors in a reply, or none if any of them does not have the documented form. The pointer is to what is wrong in the request, such as `/to`. */
+/** The errors in a reply, or none if any of them does not have the documented form. The pointer names what is wrong in the request, such as `/to`. */
 const errorsOf = ({ body, status }: Reply) => {
   const errors = at(body, "errors")
   if (status < 400 || !Array.isArray(errors) || at(body, "data") !== undefined) return []
@@ -44,8 +44,8 @@ export const replies: CarrierReplies = {
   }
 }
 
-/** Whether a command was carried out. A 200 that says anything but "ok" is no success. */
+/** Whether a command was carried out. A 200 that says anything but "ok" is not a success. */
 export const isDone = (reply: Reply): boolean => isSuccess(reply) && textAt(reply.body, "data", "result") === "ok"
 
-/** The call has ended already. */
+/** Whether a reply says that the call has already ended. */
 export const isEndedAlready = (reply: Reply): boolean => hasError(reply, 422, "90018")

@@ -1,4 +1,4 @@
-/** Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). */
+/** Calls through one Call Control application. Telnyx reports their progress in webhooks (`TelnyxCallback.ts`). */
 import { Effect } from "effect"
 import type { CallDialParams } from "telnyx/resources/calls/calls"
 import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
@@ -23,9 +23,10 @@ export const connect = (carrier: HostedCarrier, { connection_id }: TelnyxConfig,
     detects: true,
     isId: isProviderCallId,
     order: (request, addresses) => post("/v2/calls", orderOf(connection_id, request, addresses)),
-    // Without a `command_id`, so that a second hang-up is not ignored. A 404 is no success: the call may belong to another account.
+    // Without a `command_id`, so that a second hang-up is not ignored. A 404 is not a success: the call may belong to another account.
     hangup: (id) => carrier.ask("hangup", command(id, "hangup", {}), (reply) => isDone(reply) || isEndedAlready(reply)),
     look: (id) => look(carrier, id),
+    reopenMedia: (id, mediaUrl) => carrier.ask("reopenMedia", command(id, "streaming_start", streamOf(mediaUrl)), isDone),
     find: (call) => find(carrier, connection_id, call),
     transfer: {
       order: ({ callId, id }, { from, timeoutSeconds, to, transfer }, webhook_url) => {
@@ -65,10 +66,7 @@ export const orderOf = (connectionId: string, request: OriginateRequest, { callb
   }
 }
 
-/**
- * Both ways in mu-law, whatever the leg speaks. Despite its name, the mode sends no RTP headers.
- * https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming
- */
+/** Mu-law both ways; despite its name, the mode sends no RTP. https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming */
 const streamOf = (mediaUrl: string): Partial<CallDialParams> => ({
   stream_url: mediaUrl,
   stream_track: "inbound_track",
@@ -85,7 +83,7 @@ const look = Effect.fnUntraced(function* (carrier: HostedCarrier, id: string) {
   return found ?? (yield* carrier.error("lookup", "no events of the call"))
 })
 
-/** Among the live calls, by our own id. */
+/** Searches the live calls for our own id. */
 const find = Effect.fnUntraced(function* (carrier: HostedCarrier, connectionId: string, { callId }: CallRef) {
   const path = `/v2/connections/${encodeURIComponent(connectionId)}/active_calls`
   const read = (body: unknown) => activeCallsIn(body, callId)

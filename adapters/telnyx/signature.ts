@@ -1,6 +1,6 @@
 /**
  * `telnyx-signature-ed25519`: Ed25519 over the time of sending and the raw body. It covers neither the address nor a nonce: within its five
- * minutes a replay is valid, and the id of the event tells it.
+ * minutes a replay is valid, and only the id of the event reveals it.
  * https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks#webhook-signing
  */
 import { isRecent, type Proof } from "#adapters/shared/CarrierRequest.ts"

@@ -12,7 +12,7 @@ export default defineHostedAdapter({
     provider: "telnyx",
     displayName: "Telnyx",
     docsUrl: "https://developers.telnyx.com/docs/voice/programmable-voice",
-    // Telnyx takes 30 dials per second, averaged over 5 s and over the whole account.
+    // Telnyx accepts 30 dials per second, averaged over 5 s and over the whole account.
     callsPerSecond: 25,
     originatesInFlight: 16,
     tells: ["keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
@@ -24,7 +24,7 @@ export default defineHostedAdapter({
   },
   fields,
   account: accountOf,
-  // The key is the only thing that names the account.
+  // Only the key identifies the account.
   rateKey: ({ api_key }) => api_key,
   prepare,
   entered: ({ callbackUrl }) =>

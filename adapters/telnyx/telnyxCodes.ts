@@ -3,7 +3,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
-/** The results of machine detection. Standard detection is not sure of people as well, who are the rule. */
+/** The results of machine detection. `not_sure` is left out, because standard detection also reports it for people, the usual case. */
 export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "fax" | "silence"> = new Map([
   ["human", "human"],
   ["human_residence", "human"],
@@ -13,13 +13,13 @@ export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "f
   ["fax_detected", "fax"]
 ])
 
-/** What an event tells by its type alone. */
+/** What an event's type alone says. */
 export const events: ReadonlyMap<string | undefined, ReadonlyArray<TrunkEvent>> = new Map<string, ReadonlyArray<TrunkEvent>>([
   ["call.initiated", [{ _tag: "Placed" }]],
   ["call.machine.greeting.ended", [{ _tag: "GreetingEnded" }]]
 ])
 
-/** When an event that we did not take is sent again: the most that Telnyx allows, 5 times within 60 s. */
+/** When an event that we did not accept is sent again: the most that Telnyx allows, 5 times within 60 s. */
 export const retries = { retries_ms: [1_000, 3_000, 8_000, 15_000, 30_000] }
 
 interface Refusal {
@@ -61,7 +61,7 @@ interface End {
 
 /** By `hangup_cause`. Before an answer, `normal_clearing` and `unspecified` come with the final error to the INVITE, if there was one. */
 export const ends: ReadonlyMap<string, End> = new Map<string, End>([
-  // Who rejected the call: the callee, or a filter on the way.
+  // The SIP status says who rejected the call: the callee, or a filter on the way.
   ["call_rejected", { cause: "call_rejected", refinedBy: [403, 603, 607, 608] }],
   ["no_answer", { cause: "no_answer" }],
   ["normal_clearing", { cause: "normal_clearing", refinedBy: "all" }],

@@ -1,5 +1,5 @@
 /**
- * What Twilio tells of a call, in a callback or in the call's record, in the engine's words.
+ * What Twilio reports about a call, in a callback or in the call's record, in the engine's terms.
  * https://www.twilio.com/docs/voice/api/call-resource#call-status-values
  */
 import { answerBefore, billOf, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
@@ -20,7 +20,7 @@ export const readCallback = (callback: Callback): CallbackRead => {
   const fields = new Map(formOf(callback))
   const sid = fields.get("CallSid") ?? ""
   const { call } = callback
-  // Not a callback about a call, or about another leg.
+  // It is not about a call, or it is about another leg.
   if (!isCallSid(sid) || (call?.providerCallId ?? sid) !== sid) return { events: [] }
   const told = eventsOf({
     status: fields.get("CallStatus"),
@@ -43,14 +43,16 @@ const presenceOf = (record: unknown): Presence | undefined => {
   return status === "canceled" && at(record, "start_time") === null ? "never_placed" : presences.get(status)
 }
 
-/** What a call's record says; until it ends only its state: callbacks tell the rest in time, or too late to be of use. Undefined: no such record. */
+/**
+ * What a call's record says; until the call ends only its state, because callbacks report the rest sooner. Undefined: not the record of a call.
+ */
 export const lookOf = (record: unknown): Look | undefined => {
   const status = textAt(record, "status")
   const presence = presenceOf(record)
   if (presence === undefined) return undefined
   if (presence !== "ended") return { presence, told: [] }
   const [endedAt, seconds] = [timeIn(textAt(record, "end_time")), countIn(textAt(record, "duration"))]
-  // A negative number.
+  // The price is a negative number.
   const price = textAt(record, "price")?.replace(/^-/, "")
   const told = eventsOf({ status, answeredBy: textAt(record, "answered_by"), at: endedAt, seconds })
   return { presence, told: [...told, ...billOf(price, (textAt(record, "price_unit") ?? "").toUpperCase())] }

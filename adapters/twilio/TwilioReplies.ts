@@ -11,14 +11,14 @@ const callSid = /^CA[0-9a-fA-F]{32}$/
 export const isCallSid = (sid: string): boolean => callSid.test(sid)
 export const sidIn = (body: unknown): string | undefined => matchAt(body, callSid, "sid")
 
-/** The code of an error of Twilio itself. */
+/** The code of Twilio's own error. */
 const errorCodeOf = ({ body, status }: Reply): number | undefined => {
   const code = numberAt(body, "code")
   return status >= 400 && Number.isInteger(code) && numberAt(body, "status") === status ? code : undefined
 }
 
 export const replies: CarrierReplies = {
-  // Neither numbers nor the account's id.
+  // Contains neither numbers nor the account's id.
   errorIn: (reply) => {
     const code = errorCodeOf(reply)
     return code === undefined ? undefined : `${code} ${complaint(reply.body).replace(/\b(AC|CA)\w[\w#]*/g, "$1#")}`

@@ -1,4 +1,4 @@
-/** Calls through Twilio's REST interface. What becomes of them, Twilio tells in callbacks (`TwilioCallback.ts`). */
+/** Calls through Twilio's REST interface. Twilio reports their progress in callbacks (`TwilioCallback.ts`). */
 import { Effect } from "effect"
 import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
@@ -16,10 +16,10 @@ import { pathIn, type TwilioConfig } from "./TwilioAccount.ts"
 import { lookOf } from "./TwilioCallback.ts"
 import { isCallSid, isOutOfState, replies, shows, sidIn } from "./TwilioReplies.ts"
 
-/** What Twilio is asked to tell; `completed` stands for every end. */
+/** The events requested from Twilio; `completed` covers every end. */
 const events = ["initiated", "ringing", "answered", "completed"]
 /**
- * Asks for every retry that Twilio offers. A fragment is for Twilio alone: it is neither sent nor signed.
+ * Requests every retry that Twilio offers. Only Twilio reads the fragment: it is neither sent nor signed.
  * https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides
  */
 const RETRIES = "#rc=5&rp=all"
@@ -88,7 +88,7 @@ const hangup = Effect.fnUntraced(function* (twilio: Twilio, sid: string) {
   yield* carrier.ask("hangup", end("canceled"), (reply) => shows(reply, sid))
 })
 
-/** Such a call can only be canceled. */
+/** A waiting call can only be canceled. */
 const isWaiting = (record: unknown): boolean => ["queued", "ringing"].includes(lookOf(record)?.presence ?? "")
 
 const look = ({ carrier, config }: Twilio, sid: string, operation = "lookup") =>

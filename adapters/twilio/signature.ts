@@ -15,24 +15,31 @@ export const proofOf = (request: CarrierRequest, authToken: string): Proof | und
   return isSigned ? { coversBody: true, nonce: undefined } : undefined
 }
 
-/** What is signed behind the address. Undefined: the body is not what was signed, or is not covered by the signature. */
+/** The signed text after the address. Undefined: the body is not what was signed, or is not covered by the signature. */
 const signedFields = (request: CarrierRequest): string | undefined => {
-  const bodyHash = new URLSearchParams(partsOf(request.url)?.query).get("bodySHA256")
+  const query = partsOf(request.url)?.query ?? ""
+  const bodyHash = query === "" ? null : new URLSearchParams(query).get("bodySHA256")
   if (bodyHash !== null) return isSameText(sha256Hex(request.body), bodyHash.toLowerCase()) ? "" : undefined
   if (request.body.length === 0) return ""
   const form = formOf(request)
   return form === undefined ? undefined : concatenated(form)
 }
 
-/** By name in binary order. Values of a repeated field are signed once each. */
-const concatenated = (form: ReadonlyArray<Pair>): string =>
-  [...new Set(form.map(([name, value]) => JSON.stringify([name, value])))]
-    .map((pair): Pair => JSON.parse(pair))
-    .sort(([name, value], [otherName, otherValue]) => (name === otherName ? order(value, otherValue) : order(name, otherName)))
+/** Sorts by name in binary order. Each value of a repeated field is signed once. */
+const concatenated = (form: ReadonlyArray<Pair>): string => {
+  const byName = form.some(([name]) => beyondUnits.test(name)) ? byBytes : byUnits
+  return form
+    .toSorted(([name, value], [otherName, otherValue]) => byName(name, otherName) || byBytes(value, otherValue))
+    .filter(([name, value], place, sorted) => name !== sorted[place - 1]?.[0] || value !== sorted[place - 1]?.[1])
     .map(([name, value]) => name + value)
     .join("")
+}
 
-const order = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+/** Matches characters that UTF-16 and UTF-8 order differently. */
+const beyondUnits = /[\ud800-\udfff]/
+
+const byUnits = (one: string, other: string): number => (one === other ? 0 : one < other ? -1 : 1)
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 /** Twilio signs with or without the port, and some of its media servers sign the upgrade over `https:`. */
 const addressesOf = (url: string): ReadonlyArray<string> => {

@@ -1,4 +1,4 @@
-/** Twilio's codes in the engine's words. https://www.twilio.com/docs/api/errors */
+/** Twilio's codes in the engine's terms. https://www.twilio.com/docs/api/errors */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Refusal } from "#adapters/shared/replies.ts"
 import type { Presence } from "#core/provider/Adapter.ts"
@@ -50,7 +50,7 @@ export const presences: ReadonlyMap<string | undefined, Presence> = new Map<stri
   ["failed", "ended"]
 ])
 
-/** What a callback tells of a call that has not ended, by its status. */
+/** What a callback reports about a call that has not ended, by its status. */
 export const events: ReadonlyMap<string | undefined, TrunkEvent> = new Map<string, TrunkEvent>([
   ["queued", { _tag: "Queued" }],
   ["initiated", { _tag: "Placed" }],
@@ -77,7 +77,7 @@ export const causesByStatus: ReadonlyMap<string | undefined, HangupCause> = new 
   ["canceled", "originator_cancel"]
 ])
 
-/** Why a call ended that failed, by the code of its error. */
+/** Why a failed call ended, by its error code. */
 export const causesByError: ReadonlyMap<number, HangupCause> = new Map<number, HangupCause>([
   [13224, "unallocated_number"],
   [13227, "facility_rejected"]

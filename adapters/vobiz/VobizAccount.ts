@@ -29,7 +29,7 @@ export const fields = {
 
 export type VobizConfig = Pick<Credential.ConfigOf<typeof fields>, "auth_id" | "auth_token">
 
-/** Upper and lower case matter, and so do slashes at the end. */
+/** Paths are case-sensitive, and trailing slashes matter. */
 export const baseOf = ({ auth_id }: VobizConfig): string => `/api/v1/Account/${encodeURIComponent(auth_id)}`
 
 export const accountOf = (config: VobizConfig): Account => ({

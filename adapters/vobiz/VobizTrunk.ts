@@ -1,4 +1,4 @@
-/** Vobiz' records and list of numbers. The rest of the trunk is that of Plivo's dialect. */
+/** Vobiz' records and list of numbers. The rest of the trunk is shared by Plivo's dialect. */
 import type { HostedCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { at, numberAt, textAt, timeIn } from "#adapters/shared/Json.ts"
 import { digitsOf, numberIn } from "#adapters/shared/phoneNumbers.ts"
@@ -15,9 +15,9 @@ const DAY_MILLIS = 86_400_000
 export const connect = (carrier: HostedCarrier, config: VobizConfig, context: TrunkContext) =>
   openTrunk(carrier, context, {
     base: baseOf(config),
-    // No way to ask for repeats is documented.
+    // No way to request retries is documented.
     retries: "",
-    // This limit alone is documented; `ring_timeout` is in an example.
+    // Only this limit is documented; `ring_timeout` occurs in an example.
     alsoAsked: ({ ring_timeout }) => ({ hangup_on_ring: ring_timeout }),
     live,
     records,
@@ -36,7 +36,7 @@ const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0
 const records: Records = {
   pathOf: (uuid) => `/cdr/${uuid}`,
   searchPathOf: (to, _, since) => {
-    // In which time zone the days are is not documented.
+    // The time zone of the days is not documented.
     const [start_date, end_date] = [dayOf(since - DAY_MILLIS), dayOf(since + 2 * DAY_MILLIS)]
     const query = { to_number: digitsOf(to), call_direction: "outbound", start_date, end_date, per_page: String(PAGE_SIZE) }
     return `/cdr?${new URLSearchParams(query)}`
@@ -68,7 +68,7 @@ const records: Records = {
   }
 }
 
-/** With what the stream has cost. */
+/** The amount includes the cost of the stream. */
 const amountIn = (cost: unknown): string | undefined => (typeof cost === "number" || typeof cost === "string" ? String(cost) : undefined)
 
 const numbers: Dialect["numbers"] = {

@@ -1,12 +1,13 @@
 /**
  * `X-Vobiz-Signature-V3`: HMAC-SHA256 over the address without its query and a nonce, keyed with the auth token. Neither the query nor the body
- * is covered, and no time: the engine keeps each nonce, refuses it with another body, and believes the call's record alone of its id, its end and its cost.
+ * is covered, and no time: the engine stores each nonce, refuses it with another body, and only believes the call's record about its id, end and
+ * cost.
  */
 import { partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { hmac, isEqual } from "#adapters/shared/hmac.ts"
 
-/** V2 is what old accounts send. It has no separator, so it also fits an address that is longer by the first digits of the nonce. */
+/** Old accounts send V2. It has no separator, so it also matches an address that is longer by the first digits of the nonce. */
 const versions = [
   { name: "v3", separator: "." },
   { name: "v2", separator: "" }
@@ -27,8 +28,8 @@ export const proofOf = ({ headers, url }: CarrierRequest, authToken: string): Pr
 }
 
 /**
- * Whether Vobiz asks for a media socket. It is not documented that it signs this request, nor over which scheme: without any signature, the address is
- * the proof, as we have given it to nobody else.
+ * Whether a request for a media socket is from Vobiz. Vobiz does not document whether it signs this request, nor with which URL scheme: without any
+ * signature, the address is the proof, because we have given it to nobody else.
  */
 export const admits = (upgrade: CarrierRequest, authToken: string): boolean => {
   const isSigned = Object.entries(upgrade.headers).some(([name, value]) => name.startsWith("x-vobiz-signature-") && value !== undefined)

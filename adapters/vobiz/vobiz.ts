@@ -15,7 +15,7 @@ export default defineHostedAdapter({
     provider: "vobiz",
     displayName: "Vobiz",
     docsUrl: "https://docs.vobiz.ai/call/make-call",
-    // What an account may do is not documented. Calls beyond it are refused, not queued.
+    // An account's limit is not documented. Calls beyond it are refused, not queued.
     callsPerSecond: 1,
     originatesInFlight: 4,
     tells: ["ringing", "marks", "answerer", "cost", "joined", "unnamed"],

@@ -1,9 +1,9 @@
-/** What Vobiz refuses a call for. Its errors have codes, but those of calls are not documented. https://docs.vobiz.ai/errors */
+/** Why Vobiz refuses a call. Its errors have codes, but those of calls are not documented. https://docs.vobiz.ai/errors */
 import { faultWith, RATE_LIMIT_RETRY_MILLIS, type Refusals } from "#adapters/shared/PlivoDialectReplies.ts"
 
 const misconfigured = { reason: "misconfigured" } as const
 
-/** No other status proves anything. 401 is also what a path in lower case gets, and 404 one without its slash. */
+/** No other status proves anything. A path in lower case also gets a 401, and one without its slash a 404. */
 export const refusals: Refusals = [
   ...[400, 422].flatMap(
     (status): Refusals => [

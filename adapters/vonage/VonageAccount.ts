@@ -68,13 +68,13 @@ export const accountOf = (config: VonageConfig): Account => {
   }
 }
 
-/** For the interfaces that take the account's key and secret instead of a token. */
+/** The account for the APIs that take its key and secret instead of a token. */
 export const withSecret = ({ account }: HostedCarrier, { api_key, api_secret }: VonageConfig) => ({
   ...account,
   authorization: basic(api_key, api_secret)
 })
 
-/** Once the application's key is tested: the account's, and what the application is set to. */
+/** Runs once the application's key is tested: tests the account's key and the application's settings. */
 export const verify = Effect.fnUntraced(function* (carrier: HostedCarrier, config: VonageConfig, context: VerifyContext) {
   const applications = yield* openCarrier(withSecret(carrier, config), context)
   const reply = yield* applications.outcomeOf(get(`${APPLICATIONS}/${encodeURIComponent(config.application_id)}`))
@@ -87,8 +87,8 @@ export const verify = Effect.fnUntraced(function* (carrier: HostedCarrier, confi
 })
 
 /**
- * Creates the application that calls are placed through, for accounts that name none. Its key pair is ours and is kept before Vonage learns of it, so
- * that an application whose creation nobody noted is not lost. https://developer.vonage.com/en/api/application.v2
+ * Creates the application that calls are placed through, for accounts that name none. Its key pair is ours and is stored before Vonage gets it,
+ * so that an application is not lost if its creation was not recorded. https://developer.vonage.com/en/api/application.v2
  */
 export const prepare = Effect.fnUntraced(function* (opened: HostedCarrier, config: VonageConfig, context: PrepareContext) {
   const { application_id, created_application_id, created_private_key, private_key } = config

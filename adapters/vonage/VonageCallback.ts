@@ -1,5 +1,5 @@
 /**
- * What Vonage tells of a call, in a webhook or in the call's record, in the engine's words.
+ * What Vonage reports about a call, in a webhook or in the call's record, in the engine's terms.
  * https://developer.vonage.com/en/voice/voice-api/webhook-reference
  */
 import { answerBefore, billOf, causeOrTimeout, eventsFor, hungUp, timeOf } from "#adapters/shared/callEvents.ts"
@@ -17,7 +17,7 @@ import { isUuid } from "./VonageReplies.ts"
 export const readCallback = (callback: Callback): CallbackRead => {
   const { body, call, isWanted, kind } = callback
   const [told, transfer] = [parseBytes(body), transferIn(kind)]
-  // What a machine detection tells names the call differently.
+  // Events of machine detection name the call differently.
   const uuid = textAt(told, "uuid") ?? textAt(told, "call_uuid") ?? ""
   const isSocket = textAt(told, "to")?.startsWith("ws") === true
   if (transfer !== undefined && uuid !== call?.providerCallId && !isSocket) return readTransfer(callback, transfer, told)
@@ -25,14 +25,14 @@ export const readCallback = (callback: Callback): CallbackRead => {
   return { events: isOurs ? eventsFor(call, uuid, eventsOf(told, isWanted)) : [] }
 }
 
-/** Of the destination's leg. If it does not answer, the callee comes back. */
+/** Events of the destination's leg. If it does not answer, the callee comes back. */
 const readTransfer = ({ call, isWanted, mediaUrl }: Callback, transfer: number, told: unknown): CallbackRead => {
   const events = outcomeOf(transfer, eventsOf(told, true)).filter(({ event }) => !("cause" in event) || event.cause !== "normal_clearing")
   if (!isWanted || mediaUrl === undefined || !events.some(({ event }) => "cause" in event)) return { events }
   return { events, reply: { mediaType: "application/json", body: JSON.stringify(streamTo(mediaUrl, call?.from)) } }
 }
 
-/** The websocket that the call is connected to is a leg of its own, whose events come to the same address. */
+/** The websocket that the call is connected to is a separate leg, whose events arrive at the same address. */
 const isOfCall = (told: unknown, uuid: string, call: CallRef): boolean => {
   if (call.providerCallId !== undefined) return uuid === call.providerCallId
   return call.to !== undefined && textAt(told, "direction") === "outbound" && digitsOf(textAt(told, "to") ?? "") === digitsOf(call.to)
@@ -42,12 +42,12 @@ const eventsOf = (told: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> =
   const event = events.get(textAt(told, "status"))
   if (event === undefined) return endOf(told, isWanted)
   if (event._tag === "Answered") return [{ ...event, ...timeOf(zonedTime(textAt(told, "timestamp"))) }]
-  // The beep, or that none came in time, is told with a second `machine`.
+  // The beep, or its absence, is reported with a second `machine`.
   const isGreetingOver = event._tag === "Detected" && ["beep_start", "beep_timeout"].includes(textAt(told, "sub_state") ?? "")
   return isGreetingOver ? [event, { _tag: "GreetingEnded" }] : [event]
 }
 
-/** The end, the answer that it proves, and the bill. Nothing of a call that has not ended. */
+/** The end, the answer that it proves, and the bill. Nothing for a call that has not ended. */
 const endOf = (told: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
   const status = textAt(told, "status")
   const cause = causesByDetail.get(`${status} ${textAt(told, "detail")}`) ?? causesByStatus.get(status)
@@ -59,9 +59,9 @@ const endOf = (told: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
   return [...answer, hungUp(causeOrTimeout(cause, isWanted), at), ...billOf(textAt(told, "price"), "EUR")]
 }
 
-/** What a call's record says. Undefined: it is no such record. */
+/** What a call's record says. Undefined: not the record of a call. */
 export const lookOf = (record: unknown): Look | undefined => {
   const presence = presences.get(textAt(record, "status"))
-  // Whether we have hung up, the engine knows better than a record.
+  // The engine knows better than a record whether we have hung up.
   return presence === undefined ? undefined : { presence, told: endOf(record, false) }
 }

@@ -12,8 +12,8 @@ export const uuidIn = (body: unknown): string | undefined => matchAt(body, uuid,
 const isTitled = (body: unknown): boolean => (textAt(body, "title") ?? textAt(body, "error_title")) !== undefined
 
 /**
- * The type of an error of Vonage itself, such as `unauthorized`, and the members of the request that are wrong, such as `to[0].number`. Its own words
- * are not kept, because they may quote a number.
+ * The type of Vonage's own error, such as `unauthorized`, and the invalid members of the request, such as `to[0].number`. Its text is not kept,
+ * because it may quote a number.
  */
 const errorOf = ({ body, status }: Reply) => {
   const [, type] = /(?:^|#)([A-Za-z][A-Za-z_-]{0,40})$/.exec(textAt(body, "type") ?? "") ?? []

@@ -1,4 +1,4 @@
-/** Calls through one application of Vonage's Voice API. What becomes of them, Vonage tells in webhooks (`VonageCallback.ts`). */
+/** Calls through one application of Vonage's Voice API. Vonage reports their progress in webhooks (`VonageCallback.ts`). */
 import { Effect } from "effect"
 import { type HostedCarrier, openCarrier } from "#adapters/shared/HostedCarrier.ts"
 import { type Addresses, openTrunk } from "#adapters/shared/hostedTrunk.ts"
@@ -43,7 +43,7 @@ const callPath = (uuid: string): string => `/v1/calls/${encodeURIComponent(uuid)
 export const orderOf = (request: OriginateRequest, { callbackUrl, mediaUrl }: Addresses) => {
   const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const event_url = [callbackUrl("event", callId)]
-  // Without audio, a conversation of one keeps the line open until the engine ends it.
+  // Without audio, a conversation with one participant keeps the line open until the engine ends it.
   const ncco = mediaUrl === undefined ? [{ action: "conversation", name: callId }] : streamTo(mediaUrl, from, { eventUrl: event_url })
   const untilBeep = { behavior: "continue", mode: "detect_beep", beep_timeout: BEEP_SECONDS }
   return {
@@ -84,7 +84,7 @@ const isOf = (call: CallRef, record: unknown): boolean =>
 const sendDtmf = (carrier: HostedCarrier, uuid: string, digits: string) =>
   carrier.ask("sendDtmf", send("PUT", `${callPath(uuid)}/dtmf`, { digits }), (reply) => isSuccess(reply) && uuidIn(reply.body) === uuid)
 
-/** Those that can call. */
+/** The account's numbers that can place calls. */
 const listNumbers = (carrier: HostedCarrier) => {
   const isVoice = (entry: unknown) => [at(entry, "features")].flat().includes("VOICE")
   const entries = allOf(carrier, "numbers", ({ pages }) => get("/account/numbers", { size: PAGE_SIZE, index: pages + 1 }), numbersIn)

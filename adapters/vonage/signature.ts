@@ -19,6 +19,6 @@ export const proofOf = (request: CarrierRequest, { apiKey, signatureSecret }: Ke
   return isSameText(textAt(claims, "payload_hash"), hashOf(request)) ? { coversBody: true, nonce } : undefined
 }
 
-/** Of the body; of a GET, of its parameters as a compact JSON object, in their order. */
+/** The hash of the body or, for a GET, of its parameters as a compact JSON object, in their order. */
 const hashOf = ({ body, method, url }: CarrierRequest): string =>
   sha256Hex(method === "GET" ? JSON.stringify(Object.fromEntries(pairsOf(partsOf(url)?.query ?? ""))) : body)

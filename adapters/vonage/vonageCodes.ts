@@ -1,11 +1,11 @@
-/** Vonage's words in the engine's, and its limits. */
+/** Vonage's statuses in the engine's terms, and its limits. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Check, OriginateRefused, Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
 export const RING_SECONDS = { least: 1, most: 120 }
 export const CALL_SECONDS = { least: 1, most: 7200 }
-/** How long a machine's beep is waited for: the shortest time that Vonage takes. */
+/** How long to wait for a machine's beep: the shortest time that Vonage accepts. */
 export const BEEP_SECONDS = 45
 /** The most calls or numbers that Vonage puts on a page. */
 export const PAGE_SIZE = 100
@@ -21,7 +21,7 @@ export const refusalsByStatus: ReadonlyMap<number, Reason> = new Map<number, Rea
   [429, "rate_limited"]
 ])
 
-/** By the type of the error, where it says more than the status. https://developer.vonage.com/en/api-errors */
+/** By the type of the error, if it says more than the status. https://developer.vonage.com/en/api-errors */
 export const refusalsByType: ReadonlyMap<string, Reason> = new Map<string, Reason>([
   ["low-balance", "no_credit"],
   ["out-of-credit", "no_credit"],
@@ -53,7 +53,7 @@ export const presences: ReadonlyMap<string | undefined, Presence> = new Map<stri
   ["unanswered", "ended"]
 ])
 
-/** What a webhook tells of a call that has not ended, by its status. */
+/** What a webhook reports about a call that has not ended, by its status. */
 export const events: ReadonlyMap<string | undefined, TrunkEvent> = new Map<string, TrunkEvent>([
   ["started", { _tag: "Placed" }],
   ["ringing", { _tag: "Rang" }],
@@ -75,7 +75,7 @@ export const causesByStatus: ReadonlyMap<string | undefined, HangupCause> = new 
   ["unanswered", "no_answer"]
 ])
 
-/** By status and detail, where the detail says more. */
+/** By status and detail, if the detail says more. */
 export const causesByDetail: ReadonlyMap<string, HangupCause> = new Map<string, HangupCause>([
   ["failed cannot_route", "unallocated_number"],
   ["failed carrier_timeout", "congestion"],
@@ -87,7 +87,7 @@ export const causesByDetail: ReadonlyMap<string, HangupCause> = new Map<string, 
 
 const application = (result: Check["result"], message: string, advice: string): Check => ({ name: "application", result, message, advice })
 
-/** What the test of a configuration says of the account's key and of the application. */
+/** What the test of a configuration says about the account's key and the application. */
 export const applicationChecks = {
   refused: application(
     "failed",

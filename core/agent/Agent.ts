@@ -56,7 +56,7 @@ export interface Agent extends AgentSummary, AgentContent {
 
 /** The part of an agent that is needed to start a call. */
 export interface CallableAgent extends Pick<Agent, "id" | "name" | "status" | "workflowUuid"> {
-  /** Null: the agent cannot be called with yet. */
+  /** Null: no call can use the agent yet. */
   readonly publishedDefinitionId: AgentDefinitionId | null
   readonly draftDefinitionId: AgentDefinitionId | null
 }

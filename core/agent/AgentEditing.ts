@@ -1,5 +1,5 @@
 /**
- * The changes of an agent's versions, each in one transaction under the agent's lock. Without a draft, a change is published at once, unless
+ * The changes to an agent's versions, each in one transaction under the agent's lock. Without a draft, a change is published at once, unless
  * its graph is unfinished: then it is held as a draft, and the next finished graph is published. If somebody has begun a draft, a change
  * creates the next draft. The previous draft is archived, so that a test call keeps the version that it was placed with.
  */
@@ -63,7 +63,7 @@ const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
 
 const notTooLarge = (content: AgentContent) => Effect.as(refusedUnlessEmpty(sizeProblems(content)), content)
 
-/** Refuses a definition for its own faults, or else for those of the tools that it names. */
+/** Refuses a definition for its own faults, otherwise for those of the tools that it names. */
 const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProblem>) =>
   Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
     yield* refusedUnlessEmpty(check(definition))
@@ -95,7 +95,7 @@ const configured = Effect.fnUntraced(function* (
   return configurations
 })
 
-/** The organization's services are read only where the agent chooses some itself, or its language. */
+/** The organization's services are only read if the agent chooses services or a language itself. */
 const serviceProblems = Effect.fnUntraced(function* (
   sql: Sql,
   organizationId: OrganizationId,
@@ -167,7 +167,7 @@ const save = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
   return { ...contentOf(version), ...made }
 })
 
-/** The agent as it is answered after a change, without reading back the content, which may be half a megabyte. */
+/** The response to a change, built without reading back the content, which may be half a megabyte. */
 const agentWith = Effect.fnUntraced(function* (sql: Sql, version: AgentVersionRecord) {
   const agent = yield* inserted(agents.findBare(sql, version.organizationId, version.agentId))
   const { versionNumber, versionStatus } = version

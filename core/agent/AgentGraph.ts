@@ -1,6 +1,6 @@
 /**
  * The graph in an agent's definition: nodes joined by edges. These are the rules that a definition must meet to be stored at all. An unfinished
- * one may be stored; GraphRules says what it lacks. Anything else that a client puts in is kept unchecked.
+ * one may be stored; GraphRules says what it lacks. Anything else in it is stored unchecked.
  */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"

@@ -10,7 +10,7 @@ import { flawOf } from "./GraphRules.ts"
 const remembered = 1000
 
 interface CheckedVersion extends AgentVersion {
-  /** Why the version must not be called with; undefined if it may. */
+  /** Why calls must not use the version; undefined if they may. */
   readonly flaw: string | undefined
 }
 

@@ -81,7 +81,7 @@ export class Agents extends Context.Service<
       changes: AgentChanges
     ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
     /**
-     * Archiving pauses the agent's running campaigns before it returns. Fails if that is unconfirmed; they are paused all the same, and a
+     * Archiving pauses the agent's running campaigns before it returns. Fails if that is unconfirmed; they are paused anyway, and a
      * repeated request confirms it.
      */
     readonly setStatus: (
@@ -143,7 +143,7 @@ interface Services {
   readonly signals: Signals["Service"]
   readonly agentVersions: AgentVersions["Service"]
   readonly provided: <A, E>(effect: Effect.Effect<A, E, SecureRandom.SecureRandom | Sealer>) => Effect.Effect<A, E>
-  /** For the speech and language services that agents choose. Not to be asked within a transaction. */
+  /** For the speech and language services that agents choose. Must not be called within a transaction. */
   readonly rulesFor: (organizationId: OrganizationId) => Effect.Effect<ServiceRules>
   /** Campaigns that archiving an agent has paused, and whose pause has not been confirmed. */
   readonly unconfirmed: Map<AgentId, ReadonlyArray<CampaignId>>
@@ -179,7 +179,7 @@ const reading = (services: Services): Pick<Service, "list" | "names" | "count" |
   }
 }
 
-/** What a request for a call needs to know of its agent. */
+/** What a request for a call needs to know about its agent. */
 const calling = (services: Services): Pick<Service, "calledVersion" | "unpublished" | "getByUuid" | "getByTrigger"> => {
   const { agentVersions, provided, sql } = services
   return {

@@ -5,7 +5,7 @@ import type { BargeInRules } from "#core/voice/BargeIn.ts"
 const defaultMinWords = 3
 const mostMinWords = 20
 
-/** An agent that chooses nothing, or what we do not know, pauses at once and goes on unless it was interrupted. */
+/** By default, and for unknown settings, an agent pauses at once and continues unless it was interrupted. */
 export const bargeInOf = (configurations: JsonObject): Omit<BargeInRules, "allowInterrupt"> => {
   const { turn_start_min_words: words, turn_start_strategy: strategy } = configurations
   const minWords = typeof words === "number" && words >= 1 ? Math.min(mostMinWords, Math.round(words)) : defaultMinWords

@@ -1,4 +1,4 @@
-/** Decides which version of an agent a call uses. An unfinished graph is never dialed with: the callee would hear nothing. */
+/** Decides which version of an agent a call uses. No call uses an unfinished graph: the callee would hear nothing. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Sealer } from "#core/Sealer.ts"
@@ -11,7 +11,7 @@ import { flawOf } from "./GraphRules.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** Says why an agent without a published version cannot be called with. */
+/** Says why no call can use an agent without a published version. */
 export const unpublished = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
   const draft = yield* versions.findDraft(sql, organizationId, id)
   const flaw = draft === undefined ? undefined : flawOf(draft.definition)

@@ -1,6 +1,6 @@
 /**
- * Makes an agent from a short description: the best matching template, with the description in its prompt. Nobody has said which variables the
- * contacts bring, so each variable of the template gets a fallback text.
+ * Makes an agent from a short description: the best matching template, with the description in its prompt. It is not known which variables the
+ * contacts have, so each variable of the template gets a fallback text.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { NewAgent } from "./AgentEditing.ts"

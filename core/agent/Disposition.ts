@@ -1,6 +1,6 @@
 /** The disposition codes that the engine itself uses. Agents add codes of their own, which are collected as calls end. */
 
-/** For calls that were answered. */
+/** The dispositions of answered calls. */
 export const endReasons: ReadonlyArray<string> = [
   "call_duration_exceeded",
   "end_call_tool",

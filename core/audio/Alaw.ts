@@ -1,12 +1,13 @@
 /**
- * G.711 A-law by table, both ways, for carriers that send nothing else: the engine's own audio is mu-law. https://www.itu.int/rec/T-REC-G.711
+ * G.711 A-law by table, in both directions, for carriers that support nothing else: the engine's own audio is mu-law.
+ * https://www.itu.int/rec/T-REC-G.711
  */
 import * as Mulaw from "./Mulaw.ts"
 
 /** Every second bit of a code is inverted on the line. */
 const onTheLine = 0x55
 
-// The standard's curve on 16 bits: two segments of equal steps, then six, each with steps twice as wide as the one before.
+// The standard's curve on 16 bits: two segments with equal steps, then six more, each with steps twice as wide as those before.
 const decodeOne = (code: number): number => {
   const bits = code ^ onTheLine
   const segment = (bits & 0x70) >> 4
@@ -17,7 +18,7 @@ const decodeOne = (code: number): number => {
 
 const encodeOne = (sample: number): number => {
   const sign = sample < 0 ? 0 : 0x80
-  // A negative value is the complement of a positive one: both halves have the same number of steps.
+  // A negative value is encoded by its complement, because both halves have the same number of steps.
   const magnitude = sample < 0 ? ~sample : sample
   const segment = Math.max(0, 24 - Math.clz32(magnitude))
   const step = (magnitude >> (segment === 0 ? 4 : segment + 3)) & 0x0f
@@ -42,8 +43,8 @@ const each = (codes: Uint8Array, table: Uint8Array): Uint8Array => {
   return result
 }
 
-/** Audio of a carrier that sends A-law, as the engine takes it. */
+/** Converts audio from a carrier that sends A-law to the engine's mu-law. */
 export const toMulaw = (codes: Uint8Array): Uint8Array => each(codes, inMulaw)
 
-/** The engine's audio for a carrier that takes A-law. */
+/** Converts the engine's mu-law to A-law, for a carrier that expects it. */
 export const fromMulaw = (codes: Uint8Array): Uint8Array => each(codes, ofMulaw)

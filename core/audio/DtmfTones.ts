@@ -1,13 +1,13 @@
 /**
- * Detects the keys that a callee presses by their tones: two sines at once, by Goertzel's algorithm on 20 ms every 10 ms. Where the carrier
- * reports keys, that is more reliable; see `PressedKeys.ts`. Its limits are a compromise: wider ones hear keys in speech.
+ * Detects pressed keys by their tones: two sines at once, found by Goertzel's algorithm in a window of 20 ms every 10 ms. Reports from the carrier
+ * are more reliable, and preferred where it sends them; see `PressedKeys.ts`. The limits are a compromise: wider ones would hear keys in speech.
  * https://www.itu.int/rec/T-REC-Q.24
  */
 import { frameSize, sampleRate } from "./Mulaw.ts"
 import type { PcmFrame } from "./PcmFrame.ts"
 
 interface DtmfTones {
-  /** Returns the key whose tones are heard for long enough with this frame; once for each press. */
+  /** Returns a key once per press, with the frame at which its tones have been heard for long enough. */
   readonly push: (frame: PcmFrame) => string | undefined
 }
 
@@ -15,18 +15,18 @@ const lowHertz = [697, 770, 852, 941]
 const highHertz = [1209, 1336, 1477, 1633]
 const keys = ["123A", "456B", "789C", "*0#D"]
 
-/** Of the window, root mean square; quieter tones are echoes and crosstalk. */
+/** Root mean square of a window. Quieter tones are echoes and crosstalk. */
 const lowestLevel = 200
-/** How much of the window's energy both tones must have; the rest is noise, or speech. With 0.6, keys are heard in an hour of speech. */
+/** Share of the window's energy that both tones must have; the rest is noise or speech. At 0.6, an hour of speech yields false keys. */
 const leastShare = 0.7
-/** The high tone to the low one, as a ratio of powers: -7 dB and 9 dB. */
+/** Limits of the ratio of the high tone's power to the low tone's: -7 dB and 9 dB. */
 const leastTwist = 10 ** -0.7
 const mostTwist = 10 ** 0.9
-/** A tone to the next best of its group: 6 dB. Neighbours are 70 Hz apart, and each leaks into the other at -10 dB. */
+/** A tone's lead over the next strongest of its group: 6 dB. Neighbours are 70 Hz apart, and each leaks into the other at -10 dB. */
 const leastLead = 4
-/** A tone's octave to the tone: a voice has it, a key has not. -12 dB, because noise has it as well. */
+/** A tone's octave, relative to the tone: voices have one, keys do not. -12 dB, because noise also has energy there. */
 const mostOctave = 10 ** -1.2
-/** Nearer to another tone than this, an octave cannot be told from it. */
+/** An octave that is closer than this to another tone cannot be told from it. */
 const clearHertz = 150
 const windowsToPress = 2
 const windowsToRelease = 2
@@ -35,7 +35,7 @@ const hop = frameSize / 2
 const hamming = Float64Array.from({ length: frameSize }, (_, at) => 0.54 - 0.46 * Math.cos((2 * Math.PI * at) / (frameSize - 1)))
 const sum = hamming.reduce((total, weight) => total + weight, 0)
 const squares = hamming.reduce((total, weight) => total + weight * weight, 0)
-/** From Goertzel's power to the energy that the tone has in the window. */
+/** Converts Goertzel's power to the energy of the tone in the window. */
 const energyOfPower = (2 * squares) / (sum * sum)
 
 const factorOf = (hertz: number): number => 2 * Math.cos((2 * Math.PI * hertz) / sampleRate)
@@ -44,11 +44,11 @@ const highFactors = Float64Array.from(highHertz, factorOf)
 const lowOctaves = Float64Array.from(lowHertz, (hertz) => factorOf(2 * hertz))
 const highOctaves = Float64Array.from(highHertz, (hertz) => factorOf(2 * hertz))
 
-// Shared by all calls: they are read before anything else can run.
+// Shared by all calls: nothing else can run between writing and reading them.
 const weighted = new Float64Array(frameSize)
 const powers = new Float64Array(lowHertz.length)
 
-/** Weighs the first half of one and a half of the other, and returns the energy of both. */
+/** Applies the window to the last half frame of `one` and half a frame of `other`, and returns the energy of both. */
 const weigh = (one: Int16Array, other: Int16Array, otherFrom: number): number => {
   let energy = 0
   for (let at = 0; at < frameSize; at++) {
@@ -69,7 +69,7 @@ const powerOf = (factor: number): number => {
   return one * one + two * two - factor * one * two
 }
 
-/** The strongest of a group, or -1 when it is not clearly the strongest. */
+/** The index of the strongest tone of a group, or -1 if none is clearly the strongest. */
 const strongestOf = (factors: Float64Array): number => {
   let best = 0
   for (let index = 0; index < factors.length; index++) {
@@ -83,7 +83,7 @@ const strongestOf = (factors: Float64Array): number => {
 
 const hasOctave = (power: number, octaveFactor: number): boolean => powerOf(octaveFactor) > power * mostOctave
 
-/** The key whose tones fill the window, which is in `weighted`. */
+/** The key whose tones fill the window that is in `weighted`. */
 const keyOf = (energy: number): string | undefined => {
   if (energy < lowestLevel * lowestLevel * squares) return undefined
   const low = strongestOf(lowFactors)
@@ -100,7 +100,7 @@ const keyOf = (energy: number): string | undefined => {
 }
 
 export const makeDtmfTones = (): DtmfTones => {
-  /** The second half of the frame before. */
+  /** The second half of the previous frame. */
   const before = new Int16Array(hop)
   let candidate: string | undefined
   let hits = 0
@@ -121,7 +121,7 @@ export const makeDtmfTones = (): DtmfTones => {
 
   return {
     push: ({ level, samples }) => {
-      // A frame of which half is tone has this level at least.
+      // A frame that is half filled by a tone has at least this level.
       const isLoud = level > lowestLevel / 2
       const first = onWindow(isLoud ? weigh(before, samples, 0) : 0)
       const second = onWindow(isLoud ? weigh(samples, samples, hop) : 0)

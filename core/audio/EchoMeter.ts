@@ -1,31 +1,31 @@
 /**
- * How loud the agent's own voice comes back from the callee's end, from the levels of what is sent and of what arrives: where they rise and fall
- * together, one is the echo of the other.
+ * Measures how loudly the agent's own voice comes back from the callee's end, from the levels of the audio sent and received: if they rise and
+ * fall together, one is the echo of the other.
  */
 
 export interface EchoMeter {
-  /** The levels of the frames of one tick. */
+  /** Takes the levels of the frames of one tick. */
   readonly push: (sent: number, heard: number) => void
-  /** In decibels below what is sent; undefined while no echo has been noticed. */
+  /** The echo's level relative to what is sent: negative for a fainter echo. Undefined until an echo has been detected. */
   readonly decibels: () => number | undefined
-  /** The level that an echo has now, at most; zero while none has been noticed. */
+  /** The highest level that an echo can have now. Zero until an echo has been detected. */
   readonly expected: () => number
 }
 
-/** Two seconds, of which the agent must speak in one. */
+/** Echo is measured over two seconds, in at least one of which the agent must have spoken. */
 const windowFrames = 100
 const spokenFrames = 50
 const spokenLevel = 300
-/** Longer than the way to the other side of the earth and back. */
+/** 600 ms, which is longer than the round trip to the far side of the earth. */
 const longestLag = 30
 const measureEvery = 25
-/** Two people who speak at the same time come to 0.6 at some lag. */
+/** Two people who speak at the same time reach 0.6 at some lag. */
 const leastCorrelation = 0.8
-/** Measured twice at the same lag, give or take one, it is no coincidence. */
+/** An echo must be found twice in a row at the same lag, within this tolerance: once may be coincidence. */
 const lagTolerance = 1
 const keptFrames = windowFrames + longestLag
 
-// Shared by all calls: the levels of one call, in order, while they are measured.
+// Scratch space shared by all calls: the levels of one call, oldest first, while it is being measured.
 const sentInOrder = new Float64Array(keptFrames)
 const heardInOrder = new Float64Array(keptFrames)
 
@@ -35,7 +35,7 @@ const productsAt = (lag: number): number => {
   return products
 }
 
-/** The sum of what lies in the window, or of its squares. */
+/** The sum of the levels in the window; `squaresOf` is the sum of their squares. */
 const sumOf = (levels: Float64Array): number => {
   let sum = 0
   for (let at = longestLag; at < keptFrames; at++) sum += levels[at] ?? 0
@@ -50,11 +50,11 @@ const squaresOf = (levels: Float64Array): number => {
 interface Likeness {
   readonly lag: number
   readonly correlation: number
-  /** Of what is heard to what was sent. */
+  /** Received level per sent level. */
   readonly slope: number
 }
 
-/** The lag at which the two are most alike. */
+/** The lag at which received and sent levels correlate best. */
 const mostAlike = (): Likeness => {
   const sumHeard = sumOf(heardInOrder)
   const varianceHeard = squaresOf(heardInOrder) - sumHeard ** 2 / windowFrames
@@ -70,7 +70,7 @@ const mostAlike = (): Likeness => {
       correlation = now
       slope = covariance / varianceSent
     }
-    // The window of what was sent moves on by a frame.
+    // With each lag, the window over the sent levels moves back by one frame.
     const [first, last] = [sentInOrder[longestLag - by - 1] ?? 0, sentInOrder[keptFrames - by - 1] ?? 0]
     sumSent += first - last
     squaresSent += first ** 2 - last ** 2

@@ -1,11 +1,11 @@
 /**
- * Tells whether a frame is louder than the line's noise, which is what the quietest frames of the last seconds have in common. Detectors of voice
- * take steady noise for voice without it.
+ * Tells whether a frame is louder than the noise on the line, which is estimated from the quietest frames of the last seconds. Voice detectors
+ * alone mistake steady noise for voice.
  */
 
 export interface EnergyGate {
   readonly push: (level: number) => boolean
-  /** The level of the noise. */
+  /** The current estimate of the noise level. */
   readonly noise: () => number
 }
 
@@ -14,17 +14,17 @@ const quietShare = 0.15
 const overNoise = 1.9
 /** Root mean square; quieter frames are never voice. */
 const lowestGate = 120
-/** A call may begin with speech: until this many frames are outweighed, the line counts as quiet. */
+/** The window starts with this many silent frames, so that speech at the beginning of a call is not taken for noise. */
 const assumedQuietFrames = 8
 
 export const makeEnergyGate = (): EnergyGate => {
   const levels = new Float32Array(windowFrames)
-  /** The same, from the lowest to the highest. */
+  /** The same levels in ascending order. */
   const sorted = new Float32Array(windowFrames)
   let count = assumedQuietFrames
   let next = assumedQuietFrames
 
-  /** The first place at which it could stand in the first `length` of the sorted levels. */
+  /** The first position, within the first `length` sorted levels, at which `level` can be inserted. */
   const placeOf = (level: number, length: number): number => {
     let [from, until] = [0, length]
     while (from < until) {

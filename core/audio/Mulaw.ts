@@ -1,10 +1,10 @@
-/** G.711 mu-law by table, both ways. Audio is computed as PCM16 and sent as mu-law. */
+/** G.711 mu-law by table, in both directions. Audio is processed as PCM16 and sent as mu-law. */
 
 export const sampleRate = 8000
 export const frameMillis = 20
-/** Samples of one frame, which are bytes in mu-law. */
+/** Samples per frame, and in mu-law also bytes. */
 export const frameSize = 160
-/** The code of zero, which a silent line carries. */
+/** The code of a zero sample. */
 export const silence = 0xff
 
 // The standard's curve on 16 bits: eight segments, each twice as wide as the one before, offset so that they join.

@@ -1,6 +1,6 @@
 /**
- * When the callee speaks: voice begins after 60 ms of it, or more where the agent's echo could be taken for it, pauses after 100 ms without, and ends
- * after a hang-over, which is longer on a noisy line, where detectors drop frames within words. Time is counted in frames heard.
+ * Detects when the callee speaks. Voice starts after 60 ms of it, or more where the agent's echo could be mistaken for it; pauses after 100 ms
+ * without voice; and ends after a hangover, which is longer on a noisy line, where detectors drop frames within words. Time is counted in frames.
  */
 import type { EchoMeter } from "./EchoMeter.ts"
 import type { EnergyGate } from "./EnergyGate.ts"
@@ -10,45 +10,45 @@ import type { PcmFrame } from "./PcmFrame.ts"
 export type VoiceEvent = "started" | "paused" | "resumed" | "ended"
 
 interface VoiceActivity {
-  /** Returns what has changed with this frame. */
+  /** Returns what this frame has changed. */
   readonly push: (frame: PcmFrame) => VoiceEvent | undefined
-  /** How long ago the voice began, or stopped: the time that it took to be sure is part of it. */
+  /** How long ago the voice started or stopped, including the time that it took to detect that. */
   readonly changedMillisAgo: () => number
 }
 
 interface VoiceActivityOptions {
   readonly isVoice: (samples: Int16Array) => boolean
   readonly gate: EnergyGate
-  /** The echo of what the agent says now; without it, there is none. */
+  /** The echo of what the agent is saying. Without it, the line counts as free of echo. */
   readonly echo?: Pick<EchoMeter, "decibels" | "expected">
   /** Whether the agent is speaking now. */
   readonly isInterrupting?: () => boolean
 }
 
 const startMillis = 60
-/** While the agent speaks over a line with an echo: for the faintest echo that matters, and for one that is this loud or louder. */
+/** How much voice interrupts the agent on a line with an echo: for the faintest echo that matters, and for one at least this loud. */
 const faintEcho = { decibels: -30, millis: 180 }
 const loudEcho = { decibels: -15, millis: 240 }
-/** Voice is louder than the echo: 6 dB. */
+/** Voice must be louder than the expected echo by 6 dB. */
 const overEcho = 2
 const pauseMillis = 100
-/** WebRTC's detector goes on for up to this after the last sound of a long voice. */
+/** WebRTC's detector keeps reporting voice for up to this long after the last sound of a long utterance. */
 const detectorTailMillis = 100
-/** A frame so much quieter than the voice is not part of it: 24 dB. */
+/** A frame that is quieter than the voice by 24 dB is not part of it. */
 const underVoice = 1 / 16
 const quietHangoverMillis = 200
 const noisyHangoverMillis = 400
-/** Noise of which the gate knows nothing yet, and noise in which a third of all utterances would be split by the shorter hang-over. */
+/** Levels of noise: what the gate assumes at first, and one at which the shorter hangover would split a third of all utterances. */
 const quietNoise = 63
 const loudNoise = 600
 
-/** Grows with the loudness of the noise, in decibels. */
+/** The hangover grows with the level of the noise in decibels. */
 const hangoverOf = (noise: number): number => {
   const loudness = Math.log(Math.max(noise, quietNoise) / quietNoise) / Math.log(loudNoise / quietNoise)
   return quietHangoverMillis + Math.min(1, loudness) * (noisyHangoverMillis - quietHangoverMillis)
 }
 
-/** How much voice interrupts the agent, by the loudness of its echo. */
+/** How much voice it takes to interrupt the agent, given the level of its echo. */
 export const interruptMillis = (decibels: number | undefined): number => {
   if (decibels === undefined || decibels <= faintEcho.decibels) return startMillis
   const loudness = Math.min(1, (decibels - faintEcho.decibels) / (loudEcho.decibels - faintEcho.decibels))
@@ -59,9 +59,9 @@ export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: Voice
   let state: "silent" | "speaking" | "paused" = "silent"
   let voicedMillis = 0
   let unvoicedMillis = 0
-  /** The noise before the voice: the voice itself must not count as noise when it pauses. */
+  /** The noise before the voice started, because the voice itself must not count as noise when it pauses. */
   let noiseBefore = 0
-  /** The loudest frame of this voice, and how long ago a frame was nearly as loud. */
+  /** The loudest frame of this utterance, and the time since a frame was nearly as loud. */
   let loudest = 0
   let quietMillis = 0
 
@@ -93,7 +93,7 @@ export const makeVoiceActivity = ({ echo, gate, isInterrupting, isVoice }: Voice
 
   return {
     push: (frame) => {
-      // Both hear every frame, because both learn what the line sounds like.
+      // Gate and detector get every frame, because both adapt to the line.
       if (state === "silent" && voicedMillis === 0) loudest = 0
       loudest = Math.max(loudest, frame.level)
       quietMillis = frame.level >= loudest * underVoice ? 0 : quietMillis + frameMillis

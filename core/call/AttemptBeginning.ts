@@ -25,15 +25,15 @@ export interface Claim {
   readonly journal: string
   /** The numbers that the calls show, in the order of `callIds`; null where there is none. */
   readonly callers: ReadonlyArray<string | null>
-  /** A retry shows the number that its contact saw last instead, if it is one of these. `rooms`: how many more calls each may carry. */
+  /** A retry shows the number that its contact saw last instead, if it is one of these. `rooms`: how many more calls each number may carry. */
   readonly usable: { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> }
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
   /** Epoch milliseconds. Retries due by then are claimed first, oldest first, and then fresh contacts in file order. */
   readonly now: number
   /**
-   * The database's, as the engine knows it. On another one it may have lost what was claimed last, so nothing is claimed. Undefined where the server
-   * does not tell.
+   * The database's timeline, as the engine knows it. On a different one, the last claims may be lost, so nothing is claimed. Undefined if the
+   * server does not reveal it.
    */
   readonly timeline?: string | undefined
 }
@@ -61,7 +61,7 @@ interface ClaimRow extends Pick<Claimed, "attempts" | "owned"> {
   readonly lost: number
   readonly optedOut: number
   readonly nextDueAt: number | null
-  /** Of the last fresh contact, and of the last retry, that were chosen. */
+  /** The last fresh contact that was chosen. `lastDueAt`: when the last chosen retry fell due. */
   readonly lastRow: number | null
   readonly lastDueAt: number | null
 }
@@ -107,7 +107,7 @@ export const recording = (
 // Claims of several campaigns lock rows in the same order, so they cannot deadlock: first the contacts (only their own campaign's), then
 // the numbers that they take, ordered by number, and last the campaign's counters.
 //
-// `look` says how much of the indexes a claim may skip.
+// `look` says which part of the indexes the claim may skip.
 export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim, look: Look) {
   const wanted = claim.callIds.length
   const [row] = yield* sql<ClaimRow>`
@@ -175,15 +175,15 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
   const isShort = attempts.length + lost < wanted
   if (isShort) look.over()
   else if (lost === 0) look.reached(reachedBy(claim, row ?? noRow))
-  // There may be others behind the contacts that were passed over, and numbers that were in calls may be free by now. A claim that was short
-  // of contacts may have begun behind some.
+  // There may be others behind the contacts that were skipped, and numbers that were in calls may be free by now. A claim that found too few
+  // contacts may have started behind some.
   const more = attempts.length === wanted || lost > 0 || (owned && isShort && !look.isFromBeginning)
   return { owned, attempts, more, nextDueAt: nextDueAt ?? undefined }
 })
 const noRow: ClaimRow = { attempts: [], lastDueAt: null, lastRow: null, lost: 0, nextDueAt: null, optedOut: 0, owned: false }
 
-// Fresh contacts are claimed once no retry is due. Otherwise the last of several that were due at the same moment may be left: a millisecond
-// earlier, because a number of milliseconds does not name a time of the database exactly.
+// Fresh contacts are only claimed once no retry is due. Otherwise, some of several retries that were due at the same moment may be left: start a
+// millisecond earlier, because the database's times are finer than milliseconds.
 const reachedBy = ({ now }: Claim, { lastDueAt, lastRow }: ClaimRow): Partial<ClaimStart> => {
   if (lastRow !== null) return { dueAt: now, row: lastRow }
   return lastDueAt === null ? {} : { dueAt: lastDueAt - 1 }
@@ -216,7 +216,11 @@ const parkBlocked = (sql: Sql, { campaignId, now }: Claim) => sql`
 export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
 
 /** Defaults, which the agent's template variables and the request's context override unless the names are reserved. */
-const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall): InitialContext => ({
+export const knownOf = ({
+  from,
+  phoneNumber,
+  telephonyConfigurationId
+}: Pick<SingleCall, "from" | "phoneNumber" | "telephonyConfigurationId">): InitialContext => ({
   phone_number: phoneNumber,
   direction: "outbound",
   telephony_configuration_id: telephonyConfigurationId,

@@ -49,7 +49,13 @@ const writtenOffEntry = (sql: Sql) =>
     details: sql.literal("jsonb_build_object('row', row_no)")
   })
 
-/** An end as the statement reads it: what is undefined is NULL there. */
+/** Only if needed: each table that a statement may write costs time, even if it writes nothing there. */
+const writingOff = (sql: Sql) => sql`written_off AS (
+      ${intoCampaignLog(sql)}
+      SELECT organization_id, campaign_id, ${writtenOffEntry(sql)} FROM ended WHERE campaign_id IS NOT NULL AND outcome = 'unknown'
+    ), `
+
+/** An end as the statement reads it: undefined becomes NULL. */
 const toldOf = ({ callId, decided, end }: DecidedEnd) => {
   const { record } = end
   const fate = decided?.fate
@@ -81,7 +87,7 @@ const toldOf = ({ callId, decided, end }: DecidedEnd) => {
 }
 
 // Attempts, runs and contacts are found by arrays, not by joins: the planner does not know how few ends there are, and would read whole tables.
-// The states of attempts are read with their locks: asked for in the update, they would make it look for these few among all that are live.
+// The states of attempts are read when they are locked: as a condition of the update, they would make it search all live attempts for these few.
 // Locks are taken in one order, here and in a claim: first campaigns by id, and then attempts by their numbers.
 export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArray<DecidedEnd>) {
   // Of an attempt that is ended twice, the first end counts.
@@ -97,44 +103,50 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
       SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
       WHERE id = ANY (ARRAY(SELECT campaign_id FROM attempts WHERE id = ANY (${callIds}::uuid[]))) ORDER BY id FOR UPDATE
     ), locked AS MATERIALIZED (
-      SELECT id, state FROM attempts WHERE id = ANY (${callIds}::uuid[]) AND (SELECT count(*) FROM settings) IS NOT NULL
+      SELECT id, state, campaign_id, breaker_epoch, holds_number, awaited_by FROM attempts
+      WHERE id = ANY (${callIds}::uuid[]) AND (SELECT count(*) FROM settings) IS NOT NULL
       ORDER BY phone_number FOR UPDATE
+    ), judged AS MATERIALIZED (
+      SELECT told.*, locked.state IN ('intent', 'sent', 'answered')
+          AND (locked.campaign_id IS NULL OR settings.settings_version = told.settings_version) AS is_open,
+        settings.state = 'running' AND settings.breaker_epoch = locked.breaker_epoch AS is_entry,
+        CASE WHEN settings.settings_version <> told.settings_version THEN jsonb_build_object('settingsVersion', settings.settings_version,
+          'retry', retry_config, 'breakerEnabled', coalesce((circuit_breaker ->> 'enabled')::bool, false)) END AS current
+      FROM told JOIN locked USING (id) LEFT JOIN settings ON settings.id = locked.campaign_id
     ), ended AS (
       UPDATE attempts SET state = 'ended', outcome = told.outcome, hangup_cause = told.cause,
         answered_at = coalesce(attempts.answered_at, to_timestamp(told.answered_at / 1000)),
         endpoint = coalesce(told.endpoint, attempts.endpoint),
         provider_call_id = coalesce(told.provider_call_id, attempts.provider_call_id),
         ended_at = to_timestamp(told.ended_at / 1000), holds_number = holds_number AND told.outcome = 'unknown',
-        breaker_failure = CASE WHEN campaign_id IS NOT NULL AND EXISTS (SELECT 1 FROM settings
-          WHERE settings.id = campaign_id AND settings.state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)
-          THEN told.is_failure END
-      FROM told WHERE attempts.id = ANY (ARRAY(SELECT id FROM locked WHERE state IN ('intent', 'sent', 'answered'))) AND attempts.id = told.id
-        AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM settings
-          WHERE settings.id = campaign_id AND settings.settings_version = told.settings_version))
-      RETURNING attempts.id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by
+        breaker_failure = CASE WHEN told.is_entry THEN told.is_failure END
+      FROM judged AS told WHERE attempts.id = ANY (ARRAY(SELECT id FROM judged WHERE is_open)) AND attempts.id = told.id
+      RETURNING attempts.id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by, told.outcome,
+        told.ended_at, told.fate, told.due_at, told.retry_reason, told.is_failed_call, told.caller_number, told.fetched, told.gathered_context,
+        told.call_tags, told.usage_info, told.logs, told.annotations, told.transcript_key, told.recording_key
     ), recorded AS (
-      UPDATE runs SET is_completed = true, completed_at = to_timestamp(told.ended_at / 1000),
-        gathered_context = told.gathered_context
-          || jsonb_build_object('call_tags', coalesce(runs.gathered_context -> 'call_tags', '[]') || told.call_tags),
-        usage_info = told.usage_info, logs = told.logs,
-        annotations = nullif(coalesce(runs.annotations, '{}') || told.annotations, '{}'),
-        transcript_key = told.transcript_key, recording_key = told.recording_key,
-        initial_context = CASE WHEN told.caller_number IS NULL AND told.fetched IS NULL THEN runs.initial_context
-          ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', told.caller_number)) || runs.initial_context
-            || coalesce(told.fetched, '{}') END
-      FROM ended JOIN told USING (id) WHERE runs.attempt_id = ANY (ARRAY(SELECT id FROM ended)) AND runs.attempt_id = ended.id
+      UPDATE runs SET is_completed = true, completed_at = to_timestamp(ended.ended_at / 1000),
+        gathered_context = ended.gathered_context
+          || jsonb_build_object('call_tags', coalesce(runs.gathered_context -> 'call_tags', '[]') || ended.call_tags),
+        usage_info = ended.usage_info, logs = ended.logs,
+        annotations = nullif(coalesce(runs.annotations, '{}') || ended.annotations, '{}'),
+        transcript_key = ended.transcript_key, recording_key = ended.recording_key,
+        initial_context = CASE WHEN ended.caller_number IS NULL AND ended.fetched IS NULL THEN runs.initial_context
+          ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', ended.caller_number)) || runs.initial_context
+            || coalesce(ended.fetched, '{}') END
+      FROM ended WHERE runs.attempt_id = ANY (ARRAY(SELECT id FROM ended)) AND runs.attempt_id = ended.id
       RETURNING runs.id
     ), talked AS (
       -- The record has what its conversation left behind.
       DELETE FROM conversation_entries WHERE call_id = ANY (ARRAY(SELECT id FROM ended))
     ), settled AS (
-      UPDATE contacts SET state = told.fate, last_outcome = told.outcome,
-        retries_used = retries_used + (told.fate = 'retry_wait')::int, retry_reason = told.retry_reason,
-        due_at = to_timestamp(told.due_at / 1000)
-      FROM ended JOIN told USING (id)
+      UPDATE contacts SET state = ended.fate, last_outcome = ended.outcome,
+        retries_used = retries_used + (ended.fate = 'retry_wait')::int, retry_reason = ended.retry_reason,
+        due_at = to_timestamp(ended.due_at / 1000)
+      FROM ended
       WHERE contacts.campaign_id = ANY (ARRAY(SELECT id FROM settings)) AND contacts.row_no = ANY (ARRAY(SELECT row_no FROM ended))
         AND contacts.campaign_id = ended.campaign_id AND contacts.row_no = ended.row_no AND contacts.state IN ('dialing', 'in_call')
-      RETURNING contacts.campaign_id, told.fate, told.is_failed_call, told.ended_at
+      RETURNING contacts.campaign_id, ended.fate, ended.is_failed_call, ended.ended_at
     ), sums AS (
       SELECT campaign_id, count(*) FILTER (WHERE fate = 'completed') AS completed, count(*) FILTER (WHERE fate = 'failed') AS failed,
         count(*) FILTER (WHERE fate = 'retry_wait') AS waiting, count(*) FILTER (WHERE is_failed_call) AS failed_calls,
@@ -154,19 +166,12 @@ export const finish = Effect.fnUntraced(function* (sql: Sql, given: ReadonlyArra
       RETURNING campaigns.id, campaigns.organization_id, campaigns.state, total_rows, completed_rows, failed_rows, cancelled_rows
     ), logged AS (
       ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM counted c WHERE c.state = 'completed'
-    ), written_off AS (
-      ${intoCampaignLog(sql)}
-      SELECT organization_id, campaign_id, ${writtenOffEntry(sql)}
-      FROM ended JOIN told USING (id) WHERE campaign_id IS NOT NULL AND told.outcome = 'unknown'
-    ), ${freeing(sql, "ended")}
-    SELECT ${freedBy(sql, "ended", callIds)},
-      (SELECT jsonb_agg(jsonb_build_object('callId', told.id, 'found', ended.id IS NOT NULL, 'entry', ended.breaker_failure IS NOT NULL,
+    ), ${ends.some(({ end }) => end.outcome === "unknown") ? writingOff(sql) : sql.literal("")}${freeing(sql, "ended")}
+    SELECT ${freedBy(sql, "ended", sql`SELECT holds_number, awaited_by FROM locked WHERE state IN ('ended', 'void')`)},
+      (SELECT coalesce(jsonb_agg(jsonb_build_object('callId', judged.id, 'found', ended.id IS NOT NULL, 'entry', breaker_failure IS NOT NULL,
           'completed', EXISTS (SELECT 1 FROM counted WHERE counted.id = ended.campaign_id AND counted.state = 'completed'),
-          'current', (SELECT jsonb_build_object('settingsVersion', s.settings_version, 'retry', s.retry_config,
-              'breakerEnabled', coalesce((s.circuit_breaker ->> 'enabled')::bool, false))
-            FROM attempts JOIN settings s ON s.id = attempts.campaign_id
-            WHERE attempts.id = told.id AND s.settings_version <> told.settings_version)))
-        FROM told LEFT JOIN ended USING (id)) AS rows`
+          'current', current)), '[]')
+        FROM judged LEFT JOIN ended USING (id)) AS rows`
   const byCall = new Map(row?.rows.map((one) => [one.callId, one]))
   const finished = given.map(
     (end): Finished => (first.get(end.callId) === end ? finishedOf(byCall.get(end.callId)) : { _tag: "AlreadyOver" })

@@ -74,6 +74,8 @@ export class AttemptStore extends Context.Service<
     readonly releaseNumber: (callId: CallId) => Effect.Effect<boolean>
     /** Attempts that are over but have held their numbers for longer than any doubt lasts; at most a thousand. */
     readonly outlived: Effect.Effect<ReadonlyArray<CallId>>
+    /** Another engine has ended calls: contacts of these campaigns may have come back, and numbers that they wait for may be free. */
+    readonly changedElsewhere: (campaignIds: ReadonlyArray<CampaignId>) => void
     /** Resumes contacts that wait for numbers that no attempt holds, at most a thousand, and returns how many there were. */
     readonly resumeForgotten: Effect.Effect<number>
   }
@@ -84,15 +86,13 @@ export class AttemptStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const wake = yield* WakeWaiting
       const starts = new ClaimStarts()
+      const changed = (campaignIds: ReadonlyArray<CampaignId>) => {
+        starts.forget(campaignIds)
+        wake(campaignIds)
+      }
       /** Wakes the campaigns that wait for the numbers that the statement has released. */
       const waking = <A extends { readonly freed: ReadonlyArray<CampaignId> }, E>(statement: Effect.Effect<A, E>) =>
-        Effect.tap(Effect.orDie(statement), ({ freed }) => {
-          if (freed.length === 0) return Effect.void
-          return Effect.sync(() => {
-            starts.forget(freed)
-            wake(freed)
-          })
-        })
+        Effect.tap(Effect.orDie(statement), ({ freed }) => (freed.length === 0 ? Effect.void : Effect.sync(() => changed(freed))))
       return {
         claim: (claim) =>
           Effect.orDie(Effect.flatMap(SteadyTime.now, (now) => claimContacts(sql, claim, starts.look(claim.campaignId, now, claim.now)))),
@@ -112,6 +112,7 @@ export class AttemptStore extends Context.Service<
             return finished
           }),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
+        changedElsewhere: changed,
         outlived: Effect.orDie(NumberHold.outlived(sql)),
         resumeForgotten: Effect.map(waking(NumberHold.resumeForgotten(sql)), ({ count }) => count),
         live: Effect.orDie(liveAttempts(sql, undefined)),
@@ -130,7 +131,7 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 // Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider. The attempts are locked in the
-// same order as by their ends. The contact's row stays as it is: lists read from the attempt that its call is up.
+// same order as when they end. The contact's row is not changed: lists see from the attempt that its call is up.
 const markAnswered = (sql: Sql, answers: ReadonlyArray<CallAnswer>) => {
   const callIds = answers.map(({ callId }) => callId)
   return sql`
@@ -199,6 +200,9 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
       UPDATE campaign_dials SET executed_count = executed_count - 1, processed_rows = processed_rows - (undone.number = 1)::int
       FROM undone WHERE campaign_dials.campaign_id = undone.campaign_id
     ), ${freeing(sql, "undone")}
-    SELECT EXISTS (SELECT FROM undone) AS undone, (SELECT id FROM ruled) AS returned_to, ${freedBy(sql, "undone", [callId])}`.pipe(
-    Effect.map(([row]) => row ?? { freed: [], returnedTo: null, undone: false })
-  )
+    SELECT EXISTS (SELECT FROM undone) AS undone, (SELECT id FROM ruled) AS returned_to, ${freedBy(
+      sql,
+      "undone",
+      // The statement sees the attempt as it was before it.
+      sql`SELECT holds_number, awaited_by FROM attempts WHERE id = ${callId}::uuid AND state IN ('ended', 'void')`
+    )}`.pipe(Effect.map(([row]) => row ?? { freed: [], returnedTo: null, undone: false }))

@@ -22,8 +22,8 @@ const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
 /** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
 /**
- * What else is known of an answered call: the provider's timestamp of the answer, that it was not before the call was dialed, whether the provider has
- * told who answered, and the transfers.
+ * What else is known of an answered call. `dialedAt`: it was answered no earlier. `answerToldAt`: the provider's timestamp of the answer.
+ * `isJudged`: the provider has reported who answered.
  */
 const Talk = {
   dialedAt: Schema.optionalKey(Schema.Finite),
@@ -36,8 +36,8 @@ const Talk = {
 export const CallState = Schema.TaggedUnion({
   /**
    * `inFlight`: the reply to the request is still awaited. `accepted`: the provider has the call. `doubtful`: it is unknown whether the request
-   * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`. `queue`: what the provider has told of its own queue.
-   * `isWithdrawn`: it is to leave the queue without being dialed.
+   * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`. `queue`: what the provider has reported about its
+   * own queue. `isWithdrawn`: the call must leave the queue without being dialed.
    */
   Dialing: {
     request: Schema.Literals(["inFlight", "accepted", "doubtful"]),
@@ -49,8 +49,8 @@ export const CallState = Schema.TaggedUnion({
   /** `upAt`: when a look found it answered. The answer event may still be on its way. */
   Ringing: { giveUpAt: Schema.Finite, upAt: Schema.optionalKey(Schema.Finite), ...Looks },
   /**
-   * Its end was told, but not its answer although it may have been answered, or not who answered: that may still be on its way. `found`: what the last
-   * look found; a record that is behind still has the call.
+   * Its end was reported, but the report of an answer, or of who answered, may still be on its way. `found`: what the last look found; a record
+   * that lags behind still has the call.
    */
   Held: {
     endedAt: Schema.Finite,
@@ -63,13 +63,13 @@ export const CallState = Schema.TaggedUnion({
   },
   Up: { answeredAt: Schema.Finite, ...Talk },
   /**
-   * Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. Until `graceUntil` no look proves that
-   * the call goes on without audio: the look may have begun before, and the record may be behind.
+   * Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. Until `graceUntil`, no look proves
+   * that the call continues without audio: the look may have begun earlier, and the record may lag behind.
    */
   Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, graceUntil: Schema.Finite, ...Talk, ...Looks },
   /**
-   * The callee is being handed to somebody else. If nothing is told of that until `until`, the audio decides what came of it. `isMuted`: it has
-   * ended, as with most providers. `backAt`: when it came back, which the outcome usually follows.
+   * The callee is being transferred. If no outcome is reported by `until`, the audio decides. `isMuted`: it has ended, as with most providers.
+   * `backAt`: when it came back, which is usually followed by the outcome.
    */
   Transferring: {
     answeredAt: Schema.Finite,
@@ -79,8 +79,8 @@ export const CallState = Schema.TaggedUnion({
     ...Talk
   },
   /**
-   * The callee talks to somebody else, without audio to us. `isAssumed`: that was not told. `isRecovered`: nor can there be an agent any more to whom
-   * the callee could come back, because the process of the call has died.
+   * The callee talks to somebody else, without audio to us. `isAssumed`: that was not reported. `isRecovered`: the call's process has died, so
+   * there is no agent that the callee could come back to.
    */
   Transferred: {
     answeredAt: Schema.Finite,
@@ -90,13 +90,15 @@ export const CallState = Schema.TaggedUnion({
     ...Looks
   },
   /**
-   * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`: its
-   * process, which has died, was still alive then.
+   * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`:
+   * when the call's process, which has died since, was last known to be alive. `isUnheard`: its events go to a process that has died, so only
+   * looks can tell what became of it.
    */
   Closing: {
     request: Schema.Literals(["inFlight", "doubtful", "placed"]),
     cause: HangupCause,
     aliveAt: Schema.optionalKey(Schema.Finite),
+    isUnheard: Schema.optionalKey(Schema.Literal(true)),
     ...IsUndialed,
     ...AnsweredAt,
     ...Talk,
@@ -124,25 +126,25 @@ export const CallEvent = Schema.TaggedUnion({
   Accepted: {},
   /** It waits in the provider's queue. Events may be late: a call that has left the queue never returns to it. */
   Queued: {},
-  /** It waits in no queue. */
+  /** It is not in the provider's queue. */
   Placed: {},
-  /** Its campaign may not dial any more, for whatever reason: if the call is still in the provider's queue, its phone must not ring. */
+  /** Its campaign may no longer dial, for whatever reason: if the call is still in the provider's queue, its phone must not ring. */
   DialingWithdrawn: {},
   Refused: { at: Schema.Finite, reason: RefusalReason },
   /** The outcome of our request is unknown. */
   Doubted: { at: Schema.Finite },
   Rang: {},
   Answered: { at: Schema.Finite, ...ToldAt },
-  /** The provider has told who answered, or that it cannot tell. */
+  /** The provider has reported who answered, or that it cannot tell. */
   Judged: {},
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
   /** Somebody who may be lying says that the call has ended. */
   EndClaimed: {},
   /** The audio has ended. `failed`: it was never set up, or is certainly lost. */
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
-  /** The audio goes on over a new stream. */
+  /** The audio continues over a new stream. */
   MediaBack: { at: Schema.Finite },
-  /** The agent hands the callee to somebody else. Nothing comes of it unless the callee is with the agent. */
+  /** The agent transfers the callee. Ignored unless the callee is with the agent. */
   TransferAsked: { at: Schema.Finite, destination: Destination },
   /** The callee is with the destination of this transfer; if not `answered`, the callee is with the agent. */
   Transferred: { at: Schema.Finite, transfer: Schema.Int, answered: Schema.Boolean },
@@ -165,11 +167,14 @@ export const CallCommand = Schema.TaggedUnion({
   Originate: {},
   AttachVoice: {},
   Hangup: { cause: HangupCause },
-  /** Ask the provider to hand the callee to somebody else: once, whatever comes of the request. */
+  /** Ask the provider to transfer the callee: once, whatever becomes of the request. */
   Transfer: { transfer: Schema.Int, destination: Destination },
   /** Ask the provider for the call's state. */
   Look: {},
-  /** Ask the provider whether the call has ended, several times if need be. Its record then tells the end; a look without a record changes nothing. */
+  /**
+   * Ask the provider whether the call has ended, repeatedly if necessary. Its record then gives the end; a look without a record changes
+   * nothing.
+   */
   CheckEnd: {},
   SetDeadline: { afterMillis: Schema.Finite }
 })
@@ -179,9 +184,9 @@ export interface CallLimits {
   /** How long the callee's phone may ring. The provider then ends the call. */
   readonly ringTimeoutSeconds: number
   readonly maxDurationSeconds: number
-  /** The provider was asked to tell who answers, so an end that comes before is held for it. */
+  /** The provider was asked to detect who answers, so an end that arrives before that result is held. */
   readonly detects?: boolean
-  /** The provider may keep the call in a queue of its own, where it is to wait only for as long as its campaign may dial. */
+  /** The provider may keep the call in its own queue, where it must wait only for as long as its campaign may dial. */
   readonly queues?: boolean
 }
 

@@ -6,7 +6,7 @@
  *        |  |              |                  |'--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
  *        |  |              |                  '--it is handed over--> Transferring --answered--> Transferred --HungUp--> Ended; not--> Up
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
- *        '--Refused--> Void: it was certainly never placed, or was taken out of the provider's queue before its phone rang,
+ *        '--Refused--> Void: it was certainly never placed, or was removed from the provider's queue before its phone rang,
  *                       or the account had no credit for it
  *
  * Any state except Ended and Void may end early. `transition` is the only code that moves a call. Void is final, and so is an end that the
@@ -72,7 +72,7 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
     MediaLost: () => to(call),
     MediaBack: ({ at }) => resumed(call, at, limits),
     TransferAsked: () => to(call),
-    // Told late, or after the end of the audio that it had caused.
+    // Reported late, or after the end of the audio that it caused.
     Transferred: (event) => joined(call, event, limits) ?? to(call),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {

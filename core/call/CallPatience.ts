@@ -1,4 +1,4 @@
-/** How long a call waits for what its provider has yet to say, and how often the engine looks before it believes that there is nothing to come. */
+/** How long a call waits for its provider's reports, and how often the engine looks before it concludes that none will come. */
 
 /** How long after the ring timeout we wait for the provider's report before we look. */
 export const PATIENCE_MILLIS = 30_000
@@ -11,7 +11,7 @@ export const MISSES_TO_BELIEVE_CLOSED = 2
 export const MISSES_TO_BELIEVE_IN_FLIGHT = 6
 /** After ten minutes without an answer to any look, the provider is taken to have lost the call. */
 export const SILENCES_TO_BELIEVE = 60
-/** The same for a call that is being taken out of the provider's queue, which it may leave at any moment. */
+/** How often a call that is being removed from the provider's queue is looked up: it may leave the queue at any moment. */
 export const LOOK_AT_QUEUE_MILLIS = 2000
 /** How long the end of a call that may never have left the provider's queue waits for the record that proves it. */
 export const LONGEST_PROOF_MILLIS = 600_000
@@ -20,8 +20,8 @@ export const HOLD_MILLIS = 5000
 /** The same if the provider has not even answered the look. */
 export const LONGEST_HOLD_MILLIS = 15_000
 /**
- * How long an end waits of which the record tells only the fact: longer than a carrier that could not reach us pauses before it tries again, for it may
- * have tried for the last time but one right before we could be reached.
+ * How long an end waits that the record does not explain: longer than a carrier pauses between attempts to deliver a callback, because its
+ * second-to-last attempt may have failed just before we became reachable.
  */
 export const UNEXPLAINED_MILLIS = 60_000
 /** Carriers close the audio first and report the end some seconds later. */
@@ -29,11 +29,11 @@ export const MEDIA_GRACE_MILLIS = 10_000
 /** When a look no longer finds an answered call, the report of its end should arrive within this time. */
 export const LAST_WORD_MILLIS = 2000
 /**
- * How long after its ring timeout the outcome of a transfer is waited for: the request waits for the account's rate and for its reply, and events are
+ * How long after its ring timeout a transfer's outcome is awaited: the request waits for the account's rate and for its reply, and events arrive
  * seconds late.
  */
 export const TRANSFER_PATIENCE_MILLIS = 60_000
 /** A call that was handed to somebody else has no audio whose end would show that the report of its end was lost. */
 export const LOOK_AT_TRANSFERRED_MILLIS = 60_000
-/** A call that was up under another process may have ended long ago, and then no report of its end will come. */
+/** A call of a process that has died may have ended long ago, and its events may go to nobody: no report of its end will come. */
 export const RECOVERED_LOOK_MILLIS = 1000

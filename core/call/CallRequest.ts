@@ -23,7 +23,7 @@ export class TestNumberMissing extends Schema.TaggedError<TestNumberMissing>()("
 export class RunRefused extends Schema.TaggedError<RunRefused>()("RunRefused", { reason: Schema.Literals(["not_found", "mismatch"]) }) {}
 /** The run already has its call, which may still be up. The record of that call is not overwritten. */
 export class RunCalled extends Schema.TaggedError<RunCalled>()("RunCalled", { isLive: Schema.Boolean }) {}
-/** There is a call with this id, and it is not known yet whether it has been placed. */
+/** A call with this id exists, and it is not known yet whether it has been placed. */
 export class CallUnsettled extends Schema.TaggedError<CallUnsettled>()("CallUnsettled", {}) {}
 
 interface AnyRequest {

@@ -61,12 +61,12 @@ type NotDialed =
 export class Calls extends Context.Service<
   Calls,
   {
-    /** Returns once the provider has accepted the call, or when it is unknown whether it has; for an id that has a call already, at once. */
+    /** Returns once the provider has accepted the call, or when it is unknown whether it has; at once if a call with the id already exists. */
     readonly start: (
       organizationId: OrganizationId,
       call: CallRequest
     ) => Effect.Effect<StartedCall, NotDialed | AgentTriggerNotFound | TriggerNotInVersion>
-    /** The same to try an agent out: its draft runs, if there is one. */
+    /** The same for testing an agent: runs its draft, if there is one. */
     readonly test: (
       organizationId: OrganizationId,
       call: TestCallRequest

@@ -1,17 +1,17 @@
 /**
- * Where the next claim of a campaign begins to look. Contacts that were claimed leave dead entries at the front of the indexes in which claims
- * look. Every claim would read past all of them until a vacuum has removed them: of a million contacts two hundred thousand, and while a dump is
- * made, whatever is claimed meanwhile.
+ * Where a campaign's next claim starts to search. Claimed contacts leave dead entries at the front of the indexes that claims search. Without a
+ * start, every claim would read past all of them until a vacuum removes them: two hundred thousand for a million contacts, and during a dump,
+ * all that were claimed since it began.
  *
- * What is remembered here spares the claim that way. It is no truth: what makes a contact claimable again makes this process forget, a claim
- * that finds too few contacts is followed by one from the beginning, and so is any after `LOOK_BACK_MILLIS`.
+ * These starts are only hints. When a contact becomes claimable again, its campaign's start is forgotten, and a claim from the beginning follows
+ * a claim that finds too few contacts, and in any case after `LOOK_BACK_MILLIS`.
  */
 import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 /** The beginning: no contact lies before these. */
 const first = { row: 0, dueAt: 0 }
-/** A contact that becomes claimable without a word to this process waits no longer than that. */
+/** The longest wait of a contact that becomes claimable without this process being told. */
 const LOOK_BACK_MILLIS = 60_000
 const MOST_CAMPAIGNS = 1000
 
@@ -27,7 +27,7 @@ interface Kept {
   readonly since: SteadyMillis
 }
 
-/** One claim. What it says has no effect if the campaign was forgotten meanwhile. */
+/** One claim. Its reports have no effect if the campaign was forgotten meanwhile. */
 export interface Look {
   readonly start: ClaimStart
   readonly isFromBeginning: boolean

@@ -11,7 +11,7 @@ export class MediaExhausted extends Schema.TaggedError<MediaExhausted>()("MediaE
 /** The call was not placed, for example because the provider refused it or its trunk is down. `reason` is a sentence for the client. */
 export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotPlaced", {
   reason: Schema.String,
-  /** When another try may succeed, if that is known. */
+  /** When another attempt may succeed, if known. */
   retryAfterSeconds: Schema.optionalKey(Schema.Int)
 }) {}
 

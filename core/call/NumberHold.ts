@@ -6,7 +6,7 @@
  * A contact that waits for a number cannot be claimed. The statement that releases the number makes it claimable again.
  */
 import { Context, Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { CallId, CampaignId } from "#core/Id.ts"
 
 type Sql = SqlClient.SqlClient
@@ -36,16 +36,13 @@ export const freeing = (sql: Sql, over: string) => sql`
     )`
 
 /**
- * The column `freed`: the campaigns that were waiting for the numbers that `over` has released, or that calls among `callIds` had held which
- * had ended before this statement: the process that recorded that may have died before it woke them.
+ * The column `freed`: the campaigns that wait for the numbers that `over` has released, or that were held by attempts that had ended before this
+ * statement, because the process that ended them may have died before it woke the campaigns. `former` has their `holds_number` and `awaited_by`.
  */
-export const freedBy = (sql: Sql, over: string, callIds: ReadonlyArray<CallId> = []) =>
-  // The statement sees the attempts as they were before it, so those that it has ended are not over in the second part.
-  sql`(SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]') FROM (
-        SELECT holds_number, awaited_by FROM ${sql(over)}
-        UNION ALL
-        SELECT holds_number, awaited_by FROM attempts WHERE id = ANY (${callIds}::uuid[]) AND state IN ('ended', 'void')
-      ) AS o CROSS JOIN LATERAL unnest(o.awaited_by) AS waiter WHERE NOT o.holds_number) AS freed`
+export const freedBy = (sql: Sql, over: string, former: Statement.Fragment) =>
+  sql`(SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]')
+      FROM (SELECT holds_number, awaited_by FROM ${sql(over)} UNION ALL ${former}) AS o CROSS JOIN LATERAL unnest(o.awaited_by) AS waiter
+      WHERE NOT o.holds_number) AS freed`
 
 interface Released {
   readonly count: number
@@ -61,7 +58,10 @@ export const release = (sql: Sql, callId: CallId) =>
       UPDATE attempts SET holds_number = false WHERE id = ${callId}::uuid AND holds_number AND state IN ('ended', 'void')
       RETURNING phone_number, holds_number, awaited_by
     ), ${freeing(sql, "over")}
-    SELECT (SELECT count(*) FROM over)::int AS count, ${freedBy(sql, "over")}`.pipe(Effect.map(released))
+    SELECT (SELECT count(*) FROM over)::int AS count,
+      (SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]') FROM over CROSS JOIN LATERAL unnest(awaited_by) AS waiter) AS freed`.pipe(
+    Effect.map(released)
+  )
 
 /** Attempts that are over and still hold their numbers, although their requests left so long ago that their calls can no longer appear. */
 export const outlived = (sql: Sql) =>

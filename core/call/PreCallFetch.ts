@@ -1,6 +1,6 @@
 /**
- * The request to the agent owner's server as a call leaves, and what its response adds to the call's context. Pure. The definition may never
- * have been validated, and the response comes from outside: nothing in either is taken for granted.
+ * The request to the agent owner's server when a call is dialed, and what its response adds to the call's context. Pure. The definition may
+ * never have been validated, and the response comes from outside, so neither is trusted.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { startDataOf } from "#core/agent/AgentGraph.ts"
@@ -17,7 +17,7 @@ const textIn = (part: JsonObject, name: string): string => {
   return typeof value === "string" ? value.trim() : ""
 }
 
-/** All calls of the engine are outbound. Without a mode, the older switch decides. */
+/** All of the engine's calls are outbound. Without a mode, the older switch decides. */
 const isWanted = (start: JsonObject): boolean => {
   const mode = textIn(start, "pre_call_fetch_mode")
   return mode === "" ? start["pre_call_fetch_enabled"] === true : mode === "always" || mode === "outbound"

@@ -1,8 +1,11 @@
-/** How long the callee of a call talked: the provider's events say it, and its timestamps say it too if the events were late. */
+/** How long a callee talked, from when we received the provider's events or, if these were late, from its timestamps. */
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { CallLimits } from "./Call.ts"
 
-/** The provider's timestamps may be whole seconds. If they differ more from what we heard, events were late, and the timestamps count. */
+/**
+ * The provider's timestamps may be whole seconds. If they differ by more than this from what we observed, events were late and the timestamps
+ * count.
+ */
 const TIMESTAMP_MILLIS = 2000
 
 export interface Talk {
@@ -14,8 +17,8 @@ export interface Talk {
 }
 
 /**
- * When a call that has ended had been answered: when we heard of it, or, if that disagrees with the provider's timestamps, as long before the end
- * as they say, but not before it was dialed. At the end itself if we heard of it later and there are no timestamps.
+ * When an ended call was answered: when we learned of the answer, or, if the provider's timestamps disagree, as long before the end as they say,
+ * but not before it was dialed. If we learned of it after the end and there are no timestamps, the time of the end.
  */
 export const answeredFor = (
   { answerToldAt, answeredAt, dialedAt = answeredAt }: Talk,
@@ -37,16 +40,16 @@ export const talkOf = ({ answerToldAt, answeredAt, dialedAt, isJudged, transfers
   ...given("transfers", transfers)
 })
 
-/** Only a key that has a value. */
+/** The key, if it has a value; otherwise nothing. */
 export const given = <Key extends string>(key: Key, value: number | undefined): { readonly [K in Key]?: number } =>
   // A computed key is only known as a string.
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: number }
 
-/** Whether the provider is still to tell who answered. A machine that was detected needs no more proof. */
+/** Whether the provider has yet to report who answered. A detected machine needs no more proof. */
 export const isUnjudged = ({ isJudged }: Talk, cause: HangupCause, { detects }: CallLimits): boolean =>
   detects === true && isJudged !== true && cause !== "machine_detected"
 
-/** When an answered call ended, if the timestamps prove that it was no later than `then`. */
+/** When an answered call ended, if the timestamps prove that this was no later than `then`. */
 export const endBefore = (
   then: number | undefined,
   { answerToldAt, answeredAt }: Talk & { readonly answeredAt: number },

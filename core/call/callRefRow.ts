@@ -1,4 +1,4 @@
-/** What the row of an attempt says about where its call is found. */
+/** The part of an attempt's row that identifies its call to the provider. */
 import type { CallId } from "#core/Id.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 
@@ -11,7 +11,7 @@ export interface CallRefRow {
   readonly endpoint: string | null
 }
 
-/** The columns of a `CallRefRow`, for a query in which `attempts` is called `a`. */
+/** The columns of a `CallRefRow`, for a query that aliases `attempts` as `a`. */
 export const callRefColumnsSql = `a.id AS call_id, a.provider_call_id, a.phone_number, a.caller_number, a.endpoint,
   extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at`
 

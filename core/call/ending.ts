@@ -1,4 +1,4 @@
-/** The end of a call's life: we end it, its end is told, and what may still come is waited for. */
+/** The end of a call's life: we end it, its end is reported, and reports that may still arrive are awaited. */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import {
@@ -9,7 +9,7 @@ import {
   MISSES_TO_BELIEVE_IN_FLIGHT,
   SILENCES_TO_BELIEVE
 } from "./CallPatience.ts"
-import { checkEnd, close, endAnswered, endUnanswered, isCancel, lookAgain, lookAtQueue, neverRang, to } from "./steps.ts"
+import { checkEnd, close, endAnswered, endUnanswered, isCancel, lookAgain, lookAtQueue, lookSoon, neverRang, to } from "./steps.ts"
 import { answeredFor, endBefore, given, isUnjudged } from "./Talk.ts"
 
 const { Closing, Ended, Held, Void } = CallState.cases
@@ -65,7 +65,7 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
     },
     Looked: ({ at, presence }) => {
       switch (presence) {
-        // The record is behind, or the call has not ended after all.
+        // The record lags behind, or the call has not ended after all.
         case "queued":
         case "ringing":
           return to(Held.make({ ...call, found: "alive" }), Hangup.make({ cause }))
@@ -124,6 +124,7 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
           return to(Closing.make({ ...call, request: "placed" }), call.isUndialed === true ? lookAtQueue : lookAgain, hangup)
         case "ringing":
         case "up":
+          if (call.isUnheard === true) return seenUnheard(call, presence, at)
           return to(Closing.make({ ...dialed(call), request: "placed" }), lookAgain, hangup)
         case "never_placed":
           if (call.isUndialed === true && call.request !== "inFlight") return neverRang(at)
@@ -140,12 +141,19 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
   })
 }
 
-/** An answered call that is not found has ended. For any other, the request may still be under way, so one look proves nothing. */
+const seenUnheard = (call: typeof Closing.Type, presence: "ringing" | "up", at: number): Step => {
+  const answeredAt = call.answeredAt ?? (presence === "up" ? at : undefined)
+  return to(Closing.make({ ...call, request: "placed", ...given("answeredAt", answeredAt) }), lookSoon, Hangup.make({ cause: call.cause }))
+}
+
+/**
+ * An answered call that is not found has ended. For any other, the request may still be under way, or the report of the end, so one look proves
+ * nothing, unless it was there and no report can come.
+ */
 const closingMissed = (call: typeof Closing.Type, at: number): Step => {
   const enough = call.request === "inFlight" ? MISSES_TO_BELIEVE_IN_FLIGHT : MISSES_TO_BELIEVE_CLOSED
-  return call.answeredAt !== undefined || call.missed + 1 >= enough
-    ? closed(call, at)
-    : to(Closing.make({ ...call, missed: call.missed + 1 }), lookAgain)
+  const isOver = call.answeredAt !== undefined || (call.isUnheard === true && call.request === "placed")
+  return isOver || call.missed + 1 >= enough ? closed(call, at) : to(Closing.make({ ...call, missed: call.missed + 1 }), lookAgain)
 }
 
 /** Without a trace of the call, we cannot claim to have ended it. */

@@ -1,21 +1,19 @@
-/** Where a call is taken up again whose process has ended, by what is known of it. */
+/** The state in which a call resumes after its process has ended, depending on what is known of it. */
 import { CallCommand, type CallLimits, CallState, type Step } from "./Call.ts"
-import { close, lookAgain, notLooked, ringMillis, to } from "./steps.ts"
-import { MISSES_TO_BELIEVE, RECOVERED_LOOK_MILLIS } from "./CallPatience.ts"
+import { close, lookAgain, lookSoon, notLooked, ringMillis, to } from "./steps.ts"
+import { MISSES_TO_BELIEVE } from "./CallPatience.ts"
 import { given } from "./Talk.ts"
 
 const { Closing, Dialing, Muted, Ringing, Transferred } = CallState.cases
-const { Hangup, Look, SetDeadline } = CallCommand.cases
-
-const lookSoon = SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS })
+const { Hangup, Look } = CallCommand.cases
 
 /** Whether the provider has ever shown that a call requested by an earlier process exists. */
 type Trace = "none" | "placed"
 
 /**
  * A call whose request had been sent when the process that dialed it ended. That process's looks are not known, so the first look that does
- * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`. One that
- * waits in the provider's queue is taken out of it: since it was sent, its campaign may have been paused, and its window closed.
+ * not find the call counts as the last. A call that the provider had shown to exist is then over; any other may still appear until `giveUpAt`. A
+ * call in the provider's queue is removed from it: since it was sent, its campaign may have been paused, or its window may have closed.
  */
 export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
   const giveUpAt = sentAt + ringMillis(limits)
@@ -30,8 +28,8 @@ export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): S
 }
 
 /**
- * A call that was answered when the process that carried it ended. Its audio is gone, so it is hung up. If it had ended before `aliveAt`, when that
- * process was certainly still alive, the provider's report counts.
+ * A call that was up when its process ended. Its audio is gone, so it is hung up. If it had ended before `aliveAt`, when that process was
+ * certainly still alive, the provider's report counts.
  */
 export const recoverAnswered = (answeredAt: number, aliveAt: number | undefined): Step =>
   to(
@@ -41,8 +39,8 @@ export const recoverAnswered = (answeredAt: number, aliveAt: number | undefined)
   )
 
 /**
- * The audio of an answered call had ended before its process did: the callee has most likely hung up, and the report was still to come. It may have
- * ended before we heard of the answer.
+ * The audio of an answered call had ended before its process did: most likely, the callee had hung up and the report had not arrived yet. It may
+ * have ended before we learned of the answer.
  */
 export const recoverMuted = (answeredAt: number, endedAt: number): Step => {
   const mutedAt = Math.max(answeredAt, endedAt)
@@ -50,12 +48,19 @@ export const recoverMuted = (answeredAt: number, endedAt: number): Step => {
 }
 
 /**
- * The callee was handed over, and the audio had ended, as it does for that: whoever rang meanwhile may have answered, and two people talk. If it
- * is told that nobody did, the callee has no agent to come back to. If the callee had hung up instead, a look says so.
+ * The callee was being transferred, which ends the audio: the destination may have answered since, and two people may be talking. If the
+ * provider reports that nobody answered, the callee has no agent to come back to. If the callee had hung up instead, a look shows it.
  */
 export const recoverHanded = (answeredAt: number, transfers: number): Step =>
   to(Transferred.make({ answeredAt, isAssumed: true, isRecovered: true, transfers, ...notLooked }), lookSoon)
 
-/** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
-export const recoverElsewhere = (limits: CallLimits, trace: Trace): Step =>
-  close("node_lost", { request: trace === "placed" ? "placed" : "doubtful", ...(limits.queues === true ? { isUndialed: true } : {}) })
+/**
+ * An unanswered call left behind by a node with another name, where nobody would talk to a callee who answers. `isUnheard`: its events do not reach
+ * us. Then it is looked up before it is hung up: whether it existed can only be seen while it does.
+ */
+export const recoverElsewhere = (limits: CallLimits, trace: Trace, isUnheard: boolean): Step => {
+  const request = trace === "placed" ? "placed" : "doubtful"
+  return isUnheard
+    ? to(Closing.make({ cause: "node_lost", isUnheard, request, ...notLooked }), lookAgain, Look.make({}))
+    : close("node_lost", { request, ...(limits.queues === true ? { isUndialed: true } : {}) })
+}

@@ -1,7 +1,14 @@
 /** Steps that several states of a call have in common. */
 import { CallCommand, type CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
-import { HOLD_MILLIS, LAST_WORD_MILLIS, LOOK_AGAIN_MILLIS, LOOK_AT_QUEUE_MILLIS, PATIENCE_MILLIS } from "./CallPatience.ts"
+import {
+  HOLD_MILLIS,
+  LAST_WORD_MILLIS,
+  LOOK_AGAIN_MILLIS,
+  LOOK_AT_QUEUE_MILLIS,
+  PATIENCE_MILLIS,
+  RECOVERED_LOOK_MILLIS
+} from "./CallPatience.ts"
 import { answeredFor, given, isUnjudged, type Talk, talkOf } from "./Talk.ts"
 
 const { Closing, Ended, Held, Muted, Transferred, Transferring, Up, Void } = CallState.cases
@@ -9,6 +16,8 @@ const { CheckEnd, Hangup, Look, SetDeadline } = CallCommand.cases
 
 export const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
 export const lookAgain = SetDeadline.make({ afterMillis: LOOK_AGAIN_MILLIS })
+/** For a call whose events go to a process that has died. */
+export const lookSoon = SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS })
 export const lookAtQueue = SetDeadline.make({ afterMillis: LOOK_AT_QUEUE_MILLIS })
 export const checkEnd = CheckEnd.make({})
 export const notLooked = { missed: 0, silences: 0 }
@@ -18,7 +27,7 @@ type Closable = Talk & Pick<typeof Closing.Type, "request" | "isUndialed">
 export const close = (cause: HangupCause, call: Closable): Step =>
   to(Closing.make({ ...call, cause, ...notLooked }), call.isUndialed === true ? lookAtQueue : lookAgain, Hangup.make({ cause }))
 
-/** Ends for which the provider gives one of these causes may be those of calls that never left its queue. */
+/** With one of these causes, the call may never have left the provider's queue. */
 export const isCancel = (cause: HangupCause): boolean => cause === "originator_cancel" || cause === "ring_timeout"
 
 /** It has been proven that the phone never rang, although the provider had the call. */
@@ -72,7 +81,8 @@ export const asAnswered = (call: Answered, limits: CallLimits) => {
     Refused: unchanged,
     Doubted: unchanged,
     Rang: unchanged,
-    Answered: unchanged,
+    // The audio may have shown the answer before the provider's report of it.
+    Answered: ({ toldAt }: typeof CallEvent.cases.Answered.Type) => to({ ...call, ...given("answerToldAt", call.answerToldAt ?? toldAt) }),
     Judged: () => to({ ...call, isJudged: true }),
     HungUp: (event: typeof CallEvent.cases.HungUp.Type) => endAnswered(call, event, limits),
     EndClaimed: () => to(call, checkEnd),

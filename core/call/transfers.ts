@@ -1,5 +1,5 @@
 /**
- * The part of a call's life in which the callee is handed to somebody else. Most providers end the audio for that, so its end says nothing, and open it
+ * The part of a call's life in which the callee is transferred. Most providers end the audio for that, so its end proves nothing, and open it
  * again if nobody answers. The destination is dialed once, whatever becomes of the request.
  */
 import { MOST_TRANSFERS } from "#core/provider/Transfer.ts"
@@ -17,7 +17,7 @@ import { talkOf } from "./Talk.ts"
 const { Ended, Muted, Transferred, Transferring } = CallState.cases
 const { Look, SetDeadline, Transfer } = CallCommand.cases
 
-/** The callee, who is with the agent, is handed over. Undefined: that has been tried too often. */
+/** Transfers the callee, who is with the agent. Undefined: that has been tried too often. */
 export const handOver = (
   call: Picked,
   { at, destination }: typeof CallEvent.cases.TransferAsked.Type,
@@ -33,7 +33,7 @@ export const handOver = (
 const decideBy = (call: Picked, then: number, at: number, limits: CallLimits) =>
   SetDeadline.make({ afterMillis: Math.max(0, Math.min(then - at, leftMillis(call, at, limits))) })
 
-/** The destination has answered. Undefined: that is told of an earlier transfer, or it is told that it has not. */
+/** The destination has answered. Undefined: the event is about an earlier transfer, or reports that nobody answered. */
 export const joined = (call: Picked, event: typeof CallEvent.cases.Transferred.Type, limits: CallLimits): Step | undefined =>
   // A process that has died may have begun more transfers than this one knows of.
   event.answered && event.transfer >= (call.transfers ?? 1) ? together(call, event.at, limits, { transfers: event.transfer }) : undefined
@@ -68,7 +68,7 @@ export const transferring = (call: typeof Transferring.Type, event: CallEvent, l
       if (leftMillis(call, at, limits) === 0) return tooLong(call)
       const decidedAt = backAt === undefined ? until : Math.min(until, backAt + HOLD_MILLIS)
       if (at < decidedAt) return to(call, decideBy(call, decidedAt, at, limits))
-      // To hang up on two people who talk would be worse than a line that nobody uses, which ends when the callee hangs up.
+      // Hanging up on two people who are talking would be worse than an unused line, which ends when the callee hangs up.
       return isMuted ? together(call, at, limits, { isAssumed: true }) : resumed(call, at, limits)
     },
     Looked: ({ presence }) =>

@@ -1,4 +1,4 @@
-/** The part of a call's life before anything is known of an answer: it is dialed, and its phone rings. */
+/** The part of a call's life before an answer: it is dialed, and its phone rings. */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { HOLD_MILLIS, MISSES_TO_BELIEVE, SILENCES_TO_BELIEVE, UNEXPLAINED_MILLIS } from "./CallPatience.ts"
 import { checkEnd, close, endUnanswered, isCancel, lookAgain, neverRang, notLooked, ringMillis, to } from "./steps.ts"
@@ -40,7 +40,7 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
     Looked: ({ at, presence }) => {
       switch (presence) {
         case "queued":
-          // A record that is behind.
+          // The record lags behind.
           if (call.queue === "left") return found(call, "ringing", at)
           return queued(call, at >= call.giveUpAt ? at + ringMillis(limits) : call.giveUpAt, at)
         case "ringing":
@@ -49,7 +49,7 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
         case "ended":
           return unexplained(call, at, limits)
         case "never_placed":
-          // Its record says that it was taken out of the queue.
+          // Its record says that it was removed from the queue.
           if (call.request !== "inFlight" && mayWait(call, limits)) return neverRang(at)
           // While the request may still be under way, the call's absence proves nothing.
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
@@ -63,13 +63,13 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
 
 const undialed = { isUndialed: true } as const
 
-/** Whether the call may be in the provider's queue, for all that is known. */
+/** Whether the call may be in the provider's queue, as far as is known. */
 const mayWait = ({ queue }: typeof Dialing.Type, { queues }: CallLimits): boolean => queues === true && queue !== "left"
 
 const accepted = (call: typeof Dialing.Type): Step =>
   call.isWithdrawn === true && call.queue === undefined ? to(call, lookAgain, Look.make({})) : to(call)
 
-/** It waits in the provider's queue, and its phone does not ring meanwhile, however long that takes. */
+/** The call waits in the provider's queue, where its phone does not ring, however long that takes. */
 const queued = (call: typeof Dialing.Type, giveUpAt = call.giveUpAt, at?: number): Step => {
   if (call.isWithdrawn === true) return takeOut
   const state = Dialing.make({ ...call, request: "accepted", queue: "waiting", giveUpAt, ...notLooked })
@@ -78,7 +78,7 @@ const queued = (call: typeof Dialing.Type, giveUpAt = call.giveUpAt, at?: number
 
 const takeOut = close("originator_cancel", { request: "placed", ...undialed })
 
-/** Whether it waits is looked up, unless that is known: a phone that rings already goes on ringing. */
+/** Looks up whether the call is queued, unless that is known: a phone that already rings keeps ringing. */
 const withdrawn = (call: typeof Dialing.Type): Step => {
   if (call.queue === "waiting") return takeOut
   const state = Dialing.make({ ...call, isWithdrawn: true })
@@ -124,7 +124,7 @@ export const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: Cal
 
 type Unanswered = typeof Dialing.Type | typeof Ringing.Type
 
-/** If it has ended, its record may not be there yet: looks that do not find it count afresh. */
+/** If the call has ended, its record may not exist yet, so the count of looks that missed it restarts. */
 const claimed = (call: Unanswered): Step => to({ ...call, missed: 0 }, checkEnd)
 
 /** A look has found the call. */
@@ -139,7 +139,7 @@ const found = (call: Unanswered, presence: "ringing" | "up", at: number): Step =
   return to(Ringing.make({ giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: giveUpAt - at }))
 }
 
-/** The record says that it has ended, and not how, which may still be on its way. */
+/** The record says that the call has ended, but not how; a report of that may still be on its way. */
 const unexplained = (call: Unanswered, at: number, limits: CallLimits): Step =>
   upAtOf(call) === undefined
     ? to(

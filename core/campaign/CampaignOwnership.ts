@@ -1,6 +1,6 @@
 /**
- * What the owner of a running campaign reads and writes: the plan it dials by, the stops it decides on, and the breaker. `owner_epoch`
- * fences owners off from each other: taking a campaign over raises it, and claims and stops of the previous owner then change nothing.
+ * What the owner of a running campaign reads and writes: its dial plan, the stops it decides on, and the breaker. `owner_epoch` fences off
+ * previous owners: taking a campaign over raises it, and claims and stops of the previous owner then change nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -87,7 +87,7 @@ export class CampaignOwnership extends Context.Service<
 type Sql = SqlClient.SqlClient
 type Entry = Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
 
-/** Repeats the entry in the engine's own log, because the engine's operator does not look into each campaign. */
+/** Repeats the entry in the engine's own log, because the engine's operator does not look at each campaign. */
 const tell = (campaignId: CampaignId, { details, event, level, message }: Entry) => {
   const detail = details?.["detail"]
   return logs[level](message, { campaignId, event, ...(detail === undefined ? {} : { detail }) })

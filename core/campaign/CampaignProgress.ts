@@ -54,7 +54,7 @@ export const progressOf = (campaign: {
     completed: completedRows,
     failed: failedRows,
     cancelled: cancelledRows,
-    // A failed campaign dials nobody any more.
+    // A failed campaign no longer dials anybody.
     pending: campaign.state === "failed" ? 0 : totalRows - processedRows - cancelledRows,
     processed: processedRows,
     completionPercentage: done

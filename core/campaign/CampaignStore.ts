@@ -111,7 +111,7 @@ export interface CampaignSelection {
   readonly offset: number
 }
 
-/** Finds the page before joining anything to it: in the order of an index, one state at a time, and reads no further than the page goes. */
+/** Finds the page before joining anything to it: in index order, one state at a time, without reading past the page's end. */
 export const list = (sql: Sql, organizationId: OrganizationId, { after, limit, name, offset, states }: CampaignSelection) => {
   const selected = (state: Statement.Fragment) => sql`
     SELECT id, created_at FROM campaigns

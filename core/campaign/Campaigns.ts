@@ -85,7 +85,7 @@ export class Campaigns extends Context.Service<
     readonly get: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, CampaignNotFound>
     /**
      * Changes a draft or a paused campaign; with `Compatibility` also a running one, except for its rate. Returns once no request can leave
-     * under the earlier settings. Fails if that is unconfirmed; the settings are changed all the same, and a repeated request confirms it.
+     * under the earlier settings. Fails if that is unconfirmed; the settings are changed anyway, and a repeated request confirms it.
      */
     readonly update: (
       organizationId: OrganizationId,

@@ -25,7 +25,7 @@ export interface CapacityView {
   readonly mediaLimit: number | undefined
   /** Slots that the campaign holds. */
   readonly held: number
-  /** Of these, slots of calls that may or may not have been placed. */
+  /** How many of these slots belong to calls that may or may not have been placed. */
   readonly inDoubt: number
 }
 
@@ -40,7 +40,7 @@ export const capacityNotes = (
   if (mediaLimit !== undefined) {
     return isDue(watch.mediaAt) ? [[...notes, Stops.waitingForMedia(mediaLimit)], { ...told, mediaAt: now }] : [notes, told]
   }
-  // A campaign with calls up has its share of the capacity.
+  // A campaign with calls up is getting a share of the capacity.
   if (held > inDoubt || !isDue(watch.slotsAt)) return [notes, told]
   return [[...notes, inDoubt === 0 ? Stops.waitingForCapacity : Stops.waitingForDoubts(inDoubt)], { ...told, slotsAt: now }]
 }

@@ -27,13 +27,13 @@ export const lateMillis = 10
 /** Most contacts that one turn claims. */
 export const claimLimit = 50
 
-/** After a provider has refused a call because there were too many, calls take so many times as long, and again so after the next refusal. */
+/** Each time a provider refuses a call because there were too many, the spacing of calls grows by this factor. */
 const slowing = 1.1
 const slowest = 2
-/** How much of that each call takes back that leaves: at 20 calls per second, nothing is left of one refusal after 100 seconds. */
+/** How much of that each call that leaves takes back: at 20 calls per second, one refusal is forgotten after 100 seconds. */
 const recovery = 0.00005
 
-/** How long an account that is not called any more is remembered as slow. */
+/** How long an account that is no longer used is remembered as slow. */
 const slownessMillis = 300_000
 
 const windowMillis = 1000 + marginMillis
@@ -61,7 +61,7 @@ export class Pace {
   #left: Array<Departed> = []
   /** When the next moment would be if none before it had been late. Never ahead of the moments that are taken. */
   #due = Number.POSITIVE_INFINITY
-  /** How many times as long calls take as the rate allows. */
+  /** The factor by which calls are further apart than the rate requires. */
   #stretch = 1
   #slowedAt = Number.NEGATIVE_INFINITY
 
@@ -84,11 +84,23 @@ export class Pace {
 
   #apart(from: number, apart: number): number {
     let at = Math.max(from, this.opensAt())
-    for (const taken of this.#taken) {
-      if (taken.at >= at + apart - roundingMillis) break
-      if (taken.at > at - apart + roundingMillis) at = taken.at + apart
+    for (let place = this.#firstAfter(at - apart + roundingMillis); place < this.#taken.length; place++) {
+      const taken = this.#taken[place]?.at ?? at
+      if (taken >= at + apart - roundingMillis) break
+      if (taken > at - apart + roundingMillis) at = taken + apart
     }
     return at
+  }
+
+  /** The place of the first moment taken that is later than this. */
+  #firstAfter(at: number): number {
+    let [low, high] = [0, this.#taken.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#taken[middle]?.at ?? at) > at) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 
   /** `free`: the moment that this pace alone would have given. A delay caused by another rate is not caught up with. */
@@ -118,13 +130,26 @@ export class Pace {
   }
 
   leave(departed: Departed): void {
-    this.#left.push(departed)
+    this.#note(departed)
     this.#stretch = Math.max(1, this.#stretch - recovery)
   }
 
+  /** The call has left earlier than it might have. */
+  moved(departed: Departed): void {
+    const at = this.#left.indexOf(departed)
+    if (at < 0) return
+    this.#left.splice(at, 1)
+    this.#note(departed)
+  }
+
+  #note(departed: Departed): void {
+    const after = this.#left.findLastIndex(({ at }) => at <= departed.at)
+    this.#left.splice(after + 1, 0, departed)
+  }
+
   /**
-   * The provider has refused a call because there were too many: it counts otherwise than we do, or the network brings calls closer together. Refusals
-   * of the same second count once.
+   * The provider has refused a call because there were too many: it counts differently, or the network brings calls closer together. Refusals
+   * within the same second count once.
    */
   slowDown(now: number): void {
     if (now < this.#slowedAt + windowMillis) return

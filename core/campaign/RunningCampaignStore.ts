@@ -9,6 +9,10 @@ export interface RunningCampaign {
   readonly ready: boolean
 }
 
+/** Campaigns of all organizations that an owner must watch: those that run, and those that the engine is to resume. */
+export const toBeOwned = (sql: SqlClient.SqlClient) => sql<Pick<RunningCampaign, "dialEpoch" | "id">>`
+  SELECT id, dial_epoch FROM campaigns WHERE state = 'running' OR (state = 'paused' AND resume_tries IS NOT NULL) ORDER BY id`
+
 /** The running campaigns of all organizations, except those that were started less than `settling` (an interval) ago. */
 export const running = (sql: SqlClient.SqlClient, settling: string) => sql<RunningCampaign>`
   SELECT c.id, c.dial_epoch, c.owner_epoch,

@@ -30,7 +30,7 @@ export interface TrunkView {
 export interface TrunkWatch {
   /** Since when the campaign has waited for the connection. */
   readonly downSince: SteadyMillis | undefined
-  /** The trouble as it stood when the campaign began to wait for its end. */
+  /** The trouble as it was when the campaign began to wait for its end. */
   readonly met: { readonly since: SteadyMillis; readonly at: SteadyMillis; readonly failures: number } | undefined
   /** The log has an entry for the trouble, and none yet for its end. */
   readonly isTold: boolean

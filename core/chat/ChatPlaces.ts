@@ -1,4 +1,4 @@
-/** Which text chats this engine is changing at the moment, and for how many messages each organization waits for its models. */
+/** Which text chats this engine is currently changing, and for how many messages each organization is waiting for its models. */
 import { Effect } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import { TooManyChatMessages } from "./TextChat.ts"
@@ -12,7 +12,7 @@ export class ChatPlaces {
   readonly #busy = new Set<string>()
   readonly #messages = new Map<OrganizationId, number>()
 
-  /** A message that is answered takes one of the organization's places until it is. */
+  /** A message takes one of the organization's places until it is answered. */
   answering<A, E, R>(organizationId: OrganizationId, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooManyChatMessages, R> {
     return Effect.suspend((): Effect.Effect<A, E | TooManyChatMessages, R> => {
       const taken = this.#messages.get(organizationId) ?? 0

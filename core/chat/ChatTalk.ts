@@ -1,4 +1,4 @@
-/** Port: carries a conversation on from one message of a text chat to the next. */
+/** Port: continues a conversation from one message of a text chat to the next. */
 import { Context, type Effect } from "effect"
 import type { ConversationEvent, ConversationPlan, ConversationState } from "#core/agent/conversation/ConversationState.ts"
 import type { OrganizationId } from "#core/Id.ts"

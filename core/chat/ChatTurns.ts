@@ -1,4 +1,4 @@
-/** The turns of a text chat: those that count, and what they come to in the record of the run. Pure. */
+/** The turns of a text chat: which of them count, and their result in the run's record. Pure. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { FeedbackEvent, RunLogs } from "#core/run/RunRecord.ts"
 import type { ChatEvent, ChatTurn, ChatUsage, PlacedTurn } from "./TextChat.ts"
@@ -7,7 +7,7 @@ import type { ChatEvent, ChatTurn, ChatUsage, PlacedTurn } from "./TextChat.ts"
 export const keptTurns = (turns: ReadonlyArray<PlacedTurn>): ReadonlyArray<PlacedTurn> =>
   turns.filter(({ discardedAt }) => discardedAt === null)
 
-/** Up to the one that the next message goes on from. */
+/** Up to the turn that the next message continues from. */
 export const currentTurns = (turns: ReadonlyArray<PlacedTurn>, cursorTurnId: string | null): ReadonlyArray<PlacedTurn> => {
   const kept = keptTurns(turns)
   const at = cursorTurnId === null ? -1 : kept.findIndex(({ turn }) => turn.id === cursorTurnId)
@@ -86,7 +86,7 @@ const summed = (before: JsonObject, more: Readonly<Record<string, number>>): Jso
   ...Object.fromEntries(Object.entries(more).map(([name, count]) => [name, Number(before[name] ?? 0) + count]))
 })
 
-/** What was used for turns that were taken back was used all the same. A chat is no call: it has no duration. */
+/** Includes the usage of turns that were taken back. A chat is not a call, so it has no duration. */
 export const usedMore = (before: JsonObject | null, more: ChatUsage): JsonObject => {
   const llm = isObject(before?.["llm"]) ? before["llm"] : {}
   const added = Object.entries(more).map(([name, tokens]) => [name, summed(isObject(llm[name]) ? llm[name] : {}, { ...tokens })])

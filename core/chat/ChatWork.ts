@@ -30,11 +30,11 @@ export interface ChatWork {
 
 export interface NewTextChat {
   readonly agentId: AgentId
-  /** Undefined: one is made up. */
+  /** Undefined: a name is generated. */
   readonly name: string | undefined
   readonly initialContext: JsonObject
   readonly annotations: JsonObject
-  /** Of a request that may be repeated. */
+  /** Identifies a request that may be repeated. */
   readonly requestId: string | undefined
 }
 

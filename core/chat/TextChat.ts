@@ -1,6 +1,6 @@
 /**
- * A text chat: somebody tries an agent out in writing, and can take turns back. It runs one version of the agent to its end, the draft if there
- * was one when it began. Nobody is called, no webhook is sent, and no number opts out.
+ * A text chat: somebody tests an agent in writing, and can take turns back. It runs one version of the agent to its end: the draft, if there was
+ * one when it began. Nobody is called, no webhook is sent, and no number opts out.
  */
 import { Schema } from "effect"
 import type { StoredState } from "#core/agent/conversation/StoredState.ts"
@@ -46,7 +46,7 @@ export interface PlacedTurn {
   readonly turn: ChatTurn
   /** ISO 8601; null for a turn that has not been taken back. */
   readonly discardedAt: string | null
-  /** The turn after which the chat went on instead of it. */
+  /** The turn from which the chat continued instead. */
   readonly rewoundFrom: string | null
 }
 
@@ -71,7 +71,7 @@ export interface TextChat {
   readonly expiresAt: Date | null
   /** All turns in the order in which they were made. */
   readonly turns: ReadonlyArray<PlacedTurn>
-  /** After the turn that the next message goes on from; null once the turns have been deleted. */
+  /** After the turn that the next message continues from; null once the turns have been deleted. */
   readonly state: StoredState | null
 }
 

@@ -15,7 +15,7 @@ export interface ChatOf {
   readonly runId: RunId
 }
 
-/** The place of the turn that the next message goes on from, in a statement that calls the chat `c`. */
+/** The place of the turn that the next message continues from, in a statement that aliases the chat as `c`. */
 const currentPlace = (sql: Sql) => sql`(
   SELECT max(l.place) FROM text_chat_turns l
   WHERE l.run_id = c.run_id AND l.discarded_at IS NULL AND (c.cursor_turn_id IS NULL OR l.turn ->> 'id' = c.cursor_turn_id))`
@@ -130,7 +130,7 @@ export const record = (sql: Sql, organizationId: OrganizationId, runId: RunId, {
     usage_info = ${storableJson(usage)}::text::jsonb
   WHERE organization_id = ${organizationId} AND id = ${runId}`
 
-/** The chat is over, and so is its run. States are large, and nothing goes on from them any more. */
+/** The chat is over, and so is its run. States are large and no longer needed, so they are deleted. */
 export const complete = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, runId: RunId, at: number) {
   yield* sql`
     UPDATE text_chat_turns t SET state = NULL FROM text_chats c

@@ -1,7 +1,7 @@
 /**
- * Trying agents out in writing. A message is answered from the state after the turn before it, and its turn is stored with the new state in one
- * transaction, under the revision that it was read with: two messages at once cannot both count, and a process that dies in between leaves the
- * chat as it was.
+ * Testing agents in writing. A message is answered from the state after the previous turn, and its turn is stored with the new state in one
+ * transaction, under the revision that was read: of two messages at once only one can count, and a process that dies in between leaves the chat
+ * unchanged.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -46,7 +46,7 @@ export class TextChats extends Context.Service<
       chat: ChatOf,
       message: NewMessage
     ) => Effect.Effect<TextChat, NotChanged | TextChatFull | ChatAnswerFailed | QuotaFull | TooManyChatMessages>
-    /** The next message goes on after this turn; null: after the last one. Until then another rewind changes that. */
+    /** The next message continues after this turn; null: after the last one. Until then, another rewind can change that. */
     readonly rewind: (
       chat: ChatOf,
       to: Expected & { readonly turnId: string | null }

@@ -1,4 +1,4 @@
-/** Text chats that end otherwise than by their agent: by the tester, or because nobody writes any more. */
+/** Text chats that are not ended by their agent, but by the tester, or because nobody writes any more. */
 import { Effect } from "effect"
 import { type ConversationEvent, type ConversationState, fresh } from "#core/agent/conversation/ConversationState.ts"
 import { gatheredOf } from "#core/agent/conversation/Gathered.ts"
@@ -73,7 +73,7 @@ export const expire = Effect.fnUntraced(function* (work: ChatWork, of: ChatOf, c
   return yield* concluded(work, of, chat, { state: endedAtOnce(plan, state, givenUp, at), usage: {}, at })
 })
 
-/** One that cannot be ended does not keep the others from it, and is tried again the next time. */
+/** A chat that cannot be ended does not hold up the others, and is tried again the next time. */
 export const expireAll = (work: ChatWork): Effect.Effect<void> =>
   Effect.gen(function* () {
     const now = yield* nowMillis

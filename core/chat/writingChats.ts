@@ -1,4 +1,4 @@
-/** Text chats as they go on: begun, written to, and taken back. */
+/** Text chats in progress: starting them, writing to them, and taking turns back. */
 import { Effect } from "effect"
 import { AgentNotFound } from "#core/agent/Agent.ts"
 import { fresh } from "#core/agent/conversation/ConversationState.ts"
@@ -36,7 +36,7 @@ import type { ChatOf } from "./TextChatStore.ts"
 
 const iso = (millis: number): string => new Date(millis).toISOString()
 
-/** What the tester brings wins over the agent's template variables; only the engine writes reserved names. */
+/** The tester's values override the agent's template variables; only the engine writes reserved names. */
 const contextOf = (variables: JsonObject, given: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries({ ...variables, ...given }).filter(([name]) => !reservedNames.includes(name)))
 

@@ -10,8 +10,8 @@
  *
  * The statements that record attempts make these moves; the journey tests check that there are no others.
  *
- * `in_call` is what lists show: the row says `dialing` until the end is recorded, and the live attempt says that it is `answered`. So an answer
- * writes one row instead of two. Rows that engines of earlier releases have written say `in_call` themselves.
+ * `in_call` is what lists show: the row says `dialing` until the end is recorded, and the live attempt says `answered`. So an answer writes one
+ * row instead of two. Rows written by earlier releases may say `in_call` themselves.
  */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
@@ -38,11 +38,11 @@ export interface Contact {
   readonly retriesUsed: number
   /** Outcome of the last call that ended. */
   readonly lastOutcome: Outcome | undefined
-  /** Why it is not dialed, or not dialed again, although its campaign would have. */
+  /** Why the contact is not dialed, or not dialed again, although its campaign would otherwise dial it. */
   readonly stopReason: "opted_out" | undefined
   /** When a retry falls due. */
   readonly dueAt: Date | undefined
-  /** Whether a person has said that the contact was reached; undefined if nobody has said anything. */
+  /** Whether the contact was reached, according to a person. Undefined if nobody has said. */
   readonly reached: boolean | undefined
   /** The newest call. */
   readonly run: { readonly id: RunId; readonly agentId: AgentId } | undefined

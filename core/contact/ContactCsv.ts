@@ -49,7 +49,7 @@ export interface ContactRow {
   readonly rowNumber: number
   /** E.164, or an extension. */
   readonly phoneNumber: string
-  /** Every column but the greeting's, under its header as written and in lower case; `phone_number` is normalized. */
+  /** All columns except the greeting's, by their header as written and in lower case. `phone_number` is normalized. */
   readonly context: Readonly<Record<string, string>>
   readonly greetingOverride: GreetingOverride | undefined
 }
@@ -65,9 +65,9 @@ export interface CsvSummary {
 }
 
 interface CsvReader {
-  /** Takes the next record. Undefined if the row is blank or skipped, or if the file is already refused: then the rest is only counted. */
+  /** Takes the next record. Undefined if the row is blank or skipped, or if the file has already been refused: the rest is then only counted. */
   row(cells: ReadonlyArray<string>): ContactRow | undefined
-  /** To be called after the last record. A refusal here also revokes every row that was returned before. */
+  /** Must be called after the last record. A refusal here also revokes every row that was returned before. */
   end(): Result.Result<CsvSummary, CsvRefused>
 }
 
@@ -80,7 +80,7 @@ export interface CsvOptions {
   readonly extensions?: Extensions
 }
 
-/** Judges the header. Faults that need the rows are reported by `end`. */
+/** Checks the header. Faults that depend on the rows are reported by `end`. */
 export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): Result.Result<CsvReader, CsvRefused> => {
   const columns = header.map((cell) => cell.trim())
   const message = headerFault(columns)
@@ -113,7 +113,7 @@ export const normalizePhone = (cell: string): string | undefined => {
   return isDialable(phone) ? phone : undefined
 }
 
-/** Compared unchanged: removing the point from `1000.0` would call somebody else. */
+/** Extensions are compared as written: removing the point from `1000.0` would call somebody else. */
 const extensionIn = (cell: string, extensions: Extensions): string | undefined => {
   const phone = cell.trim().replace(/^'/, "")
   return extensions.has(phone) ? phone : undefined
@@ -123,7 +123,7 @@ const extensionIn = (cell: string, extensions: Extensions): string | undefined =
 const isScientific = (cell: string): boolean => /^\s*'?\+?\d+([.,]\d+)?[eE]\+?\d+\s*$/.test(cell)
 const hasTrunkPrefix = (cell: string): boolean => /^\s*'?00[1-9]/.test(cell)
 
-/** Faulty rows: the first thousand, and their total. */
+/** The first thousand faulty rows, and their total. */
 class RowList {
   readonly rows: Array<number> = []
   count = 0
@@ -215,7 +215,7 @@ const makePlan = (columns: ReadonlyArray<string>): Plan => {
   }
 }
 
-/** `ignored`: the greeting is incomplete, or its type does not exist. */
+/** `ignored` means that the greeting is incomplete, or that its type does not exist. */
 const readGreeting = (plan: Plan["greeting"], cells: ReadonlyArray<string>): GreetingOverride | "ignored" | undefined => {
   const type = (cells[plan.type] ?? "").trim().toLowerCase()
   const text = cells[plan.text] ?? ""

@@ -8,7 +8,7 @@ import { begin, type ContactRow, type CsvRefused, maxRows } from "./ContactCsv.t
 import * as store from "./ContactStore.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<string>>
-/** The reader does not count such records either. */
+/** Blank records do not count for the reader either. */
 const isBlank = (cells: ReadonlyArray<string>): boolean => cells.length <= 1 && (cells[0] ?? "") === ""
 
 export const importContacts = Effect.fnUntraced(function* (
@@ -39,7 +39,7 @@ export const importContacts = Effect.fnUntraced(function* (
 const orRefused = <A>(result: Result.Result<A, CsvRefused>): Effect.Effect<A, SourceRefused> =>
   Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(new SourceRefused({ reason: result.failure.message }))
 
-/** Which names a template can use of these contacts. All contacts of a list have the same names. */
+/** Collects the names that templates can use with these contacts. All contacts of a list have the same names. */
 class VariablesSeen {
   private filled: ReadonlyArray<string> | undefined
   private readonly empty = new Set<string>()

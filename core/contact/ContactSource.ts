@@ -23,7 +23,10 @@ export interface SourceRecords {
   readonly isPlausible: (e164: string) => boolean
 }
 
-/** The template names that a campaign's contacts bring; kept with the campaign, to check later versions of its agent against. */
+/**
+ * The template names that a campaign's contacts provide. They are stored with the campaign, so that later versions of its agent can be
+ * checked.
+ */
 export interface SourceVariables {
   readonly names: ReadonlyArray<string>
   /** Names that are empty in at least one contact. */

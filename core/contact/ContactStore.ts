@@ -38,11 +38,11 @@ const contactOf = ({ agentId, runId, ...row }: ListedRow): Contact => ({
   run: runId === null || agentId === null ? undefined : { id: runId, agentId }
 })
 
-/** What an outsider sees of a contact's state; `newest` is its newest attempt. */
+/** A contact's state as clients see it; `newest` is its newest attempt. */
 const shownState = (sql: SqlClient.SqlClient) =>
   sql.literal("CASE WHEN c.state = 'dialing' AND newest.attempt_state = 'answered' THEN 'in_call' ELSE c.state END")
 
-/** Contacts whose calls are under way are found by these calls, which are few, however many contacts there are. */
+/** Contacts with live calls are found through these calls, which are few, however many contacts there are. */
 const isShownAs = (sql: SqlClient.SqlClient, id: CampaignId, state: ContactState) =>
   state === "dialing" || state === "in_call"
     ? sql`c.state IN ('dialing', 'in_call') AND c.row_no = ANY (ARRAY(

@@ -1,6 +1,6 @@
 /**
- * A number that has opted out: the organization does not dial it any more, neither in campaigns nor in single calls. Other organizations do.
- * Opt-outs are kept until somebody of the organization removes them; no retention period applies, because the promise has none.
+ * A number that has opted out: the organization no longer dials it, neither in campaigns nor in single calls. Other organizations still may.
+ * Opt-outs are kept until somebody in the organization removes them; no retention period applies, because the promise has none.
  */
 import { Schema } from "effect"
 import type { OrganizationId, RunId } from "#core/Id.ts"

@@ -7,7 +7,7 @@ import type { OptOut, OptOutId, OptOutSelection, OptOutSource } from "./OptOut.t
 
 type Sql = SqlClient.SqlClient
 
-/** How many due retries, and how many fresh contacts, are looked through at once. */
+/** How many due retries, and how many fresh contacts, are examined at once. */
 const REACH = 200
 /** How many of the lines the campaign's log names. */
 const LOGGED_ROWS = 100

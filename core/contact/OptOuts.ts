@@ -9,13 +9,13 @@ import { RecentOptOuts } from "./RecentOptOuts.ts"
 export class OptOuts extends Context.Service<
   OptOuts,
   {
-    /** Returns how many of the numbers are new; each of these gets an event. Numbers that have opted out before stay as they are. */
+    /** Returns how many of the numbers are new; each of these gets an event. Numbers that had already opted out stay as they are. */
     readonly add: (
       organizationId: OrganizationId,
       phoneNumbers: ReadonlyArray<string>,
       said: { readonly source: OptOutSource; readonly runId: RunId | undefined }
     ) => Effect.Effect<number>
-    /** In the order of the numbers. */
+    /** Sorted by number. */
     readonly list: (organizationId: OrganizationId, selection: OptOutSelection) => Effect.Effect<ReadonlyArray<OptOut>>
     /** The number may be dialed again. Contacts that were ended because of the opt-out stay ended. */
     readonly remove: (organizationId: OrganizationId, id: OptOutId) => Effect.Effect<void, OptOutNotFound>
@@ -26,15 +26,15 @@ export class OptOuts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const recent = yield* RecentOptOuts
-      // One at a time, so that the memory hears of an addition and a removal of the same number in the order of their commits.
+      // One at a time, so that an addition and a removal of the same number reach the memory in the order of their commits.
       const one = Semaphore.makeUnsafe(1)
-      // Once it may have been committed, the memory must hear of it.
+      // Once a write may have been committed, it must also reach the memory.
       const inOrder = <A, E>(write: Effect.Effect<A, E>) => one.withPermit(Effect.uninterruptible(write))
       return OptOuts.of({
         add: Effect.fn("OptOuts.add")((organizationId, phoneNumbers, said) =>
           store.add(sql, organizationId, phoneNumbers, said).pipe(
             Effect.orDie,
-            // The known ones as well: the one who added them may not have lived to tell the memory.
+            // Known numbers as well: the process that added them may have died before it updated the memory.
             Effect.tap(() => Effect.sync(() => recent.add(organizationId, phoneNumbers))),
             inOrder
           )

@@ -1,12 +1,12 @@
 /**
- * The numbers that have opted out lately, in the memory of the engine that dials. A claim finds opt-outs in the database; what was claimed
- * before such a row was written is stopped by this, in the same step that would send its request.
+ * The numbers that have opted out recently, in the memory of the engine that dials. Claims check opt-outs in the database; this stops contacts
+ * that were claimed before such a row was written, in the same step that would send their request.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import { nowOf } from "#core/SteadyTime.ts"
 
-/** Longer than any claimed call waits until its request leaves. */
+/** Longer than any claimed call waits before its request leaves. */
 const REMEMBERED_MILLIS = 3_600_000
 
 export class RecentOptOuts extends Context.Service<
@@ -15,14 +15,14 @@ export class RecentOptOuts extends Context.Service<
     readonly add: (organizationId: OrganizationId, phoneNumbers: ReadonlyArray<string>) => void
     readonly remove: (organizationId: OrganizationId, phoneNumber: string) => void
     readonly has: (organizationId: OrganizationId, phoneNumber: string) => boolean
-    /** All of them, by organization. */
+    /** All remembered numbers, by organization. */
     readonly all: () => ReadonlyMap<OrganizationId, ReadonlyArray<string>>
   }
 >()("core/contact/RecentOptOuts") {
   static readonly layer = Layer.effect(
     RecentOptOuts,
     Effect.map(Clock.Clock, (clock) => {
-      /** When each was added, the earliest first. */
+      /** When each number was added, earliest first. */
       const addedAt = new Map<string, { readonly at: number; readonly organizationId: OrganizationId; readonly phoneNumber: string }>()
       const keyOf = (organizationId: OrganizationId, phoneNumber: string) => `${organizationId} ${phoneNumber}`
       const forget = (now: number): void => {

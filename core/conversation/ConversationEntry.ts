@@ -1,4 +1,4 @@
-/** What is told of a conversation for its run while it lasts, and the entries that are kept of it: appended, in order, and never changed. */
+/** The reports about a conversation in progress, and the entries that are stored of it for its run: appended in order, and never changed. */
 import type { ConversationFact } from "#core/agent/conversation/ConversationFact.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelUsage } from "#core/model/LanguageModel.ts"
@@ -33,7 +33,7 @@ export type CallFact =
   /** The callee has pressed one key. */
   | { readonly _tag: "Pressed"; readonly digit: string; readonly at: number }
   | ({ readonly _tag: "Waited"; readonly stage: LatencyStage; readonly millis: number; readonly at: number } & Service)
-  /** All that the service has been used for by now in this call: later ones replace earlier ones. */
+  /** All usage of the service so far in this call: later entries replace earlier ones. */
   | ({ readonly _tag: "Used" } & Service &
       (
         | { readonly kind: "llm"; readonly tokens: ModelUsage }

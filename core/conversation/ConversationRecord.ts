@@ -1,6 +1,6 @@
 /**
- * The record of one conversation: turns what is told of it into entries for its run. Pure but for its own memory, which does not grow with the
- * call. Without a transcript nothing that was said is in any entry, and neither is what tools were given or have answered; what was gathered is.
+ * The record of one conversation: turns reports about it into entries for its run. Pure except for its own memory, which does not grow with the
+ * call. Without a transcript, no entry contains anything that was said, nor the arguments and results of tools; gathered values are included.
  */
 import type { ConversationNote } from "#core/agent/conversation/ConversationState.ts"
 import { withKey } from "#core/call/Dtmf.ts"
@@ -33,7 +33,7 @@ const troubles = {
 
 const tagsIn = ({ call_tags: tags }: JsonObject): ReadonlyArray<unknown> => (Array.isArray(tags) ? tags : [])
 
-/** What is known as soon as an opt-out is heard. The conversation says the same when it next says what it has gathered. */
+/** What is known as soon as an opt-out is heard. The conversation reports the same with its next gathered values. */
 export const withOptOut = (gathered: JsonObject): JsonObject => ({
   ...gathered,
   call_disposition: "user_disqualified",
@@ -57,7 +57,7 @@ export class ConversationRecord {
     this.#options = options
   }
 
-  /** In order. Returns what is to be kept of it. */
+  /** Must be called in order. Returns the entries to store. */
   take(fact: CallFact): Entries {
     switch (fact._tag) {
       case "Noted":

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CallId, OrganizationId } from "#core/Id.ts"
+import type { AgentDefinitionId, CallId, OrganizationId, RunId } from "#core/Id.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { ConversationEntry } from "./ConversationEntry.ts"
 
 type Sql = SqlClient.SqlClient
@@ -52,3 +53,8 @@ export const forget = (sql: Sql) =>
         AND NOT EXISTS (SELECT FROM attempts a WHERE a.id = e.call_id AND a.state IN ('intent', 'sent', 'answered'))
       LIMIT ${forgottenAtOnce}::int)
     RETURNING 1`.pipe(Effect.map((rows) => rows.length))
+
+/** What the conversation of a run follows: its agent's version, and what was known before the call. Undefined: the run has been deleted. */
+export const runOf = (sql: Sql, id: RunId) =>
+  sql<{ readonly agentDefinitionId: AgentDefinitionId; readonly initialContext: JsonObject }>`
+    SELECT agent_definition_id, initial_context FROM runs WHERE id = ${id}`.pipe(Effect.map(([run]) => run))

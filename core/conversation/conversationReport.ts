@@ -1,10 +1,10 @@
-/** What a conversation comes to in its run, from the entries that were kept of it, whoever wrote them. */
+/** The result of a conversation in its run, from its stored entries, whichever process wrote them. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { type ConversationEntry, type ConversationUsage, latencyStages } from "./ConversationEntry.ts"
 import type { Annotations, FeedbackEvent, LatencySummary } from "#core/run/RunRecord.ts"
 
 export interface ConversationReport {
-  /** By time. */
+  /** Sorted by time. */
   readonly events: ReadonlyArray<FeedbackEvent>
   readonly gathered: JsonObject
   readonly usage: ConversationUsage
@@ -27,7 +27,7 @@ export const conversationReport = (entries: ReadonlyArray<ConversationEntry>): C
   }
 }
 
-/** In the order of the entries where times are equal: what was cut short is told after what cut it. */
+/** Keeps the order of entries with equal times: what was cut short is reported after what cut it. */
 export const byTime = (events: ReadonlyArray<FeedbackEvent>): ReadonlyArray<FeedbackEvent> =>
   events.toSorted((one, other) => (one.timestamp < other.timestamp ? -1 : one.timestamp > other.timestamp ? 1 : 0))
 

@@ -1,4 +1,4 @@
-/** IP networks in the notation of people, and the part of an address that identifies a client to limits. */
+/** IP networks in their usual notation, and the part of an address by which limits identify a client. */
 import { canonicalAddress, familyOf } from "./IpAddress.ts"
 
 export interface Network {

@@ -1,12 +1,12 @@
 /**
- * Events: what happened to the campaigns, runs and contacts of an organization. The database writes an event in the transaction of the change itself, so
- * there is no change without its event and no event without its change. Events are kept for seven days; a follower that was away for longer
- * gets a notice.
+ * Events: what happened to the campaigns, runs and contacts of an organization. The database writes an event in the transaction of the change
+ * itself, so that there is no change without its event and no event without its change. Events are kept for seven days; a follower that was away
+ * for longer gets a notice.
  */
 import { Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 
-/** A position in the one order of all events. Once an event is visible, so is every event with a lower id. */
+/** A position in the order of all events. Once an event is visible, so is every event with a lower id. */
 export const EventId = Schema.Int.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 /** The position before the first event. No event has this id. */
@@ -24,7 +24,7 @@ export const eventTypes = [
   "campaign.redialed",
   "run.answered",
   "run.completed",
-  /** The organization does not call a number any more, because the callee has said so in a call, or a client through the API. */
+  /** The organization no longer calls a number, because the callee asked for that in a call, or a client did through the API. */
   "contact.opted_out",
   /** The callee and the agent have agreed on a time for another call. */
   "contact.callback_agreed",
@@ -33,7 +33,7 @@ export const eventTypes = [
   /** Requested to test a webhook endpoint. No other endpoint gets it. */
   "webhook.test"
 ] as const
-/** A notice for a follower that resumes at an id that never existed, or after which events have been deleted: some may be missing here. */
+/** A notice for a follower that resumes after events that have been deleted, or at an id that never existed: some events may be missing here. */
 export const gapType = "events.gap"
 export type EventType = (typeof eventTypes)[number] | typeof gapType
 

@@ -1,6 +1,6 @@
 /**
- * What an organization lets be kept of its calls at all. Asked for each call as it is dialed, so answers are remembered for a while; a change on
- * this node holds at once.
+ * Whether an organization keeps recordings and transcripts of its calls at all. This is asked for each call as it is dialed, so the answers are
+ * cached; a change on this node takes effect at once.
  */
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { acrossTenants } from "#core/organization/CurrentTenant.ts"
 import * as SteadyCache from "#core/SteadyCache.ts"
 import * as store from "./RetentionStore.ts"
 
-/** How long after a change another node still calls by the setting before it. */
+/** How long other nodes may keep using the old setting after a change. */
 const REMEMBERED = Duration.seconds(10)
 const MOST_REMEMBERED = 10_000
 
@@ -22,7 +22,7 @@ export class CallKeeping extends Context.Service<
   CallKeeping,
   {
     readonly of: (organizationId: OrganizationId) => Effect.Effect<Keeping>
-    /** The setting of some organization has changed. */
+    /** Must be run when the setting of any organization has changed. */
     readonly changed: Effect.Effect<void>
   }
 >()("core/file/CallKeeping") {

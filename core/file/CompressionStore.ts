@@ -18,13 +18,13 @@ export interface Compression {
   readonly recordingKey: string | null
 }
 
-/** The next marked recordings after that key, of calls whose record is complete. */
+/** The next marked recordings after `after`, if the record of their call is complete. */
 export const due = (sql: Sql, after: string) => sql<Compression>`
   SELECT f.key, f.organization_id, r.id AS run_id, r.recording_key
   FROM stored_files f JOIN runs r ON r.id = substring(f.key FROM '/([0-9]+)-')::int AND r.organization_id = f.organization_id
   WHERE f.to_compress AND f.key > ${after} AND r.is_completed ORDER BY f.key LIMIT ${atOnce}`
 
-/** Points the run to the compressed file. False: the run no longer names the WAV. */
+/** Makes the run refer to the compressed file. Returns false if the run no longer refers to the WAV. */
 export const publish = (sql: Sql, { key, organizationId, runId }: Compression, bytes: number) => {
   const compressed = compressedKey(key)
   return sql<{ readonly id: RunId }>`
@@ -42,6 +42,6 @@ export const publish = (sql: Sql, { key, organizationId, runId }: Compression, b
 export const settle = (sql: Sql, { key, organizationId }: Compression) =>
   sql`DELETE FROM stored_files WHERE key = ${key} AND organization_id = ${organizationId}`
 
-/** Gives up compressing: the WAV stays. */
+/** Gives up compressing, so that the WAV stays. */
 export const giveUp = (sql: Sql, { key, organizationId }: Compression) =>
   sql`UPDATE stored_files SET to_compress = false WHERE key = ${key} AND organization_id = ${organizationId}`

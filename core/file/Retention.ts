@@ -1,15 +1,15 @@
-/** Whether, how long, and in which format, an organization keeps the recordings and transcripts of its calls. */
+/** Whether, for how long and in which format an organization keeps the recordings and transcripts of its calls. */
 import { Schema } from "effect"
 import type { RecordingFormat } from "./RecordingFormat.ts"
 
 export interface Retention {
-  /** Null: forever. */
+  /** Null keeps them forever. */
   readonly recordingsDays: number | null
   readonly transcriptsDays: number | null
-  /** Whether calls that begin from now on are recorded, and whether what is said in them is written down. */
+  /** Whether calls that start from now on are recorded, and whether their transcripts are kept. */
   readonly keepsRecordings: boolean
   readonly keepsTranscripts: boolean
-  /** Applies to calls that have not ended yet. Null: the operator's default. */
+  /** Applies to calls that have not ended yet. Null selects the operator's default. */
   readonly recordingFormat: RecordingFormat | null
 }
 

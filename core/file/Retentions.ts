@@ -1,4 +1,4 @@
-/** Whether, how long and in which format an organization keeps recordings and transcripts, and their deletion on request. The run itself stays. */
+/** Whether, for how long and in which format an organization keeps recordings and transcripts, and their deletion on request. Runs stay. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
@@ -29,7 +29,7 @@ export class Retentions extends Context.Service<
       const keeping = yield* CallKeeping
       return Retentions.of({
         get: Effect.fn("Retentions.get")((id) => Effect.orDie(store.find(sql, id))),
-        // Calls hear of it even if whoever has changed it is gone.
+        // The cache is cleared even if the client that made the change is gone.
         set: Effect.fn("Retentions.set")((id, changes) =>
           Effect.uninterruptible(Effect.andThen(Effect.orDie(store.put(sql, id, changes)), keeping.changed)).pipe(
             Effect.andThen(Effect.orDie(store.find(sql, id)))

@@ -57,7 +57,7 @@ export class FairTurns<User> {
     return this.queued
   }
 
-  /** Does the work in a place. Dies with `TooManyAtOnce` or `TooBusy` if there is none to be had. */
+  /** Does the work in a place. Dies with `TooManyAtOnce` or `TooBusy` if no place is available. */
   readonly take = <A, E, R>(user: User, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(this.entered(user, restore), () => {

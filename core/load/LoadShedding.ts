@@ -57,7 +57,7 @@ export class LoadShedding {
     return this.uses.size
   }
 
-  /** To be called every `LOOK_MILLIS` by a timer of the thread itself: how late it comes is what is measured. */
+  /** Must be called every `LOOK_MILLIS` by a timer on the thread itself: what it measures is how late this call comes. */
   look(now: SteadyMillis): void {
     const passed = Math.max(1, now - (this.lookedAt ?? now - LOOK_MILLIS))
     this.lookedAt = now

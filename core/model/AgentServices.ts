@@ -1,4 +1,4 @@
-/** The services that an agent speaks with, as its organization and its version choose them. Found when a call or a text chat is planned. */
+/** The services that an agent speaks with, chosen by its organization and its version. They are looked up when a call or text chat is planned. */
 import { Context, Effect, Layer } from "effect"
 import { EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
@@ -15,9 +15,9 @@ import type { SpeechToText } from "./SpeechToText.ts"
 
 export interface ChosenServices {
   readonly model: OpenLanguageModel
-  /** Undefined: the agent cannot hear, so it says its greeting and collects the keys. */
+  /** Undefined if there is no model: the agent then hears nothing, says its greeting and collects the keys that are pressed. */
   readonly hearing: SpeechToText | undefined
-  /** What callees may be expected to say in a node, as a grammar for recognizers that need one; see `RecognizerHints`. */
+  /** What callees are likely to say at a node, as a grammar for recognizers that need one; see `RecognizerHints`. */
   readonly expected?: ((node: ModelNode) => string) | undefined
   readonly endOfTurn: OpenEndOfTurn
   readonly voice: ChosenVoice
@@ -28,7 +28,7 @@ export interface ChosenServices {
 export class AgentServices extends Context.Service<
   AgentServices,
   {
-    /** `configurations`: of the agent's version. What cannot be used fails only when it is opened. */
+    /** Takes the configurations of the agent's version. A service that cannot be used fails only when it is opened. */
     readonly chosenFor: (organizationId: OrganizationId, configurations: JsonObject) => Effect.Effect<ChosenServices>
   }
 >()("core/model/AgentServices") {
@@ -44,7 +44,7 @@ export class AgentServices extends Context.Service<
           const host: ServiceHost = { egress: yield* policy.trunksOf(organizationId) }
           return {
             model: modelOf(registry, choice.llm, host),
-            // Without a model, there is nobody who would answer.
+            // Without a model, nobody would answer the callee.
             hearing: choice.llm["provider"] === none ? undefined : recognizerOf(registry, choice.stt, host),
             expected: registry.find("llm", nameOf(choice.llm))?.expected,
             endOfTurn: endOfTurnOf(registry, choice.end_of_turn, host),

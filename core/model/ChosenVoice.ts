@@ -10,13 +10,16 @@ import { mute } from "./TextToSpeechProvider.ts"
 
 export interface ChosenVoice {
   readonly speech: TextToSpeech
-  /** Whose it is, and all of its settings, secrets included: what is made with other settings, or by another organization's service, has another key. */
+  /** Identifies the organization, its service and all settings, secrets included. Speech is never shared between voices with different keys. */
   readonly key: string
 }
 
 const missing = new ModelError({ reason: "refused", isRetryable: false, message: "This engine has no tts provider" })
 
-/** A voice that was stored and does not exist any more is replaced by the usual one: a voice is no reason not to speak. */
+/**
+ * A configured voice that is unknown or no longer valid is replaced by the default: the agent should rather speak with another voice than not
+ * at all.
+ */
 export const voiceOf = (
   registry: ServiceRegistry["Service"],
   organizationId: OrganizationId,

@@ -1,19 +1,22 @@
-/** `embedded` in an agent's configurations: what its author tells the embedded model beyond prompts. It may have been stored before it was validated: what is malformed is left out. */
+/**
+ * `embedded` in an agent's configurations: what its author tells the embedded model beyond prompts. It may have been stored before validation
+ * existed, so malformed parts are ignored.
+ */
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 interface EmbeddedEdge {
-  /** Answers that lead along the edge; empty: they follow from its label and condition. */
+  /** Answers that lead along the edge. If empty, they are derived from its label and condition. */
   readonly phrases: ReadonlyArray<string>
-  /** The key for the edge; undefined: its place among the edges. */
+  /** The key for the edge. Undefined: the edge's position among the edges. */
   readonly dtmf: string | undefined
-  /** Whether the callee has to confirm it; undefined: if it looks irreversible. */
+  /** Whether the callee must confirm the choice. Undefined: only if it looks irreversible. */
   readonly confirm: boolean | undefined
 }
 
 interface EmbeddedDialogue {
   readonly sayAt: (nodeId: string) => string | undefined
   readonly edge: (edgeId: string) => EmbeddedEdge
-  /** The edge for answers that are not understood for the third time. */
+  /** The edge to take when an answer is not understood for the third time. */
   readonly fallbackEdge: string | undefined
   /** What a call screening service is told. */
   readonly introduction: string | undefined

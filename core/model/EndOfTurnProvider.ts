@@ -1,4 +1,4 @@
-/** A provider of end-of-turn models, as it is registered. */
+/** The contract that a provider of end-of-turn models is registered with. */
 import { Effect, type Scope } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
@@ -11,7 +11,7 @@ import { defineService, type ServiceDefinition, type ServiceHost, type ServicePr
 export type OpenEndOfTurn = Effect.Effect<EndOfTurn, ModelError, Scope.Scope>
 
 export interface EndOfTurnProvider extends ServiceProvider<"end_of_turn"> {
-  /** The configuration as it is stored. */
+  /** Takes the configuration as it is stored. */
   readonly open: (config: JsonObject, host: ServiceHost) => OpenEndOfTurn
 }
 
@@ -19,7 +19,7 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
   readonly open: (config: ConfigOf<Fields>, host: ServiceHost) => OpenEndOfTurn
 }
 
-/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+/** Derives the type of `config` from the fields. A configuration that does not fit them is refused when the model is opened. */
 export const defineEndOfTurn = <const Fields extends CredentialFields>(definition: Definition<Fields>): EndOfTurnProvider => ({
   ...defineService(definition),
   open: (given, host) => serviceOf(definition, given, (config) => definition.open(config, host), Effect.fail)

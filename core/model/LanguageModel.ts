@@ -1,6 +1,6 @@
 /**
- * The contract of language models, hosted and embedded: a conversation so far and the tools on offer in, text and tool calls out, piece by
- * piece. The embedded model answers from the node and its edges, which others know from the prompt and the tools only.
+ * The contract of language models, hosted and embedded: the conversation so far and the available tools in, text and tool calls out, piece by
+ * piece. The embedded model answers from the node and its edges, which others only know through the prompt and the tools.
  */
 import { type Effect, Schema, type Scope, type Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -13,7 +13,7 @@ export type ModelMessage =
   | { readonly _tag: "ToolResult"; readonly callId: string; readonly name: string; readonly result: JsonObject }
 
 export interface ModelToolCall {
-  /** Unique within the conversation; made up by the adapter where the service sends none. */
+  /** Unique within the conversation. The adapter generates it if the service sends none. */
   readonly id: string
   readonly name: string
   readonly arguments: JsonObject
@@ -26,7 +26,7 @@ export interface ModelTool {
   readonly parameters: JsonObject
 }
 
-/** The node that the conversation is in, for models that do not read prompts. */
+/** The node that the conversation is at, for models that do not read prompts. */
 export interface ModelNode {
   readonly id: string
   readonly type: "startCall" | "agentNode" | "endCall"
@@ -42,7 +42,7 @@ export interface ModelNode {
     readonly leadsTo: "agentNode" | "endCall"
   }>
   readonly variables: ReadonlyArray<ExtractedVariable>
-  /** How many answers in a row this node has not understood. */
+  /** How many answers in a row were not understood at this node. */
   readonly misunderstood: number
   /** `embedded` of the agent's configurations, as stored; see `EmbeddedDialogue.ts`. */
   readonly embedded: JsonObject
@@ -72,12 +72,12 @@ export type ModelPurpose = "turn" | "extract" | "check_in" | "farewell" | "intro
 export type ModelPart =
   /** Never whitespace only, never reasoning: everything in it may be spoken. */
   | { readonly _tag: "Text"; readonly text: string }
-  /** Complete, with its arguments parsed; arguments that are no JSON object are a `ModelError`. */
+  /** Complete, with parsed arguments. Arguments that are not a JSON object are a `ModelError`. */
   | { readonly _tag: "ToolCall"; readonly call: ModelToolCall }
-  /** Last. */
+  /** Always the last part. */
   | { readonly _tag: "Finished"; readonly why: "stop" | "length" | "tool_calls" | "filtered"; readonly usage: ModelUsage }
 
-/** Tokens; zero where the service does not tell. */
+/** Tokens; zero if the service does not report them. */
 export interface ModelUsage {
   readonly promptTokens: number
   readonly completionTokens: number
@@ -90,15 +90,15 @@ export class ModelError extends Schema.TaggedError<ModelError>()("ModelError", {
   reason: Schema.Literals(["auth", "credit", "rate_limited", "refused", "unreachable", "broken", "timeout"]),
   /** Whether the same request may succeed if it is sent again. */
   isRetryable: Schema.Boolean,
-  /** The service's words, without secrets and without anything from the conversation. */
+  /** The service's own message, without secrets and without anything from the conversation. */
   message: Schema.String
 }) {}
 
 export interface LanguageModel {
-  /** `provider` and `model` in the usage of a run. */
+  /** `provider` and `model` as in the usage of a run. */
   readonly provider: string
   readonly model: string
-  /** It answers at once, at no cost, and the same to the same request: so it may be asked for what nobody may ever want to hear. */
+  /** The model answers at once, free of charge and deterministically, so that answers can be requested before it is known that they are needed. */
   readonly isInstant?: true
   /** Interrupting the stream ends the request at the service. */
   readonly answer: (request: ModelRequest) => Stream.Stream<ModelPart, ModelError>

@@ -1,6 +1,6 @@
 /**
- * The speech and language services that an organization has configured, as its clients sent them. A service that was stored earlier need not exist in
- * the engine any more, and its key need not be valid. They are stored in a ModelDocument.
+ * The speech and language services that an organization has configured, as its clients sent them. The engine may no longer have a service that was
+ * stored earlier, and the key may no longer be valid. They are stored in a `ModelDocument`.
  */
 import { Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -9,14 +9,14 @@ import { type ServiceKind, serviceKinds } from "./VoiceServices.ts"
 
 /** Includes the secrets. */
 export type ModelConfiguration = { readonly [Kind in ServiceKind]: JsonObject | null } & {
-  /** One model listens and speaks: `realtime` replaces `stt` and `tts`. */
+  /** Whether a single model listens and speaks: `realtime` then replaces `stt` and `tts`. */
   readonly isRealtime: boolean
 }
 
 /** Omitted fields stay unchanged; `{}` removes a service. */
 export type ModelChanges = { readonly [Kind in ServiceKind]?: JsonObject | undefined } & { readonly isRealtime?: boolean | undefined }
 
-/** A client sent a mask that stands for no stored secret, or for another provider's. */
+/** A client sent a mask for which no secret is stored, or only another provider's. */
 export class ModelSecretMasked extends Schema.TaggedError<ModelSecretMasked>()("ModelSecretMasked", {
   kind: Schema.String,
   name: Schema.String
@@ -24,7 +24,7 @@ export class ModelSecretMasked extends Schema.TaggedError<ModelSecretMasked>()("
 
 const ModelProblem = Schema.Struct({ kind: Schema.Literals(serviceKinds), message: Schema.String })
 type ModelProblem = typeof ModelProblem.Type
-/** Services are configured that this engine does not have. */
+/** The configuration names services that this engine does not have. */
 export class ModelsMissing extends Schema.TaggedError<ModelsMissing>()("ModelsMissing", { problems: Schema.Array(ModelProblem) }) {}
 
 export const noModels: ModelConfiguration = { llm: null, tts: null, stt: null, embeddings: null, realtime: null, isRealtime: false }
@@ -48,7 +48,7 @@ export const changed = (before: ModelConfiguration, changes: ModelChanges): Mode
   }
 }
 
-/** A secret that is omitted or sent as its mask stays unchanged, unless the provider changed: the new one must not get it. */
+/** An omitted or masked secret stays unchanged, unless the provider has changed, because the new one must not get it. */
 export const withSecrets = (sent: JsonObject, stored: JsonObject): JsonObject => {
   if (isAnothers(sent, stored)) return sent
   const kept = Object.entries(stored).filter(([name]) => isSecret(name) && !isNamed(Object.hasOwn(sent, name) ? sent[name] : undefined))
@@ -68,7 +68,7 @@ export const faultOf = (configuration: ModelConfiguration): ModelSecretMasked | 
 export const kindsInUse = ({ isRealtime }: ModelConfiguration): ReadonlyArray<ServiceKind> =>
   isRealtime ? ["llm", "realtime", "embeddings"] : ["llm", "tts", "stt", "embeddings"]
 
-/** The configured services that cannot be used here, as `problemWith` finds. None has to be configured: the engine has some of its own. */
+/** The configured services that cannot be used here, as `problemWith` finds. Services may be missing: the engine has some of its own. */
 export const problemsOf = (
   configuration: ModelConfiguration,
   problemWith: (kind: ServiceKind, service: JsonObject) => string | undefined

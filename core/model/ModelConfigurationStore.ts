@@ -14,7 +14,7 @@ export const find = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId) {
   return row === undefined ? undefined : openedJson(yield* Sealer, placeOf(id), row.configuration)
 })
 
-/** Nobody else changes the configuration or the organization's preferences before the transaction ends. */
+/** Until the transaction ends, nobody else can change the configuration or the organization's preferences. */
 export const lock = (sql: Sql, id: OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`
 
 export const put = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, configuration: ModelDocument) {

@@ -31,9 +31,9 @@ import { ServiceRegistry } from "./ServiceRegistry.ts"
 import type { Preferences } from "#core/organization/Organization.ts"
 import * as settings from "#core/organization/OrganizationSettingsStore.ts"
 
-/** The preferences are those of OrganizationSettings: a change there shows here. */
+/** Includes the preferences of `OrganizationSettings`, which can be changed there as well. */
 export interface UserConfiguration {
-  /** Undefined: nothing is configured. */
+  /** Undefined if nothing is configured. */
   readonly document: ModelDocument | undefined
   /** The services in the document. */
   readonly models: ModelConfiguration
@@ -59,7 +59,7 @@ export class ModelConfigurations extends Context.Service<
       id: OrganizationId,
       document: ModelDocument
     ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelDocumentRefused>
-    /** Fails when a configured service cannot be used in this engine. Keys are not tried. */
+    /** Fails if a configured service cannot be used in this engine. Does not test the keys. */
     readonly check: (id: OrganizationId) => Effect.Effect<void, ModelsMissing>
   }
 >()("core/model/ModelConfigurations") {
@@ -73,7 +73,7 @@ export class ModelConfigurations extends Context.Service<
       const policy = yield* EgressPolicy
       const { changed } = yield* OrganizationModels
       const rulesFor = (id: OrganizationId) => Effect.map(policy.trunksOf(id), (egress): ServiceRules => ({ egress, registry }))
-      // Calls must learn of a change also if its client has left, or if it is not known whether it was made.
+      // Calls must learn of a change even if its client has left, or if it is unknown whether the change was committed.
       const changing = <A, E>(id: OrganizationId, change: Effect.Effect<A, E, Sealer>) =>
         Effect.uninterruptible(Effect.ensuring(sealing(change), changed(id)))
       return ModelConfigurations.of({

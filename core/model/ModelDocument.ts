@@ -12,13 +12,13 @@ import { type ModelConfiguration, noModels, withSecrets } from "./ModelConfigura
 
 type Services<Kind extends ServiceKind> = { readonly [One in Kind]: JsonObject | null }
 
-/** Includes the secrets. Services that only the other mode uses are kept for it. */
+/** Includes the secrets. Services of the unused mode are kept. */
 export type ModelDocument = {
   readonly version: 2
   readonly mode: "dograh" | "byok"
-  /** The models that the existing product hosts: one key, voice, speed and language for all of them. */
+  /** The models that the existing product hosts, with one key, voice, speed and language for all of them. */
   readonly dograh: JsonObject | null
-  /** Services that each have a key of their own. */
+  /** Services that each have their own key. */
   readonly byok: {
     readonly mode: "pipeline" | "realtime"
     readonly pipeline: Services<"llm" | "tts" | "stt" | "embeddings"> | null
@@ -66,7 +66,7 @@ const hosted = ({ api_key, language, speed, voice }: JsonObject): Services<"llm"
   }
 }
 
-/** The document with these services, which `servicesOf` then returns. */
+/** Changes the document so that `servicesOf` returns these services. */
 export const withServices = (document: ModelDocument | undefined, services: ModelConfiguration): ModelDocument | undefined => {
   if (Equal.equals(services, servicesOf(document))) return document
   const { embeddings, isRealtime, llm, realtime, stt, tts } = services
@@ -90,7 +90,7 @@ export const withServices = (document: ModelDocument | undefined, services: Mode
 const unlessEmpty = <Section extends object>(section: Section): Section | null =>
   Object.values(section).every((service) => service === null) ? null : section
 
-/** What a client sent, with omitted or masked secrets taken from the stored document where the provider is the same. */
+/** What a client sent, with omitted or masked secrets filled in from the stored document if the provider is the same. */
 export const withStoredSecrets = (sent: ModelDocument, before: ModelDocument | undefined): ModelDocument => {
   const known = servicesOf(before)
   const service = (kind: ServiceKind, given: JsonObject | null, stored: JsonObject | null | undefined): JsonObject | null =>
@@ -126,7 +126,7 @@ const missingFrom = ({ byok, dograh, mode }: ModelDocument): ReadonlyArray<Place
   return Object.entries(section).flatMap(([kind, service]) => (service === null && kind !== "embeddings" ? [[...at, kind]] : []))
 }
 
-/** Whether clients that read only documents can use it: one that was written service by service may be incomplete. */
+/** Whether clients that read only documents can use it: a document that was written service by service may be incomplete. */
 export const isComplete = (document: ModelDocument): boolean => missingFrom(document).length === 0
 
 /** Says why a document that a client sent cannot be stored. */

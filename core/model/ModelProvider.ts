@@ -1,4 +1,4 @@
-/** A provider of language models, as it is registered. */
+/** The contract that a provider of language models is registered with. */
 import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
@@ -7,9 +7,9 @@ import { defineService, readConfig, type ServiceDefinition, type ServiceHost, ty
 import type { RegisteredKind } from "./VoiceServices.ts"
 
 export interface LanguageModelProvider extends ServiceProvider<"llm"> {
-  /** The configuration as it is stored: with missing fields, and with members that are no fields. */
+  /** Takes the configuration as it is stored: fields may be missing, and there may be members that are not fields. */
   readonly open: (config: JsonObject, host: ServiceHost) => OpenLanguageModel
-  /** See `ChosenServices`. Undefined where the model takes any words. */
+  /** See `ChosenServices`. Undefined if the model accepts any words. */
   readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
@@ -18,7 +18,7 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
   readonly expected?: ((node: ModelNode) => string) | undefined
 }
 
-/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+/** Derives the type of `config` from the fields. A configuration that does not fit them is refused when the model is opened. */
 export const defineLanguageModel = <const Fields extends CredentialFields>(definition: Definition<Fields>): LanguageModelProvider => ({
   ...defineService(definition),
   expected: definition.expected,
@@ -27,15 +27,15 @@ export const defineLanguageModel = <const Fields extends CredentialFields>(defin
 
 const misconfigured = (field: string) =>
   new ModelError({ reason: "refused", isRetryable: false, message: `${field} is missing or not what it must be` })
-/** What it threw may say anything, secrets included: only its kind is told. */
+/** An exception may contain anything, secrets included, so only its kind is reported. */
 const faulty = (thrown: unknown) => {
   const kind = thrown instanceof Error ? thrown.name : typeof thrown
   return new ModelError({ reason: "broken", isRetryable: false, message: `its package has a fault: it threw a ${kind} when it was set up` })
 }
 
 /**
- * What a definition makes of a stored configuration. `instead`: a service that fails, of a configuration that does not fit the fields, and of a package
- * that throws: a call must not fail for it before it is made.
+ * The service for a stored configuration. If the configuration does not fit the fields, or the package throws, the result is a service from
+ * `instead`, which fails when it is used: this must not prevent the call from being placed.
  */
 export const serviceOf = <Kind extends RegisteredKind, Fields extends CredentialFields, A>(
   definition: ServiceDefinition<Kind, Fields>,

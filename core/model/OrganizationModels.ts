@@ -1,4 +1,4 @@
-/** The services that organizations have configured, as calls use them: remembered until they change, so that a call costs no statement for them. */
+/** The services that organizations have configured, cached for calls until they change, so that a call needs no query for them. */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -13,11 +13,11 @@ export class OrganizationModels extends Context.Service<
   OrganizationModels,
   {
     readonly get: (id: OrganizationId) => Effect.Effect<ModelConfiguration>
-    /** To be called after each change has been committed, or may have been. */
+    /** Must be run after each change has been committed, or may have been. */
     readonly changed: (id: OrganizationId) => Effect.Effect<void>
   }
 >()("core/model/OrganizationModels") {
-  /** One instance in a process: who changes the services must tell it. */
+  // A single instance per process, because it must be told of every change.
   static readonly layer = Layer.effect(
     OrganizationModels,
     Effect.gen(function* () {

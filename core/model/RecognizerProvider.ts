@@ -1,4 +1,4 @@
-/** A provider of recognizers, as it is registered. */
+/** The contract that a provider of recognizers is registered with. */
 import { Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
@@ -8,7 +8,7 @@ import { defineService, type ServiceDefinition, type ServiceHost, type ServicePr
 import type { SpeechToText } from "./SpeechToText.ts"
 
 export interface RecognizerProvider extends ServiceProvider<"stt"> {
-  /** The configuration as it is stored. A recognizer that cannot be used fails when it is opened. */
+  /** Takes the configuration as it is stored. A recognizer that cannot be used fails when it is opened. */
   readonly recognizer: (config: JsonObject, host: ServiceHost) => SpeechToText
 }
 
@@ -16,7 +16,7 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
   readonly recognizer: (config: ConfigOf<Fields>, host: ServiceHost) => SpeechToText
 }
 
-/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+/** Derives the type of `config` from the fields. A configuration that does not fit them yields a recognizer that cannot be opened. */
 export const defineRecognizer = <const Fields extends CredentialFields>(definition: Definition<Fields>): RecognizerProvider => ({
   ...defineService(definition),
   recognizer: (given, host) =>
@@ -28,7 +28,7 @@ export const defineRecognizer = <const Fields extends CredentialFields>(definiti
     )
 })
 
-/** Cannot be opened, for this reason. */
+/** A recognizer that fails with `why` when it is opened. */
 export const deaf = (provider: string, why: ModelError): SpeechToText => ({
   provider,
   model: "",

@@ -1,4 +1,7 @@
-/** What is wrong with services that a client sends: an unknown provider, a field, an address that it may not use, a language that it does not have. */
+/**
+ * Finds what is wrong with services that a client sends: an unknown provider, an invalid field, an address that the organization may not use,
+ * or an unsupported language.
+ */
 import { type Egress, refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { type ConfigurationProblem, fieldRequired } from "#core/Problem.ts"
@@ -22,16 +25,16 @@ import { type RegisteredKind, type ServiceKind, serviceKinds } from "./VoiceServ
 type Problems = ReadonlyArray<ConfigurationProblem>
 type Path = ReadonlyArray<string>
 
-/** What a service is judged by. */
+/** What services are checked against. */
 export interface ServiceRules {
   readonly registry: ServiceRegistry["Service"]
-  /** Undefined: addresses are not checked. */
+  /** If undefined, addresses are not checked. */
   readonly egress: Egress | undefined
 }
 
 const below = (at: Path, problems: Problems): Problems => problems.map(({ path, ...rest }) => ({ ...rest, path: [...at, ...path] }))
 
-/** The places are within the service. */
+/** The paths of the problems start at the service. */
 const problemsWith = ({ egress, registry }: ServiceRules, kind: RegisteredKind, service: JsonObject): Problems => {
   const { language, provider } = service
   if (typeof provider !== "string") return [{ path: ["provider"], ...fieldRequired }]
@@ -53,10 +56,10 @@ const unknownProvider = (registry: ServiceRegistry["Service"], kind: RegisteredK
   return `This engine has no ${kind} provider '${provider}'${has}`
 }
 
-/** `en` of `en-US`; undefined for words such as `multi`, with which services are told to find out. */
+/** `en` for `en-US`. Undefined for values such as `multi`, which tell a service to detect the language. */
 const primaryOf = (language: string): string | undefined => /^([a-z]{2,3})(?:[-_]|$)/i.exec(language.trim())?.[1]?.toLowerCase()
 
-/** Why the service cannot be used in a language; undefined when it can, as far as the engine knows. */
+/** Why the service cannot be used in a language. Undefined if it can, as far as the engine knows. */
 const lackOf = ({ languages, title }: ServiceManifest, language: string): string | undefined => {
   const primary = primaryOf(language)
   if (languages === undefined || primary === undefined || languages.includes(primary)) return undefined
@@ -72,7 +75,7 @@ const languageProblems = (registry: ServiceRegistry["Service"], choice: ServiceC
   return lacks.slice(0, 1).map((message) => ({ path: at, message }))
 }
 
-/** Of what an organization would have after its changes. Services that it does not change are not judged again. */
+/** The problems of what an organization would have after its changes. Services that it does not change are not checked again. */
 export const problemsWithChanges = (rules: ServiceRules, sent: ModelChanges, after: ModelConfiguration): Problems => {
   const changed = serviceKinds.filter((kind) => sent[kind] !== undefined)
   const problems = changed.flatMap((kind) => {
@@ -84,7 +87,7 @@ export const problemsWithChanges = (rules: ServiceRules, sent: ModelChanges, aft
     : languageProblems(rules.registry, choiceOf(rules.registry, after, {}), ["stt", "language"])
 }
 
-/** Of all services in the document, also those that its mode does not use. */
+/** The problems of all services in the document, including those that its mode does not use. */
 export const problemsWithDocument = (rules: ServiceRules, { byok, mode }: ModelDocument): Problems => {
   if (mode === "dograh") return [{ path: ["mode"], message: "This engine hosts no models: use the mode 'byok'" }]
   return (["pipeline", "realtime"] as const).flatMap((section) =>
@@ -95,7 +98,7 @@ export const problemsWithDocument = (rules: ServiceRules, { byok, mode }: ModelD
   )
 }
 
-/** Of the services that an agent chooses itself. */
+/** The problems of the services that an agent chooses for itself. */
 export const problemsWithOwn = (rules: ServiceRules, organization: ModelConfiguration, configurations: JsonObject): Problems => {
   const document = ownDocument(configurations)
   const problems = [
@@ -113,7 +116,7 @@ export const problemsWithOwn = (rules: ServiceRules, organization: ModelConfigur
   return languageProblems(rules.registry, choiceOf(rules.registry, organization, configurations), at)
 }
 
-/** The first problem of each service that is in use, in words. */
+/** The first problem of a service that is in use, in words. */
 export const problemOf = (rules: ServiceRules, kind: ServiceKind, service: JsonObject): string | undefined => {
   const [first] = problemsWith(rules, kind, service)
   if (first === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Which services an agent uses: those of its organization, overlaid by what its own version chooses. */
+/** Which services an agent uses: those of its organization, overridden by the choices of its own version. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { kindsInUse, type ModelConfiguration } from "./ModelConfiguration.ts"
 import { type ModelDocument, servicesOf } from "./ModelDocument.ts"
@@ -26,14 +26,14 @@ const textIn = (whole: unknown, name: string): string | undefined => {
   return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined
 }
 
-/** Agents' settings are stored as clients send them. */
+/** An agent's settings are stored as clients send them, so the section may lack kinds. */
 const sectionOf = <Kind extends ServiceKind>(section: JsonObject | undefined, kinds: ReadonlyArray<Kind>) =>
   section === undefined
     ? null
     : // The cast holds because each of the kinds gets a member.
       (Object.fromEntries(kinds.map((kind) => [kind, partIn(section, kind) ?? null])) as { readonly [One in Kind]: JsonObject | null })
 
-/** The whole configuration that an agent has in place of its organization's, and where it is in the agent's settings. */
+/** The member of an agent's settings with the configuration that replaces all of its organization's services. */
 export const ownDocumentName = "model_configuration_v2_override"
 export const ownDocument = (configurations: JsonObject): ModelDocument | undefined => {
   const given = partIn(configurations, ownDocumentName)
@@ -54,14 +54,14 @@ export const ownDocument = (configurations: JsonObject): ModelDocument | undefin
   }
 }
 
-/** Single services that an agent has in place of its organization's. */
+/** The member of an agent's settings with single services that replace those of its organization. */
 export const ownServicesName = "model_overrides"
 export const ownService = (configurations: JsonObject, kind: RegisteredKind): JsonObject | undefined =>
   partIn(partIn(configurations, ownServicesName), kind)
 
 /**
- * What it leaves out is taken from `base`, secrets included, but only if it is the same provider at the same address: who may edit an agent must
- * not have its organization's secrets sent elsewhere.
+ * Settings that the agent's own service omits are taken from `base`, secrets included, but only for the same provider at the same address:
+ * somebody who may edit an agent must not be able to send the organization's secrets elsewhere.
  */
 const overlaid = (base: JsonObject, own: JsonObject | undefined): JsonObject => {
   if (own === undefined) return base
@@ -69,7 +69,7 @@ const overlaid = (base: JsonObject, own: JsonObject | undefined): JsonObject => 
   return { ...base, ...Object.fromEntries(Object.entries(own).filter(([, value]) => isNamed(value))) }
 }
 
-/** The language that the agent's own settings say. */
+/** The language in the agent's own settings. */
 export const ownLanguage = (configurations: JsonObject): string | undefined => textIn(partIn(configurations, "embedded"), "language")
 
 export const choiceOf = (registry: Registry, organization: ModelConfiguration, configurations: JsonObject): ServiceChoice => {

@@ -1,6 +1,6 @@
 /**
- * What all speech and language services have in common as they are registered: what they are called, the fields of their configuration, and what is
- * wrong with one that a client sends. What opens a service is different for each kind.
+ * What the registrations of all speech and language services have in common: a manifest, the fields of their configuration, and its validation.
+ * How a service is opened differs by kind.
  */
 import type { Egress } from "#core/egress/Egress.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -11,17 +11,17 @@ import type { RegisteredKind } from "./VoiceServices.ts"
 export interface ServiceManifest<Kind extends RegisteredKind = RegisteredKind> {
   readonly contract: 1
   readonly kind: Kind
-  /** `[a-z0-9_]`, unique among the providers of its kind; what a configuration says under `provider`. */
+  /** `[a-z0-9_]`, unique among the providers of its kind. Configurations refer to it as `provider`. */
   readonly provider: string
   readonly title: string
   readonly description: string
-  /** ISO 639 codes of the languages that it speaks or understands. Left out: it may be any. */
+  /** ISO 639 codes of the languages that the service speaks or understands. If omitted, it may be any. */
   readonly languages?: ReadonlyArray<string>
 }
 
-/** What a provider is given of the engine. */
+/** What the engine gives to a provider. */
 export interface ServiceHost {
-  /** What it may connect to on behalf of the organization that configured it. */
+  /** What the provider may connect to on behalf of the organization that configured it. */
   readonly egress: Egress
 }
 
@@ -32,18 +32,18 @@ interface FieldFault extends Fault {
 export interface ServiceProvider<Kind extends RegisteredKind = RegisteredKind> {
   readonly manifest: ServiceManifest<Kind>
   readonly fields: CredentialFields
-  /** Why a configuration cannot be used; empty when it can. It may lack fields, and have members that are no fields. */
+  /** Why a configuration cannot be used; empty if it can. Fields may be missing, and there may be members that are not fields. */
   readonly faultsOf: (config: JsonObject) => ReadonlyArray<FieldFault>
 }
 
 export interface ServiceDefinition<Kind extends RegisteredKind, Fields extends CredentialFields> {
   readonly manifest: ServiceManifest<Kind>
   readonly fields: Fields
-  /** What is wrong with a configuration whose fields are each of the right type and form. */
+  /** The faults of a configuration whose fields all have the right type and form. */
   readonly check?: (config: ConfigOf<Fields>) => ReadonlyArray<FieldFault>
 }
 
-/** The configuration with all fields, or what is wrong with the one that was stored or sent. */
+/** The configuration with all fields filled in, and the faults of what was stored or sent. */
 export const readConfig = <Fields extends CredentialFields>(
   { check, fields }: Pick<ServiceDefinition<RegisteredKind, Fields>, "check" | "fields">,
   given: JsonObject
@@ -58,7 +58,7 @@ export const readConfig = <Fields extends CredentialFields>(
   return { config, faults: unfit.length > 0 ? unfit : (check?.(config) ?? []) }
 }
 
-/** A service without anything to open: its kind says who uses it. */
+/** Registers a service without a way to open it; the definitions of the single kinds add that. */
 export const defineService = <const Kind extends RegisteredKind, const Fields extends CredentialFields>(
   definition: ServiceDefinition<Kind, Fields>
 ): ServiceProvider<Kind> => ({
@@ -67,7 +67,7 @@ export const defineService = <const Kind extends RegisteredKind, const Fields ex
   faultsOf: (given) => readConfig(definition, given).faults
 })
 
-/** Clients send a number in place of its text, several keys in place of one, null for what is not set. */
+/** Clients may send a number instead of text, several keys instead of one, and null for an unset field. */
 const valuesOf = (fields: CredentialFields, given: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {

@@ -18,7 +18,7 @@ interface Providers {
 }
 export type AnyServiceProvider = Providers[RegisteredKind]
 
-/** What an agent uses that chooses nothing. */
+/** The providers for an agent that chooses none. */
 interface DefaultProviders {
   readonly llm: string
   readonly tts: string
@@ -34,11 +34,11 @@ export class ServiceRegistry extends Context.Service<
     readonly defaults: DefaultProviders
   }
 >()("core/model/ServiceRegistry") {
-  /** Besides these, there is `none` in place of a language model and of a recognizer. */
+  /** Adds the provider `none` for language models and recognizers. */
   static readonly layerOf = (providers: ReadonlyArray<AnyServiceProvider>) => Layer.sync(ServiceRegistry, () => registryOf(providers))
 }
 
-/** Chooses no service of its kind. */
+/** The provider of a kind of service that is not used at all. */
 export const none = "none"
 const nothing = new ModelError({ reason: "refused", isRetryable: false, message: "none is configured" })
 

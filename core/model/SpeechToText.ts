@@ -1,6 +1,6 @@
 /**
- * The contract of recognizers, hosted and embedded: a call's audio in, texts out. Audio is written where it arrives, 50 times a second and call, so
- * writing is a plain function that neither waits nor fails.
+ * The contract of recognizers, hosted and embedded: a call's audio goes in, texts come out. Audio is written as it arrives, 50 times a second for
+ * each call, so writing is a plain function that neither waits nor fails.
  */
 import type { Effect, Scope } from "effect"
 import type { ModelError } from "./LanguageModel.ts"
@@ -8,24 +8,25 @@ import type { ModelError } from "./LanguageModel.ts"
 export interface RecognizerHints {
   /** BCP 47. */
   readonly language: string
-  /** Names and terms that are likely. */
+  /** Names and terms that are likely to be said. */
   readonly keyterms: ReadonlyArray<string>
-  /** All that is expected now, for recognizers that choose among phrases; empty where anything may be said. */
+  /** The only phrases that are expected now, for recognizers that choose among phrases. Empty if anything may be said. */
   readonly phrases: ReadonlyArray<string>
-  /** The same as a JSGF grammar, which can also hold numbers and dates; in place of the phrases, for recognizers that take one. */
+  /** The same as a JSGF grammar, which can also express numbers and dates. Recognizers that accept a grammar use it instead of the phrases. */
   readonly grammar?: string | undefined
 }
 
-/** The text for speech of which a recognizer can only tell that it is none of the expected phrases. It still has to be answered. */
+/** The text for speech that a recognizer could not match to any of the expected phrases. The agent must still respond to it. */
 export const notUnderstood = "(not understood)"
 
-/** Times are milliseconds of the audio that was written. A session keeps their order. */
+/** Times are in milliseconds of written audio. A session emits its events in order. */
 export type RecognizerEvent =
-  /** What may have been said since the last final text; replaces the one before. */
+  /** What may have been said since the last final text. Replaces the previous partial text. */
   | { readonly _tag: "Partial"; readonly text: string }
   /**
-   * Follows the final texts before it. `isForced`: the answer to `finalize`, of which each has exactly one, in order; it is empty when nothing new was
-   * said. Adapters of services that do not answer make it up in time. `isAnswer`: one of the phrases, and meant.
+   * Continues the final texts before it. `isForced`: the answer to `finalize`; each call of `finalize` gets exactly one, in order, and it is
+   * empty if nothing new was said. Adapters of services that do not answer must supply it in time. `isAnswer`: one of the expected phrases,
+   * said as an answer.
    */
   | {
       readonly _tag: "Final"
@@ -34,33 +35,36 @@ export type RecognizerEvent =
       readonly untilMillis: number
       readonly isForced: boolean
       readonly isAnswer: boolean
-      /** Somebody has spoken, and it could not be told what they said: the text is empty, and the callee is to be asked again. */
+      /** Somebody spoke, but what they said could not be told. The text is empty, and the callee should be asked again. */
       readonly isUnclear?: true
-      /** From 0 to 1; undefined where the service does not tell. */
+      /** From 0 to 1. Undefined if the service does not report it. */
       readonly confidence: number | undefined
     }
-  /** Of recognizers that own turns: the turn is likely to be over, was not over, is over. The text is that of the whole turn. */
+  /** From recognizers that own turns: the turn is likely to be over, was not over after all, or is over. The text is that of the whole turn. */
   | { readonly _tag: "EndForeseen"; readonly text: string }
   | { readonly _tag: "EndRevoked" }
   | { readonly _tag: "EndDeclared"; readonly text: string }
-  /** Nothing more comes. The call goes on, with another session or without hearing. */
+  /** No more events follow. The call goes on with another session, or without a recognizer. */
   | { readonly _tag: "Failed"; readonly error: ModelError }
 
 export interface RecognizerSession {
-  /** Takes 20 ms, PCM16 at 8 kHz, and copies what it keeps. What it has no room for is dropped and counted. */
-  readonly write: (samples: Int16Array) => void
-  /** What was written so far is to be transcribed now. */
+  /**
+   * Takes 20 ms of PCM16 at 8 kHz, and copies what it keeps. What it has no room for is dropped and counted. `isSpeech` tells whether the
+   * callee seems to be speaking, rather than the agent's echo or noise; undefined if that is not known.
+   */
+  readonly write: (samples: Int16Array, isSpeech?: boolean) => void
+  /** Asks for a transcript of everything written so far. */
   readonly finalize: () => void
-  /** For what is written from now on. */
+  /** Sets the hints for audio that is written from now on. */
   readonly hint: (hints: RecognizerHints) => void
 }
 
 export interface SpeechToText {
   readonly provider: string
   readonly model: string
-  /** It declares when turns end, and local rules only watch it. */
+  /** The recognizer decides when turns end, and the local rules only follow it. */
   readonly ownsTurns: boolean
-  /** Opens a session within the call's scope. `emit` must not throw, and is not called any more once the scope is closed. */
+  /** Opens a session within the call's scope. `emit` must not throw, and is never called after the scope is closed. */
   readonly open: (
     hints: RecognizerHints,
     emit: (event: RecognizerEvent) => void

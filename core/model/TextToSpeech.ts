@@ -1,21 +1,21 @@
 /**
- * The contract of voices, hosted and embedded: a text in, its speech out, piece by piece as it is made. The engine asks for a sentence at a time,
- * keeps what it has been given, and plays the first piece while the others are being made.
+ * The contract of voices, hosted and embedded: a text goes in, its speech comes out, piece by piece as it is made. The engine requests one
+ * sentence at a time, caches the speech, and plays the first piece while the others are still being made.
  */
 import type { Stream } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { ModelError } from "./LanguageModel.ts"
 
-/** Samples per second that the engine can bring down to the phone's 8000. */
+/** The sample rates that the engine can convert to the 8000 per second of telephony. */
 export const speechRates = [8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const
 
-/** One channel. `pcm16`: little-endian. `mulaw`: 8000 samples per second, ready for the phone. */
+/** One channel. `pcm16`: little-endian. `mulaw`: 8000 samples per second, ready to be sent. */
 export type SpeechFormat =
   | { readonly encoding: "pcm16"; readonly rate: (typeof speechRates)[number] }
   | { readonly encoding: "mulaw"; readonly rate: 8000 }
 
-/** One call's wish to have a text spoken. */
+/** One call's request to have a text spoken. */
 export interface SpeechWanted {
   readonly isAnswered: boolean
   /** When it should be heard, as far as that is known. */
@@ -24,21 +24,25 @@ export interface SpeechWanted {
 }
 
 export interface TextToSpeech {
-  /** `provider` and `voice` in the usage of a run, which counts the characters of the texts. */
+  /** `provider` and `voice` as in the usage of a run, which counts the characters of the texts. */
   readonly provider: string
   readonly voice: string
   readonly format: SpeechFormat
-  /** With these settings, the same text always sounds the same, and may be kept. False: it is made again for each call, and not before the answer. */
+  /**
+   * Whether the same text always sounds the same with these settings, so that its speech can be cached. If false, it is made again for each call,
+   * and not before the call is answered.
+   */
   readonly isCacheable: boolean
   /**
-   * It orders by `wanted` what it is asked for, and keeps what it has made: the engine asks at once, and keeps nothing. Others are asked for as many
-   * texts at a time as `atOnce` says, the most urgent first.
+   * Whether the voice orders requests by `wanted` and caches its speech itself: the engine then sends all requests at once and caches nothing.
+   * Other voices get at most `atOnce` texts at a time, the most urgent first.
    */
   readonly ownsQueue: boolean
   readonly atOnce: number
   /**
-   * Bytes of the format, cut anywhere, in arrays that do not change any more. Ends once the whole text has been given, and fails if it cannot be: half
-   * a sentence must not pass for a whole one. Gives nothing if nothing in the text can be said. Interrupting the stream ends the request at the service.
+   * Bytes in the format, cut anywhere, in arrays that never change afterwards. The stream ends when the whole text has been spoken, and fails
+   * if it cannot be, so that half a sentence is never taken for a whole one. It is empty if nothing in the text can be spoken. Interrupting
+   * the stream ends the request at the service.
    */
   readonly speak: (text: string, wanted: SpeechWanted) => Stream.Stream<Uint8Array, ModelError>
 }

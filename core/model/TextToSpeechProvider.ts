@@ -1,4 +1,4 @@
-/** A provider of voices, as it is registered. */
+/** The contract that a provider of voices is registered with. */
 import { Stream } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
@@ -8,7 +8,7 @@ import { defineService, type ServiceDefinition, type ServiceHost, type ServicePr
 import type { TextToSpeech } from "./TextToSpeech.ts"
 
 export interface TextToSpeechProvider extends ServiceProvider<"tts"> {
-  /** The configuration as it is stored. A voice that cannot be used fails when it is to speak. */
+  /** Takes the configuration as it is stored. A voice that cannot be used fails when it is asked to speak. */
   readonly speaker: (config: JsonObject, host: ServiceHost) => TextToSpeech
 }
 
@@ -16,7 +16,7 @@ interface Definition<Fields extends CredentialFields> extends ServiceDefinition<
   readonly speaker: (config: ConfigOf<Fields>, host: ServiceHost) => TextToSpeech
 }
 
-/** Ties the type of the configuration to the fields, and refuses one that does not fit them. */
+/** Derives the type of `config` from the fields. A configuration that does not fit them yields a voice that cannot speak. */
 export const defineTextToSpeech = <const Fields extends CredentialFields>(definition: Definition<Fields>): TextToSpeechProvider => ({
   ...defineService(definition),
   speaker: (given, host) =>
@@ -28,7 +28,7 @@ export const defineTextToSpeech = <const Fields extends CredentialFields>(defini
     )
 })
 
-/** Says nothing, for this reason. */
+/** A voice that fails with `why` when it is asked to speak. */
 export const mute = (provider: string, why: ModelError): TextToSpeech => ({
   provider,
   voice: "",

@@ -1,11 +1,11 @@
-/** The kinds of speech and language services, and the voices that the engine has of its own. */
+/** The kinds of speech and language services, and the voices that are built into the engine. */
 
 export const serviceKinds = ["llm", "tts", "stt", "embeddings", "realtime"] as const
 export type ServiceKind = (typeof serviceKinds)[number]
-/** Clients configure the kinds above for an organization; an agent chooses its own end of turn. */
+/** Includes a kind that organizations do not configure: the end-of-turn model, which an agent chooses for itself. */
 export type RegisteredKind = ServiceKind | "end_of_turn"
 
-/** Flite's voices: US English, but for `awb`, a Scot. */
+/** Flite's voices. All speak US English, except `awb`, whose English is Scottish. */
 export const fliteVoices = ["slt", "rms", "awb", "kal16", "kal"] as const
 export type FliteVoice = (typeof fliteVoices)[number]
 

@@ -23,7 +23,7 @@ export interface FoundKey {
   readonly isOperator: boolean
   readonly allowance: SetAllowance
   readonly userId: UserId | null
-  /** The present role of the user who created the key. */
+  /** The current role of the user who created the key. */
   readonly userRole: Role | null
 }
 

@@ -34,9 +34,12 @@ export interface NewApiKey {
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Whose key this is. A key that another node archived may be accepted for one more second. Unknown keys count against `subscriber`. */
+    /**
+     * Returns the caller that the key belongs to. For one more second, it may accept a key that another node archived. Unknown keys count
+     * against `subscriber`.
+     */
     readonly authenticate: (rawKey: string, subscriber?: string) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
-    /** Answers at once, and only for a key that was looked up in the last second; otherwise undefined. */
+    /** Returns at once, and only for a key that was looked up within the last second; otherwise undefined. */
     readonly remembered: (rawKey: string) => Caller | undefined
     /** Makes this node read permissions from the database again. */
     readonly forget: Effect.Effect<void>
@@ -49,7 +52,7 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | QuotaFull | RoleTooLow | ScopeMissing>
     /** Fails for a key with more rights than the caller. Archiving a key again succeeds. */
     readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
-    /** Fails as well for a key with more scopes than the caller's key, or one that expires later. */
+    /** Also fails for a key that has more scopes than the caller's key, or that expires later. */
     readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | QuotaFull | RoleTooLow>
   }
 >()("core/organization/ApiKeys") {
@@ -111,7 +114,7 @@ export class ApiKeys extends Context.Service<
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto, WrongCredentials.layer]))
 }
 
-/** Without this, an owner who is no operator could bring back a key that the operator revoked. */
+/** Without this check, an owner who is not an operator could reactivate a key that the operator revoked. */
 const hasMoreRights = (caller: Caller, { isOperator, role }: store.Reach): boolean =>
   !includes(caller.role, role) || (isOperator && caller.isOperator !== true)
 /** Reactivating a key needs the same rights as creating it. */
@@ -133,7 +136,7 @@ const callerOf = ({ allowance, apiKeyId, isOperator, organizationId, role, scope
   ...(scopes === null ? {} : { scopes })
 })
 
-/** For writes that add one row or none; checks the quota of keys if a row was added. */
+/** For writes that add at most one row; checks the quota of keys if a row was added. */
 export const counted = <Row>(
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,

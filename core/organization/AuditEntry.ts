@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly caller: Pick<Caller, "organizationId"> & Partial<Caller>
   /** The operation's name, such as `startCampaign`. */
   readonly action: string
-  /** Such as `campaigns`. */
+  /** The kind of resource, such as `campaigns`. */
   readonly resourceKind: string
   readonly resourceId: string | undefined
   /** The caller's network address. */
@@ -17,7 +17,7 @@ export interface AuditRecord {
   readonly id: number
   readonly at: Date
   readonly userId: UserId | null
-  /** The user's present e-mail address. */
+  /** The user's current e-mail address. */
   readonly userEmail: string | null
   readonly apiKeyId: ApiKeyId | null
   readonly apiKeyName: string | null

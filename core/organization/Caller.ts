@@ -20,10 +20,10 @@ export interface Caller {
   readonly userId?: UserId
   /** Set for a user who logged in. */
   readonly sessionId?: SessionId
-  /** The key's scopes; absent: all of them. */
+  /** The key's scopes. If absent, it has all of them. */
   readonly scopes?: ReadonlyArray<Scope>
   /** The key is the operator's, who sets the quotas of organizations. A user is never an operator, whatever their role. */
   readonly isOperator?: true
-  /** The organization's request quotas; absent: the defaults. */
+  /** The organization's request quotas. If absent, the defaults apply. */
   readonly allowance?: Allowance
 }

@@ -4,7 +4,7 @@ import type { OrganizationId } from "#core/Id.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** The name that tells this installation's database from any other. */
+/** The id that distinguishes this installation's database from all others. */
 export const installationId = (sql: Sql) =>
   sql<{ readonly id: string }>`SELECT id FROM installation`.pipe(
     Effect.flatMap(([row]) => (row === undefined ? Effect.die("the installation has no name") : Effect.succeed(row.id)))

@@ -34,7 +34,7 @@ export class LoginLimit extends Context.Service<
     readonly attempt: (attempt: Attempt) => Effect.Effect<void, TooManyAttempts>
     /** Takes back an attempt whose password was never checked. */
     readonly withdrawn: (attempt: Attempt) => Effect.Effect<void>
-    /** Takes back an attempt that was no guess. */
+    /** Takes back an attempt that was not a guess, because its password was right. */
     readonly succeeded: (attempt: Attempt) => Effect.Effect<void>
     readonly signUp: (subscriber: string) => Effect.Effect<void, TooManyAttempts>
   }

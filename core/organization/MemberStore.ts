@@ -23,7 +23,7 @@ export const hasEmail = (sql: Sql, organizationId: OrganizationId, email: string
     Effect.map((rows) => rows.length > 0)
   )
 
-/** Nobody else changes the members before the transaction ends: if two owners leave at once, one stays. */
+/** Until the transaction ends, nobody else can change the members: if two owners leave at the same time, one stays. */
 export const lock = (sql: Sql, organizationId: OrganizationId) => sql`
   SELECT id FROM organizations WHERE id = ${organizationId} FOR NO KEY UPDATE`
 

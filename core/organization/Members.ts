@@ -15,7 +15,7 @@ export class Members extends Context.Service<
     /** Sorted by when they joined. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Member>>
     readonly setRole: (caller: Caller, userId: UserId, role: Role) => Effect.Effect<Member, MemberNotFound | RoleTooLow | LastOwner>
-    /** The keys that the member created become void. */
+    /** The keys that the member created become invalid. */
     readonly remove: (caller: Caller, userId: UserId) => Effect.Effect<void, MemberNotFound | RoleTooLow | LastOwner>
   }
 >()("core/organization/Members") {

@@ -26,7 +26,7 @@ interface QuotaDeclaration {
 /** In the order in which the API shows them. */
 const quotas = {
   calls: {
-    /** The installation sets another (`ORG_CONCURRENCY`). */
+    /** The installation can set another default (`ORG_CONCURRENCY`). */
     default: 10,
     minimum: 0,
     maximum: 100_000,
@@ -110,12 +110,12 @@ const quotas = {
 
 export type QuotaName = keyof typeof quotas
 export const quotaDeclarations: Readonly<Record<QuotaName, QuotaDeclaration>> = quotas
-// The keys of a record of quotas are their names.
+// The cast holds because the keys of the record are the names of the quotas.
 export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName>
 
 /** A value for each of these quotas. */
 export const eachOf = <Name extends QuotaName, A>(names: ReadonlyArray<Name>, make: (name: Name) => A): Readonly<Record<Name, A>> =>
-  // One entry for each name.
+  // The cast holds because there is one entry for each name.
   Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, A>
 
 export type QuotaDefaults = Readonly<Record<QuotaName, number>>

@@ -39,7 +39,7 @@ export const callsUp = (sql: Sql, ids: ReadonlyArray<OrganizationId>) =>
     SELECT organization_id, count(*)::int AS calls FROM attempts
     WHERE state IN ('intent', 'sent', 'answered') AND organization_id = ANY(${ids}::int[]) GROUP BY organization_id`
 
-/** Nobody else sets this organization's quotas before the transaction ends. False: there is no such organization. */
+/** Until the transaction ends, nobody else can set this organization's quotas. Returns false if there is no such organization. */
 export const lock = (sql: Sql, id: OrganizationId) =>
   sql`SELECT id FROM organizations WHERE id = ${id}::int FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows.length > 0))
 
@@ -74,7 +74,7 @@ export const within = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId,
   if (used > limit) return yield* new QuotaFull({ quota: name, limit, used: used - wanted, wanted })
 })
 
-/** Of a quota whose use is counted elsewhere. */
+/** The limit of a quota whose use is counted elsewhere. */
 export const limitOf = (sql: Sql, id: OrganizationId, name: QuotaName) => Effect.map(useOf(sql, id, name), ({ limit }) => limit)
 
 const useOf = (sql: Sql, id: OrganizationId, name: QuotaName) =>

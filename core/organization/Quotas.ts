@@ -38,7 +38,7 @@ export class Quotas extends Context.Service<
     readonly list: (after: number, limit: number) => Effect.Effect<ReadonlyArray<OrganizationQuotas>>
     /** For the operator. Null restores the default; undefined leaves a quota unchanged. Running campaigns follow at once, and live calls continue. */
     readonly set: (id: OrganizationId, changes: store.Changes) => Effect.Effect<OrganizationQuotas, OrganizationNotFound>
-    /** For the organization itself. Null: what the operator allows. */
+    /** For the organization itself. Null restores what the operator allows. */
     readonly setOwn: (
       id: OrganizationId,
       changes: store.Changes
@@ -102,7 +102,7 @@ const withUse = Effect.fnUntraced(function* (sql: Sql, defaults: QuotaDefaults, 
   })
 })
 
-/** Call it in the transaction that holds the organization's lock. */
+/** Must be called in the transaction that holds the organization's lock. */
 export const setOf = (sql: Sql, id: OrganizationId) =>
   Effect.map(store.list(sql, [id]), (rows) => (name: QuotaName) => rows.find((row) => row.name === name))
 

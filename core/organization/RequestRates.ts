@@ -23,7 +23,7 @@ export class RequestRates {
     this.clock = clock
   }
 
-  /** Counts a request. Undefined: it may be answered. */
+  /** Counts a request, and returns undefined if it may be answered. */
   refusal({ allowance = defaultAllowance, isOperator, organizationId }: Caller): TooManyRequests | undefined {
     if (isOperator === true) return undefined
     const now = SteadyTime.nowOf(this.clock)

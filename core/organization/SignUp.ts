@@ -39,7 +39,7 @@ export interface From {
 
 type Entrance =
   | { readonly _tag: "Invited"; readonly tokenHash: string }
-  /** Undefined: the request comes from this machine and needs no code. */
+  /** The hash is undefined if the request comes from this machine and needs no code. */
   | { readonly _tag: "First"; readonly codeHash: string | undefined }
   | { readonly _tag: "Open" }
 
@@ -77,7 +77,7 @@ const entranceOf = (mode: SignupMode, user: NewUser, { isLocal }: From): Effect.
   return isLocal ? Effect.succeed({ _tag: "First", codeHash: undefined }) : Effect.fail(new SignupRefused())
 }
 
-/** Checked before a password is hashed; decided again when the account is created. */
+/** Checked before a password is hashed, and again when the account is created. */
 const isPassable = (sql: SqlClient.SqlClient, entrance: Entrance, email: string) => {
   if (entrance._tag === "Open") return Effect.succeed(true)
   return entrance._tag === "First" ? store.isUnclaimed(sql, entrance.codeHash) : invitations.isWelcome(sql, entrance.tokenHash, email)

@@ -51,7 +51,7 @@ export const insertMember = (
     INSERT INTO users (email, name, password_hash) VALUES (${user.email}, ${user.name ?? null}, ${user.passwordHash})
     ON CONFLICT (email) DO NOTHING RETURNING id`.pipe(Effect.map((rows) => rows[0]))
 
-/** Whether the first account is still to be created, and the code, if given, is right. An undefined code always is. */
+/** Whether the first account has not been created yet. If a code is given, it must also be the right one. */
 export const isUnclaimed = (sql: Sql, codeHash: string | undefined) =>
   sql`SELECT 1 FROM first_account WHERE ${unclaimed(sql, codeHash)}`.pipe(Effect.map((rows) => rows.length > 0))
 
@@ -62,7 +62,7 @@ export const claimFirst = (sql: Sql, codeHash: string | undefined) =>
 const unclaimed = (sql: Sql, codeHash: string | undefined) =>
   sql`claimed_at IS NULL AND coalesce(${codeHash ?? null}::text, code_hash) IS NOT DISTINCT FROM code_hash`
 
-/** Ownership of the first organization. */
+/** The place of the owner of the first organization. */
 export const firstPlace = (sql: Sql) =>
   sql<{ readonly organizationId: OrganizationId; readonly role: Role }>`
     SELECT id AS organization_id, 'owner' AS role FROM organizations ORDER BY id LIMIT 1`.pipe(Effect.map((rows) => rows[0]))
@@ -79,7 +79,7 @@ export const findByEmail = (sql: Sql, email: string) =>
 export const find = (sql: Sql, id: UserId) =>
   sql<User>`SELECT ${columns(sql)} FROM users u WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
-/** The user's present membership, and whether the session is open. */
+/** The user's current membership, and whether the session is open. */
 export const membership = (sql: Sql, id: UserId, session: SessionId | undefined) =>
   sql<Membership & { readonly isOpen: boolean; readonly allowance: SetAllowance }>`
     WITH used AS (
@@ -115,7 +115,7 @@ export const select = (sql: Sql, id: UserId, organizationId: OrganizationId) =>
 export const onboarding = (sql: Sql, id: UserId) =>
   sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]?.onboarding))
 
-/** Nobody else changes it before the transaction ends. */
+/** Until the transaction ends, nobody else can change it. */
 export const lockOnboarding = (sql: Sql, id: UserId) =>
   sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id} FOR NO KEY UPDATE`.pipe(
     Effect.map((rows) => rows[0]?.onboarding)

@@ -48,7 +48,10 @@ export class Users extends Context.Service<
     readonly signUp: (user: NewUser, from: From) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
     /** Takes as long for an unknown e-mail address as for a wrong password. `address` is the client's network address. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
-    /** Whose token this is. Permissions that a change of role removed may last one more second. Invalid tokens count against `subscriber`. */
+    /**
+     * Returns the caller that the token belongs to. For one more second, it may still use a role that has been changed. Invalid tokens count
+     * against `subscriber`.
+     */
     readonly authenticate: (
       token: string,
       subscriber?: string

@@ -1,6 +1,6 @@
 /**
- * The plugin contract: all that a provider adapter and the engine must know of each other. An adapter translates the provider's events into
- * `TrunkEvent`s and carries out four verbs. It has no business rules, retries nothing and reads no environment.
+ * The plugin contract: all that a provider adapter and the engine must know about each other. An adapter translates the provider's events into
+ * `TrunkEvent`s and carries out a few verbs. It has no business rules, retries nothing and reads no environment.
  */
 import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -33,9 +33,9 @@ export interface OriginateRequest {
   /** The callee's data by name; for a contact list, its columns. An adapter sends only what its configuration names. */
   readonly context?: Readonly<Record<string, unknown>>
   /**
-   * Whether the request may still leave. Ask exactly once, when the connection stands; the first byte must follow in the same turn of the event
-   * loop, because from then on the phone may ring. False: write nothing, and refuse the originate with `permit_lapsed`. Never throws.
-   * For an adapter from a package, the engine asks as well, until one of the adapter's requests has asked; and for good once one has not.
+   * Whether the request may still leave. Call it exactly once, when the connection is established; the first byte must follow in the same turn
+   * of the event loop, because from then on the phone may ring. False: write nothing, and refuse the originate with `permit_lapsed`. Never
+   * throws. For an adapter from a package, the engine also calls it, until one of the adapter's requests has; and permanently once one has not.
    * `endpoint` is where the request goes, for a trunk with several endpoints. The engine stores it, so that it survives a restart.
    */
   readonly leave: (endpoint?: string) => boolean
@@ -108,9 +108,10 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 }
 
 /**
- * A call's state at the provider. `queued`: it waits in the provider's own queue, and has not been dialed. `ended`: the provider's record says so.
- * `gone` says only that the call is not there now. `never_placed` needs proof: either there is no trace of the call now, and no event of it can have
- * been missed since before the request; or the provider's record says that it was taken out of the queue and never dialed. No end is told then.
+ * A call's state at the provider. `queued`: it waits in the provider's own queue, and has not been dialed. `ended`: the provider's record says
+ * so. `gone` says only that the call is not there now. `never_placed` needs proof: either there is no trace of the call now, and no event of it
+ * can have been missed since before the request; or the provider's record says that it was removed from the queue and never dialed. No end is
+ * reported then.
  */
 export type Presence = "queued" | "ringing" | "up" | "ended" | "gone" | "never_placed"
 
@@ -119,7 +120,7 @@ export const isAlive = (presence: Presence): boolean => presence === "queued" ||
 
 export interface Look {
   readonly presence: Presence
-  /** What the provider's record tells of the call beside its state: its id, its answer, how and when it ended, what it cost. */
+  /** What the provider's record says about the call besides its state: its id, its answer, how and when it ended, what it cost. */
   readonly told: ReadonlyArray<TrunkEvent>
 }
 
@@ -149,24 +150,32 @@ export interface Trunk {
   readonly originate: (
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
-  /** Ends the call in any state, also in the provider's queue, where its phone must not ring any more. Succeeds if there is no such call any more; the engine takes neither for proof. */
+  /**
+   * Ends the call in any state, including the provider's queue, after which its phone must not ring. Also succeeds if the call no longer exists;
+   * the engine takes neither as proof.
+   */
   readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (call: CallRef) => Effect.Effect<Look, ProviderError>
-  /** It tells who has answered (`Detected`) where a request asks for it. The end of a call is then held for a while if that has not been told. */
+  /**
+   * It reports who has answered (`Detected`) if a request asks for it. The end of such a call is held for a while if that has not been reported
+   * yet.
+   */
   readonly detects?: boolean
   /**
    * Opens the audio of an answered call, for a provider to whom we connect. Closing the scope ends the audio, not the call. A carrier that connects
    * to us has `Adapter.media` instead.
    */
   readonly openMedia?: (call: CallRef) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
+  /** Asks a carrier that connects to us before the answer, and only once, to connect again: we have been restarted since. */
+  readonly reopenMedia?: (call: CallRef) => Effect.Effect<void, ProviderError>
   /** Sends keys to the callee. Omit it if the provider cannot. */
   readonly sendDtmf?: (call: CallRef, digits: string) => Effect.Effect<void, ProviderError>
   /** The account's own numbers at the provider, in E.164. Omit it if the provider cannot list them. */
   readonly numbers?: Effect.Effect<ReadonlyArray<string>, ProviderError>
   /**
-   * Begins a transfer of an answered call: one at a time per call, never repeated, and only to destinations that the configuration allows. Succeeds
-   * once the provider has taken it; `Transferred` tells what came of it, unless the call ends. Hanging up the call ends it for everybody. Omit it if
-   * the provider cannot transfer.
+   * Begins a transfer of an answered call: one at a time per call, never repeated, and only to destinations that the configuration allows.
+   * Succeeds once the provider has accepted it; `Transferred` reports the outcome, unless the call ends. Hanging up the call ends it for
+   * everybody. Omit it if the provider cannot transfer.
    */
   readonly transfer?: (call: CallRef, request: TransferRequest) => Effect.Effect<void, TransferRefused | TransferDoubtful>
   /**
@@ -206,7 +215,7 @@ export interface TrunkContext {
    * literals. An adapter must check every address with it, pass `lookup` to its sockets, and follow no redirects.
    */
   readonly egress: Egress
-  /** Calls per second, where the operator has set another rate than the manifest's. */
+  /** Calls per second, if the operator has overridden the manifest's rate. */
   readonly trunkRate?: number | undefined
   /** The operator's own origin for this carrier, never a tenant's. It replaces the origin of all the carrier's hosts; paths stay. */
   readonly apiOrigin: URL | undefined
@@ -216,37 +225,37 @@ export interface TrunkContext {
    */
   readonly callbackUrl: ((kind: string, callId?: CallId) => string) | undefined
   /**
-   * The address of a websocket where the carrier is to connect for the audio of a call: sealed like the others, without a query, and good for the
-   * call's life. Undefined: the engine has no public URL.
+   * The address of a websocket to which the carrier connects for the audio of a call: sealed like the others, without a query, and valid as long
+   * as the call. Undefined: the engine has no public URL.
    */
   readonly mediaUrl?: ((callId: CallId) => string) | undefined
   /**
-   * Whether the call that the provider calls so is another of ours, or may be, and so is not this one. To be asked of each call that a search by
-   * numbers and time finds, before one of them is taken for this call; the engine takes no other. If omitted, the trunk is not part of an engine.
+   * Whether the call with this provider's id is, or may be, another of our calls, and so not this one. Check each call that a search by numbers
+   * and time finds before accepting one as this call; the engine accepts no other. If omitted, the trunk is not part of an engine.
    */
   readonly isOthers?: ((call: CallRef, providerCallId: string) => Effect.Effect<boolean>) | undefined
 }
 
 /**
- * What a carrier tells of its calls besides answers and ends.
+ * What a carrier reports about its calls besides answers and ends.
  * - `ringing`: that the phone rings (`Rang`).
- * - `queue`: that a call still waits in a queue of the carrier's (`lookup` says `queued`).
- * - `undialed`: that a call was taken out of the queue before it was dialed (`lookup` says `never_placed`), whichever process asked for that. Its
- *   contact is then called again; without the proof it is not.
+ * - `queue`: that a call is still in the carrier's queue (`lookup` says `queued`).
+ * - `undialed`: that a call was removed from the queue before it was dialed (`lookup` says `never_placed`), whichever process requested that.
+ *   Its contact is then called again; without the proof it is not.
  * - `keys`: the keys that the callee presses (`Dtmf`).
- * - `marks`: that a mark of the audio has been played. Where it is not told, our own clock stands in.
- * - `answerer`: who has answered, where a request asks for it (`Detected`).
+ * - `marks`: that a mark in the audio has been played. If it is not reported, our own clock computes it.
+ * - `answerer`: who has answered, if a request asks for it (`Detected`).
  * - `cost`: what a call has cost (`Billed`), in a callback or later in its record.
- * - `joined`: that the destination of a transfer has answered, when it does (`Transferred`). Where it is not told then, the engine
- *   takes it for granted if the callee has not come back when the destination must have stopped ringing.
- * - `declined`: that the destination of a transfer has not answered, and why (`Transferred`). Where it is not told, the
- *   audio has to end and to come back over another stream, which stands in.
- * - `unnamed`: how a call stands whose own id we were never told, because the reply was lost: `lookup` finds it by our id or by its numbers.
+ * - `joined`: that the destination of a transfer has answered, as soon as it does (`Transferred`). If it is not reported then, the engine
+ *   assumes it if the callee has not come back by the time the destination must have stopped ringing.
+ * - `declined`: that the destination of a transfer has not answered, and why (`Transferred`). If it is not reported, the
+ *   audio must end and come back over another stream, which shows it.
+ * - `unnamed`: the state of a call whose own id we never got, because the reply was lost: `lookup` finds it by our id or by its numbers.
  */
 type Told = "ringing" | "queue" | "undialed" | "keys" | "marks" | "answerer" | "cost" | "joined" | "declined" | "unnamed"
 
 /**
- * What the signature of a callback covers, so that a change of it is found out. What is not listed can be changed by anybody who has seen a callback.
+ * What the signature of a callback covers, so that a change to it is detected. Anybody who has seen a callback can change what is not listed.
  * - `address`: the address up to its query; `query`: the query as well.
  * - `body`: every byte or field of the body. A nonce does not protect a body. Without `body`, no callback ends a call: it is only a claim (`EndClaimed`).
  * - `time`: when it was sent, so that an old one is refused.
@@ -272,13 +281,13 @@ export interface Manifest {
   readonly longestCallSeconds?: number
   /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
-  /** Nothing, if omitted. The conformance suite holds the adapter to it, in both directions. */
+  /** Empty if omitted. The conformance suite checks that the adapter reports exactly these. */
   readonly tells?: ReadonlyArray<Told>
-  /** The same, for an adapter that reads callbacks. */
+  /** What callbacks' signatures cover; empty if omitted. The conformance suite checks it as well. */
   readonly signs?: ReadonlyArray<Signed>
-  /** How calls can be handed to somebody else (`Trunk.transfer`); not at all, if omitted. */
+  /** How calls can be transferred to somebody else (`Trunk.transfer`). If omitted, they cannot. */
   readonly transfers?: ReadonlyArray<TransferRequest["kind"]>
-  /** Calls have a price in their record some time after their end, which `lookup` tells. */
+  /** Whether the records of calls contain a price some time after the call's end, which `lookup` then reports. */
   readonly pricesRecords?: boolean
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */
   readonly accountField?: string
@@ -329,9 +338,10 @@ export interface Adapter {
   /** What is needed, besides valid fields, before calls can go out. Pure; the engine adds the step of a caller ID. */
   readonly setup?: (config: Readonly<Record<string, unknown>>, host: SetupHost) => ReadonlyArray<SetupStep>
   /**
-   * Creates at the provider what calls need and the configuration does not name, and returns it as the values of the managed fields. It looks for
-   * what it is about to create, by name, because an earlier process may have died, or its reply may have been lost; and it neither changes nor deletes
-   * anything that is there. If not everything is made, it is run again once that is kept. The engine runs it for a configuration that lacks something, never twice at once, and interrupts it after 20 s.
+   * Creates at the provider what calls need and the configuration does not name, and returns it as the values of the managed fields. It looks
+   * for what it is about to create, by name, because an earlier process may have died, or its reply may have been lost; and it neither changes
+   * nor deletes existing things. If it did not create everything, it is run again once its results are stored. The engine runs it for a
+   * configuration that lacks something, never twice at once, and interrupts it after 20 s.
    */
   readonly prepare?: (
     config: Readonly<Record<string, unknown>>,
@@ -363,8 +373,16 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
   const { callbackHeaders, connect, fields, manifest, media, prepare, rateKey, read, setup, verify } = adapter
-  // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
-  const typed = (config: Readonly<Record<string, unknown>>) => effective(fields, config) as ConfigOf<Fields>
+  // Every callback of a carrier asks for the configuration of its trunk again.
+  const known = new WeakMap<Readonly<Record<string, unknown>>, ConfigOf<Fields>>()
+  const typed = (config: Readonly<Record<string, unknown>>): ConfigOf<Fields> => {
+    const found = known.get(config)
+    if (found !== undefined) return found
+    // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
+    const whole = effective(fields, config) as ConfigOf<Fields>
+    known.set(config, whole)
+    return whole
+  }
   return {
     manifest,
     fields,

@@ -1,14 +1,14 @@
-/** What a carrier says that a call cost. */
+/** What a call cost, as reported by its carrier. */
 import type { TrunkEvent } from "./TrunkEvent.ts"
 
 export interface CallCost {
-  /** A decimal that is not negative, in the currency's main unit: the carrier's own digits, which no floating point number keeps. */
+  /** A non-negative decimal in the currency's main unit. It keeps the carrier's own digits, which a floating-point number would not. */
   readonly amount: string
   /** ISO 4217. */
   readonly currency: string
 }
 
-/** The last word about the cost. Undefined: there is none that can be understood. */
+/** The latest report of a cost. Undefined if there is none that can be understood. */
 export const costIn = (events: ReadonlyArray<TrunkEvent>): CallCost | undefined => {
   const bills = events.flatMap((event) => (event._tag === "Billed" && isCost(event) ? [event] : []))
   const last = bills.at(-1)

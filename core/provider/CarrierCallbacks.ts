@@ -1,5 +1,8 @@
-/** Port: what becomes of a carrier's request to one of the addresses that it was given. */
+/** Port: handles a carrier's request to one of the addresses that it was given. */
 import { Context, type Effect } from "effect"
+
+/** A header that marks a request as passed on by another engine, so that it is not passed on again. */
+export const PASSED_ON = "x-trunkline-passed-on"
 
 export interface CarrierCall {
   readonly method: "GET" | "POST"
@@ -12,7 +15,7 @@ export interface CarrierCall {
 }
 
 export interface CarrierAnswer {
-  /** 403: forged or altered. 503: it could not be stored, and the carrier should send it again. */
+  /** 403: the request was forged or altered. 503: it could not be stored, and the carrier should send it again. */
   readonly status: 200 | 400 | 403 | 503
   readonly mediaType: string | undefined
   readonly body: string

@@ -1,20 +1,23 @@
-/** The inbox of what carriers tell us: each delivery once, stored before it is acknowledged, and read again after a crash. */
+/** The inbox for carriers' callbacks: each delivery once, stored before it is acknowledged, and read again after a crash. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
 import { costIn } from "./CallCost.ts"
 import type { TrunkEvent } from "./TrunkEvent.ts"
 
-/** How long a repeat of a delivery is known as such, and a delivery can be read again: longer than a call, its record and a carrier's retries last. */
+/**
+ * How long repeats of a delivery are recognized, and a delivery can be read again. This exceeds the time of a call, its record and a carrier's
+ * retries.
+ */
 const KEPT_SECONDS = 86_400
 export const prunedAtOnce = 1000
-/** A call that appears does so within this time. */
+/** A call that appears late does so within this time. */
 const LATE_SECONDS = 600
 const NO_CALL = "00000000-0000-0000-0000-000000000000"
 
 export interface CarrierDelivery {
   readonly configurationId: TelephonyConfigId
-  /** Undefined: it is about no call of ours. */
+  /** Undefined if the delivery is about none of our calls. */
   readonly callId: CallId | undefined
   /** The same for each repeat. */
   readonly delivery: string
@@ -34,17 +37,18 @@ export class CarrierDeliveries extends Context.Service<
   CarrierDeliveries,
   {
     /**
-     * Stores deliveries, along with what they say that calls cost, and returns once all of it is on disk: what became of each, in the same order.
+     * Stores deliveries and the costs of calls that they report. Returns when all of it is on disk, with the result for each in the same
+     * order.
      */
     readonly store: (deliveries: ReadonlyArray<CarrierDelivery>) => Effect.Effect<ReadonlyArray<StoredDelivery>>
-    /** What was told of a call by its own configuration's carrier, in the order in which it arrived. */
+    /** What the carrier of a call's own configuration reported about it, in order of arrival. */
     readonly of: (id: TelephonyConfigId, callId: CallId) => Effect.Effect<ReadonlyArray<TrunkEvent>>
     /**
-     * What was told lately of calls whose attempts were over, in the order in which it arrived: of those that may still appear, and of others unless
-     * their ends have been told.
+     * Recent reports about calls whose attempts were over, in order of arrival: about those that may still appear, and about others unless their
+     * ends have been reported.
      */
     readonly late: Effect.Effect<ReadonlyArray<LateDelivery>>
-    /** Our id of the call that the carrier calls so. */
+    /** Our id of the call that has this id at the carrier. */
     readonly callOf: (id: TelephonyConfigId, providerCallId: string) => Effect.Effect<CallId | undefined>
   }
 >()("core/provider/CarrierDeliveries") {
@@ -71,7 +75,7 @@ export class CarrierDeliveries extends Context.Service<
   )
 }
 
-/** Deletes deliveries that are too old to matter, at most `prunedAtOnce`, and returns how many. */
+/** Deletes up to `prunedAtOnce` deliveries that are too old to matter, and returns how many. */
 export const prune = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`
@@ -91,7 +95,10 @@ const late = (sql: SqlClient.SqlClient) =>
 
 type Numbered = CarrierDelivery & { readonly place: number }
 
-/** What one statement stores: of each delivery one copy, and no two bills, whose runs it would lock in any order. The rest follows it. */
+/**
+ * Selects what a single statement can store: one copy of each delivery, and at most one bill, because two bills would lock their runs in arbitrary
+ * order. The rest follows in another statement.
+ */
 const parted = (deliveries: ReadonlyArray<Numbered>) => {
   const now = new Map<string, Numbered>()
   const rest: Array<Numbered> = []
@@ -141,7 +148,7 @@ const storeTogether = (sql: SqlClient.SqlClient, deliveries: ReadonlyArray<Numbe
     cost: costIn(events)
   }))
   const callIds = told.map(({ call_id }) => call_id)
-  // The keys are inserted in order, so that two statements with the same ones do not wait for each other; the times tell how they arrived.
+  // The keys are inserted in sorted order, so that two statements with the same keys cannot deadlock. The times preserve the order of arrival.
   return sql<StoredRow>`
     WITH told AS MATERIALIZED (
       SELECT place, configuration_id, call_id, delivery, decode(digest, 'hex') AS digest, events, cost, organization_id
@@ -154,15 +161,18 @@ const storeTogether = (sql: SqlClient.SqlClient, deliveries: ReadonlyArray<Numbe
       FROM told WHERE organization_id IS NOT NULL
       ORDER BY call_id, configuration_id, delivery
       ON CONFLICT DO NOTHING RETURNING call_id, telephony_configuration_id, delivery
-    ), billed AS (
+    )${told.some(({ cost }) => cost !== undefined) ? billing(sql, callIds) : sql.literal("")}
+    SELECT place, organization_id IS NOT NULL AS is_known, stored.call_id IS NOT NULL AS is_stored,
+      CASE WHEN stored.call_id IS NULL THEN (SELECT before.digest = told.digest FROM carrier_deliveries before
+        WHERE before.call_id = told.call_id AND before.telephony_configuration_id = configuration_id AND before.delivery = told.delivery) END AS is_same
+    FROM told LEFT JOIN stored
+      ON stored.call_id = told.call_id AND stored.telephony_configuration_id = configuration_id AND stored.delivery = told.delivery`
+}
+
+/** Added only if it is needed: each table that a statement may write costs time, even if nothing is written there. */
+const billing = (sql: SqlClient.SqlClient, callIds: ReadonlyArray<string>) => sql`, billed AS (
       UPDATE runs SET cost = told.cost FROM told
       JOIN stored ON stored.call_id = told.call_id AND stored.telephony_configuration_id = configuration_id AND stored.delivery = told.delivery
       JOIN attempts a ON a.id = told.call_id AND a.telephony_configuration_id = configuration_id
       WHERE told.cost IS NOT NULL AND a.id = ANY (${callIds}::uuid[]) AND runs.attempt_id = ANY (${callIds}::uuid[]) AND runs.attempt_id = a.id
-    )
-    SELECT place, organization_id IS NOT NULL AS is_known, EXISTS (SELECT FROM stored
-        WHERE stored.call_id = told.call_id AND stored.telephony_configuration_id = configuration_id AND stored.delivery = told.delivery) AS is_stored,
-      (SELECT before.digest = told.digest FROM carrier_deliveries before WHERE before.call_id = told.call_id
-        AND before.telephony_configuration_id = configuration_id AND before.delivery = told.delivery) AS is_same
-    FROM told`
-}
+    )`

@@ -1,9 +1,9 @@
-/** Port: what becomes of a websocket that a carrier opens for the audio of a call. */
+/** Port: handles a websocket that a carrier opens for the audio of a call. */
 import { Context } from "effect"
 import type { MediaEnd } from "./Media.ts"
 import type { MediaSocket } from "./MediaSocket.ts"
 
-/** Outside the documented API, like the addresses of callbacks; see `CallbackAddress.ts`. */
+/** Not part of the documented API, like the addresses of callbacks; see `CallbackAddress.ts`. */
 export const MEDIA_ROUTE = "/api/v1/carrier-media/:call/:seal"
 
 /** A carrier's request to open a websocket. */
@@ -15,7 +15,7 @@ export interface MediaUpgrade {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Takes what happens on one socket. Neither function throws. */
+/** Receives the events of one socket. Neither function throws. */
 export interface MediaSession {
   readonly message: (data: Uint8Array, isText: boolean) => void
   /** The socket is gone. */
@@ -23,14 +23,14 @@ export interface MediaSession {
 }
 
 export type MediaAdmission =
-  /** 403: forged, or not signed by the carrier. 404: this node has no such call any more. */
+  /** 403: the request was forged, or not signed by the carrier. 404: this node no longer has the call. */
   | { readonly _tag: "Refused"; readonly status: 403 | 404 }
   | { readonly _tag: "Admitted"; readonly open: (socket: MediaSocket) => MediaSession }
 
 export class CarrierMedia extends Context.Service<
   CarrierMedia,
   {
-    /** Decides without waiting for anything, so that no connection is held open meanwhile. */
+    /** Decides synchronously, so that no connection is kept open in the meantime. */
     readonly admit: (upgrade: MediaUpgrade) => MediaAdmission
   }
 >()("core/provider/CarrierMedia") {}

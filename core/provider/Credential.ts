@@ -17,15 +17,15 @@ export interface CredentialField {
   readonly isAddress?: boolean
   /** A regular expression that the text, or each item of a list, must match. */
   readonly pattern?: string
-  /** The only texts that are taken. */
+  /** The only accepted values. */
   readonly choices?: ReadonlyArray<string>
   /** The maximum number of items in a list. */
   readonly most?: number
-  /** The engine writes the field itself, see `Adapter.prepare`: clients read it, and may only send back what they have read. */
+  /** The engine writes the field itself, see `Adapter.prepare`. Clients can read it, and may only send back what they have read. */
   readonly isManaged?: boolean
-  /** For a managed field: the field in whose place it is used where that one is empty. */
+  /** For a managed field: the field that it replaces when that one is empty. */
   readonly standsFor?: string
-  /** How the text, or each item of a list, is written when it is stored and shown. */
+  /** The normal form in which the text, or each item of a list, is stored and shown. */
   readonly normal?: Normal
 }
 export type CredentialFields = Readonly<Record<string, CredentialField>>
@@ -42,21 +42,21 @@ export type ConfigOf<Fields extends CredentialFields> = { readonly [Name in keyo
 export const absent = (field: CredentialField): string | boolean | ReadonlyArray<string> =>
   field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
 
-/** Adds the missing fields, and brings the others into their normal form, which may be younger than the stored configuration. */
+/** Fills in missing fields and normalizes the others. The normal form may be newer than the stored configuration. */
 export const complete = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
     ...Object.entries(config),
     ...Object.entries(fields).map(([name, field]) => [name, normalized(field, config[name] ?? absent(field))])
   ])
 
-/** The configuration as calls use it: complete, with what the engine has made in the place of what is empty. */
+/** The configuration as calls use it: complete, with empty fields replaced by what the engine has created for them. */
 export const effective = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const whole = complete(fields, config)
   const standIns = unset(fields, whole).map(([name, standsFor]) => [standsFor, whole[name]])
   return { ...whole, ...Object.fromEntries(standIns) }
 }
 
-/** The managed fields that stand for an empty one, with its name. */
+/** The managed fields that replace an empty field, each with the name of that field. */
 const unset = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, string]> =>
   Object.entries(fields).flatMap(([name, { standsFor }]) =>
     standsFor !== undefined && isEmpty(config[standsFor]) ? [[name, standsFor] as const] : []
@@ -64,14 +64,14 @@ const unset = (fields: CredentialFields, config: Readonly<Record<string, unknown
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""
 
-/** What the engine has to make, because the configuration does not name it: `made` if it has all of that. */
+/** Whether the engine must create something because the configuration does not name it, and whether it has done so (`made`). */
 export const preparation = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): "unneeded" | "missing" | "made" => {
   const wanted = unset(fields, config)
   if (wanted.length === 0) return "unneeded"
   return wanted.some(([name]) => isEmpty(config[name])) ? "missing" : "made"
 }
 
-/** What a client sent, with the managed fields as they are stored; or the name of one that it would change. */
+/** What a client sent, with the managed fields as they are stored; or the name of a managed field that the client would change. */
 export const withManaged = (
   fields: CredentialFields,
   given: Readonly<Record<string, unknown>>,
@@ -88,7 +88,7 @@ const normalized = ({ normal }: CredentialField, value: unknown): unknown => {
   return Array.isArray(value) ? value.map(item) : item(value)
 }
 
-/** What is said of a field; what a kind of field says by itself can be said otherwise. */
+/** The properties of a field. They override the defaults of its kind. */
 interface Words extends Partial<Omit<CredentialField, "type" | "isAddress" | "isManaged" | "standsFor">> {
   readonly label: string
 }
@@ -103,14 +103,14 @@ const field = <Type extends CredentialField["type"]>(type: Type, words: Words): 
 })
 
 export const text = (words: Words) => field("text", words)
-/** A name or key that the provider has given out. */
+/** A name or key that the provider has issued. */
 export const identifier = (words: Words) => text({ normal: "token", ...words })
 export const optionalText = (words: Words) => text({ required: false, default: "", ...words })
 export const address = (words: Words) => ({ ...text({ normal: "address", ...words }), isAddress: true })
 export const secret = (words: Words) => field("password", { sensitive: true, ...words })
-/** What the engine has made at the provider, for a configuration that does not name it. */
+/** Holds what the engine has created at the provider for a configuration that does not name it. */
 export const managed = (standsFor: string, words: Words) => ({ ...text({ required: false, ...words }), isManaged: true, standsFor })
-/** A secret that the provider has given out, and that nobody types. */
+/** A secret that the provider has issued, and that nobody types. */
 export const token = (words: Words) => secret({ normal: "token", ...words })
 /** A private key, pasted from its file. */
 export const privateKey = (words: Words) => field("textarea", { sensitive: true, normal: "pem", ...words })
@@ -119,25 +119,25 @@ export const publicKey = (words: Words) => field("textarea", { normal: "trimmed"
 export const optionalBoolean = (words: Words) => field("boolean", { required: false, ...words })
 export const optionalList = (words: Words) => field("string-array", { required: false, ...words })
 
-/** Numbers of the account to show to callees. */
+/** The account's numbers that callees may be shown. */
 export const callerIds = optionalList({
   label: "Phone Numbers",
   description: "Caller IDs to show, in E.164 format",
   placeholder: "+15550100"
 })
 
-/** A list of addresses, each optionally followed by a space and words that only the adapter reads. */
+/** A list of addresses, each optionally followed by a space and words that only the adapter interprets. */
 export const optionalAddresses = (words: Words) => ({ ...optionalList({ normal: "address", ...words }), isAddress: true })
 
 /** Replaces all but the last four characters by `*`, or all if there are at most four. */
 export const mask = (value: string): string =>
   value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4)
 
-/** What a field's pattern allows of a value that is sent: for a secret, its mask as well. */
+/** The pattern that a value sent for the field must match. For a secret, it also allows the mask. */
 export const patternOf = ({ pattern, sensitive }: CredentialField): string | undefined =>
   pattern === undefined || !sensitive ? pattern : `(?:${pattern})|(?:^\\*+.{0,4}$)`
 
-/** The name of a secret that breaks its own pattern, and so is the mask of another one. */
+/** The name of a secret that does not match its own pattern, and so must be the mask of another one. */
 export const maskedSecret = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): string | undefined =>
   Object.entries(fields).find(([name, { pattern, sensitive }]) => {
     const value = config[name]
@@ -153,7 +153,7 @@ export const masked = (fields: CredentialFields, config: Readonly<Record<string,
     })
   )
 
-/** What a client sent, where a secret that equals the mask from `masked` is replaced by the stored one. */
+/** What a client sent, with secrets that equal their mask from `masked` replaced by the stored ones. */
 export const unmasked = (
   fields: CredentialFields,
   given: Readonly<Record<string, unknown>>,
@@ -168,7 +168,7 @@ export const unmasked = (
   )
 }
 
-/** The name of a secret that was sent as its mask together with a new address: the stored secret would go to whoever listens there. */
+/** The name of a secret that was sent as its mask together with a new address, to which the stored secret would then be sent. */
 export const strayingSecret = (
   fields: CredentialFields,
   given: Readonly<Record<string, unknown>>,
@@ -198,7 +198,7 @@ export const addressesOf = (value: unknown): ReadonlyArray<unknown> => {
   return value === undefined || value === null ? [] : [value]
 }
 
-/** The address in a field as a URL; undefined if it is no address. */
+/** The address in a field as a URL. Undefined if it is not an address. */
 export const addressIn = (value: unknown): URL | undefined => {
   if (typeof value !== "string" || value.trim() === "") return undefined
   const text = value.trim()

@@ -1,9 +1,9 @@
 /**
- * How many calls with audio a node can carry. The limit is found from how late their audio leaves, kept, and raised again in small steps. A
- * callee does not notice a late frame but a lost one, so the limit is found before audio is lost. Pure.
+ * How many calls with audio a node can carry. The limit is derived from how late audio frames leave, kept, and raised again in small steps.
+ * Callees notice lost frames but not late ones, so the limit is found before audio is lost. Pure.
  */
 
-/** The frames of about one second. */
+/** Frame counts over about one second. */
 export interface MediaLoad {
   /** Calls with audio. */
   readonly streams: number
@@ -26,19 +26,19 @@ export interface MediaLimit {
 
 /** A frame that leaves later than this is late; at twice that, frames begin to be lost. */
 export const lateMillis = 30
-/** Above what garbage collection causes in a busy second, below what a stall that loses frames causes. */
+/** More than garbage collection causes in a busy second, less than a stall that loses frames. */
 const lateShare = 0.05
-/** With fewer streams, their number is not what makes them late. This is also the lowest possible limit. */
+/** With fewer streams, their number is not the cause of lateness. This is also the lowest possible limit. */
 export const fewestStreams = 20
-/** A single hiccup is no sign of too many streams: it takes three strained loads out of five. */
+/** A single hiccup does not mean that there are too many streams: it takes three strained loads out of five. */
 const lookedAt = 5
 const strainedOf = 3
 /** The new limit, as a share of the streams that were too many. */
 const lowered = 0.9
-/** The limit is raised after this many loads in a row without lateness, while it is what holds calls back. */
+/** The limit is raised after this many loads in a row without lateness, but only while calls are being held back by it. */
 const calmEnough = 10
 const raised = 0.02
-/** Beyond `tooMany` the limit rises faster: something else caused the lateness then, or fewer callees answer now. */
+/** Beyond `tooMany`, the limit rises faster: either something else caused the lateness, or fewer callees answer now. */
 const raisedBeyond = 0.2
 
 export const unlimited: MediaLimit = { limit: Number.POSITIVE_INFINITY, tooMany: Number.POSITIVE_INFINITY, strained: [], calm: 0 }

@@ -1,25 +1,25 @@
 /**
- * Values that can be written in several ways, brought into the one way in which they are stored, shown and compared. Each way is its own normal
- * form, and so is a masked secret.
+ * Normal forms: values that can be written in several ways are stored, shown and compared in one. Normalizing twice changes nothing, nor does
+ * normalizing a masked secret.
  */
 
-/** By name, so that the fields of a provider stay plain data. */
+/** Forms are chosen by name, so that the fields of a provider remain plain data. */
 export type Normal =
-  /** Without white space around it. */
+  /** Without surrounding white space. */
   | "trimmed"
-  /** Visible ASCII only: anything else comes from pasting, and could not be sent in a header. */
+  /** Visible ASCII only: anything else comes from copying and pasting, and could not be sent in a header. */
   | "token"
-  /** A URL without the slashes at its end; words may follow it. */
+  /** A URL without trailing slashes; words may follow it. */
   | "address"
-  /** A key in PEM, with real line breaks and without white space around it. */
+  /** A key in PEM, with real line breaks and without surrounding white space. */
   | "pem"
-  /** A host name in lower case, without the scheme and the path of a URL; to a name without a dot, this domain is added. */
+  /** A host name in lower case, without the scheme and path of a URL. A name without a dot gets this domain appended. */
   | { readonly domain: string }
 
-/** What else there is besides these names is a domain. */
+/** All forms except that of a host name, which is an object with the domain. */
 export const normalNames = ["trimmed", "token", "address", "pem"] as const satisfies ReadonlyArray<Exclude<Normal, object>>
 
-/** An adapter from a package may be plain JavaScript, in which no compiler has checked it. */
+/** Checks what an adapter from a package declares, which may be plain JavaScript that no compiler has checked. */
 export const isNormal = (form: unknown): form is Normal =>
   typeof form === "object" && form !== null
     ? "domain" in form && typeof form.domain === "string"
@@ -49,7 +49,7 @@ const domainOf = (text: string, domain: string): string => {
   return name === "" || name.includes(".") ? name : `${name}.${domain}`
 }
 
-/** Not by a regular expression, which would restart at each of a long run of such characters. */
+/** Removes trailing characters. A regular expression would be quadratic in the length of a long run of them. */
 const withoutEnd = (text: string, character: string): string => {
   let end = text.length
   while (text[end - 1] === character) end--

@@ -1,11 +1,11 @@
-/** Handing the callee of a live call to somebody else: what an adapter is asked for, and how it can fail. What comes of it is told by `Transferred`. */
+/** Handing the callee of a live call to somebody else: the request to an adapter, and how it can fail. `Transferred` reports the outcome. */
 import { Schema } from "effect"
 
 /** The most transfers that are tried in one call. */
 export const MOST_TRANSFERS = 26
 
 export interface TransferRequest {
-  /** Which transfer of its call this is, from 1 to `MOST_TRANSFERS`. `Transferred` says it again, so that the outcome of another is not taken for this one's. */
+  /** The number of this transfer in its call, from 1 to `MOST_TRANSFERS`. `Transferred` repeats it, so that outcomes are not confused. */
   readonly transfer: number
   /** Digits, with or without a plus: a number, an extension or a queue that the configuration allows to be dialed. */
   readonly to: string
@@ -34,7 +34,7 @@ export class TransferRefused extends Schema.TaggedError<TransferRefused>()("Tran
   }
 }
 
-/** The request may have reached the provider: the destination may be ringing. It is never repeated; events may still tell what came of it. */
+/** The request may have reached the provider: the destination may be ringing. It is never repeated; events may still report the outcome. */
 export class TransferDoubtful extends Schema.TaggedError<TransferDoubtful>()("TransferDoubtful", {
   /** For the operator. Must not hold a phone number or a credential. */
   detail: Schema.String

@@ -30,8 +30,8 @@ export type TrunkEvent =
    */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number; readonly detail?: string }
   /**
-   * Something that the provider has not signed says that the call has ended. Nothing of it is believed: the engine looks, and looks again for a while,
-   * because a provider's records lag behind its callbacks. The record tells the end, if there is one.
+   * Something that the provider has not signed says that the call has ended. It is not believed: the engine looks, repeatedly for a while,
+   * because a provider's records lag behind its callbacks. The record reports the end, if there is one.
    */
   | { readonly _tag: "EndClaimed" }
   | { readonly _tag: "Dtmf"; readonly digit: string }
@@ -40,15 +40,15 @@ export type TrunkEvent =
   /** The machine has said its greeting: a message can be left from now on. */
   | { readonly _tag: "GreetingEnded" }
   /**
-   * What came of the transfer with this number. `answered`: the callee is with the destination, and the agent is out of the call, which ends when
-   * either of them hangs up; a blind transfer is told so as soon as the provider has taken it. Otherwise the callee is back with the agent, over a new
-   * stream where the old one has ended, and `cause` says why. A later one of an answered transfer is ignored.
+   * The outcome of the transfer with this number. `answered`: the callee is with the destination, and the agent is out of the call, which ends
+   * when either of them hangs up; a blind transfer is reported so as soon as the provider has accepted it. Otherwise the callee is back with the
+   * agent, over a new stream if the old one has ended, and `cause` says why. A later event of an answered transfer is ignored.
    */
   | { readonly _tag: "Transferred"; readonly transfer: number; readonly answered: true }
   | { readonly _tag: "Transferred"; readonly transfer: number; readonly answered: false; readonly cause: HangupCause }
   /**
-   * What the call has cost so far, without the leg of a transfer's destination, as a decimal without a sign, in the currency's main unit (`"0.0085"`, `"USD"`). It replaces what was told before,
-   * and may come after the end.
+   * What the call has cost so far, without the leg of a transfer's destination, as a decimal without a sign, in the currency's main unit
+   * (`"0.0085"`, `"USD"`). It replaces earlier reports, and may arrive after the end.
    */
   | { readonly _tag: "Billed"; readonly amount: string; readonly currency: string }
   /** Variables that the provider's side, such as a dialplan, has set on the call, by name, for its run. Must not hold a phone number. */

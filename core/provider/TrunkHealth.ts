@@ -129,7 +129,7 @@ class Condition {
     return retryAfterMillis === undefined ? Number.NEGATIVE_INFINITY : this.#now + Math.min(retryAfterMillis, LONGEST_RETRY_AFTER_MILLIS)
   }
 
-  /** The first failure, or another one: the probe has failed. */
+  /** Starts the rest after the first failure, or after a failed probe. */
   #startRest(kind: TroubleKind, retryAfterMillis: number | undefined, detail: string): void {
     const failedAt = this.#now
     const before = this.state._tag === "Well" ? undefined : this.state.trouble
@@ -187,9 +187,9 @@ class Condition {
 
   heard(callId: string, event: TrunkEvent): void {
     if (!this.#doubtful.has(callId) && !this.#inFlight.has(callId)) return
-    // Reported for a call that was not found after a reconnect, which is no sign of life.
+    // Reported for a call that was not found after a reconnect, so it is not a sign of life.
     if (event._tag === "HungUp" && event.cause === "trunk_lost") return
-    // Anybody may have said so.
+    // A claim is not proof: anybody may have sent it.
     if (event._tag === "EndClaimed") return
     if (this.state._tag !== "Resting" || this.state.trouble.kind === "doubted") this.#recover()
   }

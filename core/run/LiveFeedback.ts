@@ -1,42 +1,62 @@
 /**
- * What happens in the conversations of this node, as it happens, for those who watch a call. Nothing of it is stored here: whoever joins late, or
- * reads too slowly, finds the whole in the run once the call is over.
+ * The events of conversations on this node, live, for clients that watch a call. Nothing is stored here: a watcher that joins late, or reads too
+ * slowly, finds all events in the run once the call is over.
  */
 import { Context, Effect, Layer, Queue, Stream } from "effect"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 import type { FeedbackEvent } from "./RunRecord.ts"
 
-/** A watcher that is further behind loses the oldest. */
+/** A watcher that falls further behind loses the oldest events. */
 const BUFFERED = 256
+
+interface WatchedRun {
+  readonly organizationId: OrganizationId
+  readonly runId: RunId
+}
 
 export class LiveFeedback extends Context.Service<
   LiveFeedback,
   {
-    /** The events of the run from now on, if it is one of the organization. Never ends by itself. */
+    /** The run's events from now on. Empty if the run does not belong to the organization. Never ends by itself. */
     readonly watch: (organizationId: OrganizationId, runId: RunId) => Stream.Stream<FeedbackEvent>
     readonly publish: (organizationId: OrganizationId, runId: RunId, event: FeedbackEvent) => void
+    /** The runs that somebody watches. */
+    readonly watched: () => ReadonlyArray<WatchedRun>
+    /** Calls `tell` when a run gets its first watcher, and when it loses its last. */
+    readonly onWatch: (tell: (run: WatchedRun, isWatched: boolean) => void) => void
   }
 >()("core/run/LiveFeedback") {
   static readonly layer = Layer.sync(LiveFeedback, () => {
-    const watchers = new Map<string, Set<Queue.Queue<FeedbackEvent>>>()
-    const keyOf = (organizationId: OrganizationId, runId: RunId) => `${organizationId} ${runId}`
-    const leave = (key: string, queue: Queue.Queue<FeedbackEvent>): void => {
-      const among = watchers.get(key)
-      among?.delete(queue)
-      if (among?.size === 0) watchers.delete(key)
+    const watchers = new Map<string, { readonly run: WatchedRun; readonly queues: Set<Queue.Queue<FeedbackEvent>> }>()
+    const tells: Array<(run: WatchedRun, isWatched: boolean) => void> = []
+    const keyOf = ({ organizationId, runId }: WatchedRun) => `${organizationId} ${runId}`
+    const enter = (run: WatchedRun, queue: Queue.Queue<FeedbackEvent>): void => {
+      const among = watchers.get(keyOf(run))
+      if (among !== undefined) return void among.queues.add(queue)
+      watchers.set(keyOf(run), { queues: new Set([queue]), run })
+      for (const tell of tells) tell(run, true)
     }
-    const join = Effect.fnUntraced(function* (key: string) {
+    const leave = (run: WatchedRun, queue: Queue.Queue<FeedbackEvent>): void => {
+      const among = watchers.get(keyOf(run))
+      among?.queues.delete(queue)
+      if (among?.queues.size !== 0) return
+      watchers.delete(keyOf(run))
+      for (const tell of tells) tell(run, false)
+    }
+    const join = Effect.fnUntraced(function* (run: WatchedRun) {
       const queue = yield* Queue.sliding<FeedbackEvent>(BUFFERED)
-      watchers.set(key, (watchers.get(key) ?? new Set()).add(queue))
-      yield* Effect.addFinalizer(() => Effect.sync(() => leave(key, queue)))
+      enter(run, queue)
+      yield* Effect.addFinalizer(() => Effect.sync(() => leave(run, queue)))
       return Stream.fromQueue(queue)
     })
     return LiveFeedback.of({
-      watch: (organizationId, runId) => Stream.unwrap(join(keyOf(organizationId, runId))),
+      watch: (organizationId, runId) => Stream.unwrap(join({ organizationId, runId })),
       publish: (organizationId, runId, event) => {
         if (watchers.size === 0) return
-        for (const queue of watchers.get(keyOf(organizationId, runId)) ?? []) Queue.offerUnsafe(queue, event)
-      }
+        for (const queue of watchers.get(keyOf({ organizationId, runId }))?.queues ?? []) Queue.offerUnsafe(queue, event)
+      },
+      watched: () => [...watchers.values()].map(({ run }) => run),
+      onWatch: (tell) => void tells.push(tell)
     })
   })
 }

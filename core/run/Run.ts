@@ -1,11 +1,11 @@
-/** The record of one call, made with its attempt and filled when the call ends; or of one text chat. */
+/** The record of one call, created with its attempt and completed when the call ends, or the record of one text chat. */
 import { Schema } from "effect"
 import type { CallCost } from "#core/provider/CallCost.ts"
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The JSON parts are kept as the API shows them. */
+/** The JSON columns have the shape that the API shows. */
 export interface Run {
   readonly id: RunId
   readonly organizationId: OrganizationId

@@ -1,7 +1,7 @@
 /**
- * The filters of a list of runs: a JSON array of `{"attribute", "type", "value"}`. A filter whose type is not its attribute's is ignored, and
- * so is one whose value selects nothing in particular; a value of the wrong type makes the whole text invalid. The runs of a campaign or an
- * agent refuse an attribute that they cannot be filtered by; the usage list ignores it.
+ * The filters of a list of runs: a JSON array of `{"attribute", "type", "value"}`. A filter is ignored if its type is not that of its
+ * attribute, or if its value does not restrict anything; a value of the wrong type makes the whole text invalid. An attribute that runs cannot
+ * be filtered by is refused in the lists of a campaign or an agent, and ignored in the usage list.
  */
 import { Result, Schema } from "effect"
 import { isStorable } from "#core/storable.ts"
@@ -17,7 +17,7 @@ export type RunFilter =
   | { readonly attribute: "tokenUsage"; readonly min: number | undefined; readonly max: number | undefined }
   | { readonly attribute: "status"; readonly isCompleted: boolean }
   | { readonly attribute: "runId" | "workflowId" | "campaignId"; readonly value: number }
-  /** A part of the number. */
+  /** Matches numbers that contain this. */
   | { readonly attribute: "callerNumber" | "calledNumber"; readonly value: string }
   | { readonly attribute: "callDirection"; readonly callType: "inbound" | "outbound" }
   | { readonly attribute: "callChannel"; readonly channel: "telephony" | "web" | "chat" }
@@ -25,20 +25,20 @@ export type RunFilter =
 /** `runs`: the runs of a campaign or an agent. `usage`: those of the organization. Each has its own attributes. */
 type FilteredList = "runs" | "usage"
 
-/** Not a JSON array of filter objects, or a value of the wrong type. */
+/** The text is not a JSON array of filter objects, or a value has the wrong type. */
 export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {
   list: Schema.Literals(["runs", "usage"])
 }) {}
 /** A bound of the list is not a valid date. */
 export class RunDateInvalid extends Schema.TaggedError<RunDateInvalid>()("RunDateInvalid", {}) {}
-/** An attribute that this list cannot be filtered by. */
+/** This list cannot be filtered by the attribute. */
 export class RunAttributeRefused extends Schema.TaggedError<RunAttributeRefused>()("RunAttributeRefused", { attribute: Schema.String }) {}
 
 const Dates = Schema.Struct({
   from: Schema.optionalKey(Schema.NullOr(Schema.String)),
   to: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
-// What Postgres cannot hold would make the query fail.
+// A value that Postgres cannot hold would make the query fail.
 const Text = Schema.String.check(Schema.makeFilter(isStorable))
 const Codes = Schema.Struct({ codes: Schema.Array(Text) })
 const Range = Schema.Struct({
@@ -74,7 +74,7 @@ const listed: Readonly<Record<FilteredList, ReadonlySet<string>>> = {
     ...["callerNumber", "calledNumber", "callDirection", "callChannel"]
   ])
 }
-/** Undefined: the value is of the wrong type. */
+/** Undefined if the value has the wrong type. */
 type Parsed = { readonly filter: RunFilter | undefined } | undefined
 const none: Parsed = { filter: undefined }
 
@@ -102,10 +102,10 @@ const parse = <E>(
   return Result.succeed(filters)
 }
 
-/** From the JSON text that the client sent, for the runs of a campaign or an agent. */
+/** Reads the JSON text that the client sent, for the runs of a campaign or an agent. */
 export const parseFilters = (text: string) => parse(text, "runs", (attribute) => new RunAttributeRefused({ attribute }))
 
-/** For the runs of an organization. Attributes that this list does not have are ignored. */
+/** The same for the runs of an organization. Attributes that this list does not have are ignored. */
 export const parseUsageFilters = (text: string) => parse<never>(text, "usage", () => undefined)
 
 /** The time bounds of a list; either can be missing. */

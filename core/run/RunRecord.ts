@@ -1,6 +1,6 @@
 /**
- * What the JSON columns of a run hold, key by key, and who writes each. Clients see the columns as they are, so the keys are the API's. No key
- * is certain to be there: runs of older engines lack some, and what comes from outside may replace what is not reserved.
+ * The contents of a run's JSON columns, key by key, and who writes each. Clients see the columns as they are, so the keys are those of the API.
+ * Every key may be missing: runs of older engines lack some, and values from outside may replace all that are not reserved.
  */
 import type { RetryReason } from "#core/campaign/RetryPolicy.ts"
 import type { CallId } from "#core/Id.ts"
@@ -8,26 +8,27 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { FailureClass } from "#core/outcome/Outcome.ts"
 
 /**
- * What the agent knows from the start. `AttemptBeginning.ts` writes it with the attempt: these keys, and beside them the columns of the contact's row
- * or what the request for a single call gave, which win over all but the reserved ones. What was fetched before the call is added at its end.
+ * What the agent knows from the start. `AttemptBeginning.ts` writes it together with the attempt: these keys, merged with the columns of the
+ * contact's row, or with the variables of the request for a single call, which override all but the reserved keys. The values of the pre-call
+ * fetch are added when the call ends.
  */
 export interface InitialContext {
   readonly phone_number?: string
-  /** The number that was dialed, always as dialed; `phone_number` can be replaced. */
+  /** The number as it was dialed. Unlike `phone_number`, it cannot be overridden. */
   readonly called_number?: string
-  /** The number shown to the callee. At the end of the call `AttemptStore.finish` adds the one that was used, unless there is one. */
+  /** The number shown to the callee. `AttemptStore.finish` fills it in if it is missing. */
   readonly caller_number?: string
   readonly direction?: "outbound"
   readonly provider?: string
   readonly telephony_configuration_id?: number
-  /** The next two are written for calls of campaigns. */
+  /** These two are written for calls of campaigns. */
   readonly campaign_id?: number
   readonly source_uuid?: string
-  /** The next three are written for retries. */
+  /** These three are written for retries. */
   readonly is_retry?: true
   readonly retry_attempt?: number
   readonly retry_reason?: RetryReason
-  /** `Calls.ts` writes the rest, for single calls that are started through the API. */
+  /** `Calls.ts` writes the rest, for single calls started through the API. */
   readonly trigger_mode?: "test" | "production"
   readonly agent_identifier?: string
   readonly agent_identifier_type?: "workflow_uuid" | "trigger_path"
@@ -38,7 +39,7 @@ export interface InitialContext {
   readonly api_key_created_by?: number
 }
 
-/** Keys of `initial_context` that only the engine may write; from anywhere else they are dropped. Two are reserved without being written. */
+/** Keys of `initial_context` that only the engine may write; from elsewhere they are dropped. Two are reserved but never written. */
 export const reservedNames: ReadonlyArray<string> = [
   "provider",
   "runtime_configuration",
@@ -47,36 +48,36 @@ export const reservedNames: ReadonlyArray<string> = [
 ] satisfies ReadonlyArray<keyof InitialContext | "runtime_configuration" | "mps_correlation_id">
 
 /**
- * What the call has shown. A retry begins with its tags (`AttemptBeginning.ts`); the rest comes from `RunReport.ts` at the end of the call, and from
- * its conversation (`ConversationRecord.ts`). Values that the provider gathered stand beside these keys.
+ * What came out of the call. A retry starts with the tags of the attempt before (`AttemptBeginning.ts`); the rest is written at the end, by
+ * `RunReport.ts` and by the conversation (`ConversationRecord.ts`). Values that the provider gathered stand next to these keys.
  */
 export interface GatheredContext {
-  /** How the call ended, in the API's words. */
+  /** How the call ended, in the API's terms. */
   readonly call_disposition?: string
-  /** The same; lists and reports read this one. */
+  /** The same value; lists and reports read it here. */
   readonly mapped_call_disposition?: string
   readonly call_id?: CallId
-  /** Those that the run had before are kept. */
+  /** New tags are added to those that the run already has. */
   readonly call_tags?: ReadonlyArray<string>
   readonly hangup_cause?: HangupCause
-  /** Only for calls that count as failures of the breaker; null when the failure is the engine's own. */
+  /** Only for calls that the circuit breaker counts as failures. Null if the failure is the engine's own. */
   readonly failure_class?: FailureClass | null
   readonly provider?: string
-  /** The next three come from the voice session; the keys also from the provider. */
+  /** These three come from the voice session, and the digits also from the provider. */
   readonly dtmf_digits?: string
   readonly answered_by?: "human" | "machine" | "fax" | "silence" | "unknown"
   readonly voicemail_message?: "left" | "cut" | "not_left"
-  /** The rest comes from the conversation. What it found out, by name; each value also stands beside these keys. */
+  /** The rest comes from the conversation. The extracted values by name; each value also stands next to these keys. */
   readonly extracted_variables?: Readonly<Record<string, unknown>>
   /** The names of the nodes, in the order in which they were entered. */
   readonly nodes_visited?: ReadonlyArray<string>
-  /** When the callee is to be called back: ISO 8601 in the callee's zone, with its offset. */
+  /** When the callee wants to be called back: ISO 8601 in the callee's time zone, with its offset. */
   readonly callback_at?: string
-  /** That zone, by its IANA name. */
+  /** The IANA name of the callee's time zone. */
   readonly callback_time_zone?: string
 }
 
-/** Tokens of a language model, in the API's words. */
+/** Tokens of a language model, in the API's terms. */
 export interface TokenUsage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
@@ -84,17 +85,17 @@ export interface TokenUsage {
   readonly cache_read_input_tokens: number
 }
 
-/** Written by `RunReport.ts` at the end of the call, and by its conversation. */
+/** Written at the end of the call, by `RunReport.ts` and by the conversation. */
 export interface UsageInfo {
-  /** From the answer to the end; 0 for a call that was not answered. */
+  /** From answer to end; 0 for a call that was not answered. */
   readonly call_duration_seconds?: number
-  /** The next three by service and model, as `{service}#{n}|||{model}`: tokens, characters, seconds. */
+  /** Tokens, characters and seconds; the keys are service and model, as `{service}#{n}|||{model}`. */
   readonly llm?: Readonly<Record<string, TokenUsage>>
   readonly tts?: Readonly<Record<string, number>>
   readonly stt?: Readonly<Record<string, number>>
 }
 
-/** Read where it is there; nothing in this engine writes it yet. */
+/** Lists and reports read it if it is present. This engine does not write it yet. */
 export interface CostInfo {
   readonly total_cost_usd?: number
   /** Hundredths of a US dollar. */
@@ -114,16 +115,16 @@ export interface FeedbackEvent {
     | "rtf-pipeline-error"
   readonly payload: Readonly<Record<string, unknown>>
   readonly timestamp: string
-  /** How many times the callee had spoken by then. */
+  /** How many times the callee had spoken before. */
   readonly turn: number
-  /** The node that the conversation was in. */
+  /** The node that the conversation was at. */
   readonly node_id?: string
   readonly node_name?: string
 }
 
 interface StatusCallback {
   readonly call_id: CallId
-  /** From the answer to the end, in seconds. */
+  /** Seconds from answer to end. */
   readonly duration: number
   readonly endpoint?: string
   readonly hangup_cause: HangupCause
@@ -138,10 +139,10 @@ export interface RunLogs {
   readonly telephony_status_callbacks?: ReadonlyArray<StatusCallback>
 }
 
-/** What happened to a call after its attempt was over; times in ISO 8601. The first time of each is kept. */
+/** What happened to a call after its attempt was over; times in ISO 8601. For each event, the first time is kept. */
 export type LateLife = Readonly<Partial<Record<"appeared_at" | "rang_at" | "answered_at" | "ended_at" | "hangup_cause", string>>>
 
-/** How long callees waited in a conversation, in seconds. */
+/** How long callees had to wait in a conversation, in seconds. */
 export interface LatencySummary {
   readonly count: number
   readonly p50: number

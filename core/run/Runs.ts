@@ -1,4 +1,4 @@
-/** Finding the records of calls. */
+/** Finds runs, one by one and in lists. */
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CampaignNotFound } from "#core/campaign/Campaign.ts"

@@ -14,9 +14,9 @@ export const phoneNumberSql = `coalesce(${calledNumberSql}, ${text("initial_cont
 export const dispositionSql = text("gathered_context", "mapped_call_disposition")
 export const durationSql = `${text("usage_info", "call_duration_seconds")}::float8`
 export const costSql = `${text("cost_info", "total_cost_usd")}::float8`
-/** An object, whatever is stored. */
+/** Always an object, whatever is stored. */
 export const variablesSql = `CASE jsonb_typeof${variables} WHEN 'object' THEN ${variables} ELSE '{}' END`
-/** An array, whatever is stored. */
+/** Always an array, whatever is stored. */
 export const tagsSql = `CASE jsonb_typeof${tags} WHEN 'array' THEN ${tags} ELSE '[]' END`
-/** Reports count calls, and nobody was called in a text chat. */
+/** Reports count calls only, and a text chat is not a call. */
 export const isCallSql = "r.mode NOT IN ('textchat', 'CHAT')"

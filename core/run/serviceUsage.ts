@@ -1,4 +1,4 @@
-/** What services were used for, as `usage_info` tells it. */
+/** The use of services, in the form of `usage_info`. */
 import type { ModelUsage } from "#core/model/LanguageModel.ts"
 import type { TokenUsage } from "./RunRecord.ts"
 

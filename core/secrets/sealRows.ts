@@ -1,4 +1,4 @@
-/** Seals secrets that are stored in the clear or with a former key: table by table, in batches of a few rows, each in its own transaction. */
+/** Seals secrets that are stored in the clear or sealed with a former key: table by table, in small batches, each in its own transaction. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { AgentContent } from "#core/agent/Agent.ts"
@@ -13,7 +13,7 @@ type Sql = SqlClient.SqlClient
 interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** The key of the rows, which is also the id in the place of the seal. */
+  /** The key of the rows, which is also the `id` in the place of the seal. */
   readonly id: string
   readonly organization: string
   /** The `of` in the place of the seal, if it is not the table. */
@@ -63,7 +63,7 @@ const inBatches = Effect.fnUntraced(function* <R>(sql: Sql, batch: Effect.Effect
   }
 })
 
-/** Seals one column. `as.text` reads it as text; what begins with `prefix` is sealed with the current key already. */
+/** Seals one column. `as.text` reads it as text; text that begins with `prefix` is already sealed with the current key. */
 const column = (
   sql: Sql,
   { column, emptied = "", id, organization, table, of = table, value = column }: SealedColumn,
@@ -98,7 +98,7 @@ const definitions = (sql: Sql, sealer: Seals, prefix: string) =>
       for (const { id, organizationId, secrets, ...content } of rows) {
         const version = { definitionId: AgentDefinitionId.make(id), organizationId: OrganizationId.make(organizationId) }
         const stored = sealed(sealer, version, putTogether(content, secretsIn(sealer, version, secrets)))
-        // Without secrets the documents stay as they are.
+        // Without secrets, the documents need no change.
         yield* stored.secrets === ""
           ? sql`UPDATE agent_definitions SET secrets = '' WHERE id = ${id}`
           : sql`

@@ -12,7 +12,7 @@ import { Users } from "#core/organization/Users.ts"
 
 export type Accounts = ApiKeys | AuditLog | Invitations | Members | ModelConfigurations | Operators | OrganizationSettings | Quotas | Users
 
-/** One instance of each: a service that forgets a member or a key must be the one that remembers it. */
+// A single instance of each service, because a service that caches members or keys must be the one that is told to forget them.
 export const layer = Layer.mergeAll(
   Invitations.layer,
   Members.layer,

@@ -7,13 +7,13 @@ import type { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
 export class CarrierNumbersUnsupported extends Schema.TaggedError<CarrierNumbersUnsupported>()("CarrierNumbersUnsupported", {
   provider: Schema.String
 }) {}
-/** The provider did not tell all of its numbers, so none are known. */
+/** The provider did not return its complete list of numbers, so the list counts as unknown. */
 export class CarrierNumbersFailed extends Schema.TaggedError<CarrierNumbersFailed>()("CarrierNumbersFailed", {
   provider: Schema.String,
   /** In the provider's own words if it sent any, without credentials. */
   reason: Schema.String
 }) {}
-/** Each list is requested from the provider, page by page. */
+/** Lists are limited because each one is requested from the provider, page by page. */
 export class TooManyNumberLists extends Schema.TaggedError<TooManyNumberLists>()("TooManyNumberLists", {
   retryAfterSeconds: Schema.Int
 }) {}
@@ -23,7 +23,7 @@ export type CarrierNumbersError = CarrierNumbersFailed | CarrierNumbersUnsupport
 export class CarrierNumbers extends Context.Service<
   CarrierNumbers,
   {
-    /** In E.164, each once, in ascending order. `recent`: a list of the last minute will do. */
+    /** In E.164, sorted, without duplicates. `recent` allows a list from within the last minute. */
     readonly list: (
       organizationId: OrganizationId,
       id: TelephonyConfigId,

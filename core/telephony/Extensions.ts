@@ -2,8 +2,8 @@
  * The extensions of a private exchange that may be called through a telephony configuration: short numbers without a plus that have no meaning
  * elsewhere. The configuration lists them singly (`1000`) or as ranges (`1000-1999`). Without a list there are none. Pure.
  *
- * An exchange may pass on a number that is none of its extensions, so a range never covers the numbers of emergency and other special services:
- * such an extension must be listed singly. E.164 numbers begin with a plus here, so the two cannot be confused.
+ * An exchange may route a number that is not one of its extensions to the outside, so a range never covers the numbers of emergency and other
+ * special services: such an extension must be listed singly. E.164 numbers begin with a plus here, so the two cannot be confused.
  */
 export interface Extensions {
   readonly isEmpty: boolean
@@ -17,12 +17,12 @@ export const mostExtensions = 100
 
 const digits = /^[0-9]{2,8}$/
 /**
- * 112, 110, 15; 911 and the other N11; 988, 999; the European 116 000 to 116 999; premium directory inquiries, 118 xx; whatever begins with 0,
- * which gets an outside line in many places; and an emergency number after a 9 for an outside line.
+ * 112, 110, 15; 911 and the other N11; 988, 999; the European 116 000 to 116 999; premium directory inquiries, 118 xx; everything that begins
+ * with 0, which gets an outside line in many places; and an emergency number after a 9 for an outside line.
  */
 const special = /^(?:0\d*|1\d{1,2}|[2-9]11|9[89]\d|116\d{3}|118\d{2,3}|9(?:110|112|911|999))$/
 
-/** Reads the items of a list. Anything that is no item is ignored. */
+/** Reads the items of a list. Invalid items are ignored. */
 export const extensionsOf = (items: ReadonlyArray<unknown>): Extensions => {
   const listed = items.filter((item) => typeof item === "string")
   const single = new Set(listed)

@@ -1,4 +1,7 @@
-/** Phone numbers as they are dialed within a country. A port: the numbering plans of all countries are half a megabyte, loaded when first needed. */
+/**
+ * Phone numbers as they are dialed within a country. A port, because the numbering plans of all countries are half a megabyte, loaded on first
+ * use.
+ */
 import { Context, type Effect } from "effect"
 
 export class NationalNumbers extends Context.Service<

@@ -1,4 +1,4 @@
-/** Takes phone numbers over from the provider's account: all that were asked for in one transaction, or none. */
+/** Imports phone numbers from the provider's account: all requested numbers in one transaction, or none. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { OrganizationId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
@@ -16,7 +16,7 @@ export interface OwnPlace {
 
 export interface CarrierNumber {
   readonly address: string
-  /** Undefined: the organization does not have it yet. */
+  /** Undefined if the organization does not have the number yet. */
   readonly own: OwnPlace | undefined
 }
 
@@ -34,13 +34,13 @@ export class NumberNotOwned extends Schema.TaggedError<NumberNotOwned>()("Number
 export class NumberImports extends Context.Service<
   NumberImports,
   {
-    /** The numbers of the provider's account. The first part is requested from the provider; later ones may come from its answer. */
+    /** The numbers of the provider's account. The first page is requested from the provider; later pages may come from its previous answer. */
     readonly list: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,
       page: Page
     ) => Effect.Effect<ReadonlyArray<CarrierNumber>, CarrierNumbersError>
-    /** Undefined: all numbers of the account. */
+    /** Imports the given numbers, or all numbers of the account if `addresses` is undefined. */
     readonly run: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,

@@ -1,6 +1,6 @@
 /**
  * Addresses of phone lines, made comparable: however a client writes an address, the same line has the same normalized form.
- * - `pstn`: 8 to 15 digits, as `+` and digits. Without a `+` it takes a country to know the number.
+ * - `pstn`: 8 to 15 digits, as `+` and digits. Without a `+`, the country must be known.
  * - `sip_uri`: `sip:` or `sips:`; scheme and host in lower case, without the scheme's default port.
  * - `sip_extension`: anything else, in lower case.
  */

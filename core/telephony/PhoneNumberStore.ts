@@ -68,7 +68,8 @@ export const insert = (
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
 /**
- * Inserts numbers in E.164 that nobody has yet, and returns those. Whoever inserts some of the same ones at the same time does so in the same order.
+ * Inserts the numbers in E.164 that nobody has yet, and returns them. They are inserted in the given order, which must be
+ * sorted, so that concurrent imports cannot deadlock.
  */
 export const insertNew = (
   sql: Sql,
@@ -86,7 +87,7 @@ export const insertNew = (
     FROM unnest(${[...addresses]}::text[]) WITH ORDINALITY AS given (address, position) ORDER BY position
     ON CONFLICT DO NOTHING RETURNING address`.pipe(Effect.map((rows) => rows.map(({ address }) => address)))
 
-/** Where the organization has these addresses. */
+/** Which of these addresses the organization has, and where. */
 export const ownPlaces = (sql: Sql, organizationId: OrganizationId, addresses: ReadonlyArray<string>) =>
   sql<Pick<PhoneNumber, "id" | "telephonyConfigurationId" | "addressNormalized">>`
     SELECT id, telephony_configuration_id, address_normalized FROM phone_numbers

@@ -34,7 +34,7 @@ export interface NewPhoneNumber {
 export interface PhoneNumberChanges {
   readonly countryCode?: string | undefined
   readonly label?: string | undefined
-  /** Null: nobody answers it any more. */
+  /** Null removes the agent, so that calls to the number are not answered. */
   readonly inboundAgentId?: AgentId | null | undefined
   readonly isActive?: boolean | undefined
   /** Null: unlimited. */
@@ -70,7 +70,7 @@ export class PhoneNumbers extends Context.Service<
       id: PhoneNumberId,
       changes: PhoneNumberChanges
     ) => Effect.Effect<PhoneNumber, PhoneNumberNotFound | AgentNotFound>
-    /** Makes it the number that calls of the configuration show. */
+    /** Makes it the caller ID of the configuration's calls. */
     readonly setDefaultCaller: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,

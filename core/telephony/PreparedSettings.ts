@@ -1,4 +1,4 @@
-/** Keeps what was created at a provider for a telephony configuration. For the engine only, because the credentials are unmasked. */
+/** Stores what was created at a provider for a telephony configuration. For the engine only, because the credentials are unmasked. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sealer } from "#core/Sealer.ts"
@@ -16,8 +16,8 @@ export class PreparedSettings extends Context.Service<
   PreparedSettings,
   {
     /**
-     * False: the configuration has other credentials by now than those that something was created for. `accountOf` names the account that
-     * credentials lead to.
+     * Returns false, and stores nothing, if the configuration is gone or its credentials have changed in the meantime. `accountOf` returns the
+     * account that credentials belong to.
      */
     readonly keep: (
       setting: Pick<TrunkSetting, "id" | "organizationId" | "credentials">,

@@ -14,11 +14,11 @@ export interface TelephonyConfig {
   readonly maxConcurrentCalls: number | undefined
   /** Counts active numbers. */
   readonly phoneNumberCount: number
-  /** For the operator: why no call can go out through it; undefined when calls can. */
+  /** Why no call can be placed through it, in words for the operator. Undefined if calls can be placed. */
   readonly outboundBlockedReason: string | undefined
-  /** What setting it up takes, and what of that is done. */
+  /** The steps that setting it up takes, and which of them are done. */
   readonly setup: ReadonlyArray<SetupStep>
-  /** The extensions that calls through it may go to. */
+  /** The extensions that may be called through it. */
   readonly extensions: Extensions
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -32,7 +32,7 @@ export class TelephonyConfigNameTaken extends Schema.TaggedError<TelephonyConfig
 }) {}
 /** No configuration was named, none is the default, and there is not exactly one. */
 export class TelephonyNotConfigured extends Schema.TaggedError<TelephonyNotConfigured>()("TelephonyNotConfigured", {}) {}
-/** No call can go out through it, for a reason that the operator can fix. */
+/** No call can be placed through it, for a reason that the operator can fix. */
 export class TelephonyNotReady extends Schema.TaggedError<TelephonyNotReady>()("TelephonyNotReady", {
   name: Schema.String,
   reason: Schema.String
@@ -47,7 +47,7 @@ export class TelephonyAddressRefused extends Schema.TaggedError<TelephonyAddress
   provider: Schema.String,
   field: Schema.String
 }) {}
-/** The secret was sent as a mask that stands for no stored secret, or together with a new address, where the stored one must not go. */
+/** The secret was sent as a mask for which no secret is stored, or together with a new address, to which the stored secret must not be sent. */
 export class TelephonySecretMasked extends Schema.TaggedError<TelephonySecretMasked>()("TelephonySecretMasked", {
   field: Schema.String
 }) {}
@@ -59,7 +59,7 @@ export class TelephonyFieldManaged extends Schema.TaggedError<TelephonyFieldMana
 /** With the new account, a number of the configuration would belong to two organizations. */
 export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}
 
-/** Fails unless calls can go out through the configuration. */
+/** Fails unless calls can be placed through the configuration. */
 export const ready = (config: TelephonyConfig): Effect.Effect<TelephonyConfig, TelephonyNotReady> =>
   config.outboundBlockedReason === undefined
     ? Effect.succeed(config)

@@ -15,7 +15,7 @@ export interface TelephonyConfigRow {
   readonly isDefaultOutbound: boolean
   readonly maxConcurrentCalls: number | null
   readonly phoneNumberCount: number
-  /** Why what calls need could not be created at the provider. */
+  /** Why something that calls need could not be created at the provider. */
   readonly preparationTrouble: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -90,7 +90,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: TelephonyConf
   sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(first)
 
-/** It cannot be deleted before the transaction ends. */
+/** Finds the configuration, which then cannot be deleted before the transaction ends. */
 export const hold = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
   sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
@@ -149,7 +149,7 @@ export const setDefault = (sql: Sql, organizationId: OrganizationId, id: Telepho
     UPDATE telephony_configurations SET is_default_outbound = true, updated_at = now()
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(first)
 
-/** Waits for transactions that hold the configuration: those that come later find it gone. */
+/** Waits for transactions that hold the configuration. Transactions that come later find it gone. */
 export const lockForDeletion = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
   sql`
     SELECT id FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`.pipe(

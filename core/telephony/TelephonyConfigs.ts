@@ -75,7 +75,8 @@ export class TelephonyConfigs extends Context.Service<
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
     /**
-     * Finds the named configuration; without a name, the default or else the only one. Inside a transaction, it is not deleted before that ends.
+     * Finds the named configuration; if none is named, the default or else the only one. Inside a transaction, it cannot be deleted before
+     * that ends.
      */
     readonly resolve: (
       organizationId: OrganizationId,
@@ -251,7 +252,7 @@ const readinessOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow
   return { outboundBlockedReason: blockedBy(setup), setup }
 }
 
-/** What the engine makes itself. */
+/** The step for what the engine creates at the provider. */
 const preparedSteps = (
   { fields, manifest: { displayName } }: Adapter,
   { credentials, preparationTrouble }: store.TelephonyConfigRow
@@ -289,7 +290,7 @@ const callerIdSteps = (
       ]
     : []
 
-/** Without its adapter nobody knows which fields are sensitive, so every text is masked. */
+/** Without its adapter, it is not known which fields are sensitive, so every text is masked. */
 const maskedOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   if (adapter !== undefined) return masked(adapter.fields, credentials)
   return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, typeof value === "string" ? mask(value) : value]))

@@ -1,9 +1,9 @@
-/** Port: creates at the provider what a telephony configuration needs and does not name. It is kept in the configuration's managed fields. */
+/** Port: creates at the provider what a telephony configuration needs and does not name. The results are stored in its managed fields. */
 import { Context, type Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
 
-/** Each one may create something in the provider's account. */
+/** Preparations are limited because each one may create something in the provider's account. */
 export class TooManyPreparations extends Schema.TaggedError<TooManyPreparations>()("TooManyPreparations", {
   retryAfterSeconds: Schema.Int
 }) {}
@@ -11,12 +11,12 @@ export class TooManyPreparations extends Schema.TaggedError<TooManyPreparations>
 export class TelephonyPreparations extends Context.Service<
   TelephonyPreparations,
   {
-    /** Returns once it is done, or has failed: the configuration's set-up then says why. Nothing happens if it needs nothing. */
+    /** Returns when it is done or has failed, in which case the configuration's setup steps say why. Does nothing if nothing is needed. */
     readonly run: (
       organizationId: OrganizationId,
       id: TelephonyConfigId
     ) => Effect.Effect<void, TelephonyConfigNotFound | TooManyPreparations>
-    /** The same in the background, for a configuration that is new or has changed, and tests it afterwards. */
+    /** Does the same in the background, for a configuration that is new or has changed, and tests it afterwards. */
     readonly runSoon: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<void>
   }
 >()("core/telephony/TelephonyPreparations") {}

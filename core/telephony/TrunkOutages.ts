@@ -30,9 +30,9 @@ export class TrunkOutages extends Context.Service<
   {
     /** Records that the trunk is down, and adds the campaigns that it holds up. May be repeated. */
     readonly began: (away: Away, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
-    /** Records that it is back. Does nothing if no outage is recorded. */
+    /** Records that the trunk is back. Does nothing if no outage is recorded. */
     readonly ended: (away: Away, at: number) => Effect.Effect<void>
-    /** Writes the log entries once every call that was under way is settled. `isPending`: that is not the case yet. */
+    /** Writes the log entries once every call that was under way has been settled. `isPending` means that some have not been. */
     readonly tell: (away: Away, now: number) => Effect.Effect<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>
     /** Configurations with an outage that is not logged yet. */
     readonly untold: Effect.Effect<ReadonlyArray<TelephonyConfigId>>

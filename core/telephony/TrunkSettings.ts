@@ -1,4 +1,4 @@
-/** What a live trunk needs of its telephony configuration. For the engine only, because the credentials are unmasked. */
+/** What a live trunk needs from its telephony configuration. For the engine only, because the credentials are unmasked. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -19,9 +19,9 @@ export interface TrunkSetting {
 export class TrunkSettings extends Context.Service<
   TrunkSettings,
   {
-    /** Not restricted to a tenant: the id comes from the engine's own rows. Undefined: the configuration is gone. */
+    /** Not restricted to a tenant, because the id comes from the engine's own rows. Undefined if the configuration is gone. */
     readonly find: (id: TelephonyConfigId) => Effect.Effect<TrunkSetting | undefined>
-    /** The provider does not let calls show this number of the configuration: it is no caller ID any more until a person clears that. */
+    /** The provider does not let calls show this number. It is no longer used as a caller ID until a person clears that. */
     readonly refuseCaller: (id: TelephonyConfigId, number: string, reason: string) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkSettings") {

@@ -1,4 +1,4 @@
-/** What the services that change the phone numbers of a telephony configuration have in common. */
+/** Shared by the services that change the phone numbers of a telephony configuration. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -20,7 +20,7 @@ export const numberChanges = Effect.gen(function* () {
     sql,
     national: yield* NationalNumbers,
     sealing: Effect.provideService(Sealer, yield* Sealer),
-    /** Where its new numbers are kept. In a transaction: locks the configuration. */
+    /** Where new numbers of the configuration belong. In a transaction, this locks the configuration. */
     place: Effect.fnUntraced(function* (organizationId: OrganizationId, configId: TelephonyConfigId) {
       const config = yield* store.lock(sql, organizationId, configId)
       if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })

@@ -71,7 +71,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
       WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ${uuid}::uuid`
   ).pipe(Effect.map((rows) => rows[0]))
 
-/** Those with these UUIDs, whatever their status. The definition of one whose seal cannot be opened is undefined. */
+/** The tools with these UUIDs, whatever their status. The definition is undefined if its seal cannot be opened. */
 export const named = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) {
   const sealer = yield* Sealer
   const rows = yield* sql<Stored>`

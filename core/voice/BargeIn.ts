@@ -1,6 +1,7 @@
 /**
- * Whether the callee interrupts the agent: what is said over it is an interruption, a word of assent, or no word at all. By the policy `provisional` the
- * agent pauses at once, and goes on where it stopped unless it turns out that it was interrupted. Pure: times come in on the events.
+ * Whether the callee interrupts the agent: speech over the agent is an interruption, a word of assent, or no speech at all. With the policy
+ * `provisional`, the agent pauses at once, and continues where it stopped unless it turns out that it was interrupted. Pure: times come in on
+ * the events.
  *
  *     Silent --agent begins--> Speaking --voice--> Held --words--> Silent, interrupted
  *                                 ^---no words, or too late---'
@@ -10,33 +11,33 @@ export type BargeInPolicy = "provisional" | "vad" | "min_words"
 
 export interface BargeInRules {
   readonly policy: BargeInPolicy
-  /** For `min_words`. */
+  /** Applies to `min_words`. */
   readonly minWords: number
-  /** False: nothing interrupts the agent at this point. */
+  /** If false, nothing interrupts the agent at this point. */
   readonly allowInterrupt: boolean
 }
 
 interface BargeInSituation extends BargeInRules {
-  /** The agent has all but finished: assent is an answer to it. */
+  /** The agent has almost finished, so that assent is an answer to it. */
   readonly isEnding: boolean
 }
 
 export type BargeInEvent =
   | { readonly _tag: "AgentStarted"; readonly at: number }
-  /** The callee has heard the end of it. */
+  /** The callee has heard everything that the agent said. */
   | { readonly _tag: "AgentFinished"; readonly at: number }
   | { readonly _tag: "VoiceStarted"; readonly at: number }
   | { readonly _tag: "VoicePaused"; readonly at: number }
-  /** What was understood since the voice started. `isLast`: the recognizer has finished with it. */
+  /** What has been understood since the voice started. `isLast` means that the recognizer has finished with it. */
   | { readonly _tag: "Understood"; readonly at: number; readonly text: string; readonly isLast: boolean }
   /** The deadline has passed. */
   | { readonly _tag: "Passed"; readonly at: number }
 
 export type BargeInCommand =
   | "Pause"
-  /** Goes on with the first sample that was not heard; what was said meanwhile is no turn. */
+  /** Continue with the first sample that was not heard. What was said in the meantime is not a turn. */
   | "Resume"
-  /** What was said is no turn, and the agent never stopped. */
+  /** What was said is not a turn, and the agent never stopped. */
   | "Disregard"
   | "Interrupt"
 
@@ -50,7 +51,7 @@ interface BargeInStep {
   readonly commands: ReadonlyArray<BargeInCommand>
 }
 
-/** An agent that was not interrupted is heard again within 1.5 s; the rest is the next tick and the way to the callee. */
+/** An agent that was not interrupted is heard again within 1.5 s. The difference is one tick, and the delay on the way to the callee. */
 const longestHoldMillis = 1400
 
 const assent = new Set(
@@ -60,7 +61,7 @@ const assent = new Set(
 )
 const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}'-]+/gu) ?? []
 
-/** More words than these are no assent, whatever they are. */
+/** More words than this are never taken for assent. */
 const mostAssentWords = 4
 const isAssent = (words: ReadonlyArray<string>): boolean => words.length <= mostAssentWords && words.every((word) => assent.has(word))
 
@@ -69,7 +70,7 @@ const speaking: BargeInState = { _tag: "Speaking" }
 const only = (state: BargeInState, ...commands: ReadonlyArray<BargeInCommand>): BargeInStep => ({ state, commands })
 export const initialBargeIn: BargeInState = silent
 
-/** When `Passed` is due; undefined when nothing is waited for. */
+/** When `Passed` is due; undefined if nothing is awaited. */
 export const holdUntil = (state: BargeInState): number | undefined => (state._tag === "Held" ? state.since + longestHoldMillis : undefined)
 
 export const nextBargeIn = (state: BargeInState, event: BargeInEvent, rules: BargeInSituation): BargeInStep => {
@@ -107,6 +108,6 @@ const onText = (state: BargeInState, text: string, isLast: boolean, rules: Barge
 
 const onPassed = (state: BargeInState, at: number): BargeInStep => {
   if (state._tag !== "Held" || at < state.since + longestHoldMillis) return only(state)
-  // Nobody coughs for so long: it is speech, if not understood yet.
+  // Nobody coughs for this long: it is speech that has not been understood yet.
   return state.isVoiced ? only(silent, "Interrupt") : only(speaking, "Resume")
 }

@@ -1,4 +1,4 @@
-/** Whether a callee has finished, by what was said: the end-of-turn model that needs no audio, no time, and no service. English. */
+/** Judges whether a callee has finished by what was said: the end-of-turn model that needs no audio, no time and no service. English only. */
 import { Effect } from "effect"
 import type { EndOfTurn, Pause } from "#core/model/EndOfTurn.ts"
 import { notUnderstood } from "#core/model/SpeechToText.ts"
@@ -6,10 +6,10 @@ import { notUnderstood } from "#core/model/SpeechToText.ts"
 const complete = 0.95
 const neutral = 0.5
 const incomplete = 0.1
-/** A number that may be whole, and may go on after a pause between two groups. */
+/** For a number that may be complete, but may also go on after a pause between two groups. */
 const perhapsWhole = 0.29
 
-/** Words after which nobody stops: conjunctions, prepositions, articles, auxiliaries, and the sounds of thinking. */
+/** Words that do not end a sentence: conjunctions, prepositions, articles, auxiliaries and hesitations. */
 const openWords = new Set(
   `and or but so because if when while although a an the my your our their to of in on at for from with by about
   is are was am will would can could should i i'm it's uh um er erm uhm hmm like well maybe actually let's`.split(/\s+/)
@@ -21,20 +21,20 @@ const digitWords: Readonly<Record<string, number>> = {
 
 const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []
 
-/** The digits in it, as figures or as words; `double` and `triple` stand for those that they add. */
+/** The number of digits, as figures or as words. `double` and `triple` count for the digits that they add. */
 const digitsIn = (words: ReadonlyArray<string>): number =>
   words.reduce((sum, word) => sum + (/^\d+$/.test(word) ? word.length : (digitWords[word] ?? 0)), 0)
 
 const ofDigits = (words: ReadonlyArray<string>, least: number, most: number): number | undefined => {
   const digits = digitsIn(words)
-  // Something else than the number was said.
+  // The callee said something other than the number.
   if (digits === 0) return undefined
   if (digits >= most) return complete
   return digits < least ? incomplete : perhapsWhole
 }
 
 const probabilityOf = ({ expects, isAnswer, text }: Pause): number => {
-  // Half an answer is often not understood, and the whole is.
+  // An incomplete answer is often not understood, while the complete one is.
   if (text === notUnderstood) return incomplete
   const words = wordsOf(text)
   const last = words.at(-1)

@@ -1,6 +1,7 @@
 /**
- * Keys that are heard by their tones and keys that the carrier reports are the same presses, told twice. The carrier's word is better but later: once it
- * has reported a key on this call, tones do not count any more, and reports of keys that did count before are dropped. Pure but for its state.
+ * Keys that are heard by their tones and keys that the carrier reports are the same presses, reported twice. The carrier's reports are more
+ * reliable but later: once it has reported a key on this call, tones no longer count, and reports of keys that already counted are dropped. Pure
+ * except for its state.
  */
 
 interface PressedKeys {
@@ -10,12 +11,12 @@ interface PressedKeys {
   readonly reported: (key: string, at: number) => boolean
 }
 
-/** Carriers report a key when it is released, and over the network: by then it has been heard this long ago at most. */
+/** Carriers report a key when it is released, and over the network, but at most this long after its tones were heard. */
 const latestReportMillis = 2000
 
 export const makePressedKeys = (): PressedKeys => {
   let isReporting = false
-  /** Keys that count, and that the carrier may yet report. */
+  /** Keys that have counted, and that the carrier may still report. */
   let unreported: ReadonlyArray<{ readonly key: string; readonly at: number }> = []
   return {
     heard: (key, at) => {
@@ -27,7 +28,7 @@ export const makePressedKeys = (): PressedKeys => {
       isReporting = true
       const known = unreported.findIndex((one) => one.key === key && one.at > at - latestReportMillis)
       if (known < 0) return true
-      // They are reported in order: those before it were missed, or misheard.
+      // The carrier reports in order, so it has missed the keys before this one, or we misheard them.
       unreported = unreported.slice(known + 1)
       return false
     }

@@ -4,18 +4,18 @@
  *     Idle --voice--> Speaking --pause--> Waiting --delay--> Idle, committed
  *                        ^---voice again-----'
  *
- * The delay depends on how complete the answer is. Meanwhile the answer to it may be thought up, but not spoken or acted on: voice before the commit
- * revokes it, and what was said so far is kept. Pure: times come in on the events, `deadlineOf` says when the next one is due.
+ * The delay depends on how complete the callee's answer is. Meanwhile, the agent's reply may be generated, but not spoken or acted on: voice
+ * before the commit discards it, and keeps what was said so far. Pure: times come in on the events, `deadlineOf` says when the next one is due.
  */
 import { notUnderstood } from "#core/model/SpeechToText.ts"
 
 export type TurnEvent =
   | { readonly _tag: "VoiceStarted"; readonly at: number }
-  /** There is no voice since `since`. */
+  /** There has been no voice since `since`. */
   | { readonly _tag: "VoicePaused"; readonly at: number; readonly since: number }
   /**
-   * Each final text follows those before it; a text that is not final replaces the one before. `isForced`: it answers `Finalize`, as each is, in order,
-   * if only by an empty text. `isUnclear`: something was said, and nobody can tell what.
+   * Each final text follows the earlier ones; a text that is not final replaces the previous one. `isForced`: it answers a `Finalize`; each one
+   * is answered in order, if only with an empty text. `isUnclear`: something was said that could not be understood.
    */
   | {
       readonly _tag: "Transcribed"
@@ -26,7 +26,7 @@ export type TurnEvent =
       readonly isUnclear?: boolean
     }
   | { readonly _tag: "Judged"; readonly at: number; readonly revision: number; readonly probability: number }
-  /** A recognizer that owns turns: it expects the end, it was wrong, it is sure. */
+  /** From a recognizer that owns turns: it expects the end, it was wrong about that, or it is certain. */
   | { readonly _tag: "EndForeseen"; readonly at: number; readonly text: string }
   | { readonly _tag: "EndRevoked"; readonly at: number }
   | { readonly _tag: "EndDeclared"; readonly at: number; readonly text: string }
@@ -34,56 +34,56 @@ export type TurnEvent =
   | { readonly _tag: "Passed"; readonly at: number }
 
 export type TurnCommand =
-  /** The recognizer is to transcribe what it has heard. */
+  /** Asks the recognizer to transcribe what it has heard. */
   | { readonly _tag: "Finalize" }
-  /** The end-of-turn model is asked; its answer is `Judged` with this revision. */
+  /** Asks the end-of-turn model, whose answer comes as `Judged` with this revision. */
   | { readonly _tag: "Judge"; readonly revision: number; readonly text: string }
-  /** An answer to this text may be generated, but nothing of it spoken, and no tool called. */
+  /** Allows generating an answer to this text, but neither speaking any of it nor calling tools. */
   | { readonly _tag: "Speculate"; readonly text: string }
   | { readonly _tag: "CancelSpeculation" }
-  /** `isForeseen`: the last speculation is the answer to this text. */
+  /** `isForeseen` means that the last speculation answers this text. */
   | { readonly _tag: "Commit"; readonly text: string; readonly from: number; readonly until: number; readonly isForeseen: boolean }
-  /** Whatever was heard was no speech. */
+  /** What was heard was not speech. */
   | { readonly _tag: "Abandon" }
 
 interface Turn {
   readonly from: number
   readonly final: string
-  /** Follows the final text, and will be replaced. */
+  /** Continues the final text, and will be replaced. */
   readonly partial: string
   readonly speculations: number
   readonly foreseen: string | undefined
 }
 
 interface Awaited {
-  /** Counts the changes, so that late judgements are told apart. */
+  /** Counts changes, so that late judgements are recognized. */
   readonly revision: number
-  /** The recognizer still has to answer this many `Finalize`, of turns that are over. */
+  /** How many `Finalize` of earlier turns the recognizer has yet to answer. */
   readonly stale: number
-  /** What has not been answered by then will not be: what is transcribed after that belongs to the present. */
+  /** After this time, those answers are no longer expected: later transcripts belong to the current turn. */
   readonly staleUntil: number
 }
 
 interface Heard extends Awaited {
   readonly turn: Turn
-  /** The same, of this turn. */
+  /** How many `Finalize` of this turn the recognizer has yet to answer. */
   readonly owed: number
 }
 
 interface Waiting extends Heard {
   readonly _tag: "Waiting"
   readonly since: number
-  /** Of the present revision, for which it was asked then. */
+  /** The model's answer for the current revision, which was requested at `askedAt`. */
   readonly probability: number | undefined
   readonly askedAt: number
-  /** Until then it shows whether a text that came after all else had been transcribed is the beginning of more. */
+  /** Before this time, a text that came after everything else had been transcribed may turn out to be the beginning of more. */
   readonly freshUntil: number
 }
 
 export type TurnState = ({ readonly _tag: "Idle" } & Awaited) | ({ readonly _tag: "Speaking" } & Heard) | Waiting
 
 interface TurnOptions {
-  /** The recognizer declares the end of turns. */
+  /** Whether the recognizer declares the end of turns. */
   readonly ownsTurns: boolean
 }
 
@@ -99,21 +99,21 @@ const completeProbability = 0.8
 const incompleteProbability = 0.3
 const longestWaitMillis = 3000
 const longestWaitWithoutTextMillis = 5000
-/** A recognizer that owns turns and has not declared the end by then has missed it. */
+/** By then, a recognizer that owns turns has missed the end if it has not declared it. */
 const ownedWaitMillis = 1500
 const longestStaleMillis = 2000
 const mostSpeculations = 3
 const unjudged = 0.5
-/** However late a text comes, there is time to judge it. */
+/** The minimum time for judging a text, however late it arrives. */
 const judgeMillis = 100
-/** Voice is noticed within this, once a recognizer has understood the first of it. */
+/** How long it takes to notice the voice whose first words a recognizer has already understood. */
 const freshMillis = 200
-/** Whoever speaks for so long will not stop at this pause. */
+/** A callee who has spoken for longer than this is not expected to stop at this pause. */
 const longestForeseeableMillis = 10_000
 
 export const initialTurn: TurnState = { _tag: "Idle", revision: 0, stale: 0, staleUntil: 0 }
 
-/** How long after the voice a turn is over that is complete with this probability. */
+/** The time from the last voice to the end of a turn that is complete with this probability. */
 export const delayOf = (probability: number): number => {
   if (probability >= completeProbability) return completeMillis
   const between = (most: number, least: number, share: number) => most + (least - most) * share
@@ -130,7 +130,7 @@ type Transcribed = Extract<TurnEvent, { readonly _tag: "Transcribed" }>
 
 const textOf = ({ final, partial }: Turn): string => [final, partial].filter((part) => part !== "").join(" ")
 
-/** When `Passed` is due; undefined when nothing is waited for. */
+/** When `Passed` is due; undefined if nothing is awaited. */
 export const deadlineOf = (state: TurnState, { ownsTurns }: TurnOptions): number | undefined => {
   if (state._tag !== "Waiting") return undefined
   const { askedAt, freshUntil, owed, probability, since, turn } = state
@@ -167,10 +167,10 @@ export const nextTurn = (before: TurnState, event: TurnEvent, options: TurnOptio
   }
 }
 
-/** The recognizer has still to tell what was said. */
+/** The recognizer has yet to report what was said. */
 export const isAwaited = (state: TurnState): boolean => state._tag !== "Idle" && state.owed > 0
 
-/** What has been heard of the turn so far was none. */
+/** What has been heard so far was not a turn. */
 export const forgetTurn = (state: TurnState, at: number): TurnStep =>
   state._tag === "Idle" ? only(state) : only(idleAfter(state, at), ...cancelled(state.turn))
 
@@ -189,14 +189,14 @@ const onPause = (
   if (state._tag !== "Speaking") return only(state)
   const revision = state.revision + 1
   const text = textOf(state.turn)
-  // A recognizer that owns turns owes their end.
+  // A recognizer that owns turns owes the end of this one.
   const owed = ownsTurns ? 1 : state.owed + 1
   const waiting: Waiting = { ...state, _tag: "Waiting", since, owed, revision, probability: undefined, askedAt: at, freshUntil: at }
   if (ownsTurns) return only(waiting)
   return only(waiting, { _tag: "Finalize" }, ...(text === "" ? [] : [{ _tag: "Judge", revision, text } as const]))
 }
 
-/** What could not be understood stands for itself, until something is understood after all. */
+/** Speech that could not be understood is represented by a fixed text until something is understood after all. */
 const withText = (turn: Turn, { isFinal, isUnclear = false, text }: Transcribed): Turn => {
   const trimmed = text.trim()
   if (isUnclear && turn.final === "") return { ...turn, partial: notUnderstood }
@@ -206,10 +206,10 @@ const withText = (turn: Turn, { isFinal, isUnclear = false, text }: Transcribed)
 
 const onText = (state: TurnState, event: Transcribed): TurnStep => {
   const { at, isFinal, isForced, text } = event
-  // Recognizers keep the order: until the last of those answers is there, this is about a turn that is over.
+  // Recognizers answer in order, so until the last stale answer has arrived, texts belong to an earlier turn.
   if (state.stale > 0) return only({ ...state, stale: isForced ? state.stale - 1 : state.stale })
   if (state._tag === "Idle") {
-    // The voice was too short or too faint to be noticed, but it was understood.
+    // The voice was too short or too faint to be detected, but it was understood.
     if (!isFinal || text.trim() === "") return only(state)
     return onText(
       { ...state, _tag: "Waiting", turn: beginning(at), since: at, owed: 0, probability: undefined, askedAt: at, freshUntil: at },
@@ -237,11 +237,11 @@ const onText = (state: TurnState, event: Transcribed): TurnStep => {
 const onJudged = (state: TurnState, { probability, revision }: Extract<TurnEvent, { readonly _tag: "Judged" }>): TurnStep =>
   state._tag === "Waiting" && state.revision === revision ? only({ ...state, probability }) : only(state)
 
-/** Commits the turn if it is over, or begins to think about it. */
+/** Commits the turn if it is over, or starts to speculate about its answer. */
 const settled = ({ commands, state }: TurnStep, at: number, options: TurnOptions): TurnStep => {
   if (state._tag !== "Waiting") return { state, commands }
   const text = textOf(state.turn)
-  // The recognizer has finished, and there was nothing to understand.
+  // The recognizer has finished and found nothing to understand.
   if (text === "" && state.owed === 0) return onNothing(state, at, commands)
   if (at >= (deadlineOf(state, options) ?? Number.POSITIVE_INFINITY))
     return text === "" ? onSilence(state, at, options, commands) : over(state, at, commands)
@@ -275,11 +275,11 @@ const onNothing = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand
   commands: [...before, ...cancelled(state.turn), { _tag: "Abandon" }]
 })
 
-/** Nobody tells what the callee said. Who owns turns may have found that it was nothing. */
+/** The recognizer has not said what the callee said. If it owns turns, it may have found that it was nothing. */
 const onSilence = (state: Waiting, at: number, { ownsTurns }: TurnOptions, before: ReadonlyArray<TurnCommand>): TurnStep =>
   ownsTurns ? onNothing(state, at, before) : over({ ...state, turn: { ...state.turn, partial: notUnderstood } }, at, before)
 
-/** Nobody needs to judge any more whether the turn is over. */
+/** Commits the turn. A pending request to judge it is dropped. */
 const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): TurnStep => {
   const { since, turn } = state
   const text = textOf(turn)
@@ -289,7 +289,7 @@ const over = (state: Waiting, at: number, before: ReadonlyArray<TurnCommand>): T
   return { state: idleAfter(state, at), commands: [...left, ...(isForeseen ? [] : cancelled(turn)), commit] }
 }
 
-/** What the recognizer declares is all of the turn. */
+/** The declared text is the whole turn. */
 const declared = (state: TurnState, at: number, text: string): Waiting => {
   const turn = state._tag === "Idle" ? beginning(at) : state.turn
   const since = state._tag === "Waiting" ? state.since : at
@@ -322,7 +322,7 @@ const onRevoked = (state: TurnState): TurnStep =>
     : only(state)
 
 const onDeclared = (state: TurnState, at: number, text: string, { ownsTurns }: TurnOptions): TurnStep => {
-  // It declares the end of a turn that has been committed without it.
+  // It declares the end of a turn that has already been committed without it.
   if (ownsTurns && state._tag === "Idle" && state.stale > 0) return only({ ...state, stale: state.stale - 1 })
   const waiting = declared(state, at, text)
   return text.trim() === "" ? onNothing(waiting, at, []) : over(waiting, at, [])

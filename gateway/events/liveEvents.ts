@@ -1,8 +1,8 @@
 /**
  * Events over websockets. A connection is accepted first and checked afterwards, because browsers report a close code to the page but not a
- * refused upgrade. Each connection is one fiber, which waits while the socket is full; a closed socket is not touched any more.
+ * refused upgrade. Each connection is one fiber, which waits while the socket is full and never touches a closed socket.
  */
-import { Cause, Duration, Effect, type Fiber, Result, Schema, Stream } from "effect"
+import { Cause, Duration, Effect, type Fiber, FiberSet, Result, Schema, Stream } from "effect"
 import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
@@ -56,7 +56,8 @@ export const mountLiveEvents = (
   shedding: Shedding
 ): Effect.Effect<void, never, Following> =>
   Effect.gen(function* () {
-    const runFork = Effect.runForkWith(yield* Effect.context<Following>())
+    const { awaited } = yield* Closing
+    const runFork = yield* FiberSet.runtime(awaited)<Following>()
     const { idleSeconds } = yield* FollowingTimes
     const hosts = yield* AllowedHosts
     app.ws<Connection>(socketPath, {
@@ -160,7 +161,7 @@ const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocket
   const value = read(EventSocketQuery, Object.fromEntries(new URLSearchParams(query)), ["query"], found)
   return found.length > 0
     ? Effect.fail(new Ended({ code: 4400, reason: "Bad query" }))
-    : // It was read against this schema without a violation.
+    : // `value` was validated against this schema.
       Effect.succeed(value as Static<typeof EventSocketQuery>)
 }
 

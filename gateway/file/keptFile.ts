@@ -1,4 +1,4 @@
-/** Finds a stored file by any key that it ever had, and tells the media type by the key. */
+/** Finds a stored file by any key that it ever had, and derives the media type from the key. */
 import { Effect } from "effect"
 import { compressedKey } from "#core/file/RecordingFormat.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"

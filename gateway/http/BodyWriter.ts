@@ -8,7 +8,7 @@ import type { HttpResponse } from "uWebSockets.js"
 
 interface Open {
   readonly res: HttpResponse
-  /** If true, `res` must not be touched any more. */
+  /** If true, `res` must no longer be touched. */
   readonly isOver: boolean
   /** The body of the request is not being read. */
   readonly isPaused: boolean

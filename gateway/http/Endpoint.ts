@@ -45,6 +45,8 @@ export interface Endpoint<R> {
   /** Names of the headers to copy, in lower case. */
   readonly headers: ReadonlyArray<string>
   readonly hasQuery: boolean
+  /** The endpoint serves calls that are up, and keeps answering while there are any. */
+  readonly isForCalls?: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
   /**

@@ -45,14 +45,19 @@ export const requestParts = (
 const forwarding = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
 const nowhere: Way = { forwardedFor: "", isForwarded: false, origin: "" }
 
-const wayOf = (req: uws.HttpRequest): Way => {
+const wayOf = (req: uws.HttpRequest, proxies: Proxies): Way => {
+  const isForwarded = forwarding.some((name) => req.getHeader(name) !== "")
+  // Without trusted proxies nobody reads the lines, and finding them would copy every header.
+  return { forwardedFor: proxies.isEmpty ? "" : forwardedFor(req), isForwarded, origin: req.getHeader("origin") }
+}
+
+const forwardedFor = (req: uws.HttpRequest): string => {
   const lines: Array<string> = []
   // `getHeader` returns only the first of several lines, which may have been written by the client itself.
   req.forEach((name, value) => {
     if (name === "x-forwarded-for") lines.push(value)
   })
-  const isForwarded = forwarding.some((name) => req.getHeader(name) !== "")
-  return { forwardedFor: lines.join(), isForwarded, origin: req.getHeader("origin") }
+  return lines.join()
 }
 
 const decoder = new TextDecoder()
@@ -65,12 +70,14 @@ export const clientOf = (
   hasBody: boolean,
   proxies: Proxies
 ): Client =>
-  new RequestClient(proxies, hasBody || !proxies.isEmpty ? wayOf(req) : nowhere, () => (exchange.isOver ? "" : remoteOf(exchange.res)))
+  new RequestClient(proxies, hasBody || !proxies.isEmpty ? wayOf(req, proxies) : nowhere, () =>
+    exchange.isOver ? "" : remoteOf(exchange.res)
+  )
 
 /** uWebSockets returns undefined for a URL without `?`, although it is declared to return a string. */
 export const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""
 
-/** A badly encoded segment stays as it is: no schema of ours accepts it where it matters. */
+/** A badly encoded segment is left as it is: where it matters, no schema accepts it. */
 const decoded = (segment: string): string =>
   segment.includes("%")
     ? Result.getOrElse(

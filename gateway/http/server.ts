@@ -3,7 +3,7 @@
  * at once is written without a fiber; otherwise the request is one fiber, which is interrupted when the client goes away, when it takes too
  * long, and finally when the server closes. An answer is written at most once, inside `cork`, and never after an abort.
  */
-import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, Layer, Schedule, Stream, Tracer } from "effect"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { nowOf } from "#core/SteadyTime.ts"
@@ -11,30 +11,20 @@ import { AllowedHosts, AllowedOrigins, refusedByHead } from "./admission.ts"
 import { bodyStream } from "./BodyStream.ts"
 import { BodyWriter } from "./BodyWriter.ts"
 import { Closing } from "./Closing.ts"
+import type { Exchange } from "./Exchange.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
 import { clientOf, pathNames, queryOf, requestId, requestParts } from "./requestParts.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
 import { type HeadWriter, headWriterFor } from "./responseHead.ts"
 import { CurrentHttpMetrics, type HttpMetrics, type RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
+import { CurrentRequestTraces } from "#gateway/ports/RequestTraces.ts"
 import { resolved } from "./resolved.ts"
+import { defaultLimits, type Limits } from "./Limits.ts"
 import { listen, type ListenFailed, localPort } from "./listening.ts"
+import { Gateway } from "./Gateway.ts"
 import { type Handler, register } from "./register.ts"
 import { strayReply, straysOf } from "./routing.ts"
-
-export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/http/Gateway") {}
-
-export interface Limits {
-  /** From the last byte of the request to its answer. */
-  readonly answerMillis: number
-  /** From the first byte of a request to its last. */
-  readonly bodyMillis: number
-  /** The same for a body that is streamed, its answer included. */
-  readonly uploadMillis: number
-  /** How long live requests may take to finish when the server closes. */
-  readonly drainMillis: number
-}
-const defaultLimits: Limits = { answerMillis: 30_000, bodyMillis: 30_000, uploadMillis: 300_000, drainMillis: 10_000 }
 
 interface ServerOptions<R> {
   readonly host: string
@@ -47,49 +37,42 @@ interface ServerOptions<R> {
   readonly mount?: ((app: uws.TemplatedApp) => Effect.Effect<void, never, R>) | undefined
 }
 
-/** One request and its answer. */
-interface Exchange {
-  readonly id: string
-  readonly metrics: RouteMetrics
-  readonly res: uws.HttpResponse
-  readonly isHead: boolean
-  /** The origin of the page that sends the request; empty where any origin may read answers. */
-  readonly origin: string
-  deadline: number
-  /** When its fiber began, in monotonic nanoseconds; undefined for an answer that is known at once. */
-  beganAt: bigint | undefined
-  /** All of the body has arrived. */
-  isComplete: boolean
-  isPaused: boolean
-  /** The request's handler is still running: everything written there is corked. */
-  isCorked: boolean
-  /** Writes the body of the answer, once its head has been written. */
-  writer: BodyWriter | undefined
-  /** Answered or aborted: `res` must not be touched any more. */
-  isOver: boolean
-  fiber: Fiber.Fiber<unknown> | undefined
+/** The body that arrived in these pieces. */
+const wholeOf = (chunks: ReadonlyArray<Buffer>): Buffer => {
+  const [first] = chunks
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks)
 }
 
 export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R | Closing> =>
   Layer.effect(
     Gateway,
     Effect.gen(function* () {
-      const runFork = Effect.runForkWith(yield* Effect.context<R>())
+      const context = yield* Effect.context<R | Closing>()
+      const runFork = Effect.runForkWith(context)
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
-      const admission = { hosts: yield* AllowedHosts, origins: yield* AllowedOrigins }
+      const admission = { hosts: yield* AllowedHosts, origins: yield* AllowedOrigins, traces: yield* CurrentRequestTraces }
       const server = new UwsServer({ ...options, ...admission }, limits, runFork, clock, yield* CurrentHttpMetrics)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
-      const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
-      return { host: options.host, port: localPort(socket) }
+      let socket = yield* listen(server.app, options)
+      yield* Effect.addFinalizer(() => close(server, socket, limits.drainMillis))
+      const leave = Effect.gen(function* () {
+        const before = socket
+        socket = yield* listen(server.app, { host: options.host, port: 0 })
+        uws.us_listen_socket_close(before)
+        server.answerCallsOnly()
+        yield* Closing.begin
+        return localPort(socket)
+      })
+      return { host: options.host, leave: Effect.provideContext(leave, context), port: localPort(socket) }
     })
   )
 
 const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
   Effect.gen(function* () {
     uws.us_listen_socket_close(socket)
-    yield* Effect.andThen(Closing.begin, server.drain).pipe(Effect.timeoutOption(drainMillis))
+    yield* Effect.all([Closing.begin, server.drain, Closing.ended]).pipe(Effect.timeoutOption(drainMillis))
     yield* server.interruptAll
     // Only idle connections and answers that nobody reads are left.
     server.app.close()
@@ -101,6 +84,8 @@ interface Server {
   readonly app: uws.TemplatedApp
   /** Answers requests that have taken too long. */
   readonly sweep: () => void
+  /** Answers only requests for calls from now on, and closes their connections. */
+  readonly answerCallsOnly: () => void
   /** Refuses new requests from now on; returns when none is live. */
   readonly drain: Effect.Effect<void>
   readonly interruptAll: Effect.Effect<void>
@@ -109,6 +94,7 @@ interface Server {
 interface Admission {
   readonly hosts: (typeof AllowedHosts)["Service"]
   readonly origins: (typeof AllowedOrigins)["Service"]
+  readonly traces: (typeof CurrentRequestTraces)["Service"]
 }
 
 /** Routes that require a key list this header. */
@@ -119,6 +105,7 @@ class UwsServer<R> implements Server {
   private readonly live = new Set<Exchange>()
   private readonly drained = Deferred.makeUnsafe<void>()
   private isDraining = false
+  private isForCallsOnly = false
   private readonly limits: Limits
   private readonly runFork: RunFork<R>
   private readonly clock: Clock.Clock
@@ -164,6 +151,10 @@ class UwsServer<R> implements Server {
     }
   }
 
+  readonly answerCallsOnly = (): void => {
+    this.isForCallsOnly = true
+  }
+
   readonly drain = Effect.suspend(() => {
     this.isDraining = true
     const isIdle = this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
@@ -190,7 +181,8 @@ class UwsServer<R> implements Server {
       const start = { metrics, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" }
       const exchange = this.begin(res, req, start, keyHeader in headers)
       if (exchange === undefined) return
-      if (this.isDraining) return this.send(exchange, shuttingDown)
+      exchange.trace = this.admission.traces?.request(metrics.method, metrics.route, req.getHeader("traceparent"))
+      if (this.isDraining || (this.isForCallsOnly && endpoint.isForCalls !== true)) return this.send(exchange, shuttingDown)
       const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       const bodyBytes = endpoint.body === "none" ? 0 : Number(req.getHeader("content-length") || Number.NaN)
@@ -233,6 +225,7 @@ class UwsServer<R> implements Server {
     this.live.add(exchange)
     exchange.res.onAborted(() => {
       this.leave(exchange)
+      exchange.trace?.ended(undefined)
       exchange.fiber?.interruptUnsafe()
     })
   }
@@ -247,10 +240,10 @@ class UwsServer<R> implements Server {
       if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
       if (chunks.length > fewChunks && received < chunks.length * leastOfChunk) return this.send(exchange, tooManyChunks, true)
       // Copied: the chunk is emptied when this function returns.
-      chunks.push(Buffer.from(chunk.slice(0)))
+      chunks.push(Buffer.from(new Uint8Array(chunk)))
       if (!isLast) return
       exchange.deadline = this.now() + this.limits.answerMillis
-      this.answer(exchange, endpoint, { ...asked, bytes: Buffer.concat(chunks) })
+      this.answer(exchange, endpoint, { ...asked, bytes: wholeOf(chunks) })
     })
   }
 
@@ -278,7 +271,8 @@ class UwsServer<R> implements Server {
     const now = resolved(answer)
     if (now !== undefined) return this.send(exchange, now.value)
     exchange.beganAt = this.clock.monotonicTimeNanosUnsafe()
-    const fiber = this.runFork(answer)
+    const { trace } = exchange
+    const fiber = this.runFork(trace === undefined ? answer : Effect.provideService(answer, Tracer.ParentSpan, trace.span))
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return this.send(exchange, exit.value)
@@ -289,7 +283,7 @@ class UwsServer<R> implements Server {
     })
   }
 
-  private send(exchange: Exchange, reply: Reply, closes = this.isDraining): void {
+  private send(exchange: Exchange, reply: Reply, closes = this.isDraining || this.isForCallsOnly): void {
     if (exchange.isOver) return
     if (exchange.writer !== undefined) return this.cutOff(exchange)
     this.count(exchange, reply)
@@ -312,8 +306,9 @@ class UwsServer<R> implements Server {
     res.endWithoutBody()
   }
 
-  private count({ beganAt, metrics }: Exchange, { status }: Reply): void {
+  private count({ beganAt, metrics, trace }: Exchange, { status }: Reply): void {
     metrics.answered(status)
+    trace?.ended(status)
     if (beganAt !== undefined) metrics.seconds.observe(Number(this.clock.monotonicTimeNanosUnsafe() - beganAt) / 1e9)
   }
 
@@ -374,7 +369,8 @@ const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin
   isCorked: true,
   writer: undefined,
   isOver: false,
-  fiber: undefined
+  fiber: undefined,
+  trace: undefined
 })
 
 const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, never, R> => {

@@ -80,7 +80,7 @@ export const exampleOf = (schema: TSchema, name = ""): unknown => {
   return {}
 }
 
-/** An example of a request. Optional ids of other things are left out: a reader who sends the example unchanged has no such things. */
+/** An example of a request. Optional ids of other resources are left out: a reader who sends the example unchanged has no such resources. */
 export const requestExampleOf = (schema: TSchema): unknown => {
   if (!Type.IsObject(schema) || "examples" in schema) return exampleOf(schema)
   const isLeftOut = (name: string, one: TSchema) => name.endsWith("_id") && "default" in one && one.default === null

@@ -1,6 +1,6 @@
 /**
- * Converts the schemas of the routes to JSON Schema; those with a title appear once, and are referred to. A request may leave out properties
- * with a default, an answer never does: a shape that is used both ways has two schemas where that makes a difference.
+ * Converts the schemas of the routes to JSON Schema; those with a title appear once and are referenced. A request may leave out properties with
+ * a default, an answer never does, so a shape used both ways has two schemas if that makes a difference.
  */
 import Type, { type TSchema } from "typebox"
 import type { Route } from "#gateway/request/Route.ts"

@@ -1,4 +1,4 @@
-/** The TypeScript types of the API, from the document that is made of the routes: what clients compile against is what is checked. */
+/** Generates the TypeScript types of the API from its OpenAPI document: what clients compile against is what is checked. */
 import type { OpenApi, Operation } from "#gateway/openapi/openapi.ts"
 import type { JsonSchema } from "#gateway/openapi/openapiSchema.ts"
 

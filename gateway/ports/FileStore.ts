@@ -14,7 +14,7 @@ export interface StoredFile {
   readonly bytes: number
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number
-  /** Reads from the byte at `from` up to, but without, the one at `until`. */
+  /** Reads from the byte at `from`, inclusive, to the one at `until`, exclusive. */
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
 
@@ -24,14 +24,14 @@ interface StagedFile {
   readonly keep: Effect.Effect<void>
 }
 
-/** Besides `FilesAway`, a failure of the disk is a `FileFailed`; any other says that there is no such file. */
+/** Besides `FilesAway`: `FileFailed` is a disk failure; any other tag means that there is no such file. */
 type FileTrouble = FilesAway | { readonly _tag: string }
 
 /** The node's files. */
 interface NodeFiles {
   /** The path to write `key` to, on this machine and in a folder that exists. */
   readonly createWriter: (key: string) => Effect.Effect<string, unknown>
-  /** What was written there, or beside it, becomes the file. */
+  /** What was written at `path`, or beside it, becomes the file. */
   readonly keep: (path: string, key: string) => Effect.Effect<void, unknown>
   readonly open: (key: string) => Effect.Effect<StoredFile, FileTrouble>
   readonly remove: (key: string) => Effect.Effect<void, FileTrouble>

@@ -1,4 +1,4 @@
-/** Port: tells the owner of a run of which only the id is known. */
+/** Port: tells who owns a run of which only the id is known. */
 import { Context, type Effect } from "effect"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 

@@ -34,7 +34,7 @@ const openSize: BodySize = { maxBytes: 16_384, maxValues: 200 }
 /** One part of a long list. */
 export interface Listed<Body> {
   readonly body: Body
-  /** Query parameters that lead to the next part, in place of this one's; undefined if this is the last. */
+  /** The query parameters of the next part, in place of this one's; undefined if this is the last. */
   readonly next: Readonly<Record<"offset" | "after", string | undefined>> | undefined
 }
 

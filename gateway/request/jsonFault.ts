@@ -1,6 +1,6 @@
 /**
- * Where a text that is not JSON stops being it, and what was expected there. The message of `JSON.parse` often has no position, and quotes
- * the text, which may hold secrets. Loops and does not recurse, because the text may be nested without end.
+ * Where a text stops being valid JSON, and what was expected there. The message of `JSON.parse` often has no position, and quotes the text,
+ * which may hold secrets. Loops instead of recursing, because the text may be nested without end.
  */
 interface JsonFault {
   /** In UTF-16 units from the start of the text. */
@@ -30,7 +30,7 @@ const skipBlank = (cursor: Cursor): string | undefined => {
 
 const closing = { "{": "}", "[": "]" } as const
 
-/** A value, or what opens one: then the first value inside comes next. */
+/** Reads a value, or the opening of one, which its first member or element follows. */
 const value = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefined => {
   while (true) {
     const start = skipBlank(cursor)
@@ -47,7 +47,7 @@ const value = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefined =>
   }
 }
 
-/** What closes the objects and lists that end here, and the comma before the next value. */
+/** Reads the ends of objects and lists that close here, and the comma before the next value. */
 const afterValue = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefined => {
   while (true) {
     const next = skipBlank(cursor)

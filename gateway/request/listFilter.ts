@@ -5,8 +5,8 @@ import { Unprocessable } from "./Refusal.ts"
 const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
 
 /**
- * Reads such a filter; undefined without one. `what` names it in the refusal, `shown` lists the words that the refusal offers, and `meaningOf`
- * translates a word of the client's.
+ * Reads such a filter; undefined without one. `what` names it in the refusal, `shown` lists the words that the refusal suggests, and `meaningOf`
+ * translates a client's word.
  */
 export const listFilter =
   <Word extends string>(

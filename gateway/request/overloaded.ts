@@ -22,7 +22,9 @@ export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Ca
   return Result.fail(cause)
 }
 
-/** An answer that is known at once has waited for nothing, and does not need the client's address, which costs more than such an answer. */
+/**
+ * An answer that is known at once cannot have met an overload, so it does not need the client's address, which costs more than such an answer.
+ */
 export const orOverloaded = <R>(client: Client, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
   resolved(reply) === undefined
     ? Effect.provideService(

@@ -1,4 +1,4 @@
-/** Tells by the head of a request to whom its load is attributed, and sheds it if that client asks for too much: see core/load/LoadShedding.ts. */
+/** Attributes a request to a client by its head, and sheds it if that client requests too much: see core/load/LoadShedding.ts. */
 import { Clock, Effect } from "effect"
 import { LOOK_MILLIS, LoadShedding } from "#core/load/LoadShedding.ts"
 import { subscriberOf } from "#core/egress/Network.ts"
@@ -21,7 +21,7 @@ export interface Shedding {
   readonly refusal: (headers: Readonly<Record<string, string>>, client: Pick<Client, "address">, weight: number) => Reply | undefined
 }
 
-/** Runs until the scope closes. `remembered`: the caller of an API key that has been authenticated lately. */
+/** Runs until the scope closes. `remembered`: the caller of a recently authenticated API key. */
 export const makeShedding = Effect.fnUntraced(function* (remembered: (rawKey: string) => Caller | undefined) {
   const clock = yield* Clock.Clock
   const load = new LoadShedding()

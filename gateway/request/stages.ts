@@ -1,7 +1,7 @@
 /**
- * A request's life between the socket and the handler: the stages, in order. What is cheap to refuse is refused first, and nobody has a body
- * parsed who may not use the route. `gateway/http/server.ts` runs the stages of the head as soon as the head is there, and the others once
- * the body is. Stages are composed when routes are built; one that a route has no use for costs its requests nothing.
+ * A request's life between the socket and the handler: the stages, in order. The cheapest refusals come first, and a body is only parsed for
+ * callers who may use the route. `gateway/http/server.ts` runs the head's stages as soon as the head has arrived, and the others once the body
+ * has. Stages are composed when routes are built; a stage that a route does not need costs its requests nothing.
  */
 import { Effect } from "effect"
 import type { AuditLog } from "#core/organization/AuditLog.ts"
@@ -27,7 +27,7 @@ import { withinTenant } from "./withinTenant.ts"
 interface StageOptions {
   /** Whether every answer is checked against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers: boolean
-  /** The caller of an API key that has been authenticated lately. */
+  /** The caller of a recently authenticated API key. */
   readonly remembered: (rawKey: string) => Caller | undefined
   readonly rates: Pick<RequestRates, "refusal">
   readonly shedding: Shedding
@@ -60,13 +60,15 @@ const requireCredential: HeadStage = ({ access }) =>
     ? (headers) => (credentialHeaders.every((name) => headers[name] === undefined) ? noCredential : undefined)
     : undefined
 
-/** While the thread is late, those who ask for the most are refused. Never a health check: an engine restarted for it would be later still. */
+/**
+ * Refuses the busiest clients while the thread is overloaded, but never a health check: restarting the engine for it would make things worse.
+ */
 const shedLoad: HeadStage = ({ isHeavy, method, tag }, { shedding }) => {
   const kind = isHeavy ? "heavy" : method === "get" ? "light" : "change"
   return tag.name === "Health" ? undefined : (headers, client, bodyBytes) => shedding.refusal(headers, client, weightOf(kind, bodyBytes))
 }
 
-/** A large body that would find no lane is refused before it arrives: to receive it costs more than to refuse it. */
+/** Refuses a large body that would find no lane before it arrives: receiving it costs more than refusing it. */
 const requireLane: HeadStage = ({ body }, { lanes, rates, remembered }) =>
   body._tag === "Json"
     ? (headers, _, bodyBytes) => {
@@ -80,13 +82,13 @@ const requireLane: HeadStage = ({ body }, { lanes, rates, remembered }) =>
 
 // --- the whole request
 
-/** A route that takes the key in its own header alone treats its absence as a fault of the request. */
+/** A route that accepts the key only in its own header treats its absence as an invalid request. */
 const requireKeyHeader: Stage = ({ access }, _, next) =>
   access === "api-key-header"
     ? (request) => (request.asked.headers[keyHeader] === undefined ? Effect.succeed(keyMissing) : next(request))
     : next
 
-/** Turns an overload, wherever it strikes from here on, into a 429 or 503. */
+/** Turns an overload in any later stage into a 429 or 503. */
 const answerOverload: Stage = (_, __, next) => (request) => orOverloaded(request.asked.client, next(request))
 
 const identifyCaller: Stage = (route, { remembered }, next) => {
@@ -95,7 +97,7 @@ const identifyCaller: Stage = (route, { remembered }, next) => {
   return (request) => {
     const { asked, given } = request
     const caller = remembered(asked.headers[keyHeader] ?? "")
-    // A caller who is forbidden may have been granted more since: look again.
+    // A forbidden caller may have been granted more since, so check again.
     if (caller !== undefined && forbidden(route, caller) === undefined) {
       given.caller = caller
       return next(request)
@@ -170,7 +172,7 @@ const validate: Stage = (route, _, next) => (request) => {
   return violations.length > 0 ? Effect.succeed(unprocessable(violations)) : next(request)
 }
 
-/** From here on, the database shows the caller's rows only. */
+/** From here on, the database only shows the caller's rows. */
 const confineToTenant: Stage = ({ access, success }, _, next) =>
   access === "none" ? next : (request) => withinTenant(request.given.caller, success._tag === "Content", next(request))
 

@@ -20,7 +20,7 @@ export type TextChatError =
   | TextChatNotFound
   | TooManyChatMessages
 
-/** Tells clients which revision to go on from. */
+/** Tells clients which revision to continue from. */
 export interface RevisionConflict {
   readonly message: string
   readonly expected_revision: number

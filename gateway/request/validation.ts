@@ -1,7 +1,7 @@
 /**
- * Reads what a client sent against a TypeBox schema, and lists every place where it does not fit, in the words that clients of this API
- * know. One pass checks, converts (numeric text becomes a number, `yes` becomes true), fills in defaults and drops undeclared keys, so that a
- * handler gets exactly `Static` of the schema: a property with a `default` may be left out of the request, and is always present here.
+ * Validates what a client sent against a TypeBox schema, and lists every violation in the words that clients of this API know. One pass checks,
+ * converts (numeric text becomes a number, `yes` becomes true), fills in defaults and drops undeclared keys, so that a handler gets exactly
+ * `Static` of the schema: a property with a `default` may be left out of the request, and is always present here.
  */
 import Type, {
   type TArray,
@@ -87,7 +87,7 @@ const patternOf = (source: string): RegExp => {
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`
 
-/** Options of the schema of a text that is brought into its normal form before it is checked. */
+/** Schema options for a text that is normalized before it is checked. */
 export const normalForm = (normal: Normal) => ({ [normalMark]: normal })
 const normalMark = "~normal"
 
@@ -97,7 +97,7 @@ const readString = (schema: TString & TStringOptions, given: unknown, loc: Locat
     found.push({ type: "string_type", loc, msg: "Input should be a valid string", input: given })
     return undefined
   }
-  // The mark holds what `normalForm` has put there.
+  // The mark holds what `normalForm` put there.
   const input = normalMark in schema ? normalOf(schema[normalMark] as Normal, given) : given
   const { maxLength, minLength, pattern } = schema
   if (minLength !== undefined && characters(input, minLength) < minLength) {
@@ -176,8 +176,8 @@ export const oneOrMany = <One extends TSchema, Many extends TSchema>(name: strin
 const manyMark = "x-many-under"
 
 /**
- * A union is "this or null", or its variants are distinguished by a tag or by the presence of a key; for any other, no helpful error message
- * could be given.
+ * A union is "this or null", or its variants are distinguished by a tag or by the presence of a key; any other kind would not allow helpful
+ * error messages.
  */
 const readUnion = (schema: TUnion, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   if (manyMark in schema && typeof schema[manyMark] === "string") {

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/telephony-configs/{config_id}/carrier-numbers: what the provider's account has, and its import. */
+/** /api/v1/organizations/telephony-configs/{config_id}/carrier-numbers: the numbers in the provider's account, and their import. */
 import { Effect } from "effect"
 import { NumberImports } from "#core/telephony/NumberImports.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"

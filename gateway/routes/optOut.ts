@@ -1,4 +1,4 @@
-/** /api/v1/organizations/opt-outs: numbers that an organization does not call any more. */
+/** /api/v1/organizations/opt-outs: numbers that an organization no longer calls. */
 import { Effect } from "effect"
 import { OptOuts } from "#core/contact/OptOuts.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"

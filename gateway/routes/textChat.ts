@@ -1,4 +1,4 @@
-/** /api/v1/workflow/{workflow_id}/text-chat/sessions: trying an agent out in writing. */
+/** /api/v1/workflow/{workflow_id}/text-chat/sessions: testing an agent in writing. */
 import { Effect } from "effect"
 import { TextChats } from "#core/chat/TextChats.ts"
 import { RequestId } from "#core/Idempotency.ts"

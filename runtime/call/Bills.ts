@@ -1,6 +1,6 @@
 /**
- * Asks for the prices of calls that have ended, at carriers that have them in the call's record some time later. What is not asked for when the
- * process ends is not asked for any more: the carrier's own invoice has it.
+ * Asks for the prices of ended calls, from carriers that add them to the call's record some time later. Requests still pending when the process
+ * ends are dropped: the carrier's own invoice has those prices.
  */
 import { Clock, Effect, Schedule } from "effect"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
@@ -11,9 +11,9 @@ import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
 /** Carriers rate a call within seconds or minutes of its end. */
 const ASKED_AFTER_MILLIS = [15_000, 60_000, 300_000, 1_800_000] as const
-/** Per second: calls in progress come first. */
+/** Per second. Kept low because calls in progress come first. */
 const MOST_AT_ONCE = 5
-/** Beyond that many, the newest are not asked for. */
+/** Beyond this many, the newest calls are not asked for. */
 const MOST = 20_000
 const CHECK = "1 second"
 const REQUEST_TIMEOUT = "10 seconds"
@@ -26,9 +26,9 @@ interface Unbilled {
 }
 
 export interface Bills {
-  /** The call has ended, and its carrier prices calls in their records. */
+  /** The call has ended, and its carrier adds prices to call records. */
   readonly ended: (ref: CallRef, trunk: LiveTrunk) => void
-  /** The carrier has said what the call cost. */
+  /** The carrier has reported what the call cost. */
   readonly record: (ref: Pick<CallRef, "callId">, cost: CallCost) => Effect.Effect<void>
 }
 

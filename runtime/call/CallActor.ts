@@ -1,9 +1,9 @@
 /**
- * One live call is one fiber: the mailbox is its only input, `transition` its only judgement. It records before it acts, so that after a
- * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
+ * One live call is one fiber: the mailbox is its only input, and only `transition` decides. It records before it acts, so that after a crash the
+ * attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
 import { Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
-import { CallCommand, CallEvent, type CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
+import { type CallCommand, CallEvent, type CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -21,7 +21,7 @@ import { transfer } from "./transfer.ts"
 
 const { DeadlinePassed } = CallEvent.cases
 
-/** When a deadline that found the mailbox full is tried again. */
+/** When to retry a deadline that found the mailbox full. */
 const CROWDED_MILLIS = 1000
 
 /** Called when a call ends, before the end has been recorded. */
@@ -30,7 +30,7 @@ export interface EndListener {
   readonly over: (call: LiveCall, how: Over) => void
   /** Called once the line is free; for a call that was never placed, once its contact is free as well. */
   readonly lineFree: (call: LiveCall, how: Over) => void
-  /** The callee heard nothing of what was to be said to them. */
+  /** The callee heard nothing of the greeting or message intended for them. */
   readonly greetingMissed: (call: LiveCall) => void
 }
 
@@ -57,6 +57,7 @@ const run = Effect.fnUntraced(
   function* (services: CallServices, call: LiveCall, first: Step, listener: EndListener) {
     const { clock, journal, pass, recordPauseMillis } = services
     const { answerRecord, started, state } = yield* live(services, call, first)
+    call.trace?.over(state, call.isMachine)
     listener.over(call, state)
     if (state._tag === "Void") {
       call.isOver = true
@@ -66,7 +67,7 @@ const run = Effect.fnUntraced(
       return { how: state, recorded }
     }
     listener.lineFree(call, state)
-    // The next call that waits for the line comes first.
+    // The next call waiting for the line comes first.
     yield* recordPauseMillis > 0 ? Effect.sleep(recordPauseMillis) : Effect.yieldNow
     pass("ended")
     const report = yield* voiceReport(services, call, state)
@@ -91,8 +92,11 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
   let answerRecord: Fiber.Fiber<unknown> | undefined
   const { provider } = call.trunk.adapter.manifest
+  const prepare = () => Effect.map(fork(prepareVoice(services, call)), (fiber) => void (started = [...started, fiber]))
+  // The phone of a call that another process left behind may ring already.
+  if (state._tag === "Ringing" && needsAudio(call)) yield* prepare()
   while (!isOver(state)) {
-    // Fibers that have ended must not stay in memory for as long as the call lasts.
+    // Finished fibers must not stay in memory for the rest of the call.
     started = started.filter(isRunning)
     for (const command of commands) {
       const fiber = yield* perform(services, call, command)
@@ -101,16 +105,15 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     const event = yield* Queue.take(call.mailbox)
     const step = transition(state, event, call.limits)
     metrics.moved(provider, call.sentAt, state, step.state, SteadyTime.nowOf(clock), call.isMachine)
-    // Every other state in which somebody has answered comes later.
+    // This is where a call is first seen answered: every other answered state comes later.
     if (step.state._tag === "Up" && (state._tag === "Dialing" || state._tag === "Ringing")) {
       pass("answered")
+      call.trace?.answered()
       answerRecord = yield* recordAnswer(services, call, step.state.answeredAt)
     }
     if (event._tag === "TransferAsked" || state._tag === "Transferring") tellOfTransfer(call, step.state)
     if (state._tag === "Transferred" && step.state._tag === "Up") backFromOther(services, call)
-    if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) {
-      started = [...started, yield* fork(prepareVoice(services, call))]
-    }
+    if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) yield* prepare()
     commands = step.commands
     state = step.state
   }
@@ -125,31 +128,35 @@ const tellOfTransfer = (call: LiveCall, { _tag }: CallState): void => {
   call.handedOver = undefined
 }
 
-/** The conversation was over when the callee was handed over, so nobody would talk to them. */
+/** The conversation ended when the callee was transferred, so nobody would talk to them: end the call. */
 const backFromOther = ({ clock }: CallServices, call: LiveCall): void => {
   if (call.voice.conversation !== undefined)
     call.tell(CallEvent.cases.EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "agent_hangup" }))
 }
 
-const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: CallCommand) {
-  return yield* CallCommand.match(command, {
-    AttachVoice: () => (needsAudio(call) ? fork(converse(services, call)) : Effect.void),
-    CheckEnd: () => fork(checkEnd(services, call)),
-    Hangup: ({ cause }) => {
+/** Returns the fiber of the work that was started, if the command starts any. */
+const perform = (services: CallServices, call: LiveCall, command: CallCommand): Effect.Effect<Fiber.Fiber<unknown> | undefined> => {
+  switch (command._tag) {
+    case "AttachVoice":
+      return needsAudio(call) ? fork(converse(services, call)) : Effect.undefined
+    case "CheckEnd":
+      return fork(checkEnd(services, call))
+    case "Hangup":
       call.fetching?.stop()
       call.transfer = undefined
-      return withdraw(services, call) ? Effect.void : fork(hangup(call, cause))
-    },
-    Look: () => fork(look(services, call)),
-    Originate: () => beginOriginate(services, call),
-    SetDeadline: ({ afterMillis }) =>
-      Effect.sync(() => {
-        call.deadline?.clear()
-        arm(services, call, afterMillis)
-      }),
-    Transfer: (command) => fork(transfer(services, call, command))
-  })
-})
+      return withdraw(services, call) ? Effect.undefined : fork(hangup(call, command.cause))
+    case "Look":
+      return fork(look(services, call))
+    case "Originate":
+      return beginOriginate(services, call)
+    case "SetDeadline":
+      call.deadline?.clear()
+      arm(services, call, command.afterMillis)
+      return Effect.undefined
+    case "Transfer":
+      return fork(transfer(services, call, command))
+  }
+}
 
 const beginOriginate = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
   const { fetching } = call
@@ -170,7 +177,7 @@ const arm = (services: CallServices, call: LiveCall, afterMillis: number): void 
   })
 }
 
-/** The conversation does not wait for this, as the local journal has the answer already; the record of the end does. */
+/** The conversation does not wait for this, because the local journal already has the answer; recording the end does wait for it. */
 const recordAnswer = ({ clock, journal, pass }: CallServices, { attempt, ref: { endpoint } }: LiveCall, answeredAt: number) =>
   Effect.forkChild(
     Effect.andThen(

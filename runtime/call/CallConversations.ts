@@ -1,4 +1,6 @@
-/** What conversations of calls have done outside of the call, and where they leave what they come to. Without its layer, nothing is done or kept. */
+/**
+ * The work that conversations request outside their calls, and where their results are recorded. Without this layer, nothing is done or kept.
+ */
 import { Context, Effect, Layer } from "effect"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
@@ -9,7 +11,7 @@ import { HttpTools } from "#runtime/conversation/HttpTools.ts"
 
 interface Conversations {
   readonly runTool: (attempt: Attempt, request: HttpToolRequest) => Effect.Effect<ToolAnswer>
-  /** Opens the record of a call's conversation, once for each call. Takes what happens in order, and returns at once. */
+  /** Opens the record of a call's conversation, once per call. The returned function takes facts in order, and returns at once. */
   readonly record: (
     attempt: Attempt,
     call: { readonly phoneNumber: string; readonly timeZone: string; readonly keepsTranscript: boolean }

@@ -1,6 +1,6 @@
 /**
- * Records what happens to calls. However long the database is away (a restart, a failover), calls go on, and their records catch up. Until then
- * what is known of a call is kept in memory and in the local journal, where the next process finds it.
+ * Records what happens to calls. However long the database is unreachable (a restart, a failover), calls go on and their records catch up. Until
+ * then, what is known about a call is kept in memory and in the local journal, where the next process finds it.
  */
 import { Context, Effect, FiberSet, Layer } from "effect"
 import type { Attempt, AttemptEnd, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
@@ -19,50 +19,56 @@ import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CallNames } from "./CallNames.ts"
-import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
+import { guarded, makeGuardedClaims, unclaim, unclaimElsewhere } from "./GuardedClaims.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { countsForBreaker } from "./noteDown.ts"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 import type { Recorded } from "./Recorded.ts"
+import { RecordPause } from "./RecordPause.ts"
 import { type OutcomeRecorder, recordEnd, recordUndone } from "./recordOutcome.ts"
 import { bareEnd, endOf } from "./RunReport.ts"
 
 const { Ended } = CallState.cases
 
-/** Statements of each kind that run at once. The limit leaves database connections to the calls that are to begin. */
+/** Statements of each kind that run at once. The limit leaves database connections for calls that are about to start. */
 const AT_ONCE = 6
 
-/** By campaigns, so that one whose rows are locked holds up no other; single calls have a lane of their own. */
+/** Per campaign, so that a campaign whose rows are locked does not hold up others; single calls have their own lane. */
 const gather = <Item, Result>(write: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Result>>) =>
-  makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, write })
+  Effect.flatMap(RecordPause, (restMillis) => makeGathering<CampaignId | undefined, Item, Result>({ atOnce: AT_ONCE, restMillis, write }))
 
 export class CallJournal extends Context.Service<
   CallJournal,
   {
     /**
-     * Claims contacts, and never leaves any behind: if the caller is interrupted or the reply is lost, whatever was claimed is given back as
-     * soon as possible, and `returned` is called.
+     * Claims contacts, and never leaves any behind: if the caller is interrupted or the reply is lost, everything claimed is given back as soon
+     * as possible, and `returned` is called. `journal`: of the call node that will have the calls; this engine's own, if undefined.
      */
-    readonly claim: (claim: Omit<Claim, "journal" | "timeline">, returned: () => void) => Effect.Effect<Claimed>
-    /** Writes the attempt of a single call, with the same guarantee. */
+    readonly claim: (
+      claim: Omit<Claim, "journal" | "timeline"> & { readonly journal?: string | undefined },
+      returned: () => void
+    ) => Effect.Effect<Claimed>
+    /** Writes the attempt of a single call, with the same guarantee. `journal`: as for `claim`. */
     readonly begin: (
       call: SingleCall,
-      as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+      as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal?: string | undefined }
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall | NumberOptedOut>
-    /** Gives back contacts that were claimed but have no call: they certainly never leave. */
+    /** Gives back contacts that were claimed but have no call; their requests are certain never to be sent. */
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
-    /** False: the permit has ended, so the request must not leave. */
+    /** Gives back contacts whose calls a call node had, and is certain never to have sent. Without effect on calls that are over. */
+    readonly unclaimElsewhere: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
+    /** False if the permit has ended, so the request must not be sent. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (call: Attempt, answeredAt: number, endpoint: string | undefined) => Effect.Effect<void>
     /**
-     * Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. It is
-     * refused if it belongs to another call.
+     * Notes the provider's own id for the call: at once on this node's disk and for the next verb, and in the background in the database. An id
+     * that belongs to another call is refused.
      */
     readonly named: (call: LiveCall, providerCallId: string) => void
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
     readonly ended: (call: Attempt, end: AttemptEnd) => Effect.Effect<Recorded>
-    /** The attempt of a former process was certainly never placed. */
+    /** An earlier process's attempt was certainly never placed. */
     readonly neverPlaced: (attempt: LeftAttempt, undone: Undone) => Effect.Effect<Recorded>
   }
 >()("runtime/call/CallJournal") {
@@ -88,18 +94,26 @@ export class CallJournal extends Context.Service<
 
       return {
         claim: (claim, returned) =>
-          guarded(claims, claim.callIds, store.claim({ ...claim, journal: local.id, timeline: lock.timeline() }), returned),
-        begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
+          guarded(
+            claims,
+            claim.callIds,
+            store.claim({ ...claim, journal: claim.journal ?? local.id, timeline: lock.timeline() }),
+            returned
+          ),
+        begin: (call, as) => guarded(claims, [as.callId], store.begin(call, { ...as, journal: as.journal ?? local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(claims, callIds, returned),
+        unclaimElsewhere: (callIds, returned) => unclaimElsewhere(claims, callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
         answered: ({ callId, campaign }, answeredAt, endpoint) =>
           persist(Effect.asVoid(answer(campaign?.campaignId, { answeredAt, callId, endpoint }))),
         named: (call, providerCallId) => {
           const { callId } = call.attempt
-          // Repeated, or the provider uses our own id.
+          // A repeat, or the provider uses our own id.
           if (providerCallId === (call.ref.providerCallId ?? callId) || !isProviderCallId(providerCallId)) return
           if (!names.claim(callId, call.trunk.rateKey, providerCallId))
-            return void fork(Effect.annotateLogs(Effect.logWarning("a call is given the name of another: it is refused"), { callId }))
+            return void fork(
+              Effect.annotateLogs(Effect.logWarning("a call was given the id of another call: the id is ignored"), { callId })
+            )
           call.ref = { ...call.ref, providerCallId }
           local.named(callId, providerCallId)
           fork(Effect.annotateLogs(persist(name(call.attempt.campaign?.campaignId, { callId, providerCallId })), { callId }))

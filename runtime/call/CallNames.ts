@@ -1,10 +1,13 @@
-/** Which call of ours each id of a provider's belongs to: those of this node in memory, where they are known first, and all others in the database. */
+/**
+ * Which of our calls each provider id belongs to. This node's calls are looked up in memory, where their ids are known first, all others in the
+ * database.
+ */
 import { Context, Effect, Layer } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 
-/** A provider's account, which several configurations may share, also of several organizations. */
+/** A provider account, which several configurations may share, even across organizations. */
 interface Account {
   readonly key: string
   readonly configurationIds: ReadonlyArray<TelephonyConfigId>
@@ -13,11 +16,11 @@ interface Account {
 export class CallNames extends Context.Service<
   CallNames,
   {
-    /** The call has this id from now on, instead of an earlier one. False: it belongs to another call, and nothing has changed. */
+    /** Gives the call this id, replacing any earlier one. False if the id belongs to another call; then nothing changes. */
     readonly claim: (callId: CallId, accountKey: string, providerCallId: string) => boolean
     /** The call is over, and its id is in the database. */
     readonly forget: (callId: CallId) => void
-    /** Waits for as long as the database is away. */
+    /** Waits for as long as the database is unreachable. */
     readonly isOthers: (callId: CallId, account: Account, providerCallId: string) => Effect.Effect<boolean>
   }
 >()("runtime/call/CallNames") {

@@ -1,4 +1,4 @@
-/** What the actors of this node's calls work with: collected once, and passed to each step of a call's life. */
+/** Dependencies of this node's call actors: collected once, and passed to each step of a call's life. */
 import { Clock, Effect } from "effect"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
@@ -20,9 +20,9 @@ export interface CallServices {
   readonly conversations: (typeof CallConversations)["Service"]
   readonly deadlines: Deadlines["Service"]
   readonly fetcher: ContextFetcher["Service"]
-  /** Records in the database. */
+  /** Writes to the database. */
   readonly journal: CallJournal["Service"]
-  /** Records on this node's disk. */
+  /** Writes to this node's disk. */
   readonly local: LocalJournal["Service"]
   readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics

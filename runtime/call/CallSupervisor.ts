@@ -1,12 +1,12 @@
 /**
- * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
- * Calls are not cluster entities: a restart of Postgres must not end a conversation.
+ * The live calls of this node: starts their actors, routes the events of all trunks to them, and ends them in order when the node stops. Calls
+ * are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule } from "effect"
+import { Cause, Clock, Context, Effect, type Exit, FiberSet, Layer, Queue, Schedule, Tracer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
 import { ConversationPlans } from "#core/agent/conversation/ConversationPlans.ts"
-import type { Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import type { LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
@@ -17,15 +17,18 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { CurrentTraces } from "#runtime/trace/Traces.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { type Bills, makeBills } from "./Bills.ts"
 import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { CallNames } from "./CallNames.ts"
+import { traceCall } from "./CallTrace.ts"
 import { deliver } from "./deliver.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { needsAudio } from "./greeted.ts"
@@ -38,7 +41,7 @@ import { makeWithdrawals, type Withdrawals } from "./Withdrawals.ts"
 
 const { DialingWithdrawn, EndAsked } = CallEvent.cases
 
-/** How long the calls that a stopping node hangs up may take to end. */
+/** How long the calls hung up by a stopping node may take to end. */
 const HANGUP_MILLIS = 10_000
 const HANGUP_AGAIN = "2 seconds"
 
@@ -52,28 +55,27 @@ export class CallSupervisor extends Context.Service<
       dialing: Omit<Dialing, "context" | "phoneNumber">,
       watcher: CallWatcher
     ) => Effect.Effect<LiveCall>
-    /** Starts the actor of a call that another process has left behind. */
+    /** Starts the actor of a call that another process left behind. */
     readonly resume: (
       attempt: LeftAttempt,
       trunk: LiveTrunk,
       first: (limits: CallLimits) => Step,
       watcher: CallWatcher
     ) => Effect.Effect<void>
-    /** The campaign may not dial any more: its calls that wait in a carrier's queue are taken out of it. */
+    /** The campaign may no longer dial: its calls still waiting in a carrier's queue are withdrawn from it. */
     readonly withdraw: (campaignId: CampaignId) => void
-    /** Keeps the slot of an attempt that a former process has written off. The slot has been taken already. */
+    /** Keeps the slot of an attempt that an earlier process wrote off. The slot has already been taken. */
     readonly doubt: (doubt: Omit<Doubt, "ringTimeoutSeconds">) => void
-    /** Calls of the campaign that were written off and keep their slots, because they may still appear. */
+    /** The number of the campaign's calls that were written off but keep their slots because they may still appear. */
     readonly inDoubt: (campaignId: CampaignId) => number
-    /** Every attempt that former processes left behind has its actor. */
+    /** Every attempt that earlier processes left behind has its actor. */
     readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
-    /** The attempts of all live calls. */
-    readonly attempts: () => ReadonlyArray<Attempt>
-    /** Gives calls their time to end, and hangs up those that are left. */
+    readonly calls: () => ReadonlyArray<Pick<LiveCall, "attempt" | "ref">>
+    /** Gives calls time to end, then hangs up the rest. */
     readonly drain: Effect.Effect<void>
-    /** Undefined: the call has no actor on this node. */
+    /** Undefined if the call has no actor on this node. */
     readonly find: (callId: CallId) => Pick<LiveCall, "isOver" | "ref" | "trunk"> | undefined
   }
 >()("runtime/call/CallSupervisor") {
@@ -89,6 +91,7 @@ export class CallSupervisor extends Context.Service<
         services: yield* AgentServices,
         versions: yield* AgentVersions
       }
+      const traces = yield* CurrentTraces
       const node = yield* makeNode(drainSeconds)
       const { calls, clock, doubts, late } = node
       const listener = endListener(node, yield* CurrentCallMetrics)
@@ -97,13 +100,19 @@ export class CallSupervisor extends Context.Service<
       return {
         start: Effect.fnUntraced(function* (attempt, trunk, dialing, watcher) {
           const { initialContext: context, phoneNumber } = attempt
+          const origin = { claim: dialing.claim, isAdopted: false }
+          const trace = traces && (yield* traceCall(traces, attempt, trunk.adapter.manifest.provider, origin))
           const call = yield* planCall(planner, attempt, refBeforeLeaving(attempt), trunk, { ...dialing, context, phoneNumber }, watcher)
+          call.trace = trace
+          trace?.claimed(origin)
           const at = Math.max(SteadyTime.nowOf(clock), dialing.departure.readyAt())
           yield* launch(node, listener, call, dial(call.limits, at))
           return call
         }),
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
           const call = yield* planCall(planner, attempt, attempt.call, trunk, undefined, watcher)
+          const origin = { claim: undefined, isAdopted: true }
+          call.trace = traces && (yield* traceCall(traces, attempt, trunk.adapter.manifest.provider, origin))
           call.sentBeforeAt = SteadyTime.steadyPast(clock, call.ref.sentAt)
           trunk.trunk.adopt(call.ref)
           yield* launch(node, listener, call, first(call.limits))
@@ -114,8 +123,8 @@ export class CallSupervisor extends Context.Service<
         },
         doubt: (doubt) => {
           doubts.hold({ ...doubt, ringTimeoutSeconds })
-          // Its end may be told, although it was never seen.
-          late.ended(doubt.ref.callId, false)
+          // Its end may be reported, although the call was never seen.
+          late.ended(doubt, false)
         },
         inDoubt: (campaignId) => {
           let count = 0
@@ -124,9 +133,9 @@ export class CallSupervisor extends Context.Service<
         },
         recovered: late.recovered,
         live: () => calls.size,
-        drain: drain(node.calls, node.fibers, clock, drainSeconds),
+        drain: drain(node, drainSeconds),
         has: (callId) => calls.has(callId),
-        attempts: () => [...calls.values()].map(({ attempt }) => attempt),
+        calls: () => [...calls.values()],
         find: (callId) => calls.get(callId)
       }
     })
@@ -142,7 +151,7 @@ const refBeforeLeaving = ({ callId, phoneNumber }: NewAttempt): CallRef => ({
   to: phoneNumber
 })
 
-/** The calls of this node, and what keeps track of them. */
+/** This node's calls, and everything that keeps track of them. */
 interface Node {
   readonly actor: CallActor["Service"]
   readonly calls: Map<string, LiveCall>
@@ -152,7 +161,9 @@ interface Node {
   readonly bills: Bills
   /** The calls' actors. */
   readonly fibers: FiberSet.FiberSet<unknown, never>
-  /** Calls that are up without an actor. */
+  /** Returns once another engine settles these calls. */
+  readonly forsaken: Effect.Effect<void>
+  /** Calls in progress that have no actor. */
   readonly late: LateCalls
   readonly media: MediaRoom["Service"]
   readonly names: CallNames["Service"]
@@ -167,11 +178,12 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
   const clock = yield* Clock.Clock
   const fibers = yield* FiberSet.make<unknown, never>()
   const calls = new Map<string, LiveCall>()
-  yield* Effect.addFinalizer(() => drain(calls, fibers, clock, drainSeconds))
-
   const late = yield* makeLateCalls({
     isFollowed: (callId) => calls.get(callId)?.isOver === false,
-    inDoubt: (callId) => doubts.get(callId)?.ref,
+    inDoubt: (callId, configurationId) => {
+      const doubt = doubts.get(callId)
+      return doubt?.trunk.configurationId === configurationId ? doubt.ref : undefined
+    },
     onGone: (callId) => doubts.end(callId)
   })
   const fork = yield* FiberSet.makeRuntime()
@@ -191,6 +203,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     clock,
     doubts,
     fibers,
+    forsaken: (yield* EngineLock).forsaken,
     late,
     media: yield* MediaRoom,
     names: yield* CallNames,
@@ -199,29 +212,25 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     slots: yield* Slots,
     withdrawals: yield* makeWithdrawals
   }
+  yield* Effect.addFinalizer(() => drain(node, drainSeconds))
   return node
 })
 
-/** When the node stops, calls get their time to end by themselves; those that are left are hung up and recorded. */
-const drain = Effect.fnUntraced(function* (
-  calls: ReadonlyMap<string, LiveCall>,
-  fibers: FiberSet.FiberSet<unknown, never>,
-  clock: Clock.Clock,
-  drainSeconds: number
-) {
+/** When the node stops, calls get time to end by themselves; the rest are hung up and recorded. */
+const drain = Effect.fnUntraced(function* ({ calls, clock, fibers, forsaken }: Node, drainSeconds: number) {
   if (calls.size === 0) return
   yield* Effect.logInfo("calls get time to end", { calls: calls.size, seconds: drainSeconds })
-  yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), `${drainSeconds} seconds`)
+  yield* Effect.timeoutOption(Effect.raceFirst(FiberSet.awaitEmpty(fibers), forsaken), `${drainSeconds} seconds`)
   const ask = Effect.sync(() => {
     const end = EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "originator_cancel" })
     for (const { mailbox } of calls.values()) Queue.offerUnsafe(mailbox, end)
   })
-  // Asked again, because the provider may have been out of reach for a moment.
+  // Repeated, because the provider may have been unreachable for a moment.
   const asking = Effect.repeat(ask, Schedule.spaced(HANGUP_AGAIN))
   yield* Effect.timeoutOption(Effect.raceFirst(FiberSet.awaitEmpty(fibers), asking), HANGUP_MILLIS)
 })
 
-/** Brings the events of all trunks to the calls that they are about. */
+/** Routes the events of all trunks to their calls. */
 const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, late, names }: Node) {
   const fork = yield* FiberSet.makeRuntime()
   const pool = yield* TrunkPool
@@ -236,7 +245,7 @@ const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, 
     isOthers: (call, trunk, found) => isOthers(names, { call, live: live(), pool, trunk }, found),
     onEvent: (callId, event, source) => {
       const call = calls.get(callId)
-      // Another configuration, of another organization perhaps, has no say about the call.
+      // Events about the call from another configuration are ignored.
       if (call !== undefined && call.trunk.configurationId !== source.configurationId) return
       const cost = costIn([event])
       if (cost !== undefined && call !== undefined) fork(bills.record(call.attempt, cost))
@@ -255,7 +264,7 @@ interface Search {
   readonly pool: TrunkPool["Service"]
 }
 
-/** Of two calls to a number whose names are not known yet, nobody can tell which one was found. */
+/** If two calls to one number both lack a provider id, nobody can tell which of them was found. */
 const isOthers = (names: CallNames["Service"], { call, live, pool, trunk }: Search, found: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { rateKey: key } = trunk
@@ -268,18 +277,19 @@ const isOthers = (names: CallNames["Service"], { call, live, pool, trunk }: Sear
     return names.isOthers(call.callId, { configurationIds, key }, found)
   })
 
-/** Starts the call's actor. As little as possible is allocated for each call here, because it stays for as long as the call. */
+/** Starts the call's actor. Allocates as little as possible, because everything allocated here lives as long as the call. */
 const launch = (node: Node, listener: EndListener, call: LiveCall, first: Step) => {
   const { callId, campaign } = call.attempt
   node.calls.set(callId, call)
   if (call.ref.providerCallId !== undefined) node.names.claim(callId, call.trunk.rateKey, call.ref.providerCallId)
   node.media.settle(callId, needsAudio(call))
   const life = Effect.onExit(node.actor.run(call, first, listener), (exit) => afterwards(node, call, exit))
-  // Around the fork, not around the life: the fiber begins with the annotations, and need not put anything back.
-  return Effect.annotateLogs(FiberSet.run(node.fibers, life), {
+  // Around the fork rather than around the life: the fiber starts with the annotations and need not restore anything.
+  const begun = Effect.annotateLogs(FiberSet.run(node.fibers, life), {
     callId,
     ...(campaign === undefined ? {} : { campaignId: campaign.campaignId })
   })
+  return call.trace === undefined ? begun : Effect.provideService(begun, Tracer.ParentSpan, call.trace.root)
 }
 
 const endListener = (node: Node, metrics: CallMetrics): EndListener => ({
@@ -294,10 +304,10 @@ const endListener = (node: Node, metrics: CallMetrics): EndListener => ({
   }
 })
 
-/** The line is free as far as is known now. Called before and after the record is written. */
+/** The line is free, as far as is known now. Called before and after the record is written. */
 const freeLine = ({ clock, doubts, late, media, slots }: Node, call: LiveCall, how: Over) => {
   const { callId } = call.attempt
-  if (how._tag === "Ended") late.ended(callId, how.inferred === undefined && how.cause !== "trunk_lost")
+  if (how._tag === "Ended") late.ended(call, how.inferred === undefined && how.cause !== "trunk_lost")
   if (how._tag === "Ended" && how.inferred === "unseen") {
     const sentAt = call.sentAt ?? call.sentBeforeAt ?? SteadyTime.nowOf(clock)
     const campaignId = call.attempt.campaign?.campaignId
@@ -307,7 +317,7 @@ const freeLine = ({ clock, doubts, late, media, slots }: Node, call: LiveCall, h
     media.settle(callId, false)
     return
   }
-  if (how._tag === "Void") late.voided(callId)
+  if (how._tag === "Void") late.voided(call)
   doubts.end(callId)
   slots.release(callId)
 }
@@ -330,7 +340,7 @@ const onRecorded = (node: Node, call: LiveCall, { how, recorded }: Recording): v
   call.watcher.recorded?.(how, recorded, call.attempt)
 }
 
-/** It was with the carrier, and its phone never rang because its campaign may not dial any more. */
+/** The carrier had the call, and its phone never rang because its campaign may no longer dial. */
 const isWithdrawn = ({ noted, wasAdopted }: LiveCall, how: Over): boolean =>
   how._tag === "Void" && how.reason === "permit_lapsed" && (noted !== undefined || wasAdopted)
 
@@ -341,5 +351,6 @@ const forget = ({ calls, doubts, names, slots, sockets }: Node, call: LiveCall):
   sockets.forget(callId)
   call.trunk.dismiss(callId)
   call.watcher.gone?.(call.attempt)
+  call.trace?.gone()
   if (!doubts.has(callId)) slots.release(callId)
 }

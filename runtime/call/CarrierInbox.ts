@@ -1,9 +1,9 @@
 /**
- * Takes what carriers tell us. The address is checked first, then the carrier's signature over the raw bytes; what remains is stored before it is
- * acknowledged, and only then does the call hear of it. A repeat is acknowledged and changes nothing.
+ * Takes callbacks from carriers. The address is checked first, then the carrier's signature over the raw bytes; then the delivery is stored,
+ * acknowledged, and passed to its call. A repeat is acknowledged and changes nothing.
  *
- * What is stored is the effect: a process that dies before the call has heard of it leaves it to the next one, which tells it again. In a process that
- * lives, the call hears of it even if the carrier hangs up meanwhile, or if the database's reply is lost and only a repeat shows that it is stored.
+ * If a process dies after storing a delivery but before its call has heard it, the next process passes it on. In a living process, the call
+ * hears it even if the carrier hangs up meanwhile, or if the database's reply is lost and only a repeat shows that it was stored.
  */
 import { Clock, Effect, Fiber, FiberMap, Layer, Option, Result } from "effect"
 import { createHash } from "node:crypto"
@@ -11,19 +11,23 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallbackAddress } from "#core/provider/CallbackAddress.ts"
-import { type CarrierAnswer, type CarrierCall, CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { type CarrierAnswer, type CarrierCall, CarrierCallbacks, PASSED_ON } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierDeliveries, type CarrierDelivery, type StoredDelivery } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import { CallbackAddresses, type OpenedAddress } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { CallsElsewhere } from "./CallsElsewhere.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
+import { passOn } from "./passOn.ts"
 import { RecentIds } from "./RecentIds.ts"
 
-/** For this long, a repeat can show that a delivery was stored although the database's reply was lost. */
+/** How long a repeat can show that a delivery was stored although the database's reply was lost. */
 const UNSURE_MILLIS = 3_600_000
-/** Leaves database connections to everything else. */
+/** Leaves database connections for everything else. */
 const STATEMENTS_AT_ONCE = 4
 
 const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
@@ -36,16 +40,20 @@ export const layer = Layer.effect(
   CarrierCallbacks,
   Effect.gen(function* () {
     const deliveries = yield* CarrierDeliveries
+    const clock = yield* Clock.Clock
     const inbox: Inbox = {
       addresses: yield* CallbackAddresses,
       attempts: yield* AttemptStore,
+      clock,
       deliveries,
+      elsewhere: yield* CallsElsewhere,
       keeping: yield* FiberMap.make<string, CarrierAnswer, never>(),
+      lock: yield* EngineLock,
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
       store: yield* makeGathering({ atOnce: STATEMENTS_AT_ONCE, write: deliveries.store }),
       supervisor: yield* CallSupervisor,
-      unsure: new RecentIds(yield* Clock.Clock, UNSURE_MILLIS)
+      unsure: new RecentIds(clock, UNSURE_MILLIS)
     }
     return { take: (call) => take(inbox, call) }
   })
@@ -54,15 +62,18 @@ export const layer = Layer.effect(
 interface Inbox {
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly attempts: AttemptStore["Service"]
+  readonly clock: Clock.Clock
   readonly deliveries: CarrierDeliveries["Service"]
-  /** Deliveries that are being stored. Copies that arrive meanwhile share the result. */
+  readonly elsewhere: CallsElsewhere["Service"]
+  /** Deliveries being stored. Copies that arrive meanwhile share the result. */
   readonly keeping: FiberMap.FiberMap<string, CarrierAnswer, never>
+  readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   /** Stores a delivery, together with others of its configuration. */
   readonly store: (configurationId: TelephonyConfigId, delivery: CarrierDelivery) => Effect.Effect<StoredDelivery>
   readonly supervisor: CallSupervisor["Service"]
-  /** Deliveries that may be stored, and of which their calls have not heard. */
+  /** Deliveries that may have been stored but that their calls have not heard. */
   readonly unsure: RecentIds
 }
 
@@ -71,55 +82,71 @@ const take = Effect.fnUntraced(
     const address = inbox.addresses.open(call.address)
     const trunk = address === undefined ? undefined : yield* inbox.pool.get(address.configurationId)
     if (address === undefined || trunk === undefined) return forbidden
-    const callback = yield* callbackOf(inbox, address, call)
-    // The secret that the call was placed with may have been replaced since.
-    const placedThrough = address.callId === undefined ? undefined : inbox.supervisor.find(address.callId)?.trunk
-    const read = Result.try(() => placedThrough?.read(callback) ?? trunk.read(callback))
+    const elsewhere = elsewhereOf(inbox, address, call)
+    if (elsewhere !== undefined) return yield* passOn(elsewhere, call)
+    const { callId } = address
+    const live = callId === undefined ? undefined : inbox.supervisor.find(callId)
+    const left = callId === undefined || live !== undefined ? undefined : (yield* inbox.attempts.find([callId]))[0]?.call
+    const callback = callbackOf(inbox, address, call, live, left)
+    // The secret used when the call was placed may have been replaced since.
+    const read = Result.try(() => live?.trunk.read(callback) ?? trunk.read(callback))
     if (Result.isFailure(read)) {
-      // Not its message, which may quote what the carrier sent.
+      // The message is not logged: it may quote what the carrier sent.
       const error = read.failure instanceof Error ? read.failure.name : "unknown"
-      yield* Effect.logError("a carrier's callback could not be read", { error, kind: address.kind })
+      yield* Effect.logError("a carrier's callback could not be read", { error, ...said(address), kind: address.kind })
       return unreadable
     }
     if (read.success === undefined) {
       countRefused(inbox, address)
-      yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { kind: address.kind })
+      yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { ...said(address), kind: address.kind })
       return forbidden
     }
     const keeping = yield* begun(inbox, { address, callback, read: read.success, trunk })
     if (read.success.reply === undefined) return yield* Fiber.join(keeping)
-    // A document is waited for while the callee listens. All that it comes with is that the callee has answered, which a look tells as well.
+    // The callee is listening while the carrier waits for a document, so the reply does not wait for storage. The only event that comes with it
+    // is the answer, which a lookup reports as well.
     const { body, mediaType } = read.success.reply
     return { body, mediaType, status: 200 } satisfies CarrierAnswer
   },
-  (taking, _, { address }) =>
-    taking.pipe(
-      Effect.catchCause((cause) => Effect.as(Effect.logWarning("a carrier's callback could not be taken yet", cause), later)),
-      Effect.annotateLogs({ telephonyConfigurationId: address.configuration })
-    )
+  (taking, _, { address: { configuration } }) =>
+    Effect.catchCause(taking, (cause) => {
+      const log = Effect.logWarning("a carrier's callback could not be taken yet", cause, { telephonyConfigurationId: configuration })
+      return Effect.as(log, later)
+    })
 )
 
-const callbackOf = Effect.fnUntraced(function* (
-  { addresses, attempts, supervisor }: Inbox,
-  address: CallbackAddress,
-  { body, headers, method, query }: CarrierCall
-) {
-  const { callId, kind } = address
-  const live = callId === undefined ? undefined : supervisor.find(callId)
-  const left = callId === undefined || live !== undefined ? [] : yield* attempts.find([callId])
-  const url = addresses.urlOf?.(address) ?? ""
-  const callback: Callback = {
-    at: yield* Clock.currentTimeMillis,
-    body,
-    call: live?.ref ?? left[0]?.call,
-    headers,
-    isWanted: live !== undefined && !live.isOver,
-    kind,
-    mediaUrl: callId && addresses.mediaUrlOf?.(callId),
-    method,
-    url: query === "" ? url : `${url}?${query}`
-  }
-  return callback
+/**
+ * The address of the engine that has the call, if not this one: either a leaving engine has it, or this engine is leaving and its successor
+ * dialed it.
+ */
+const elsewhereOf = ({ elsewhere, lock, supervisor }: Inbox, { callId }: CallbackAddress, { headers }: CarrierCall): string | undefined => {
+  if (callId === undefined || PASSED_ON in headers || supervisor.has(callId)) return undefined
+  return elsewhere.addressOf(callId) ?? lock.successor()
+}
+
+/** Annotates each log entry individually: few callbacks log anything. */
+const said = ({ configurationId }: CallbackAddress) => ({ telephonyConfigurationId: configurationId })
+
+/** `left`: a call that is not live here but not over either. */
+const callbackOf = (
+  { addresses, clock }: Inbox,
+  { callId, kind, url }: OpenedAddress,
+  { body, headers, method, query }: CarrierCall,
+  live: ReturnType<CallSupervisor["Service"]["find"]>,
+  left: CallRef | undefined
+): Callback => ({
+  at: clock.currentTimeMillisUnsafe(),
+  body,
+  call: live?.ref ?? left,
+  headers,
+  isWanted: live !== undefined && !live.isOver,
+  kind,
+  // Computed only when read, because few callbacks are answered with it.
+  get mediaUrl() {
+    return callId && addresses.mediaUrlOf?.(callId)
+  },
+  method,
+  url: query === "" ? url : `${url}?${query}`
 })
 
 const countRefused = ({ metrics }: Inbox, { configurationId }: CallbackAddress): void => {
@@ -133,12 +160,12 @@ interface Taken {
   readonly trunk: LiveTrunk
 }
 
-/** Runs to its end whatever becomes of the carrier's connection. */
+/** Runs to completion, whatever happens to the carrier's connection. */
 const begun = (inbox: Inbox, taken: Taken): Effect.Effect<Fiber.Fiber<CarrierAnswer>> => {
   const { address, callback, read } = taken
   const digest = createHash("sha256").update(callback.url).update("\n").update(callback.body).digest()
   const delivery = read.deliveryId ?? read.nonce ?? digest.toString("base64url")
-  const key = [address.configurationId, address.callId, digest.toString("base64url"), delivery].join(" ")
+  const key = `${address.configurationId} ${address.callId ?? ""} ${digest.toString("base64url")} ${delivery}`
   return Effect.suspend(() =>
     Option.match(FiberMap.getUnsafe(inbox.keeping, key), {
       onNone: () => FiberMap.run(inbox.keeping, key, keep(inbox, taken, { delivery, digest })),
@@ -153,9 +180,10 @@ interface Identity {
   readonly digest: Uint8Array
 }
 
-/** Stores the delivery and tells the calls that it is about. */
+/** Stores the delivery and passes its events to their calls. */
 const keep = Effect.fnUntraced(
   function* (inbox: Inbox, { address, read, trunk }: Taken, { delivery, digest }: Identity) {
+    const { elsewhere } = inbox
     const { configurationId } = address
     const byCall = yield* eventsByCall(inbox, address, read)
     for (const [callId, events] of byCall) {
@@ -167,19 +195,18 @@ const keep = Effect.fnUntraced(
       if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
       const isUnheard = inbox.unsure.remove(key)
       if ((known !== "first" && !isUnheard) || callId === undefined) continue
-      // What a call cost is recorded along with the delivery.
-      for (const event of events) if (event._tag !== "Billed") trunk.hear(callId, event)
+      // The cost is recorded along with the delivery.
+      for (const event of events) if (event._tag !== "Billed" && !elsewhere.tell(callId, configurationId, event)) trunk.hear(callId, event)
     }
     return acknowledged
   },
-  (keeping, _, { address: { configurationId } }) =>
-    keeping.pipe(
-      Effect.catchCause((cause) => Effect.as(Effect.logWarning("a carrier's callback could not be stored yet", cause), later)),
-      Effect.annotateLogs({ telephonyConfigurationId: configurationId })
+  (keeping, _, { address }) =>
+    Effect.catchCause(keeping, (cause) =>
+      Effect.as(Effect.logWarning("a carrier's callback could not be stored yet", cause, said(address)), later)
     )
 )
 
-/** Events of calls that are not ours are left out. A delivery without any is stored all the same, so that a replay of its nonce is known. */
+/** Events of calls that are not ours are left out. A delivery without events is stored anyway, so that a replay of its nonce is recognized. */
 const eventsByCall = Effect.fnUntraced(function* (
   { deliveries }: Inbox,
   { callId, configurationId }: CallbackAddress,

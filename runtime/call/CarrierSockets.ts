@@ -1,6 +1,6 @@
 /**
- * Lets carriers open websockets for the audio of our calls. The address is checked first, then whether the call lives, then the carrier's signature
- * over the request.
+ * Lets carriers open websockets for the audio of our calls. Checks the address first, then whether the call is live, then the carrier's
+ * signature over the request.
  */
 import { Clock, Effect, Layer, Result } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -9,9 +9,11 @@ import { CarrierMedia, type MediaAdmission, type MediaUpgrade } from "#core/prov
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { CallsElsewhere } from "./CallsElsewhere.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import { countedSocket } from "./countedSocket.ts"
 import { MediaSockets } from "./MediaSockets.ts"
+import { passMediaOn } from "./passMediaOn.ts"
 
 const forbidden: MediaAdmission = { _tag: "Refused", status: 403 }
 const unknown: MediaAdmission = { _tag: "Refused", status: 404 }
@@ -23,6 +25,7 @@ export const layer = Layer.effect(
     const gate: Gate = {
       addresses: yield* CallbackAddresses,
       clock: yield* Clock.Clock,
+      elsewhere: yield* CallsElsewhere,
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
       sockets: yield* MediaSockets,
@@ -35,6 +38,7 @@ export const layer = Layer.effect(
 interface Gate {
   readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly clock: Clock.Clock
+  readonly elsewhere: CallsElsewhere["Service"]
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   readonly sockets: MediaSockets["Service"]
@@ -50,6 +54,8 @@ const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
     return why === "forged" ? forbidden : unknown
   }
   if (callId === undefined) return refused("forged")
+  const address = call === undefined ? gate.elsewhere.addressOf(callId) : undefined
+  if (address !== undefined) return { _tag: "Admitted", open: (socket) => passMediaOn(address, upgrade, socket) }
   const media = call?.trunk.media
   if (call === undefined || call.isOver || media === undefined) return refused("strayed")
   if (!isGenuine(gate, call.trunk, requestOf(gate, callId, upgrade, call.ref))) return refused("forged")
@@ -76,7 +82,7 @@ const requestOf = ({ addresses, clock }: Gate, callId: CallId, { headers, query 
   }
 }
 
-/** The secret that the call was placed with may have been replaced since. */
+/** The secret used when the call was placed may have been replaced since. */
 const isGenuine = ({ pool }: Gate, trunk: LiveTrunk, request: Callback): boolean => {
   const present = pool.all().find(({ configurationId }) => configurationId === trunk.configurationId)
   return [trunk, present].some((one) =>

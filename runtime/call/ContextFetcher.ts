@@ -1,4 +1,4 @@
-/** Asks the server of an agent's owner what the agent should know about a call. One request, never repeated, with ten seconds for everything. */
+/** Asks the agent owner's server what the agent should know about a call. One request, never repeated, with ten seconds for everything. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
@@ -41,7 +41,7 @@ export class ContextFetcher extends Context.Service<
       const secrets = yield* CredentialSecrets
       const sender = yield* WebhookSender
 
-      /** Fails without the credential that the agent names: then nothing is sent. */
+      /** Fails if the credential that the agent names cannot be used; nothing is sent then. */
       const headersFor = Effect.fnUntraced(function* ({ credentialUuid, organizationId, url }: Question) {
         if (credentialUuid === undefined) return writtenHeaders(ownHeaders, undefined)
         const found = yield* secrets.find(organizationId, credentialUuid)
@@ -52,7 +52,7 @@ export class ContextFetcher extends Context.Service<
 
       const ask = Effect.fnUntraced(function* (question: Question) {
         const { body, url } = question
-        // Only the URL itself is checked here; the sender checks the address that it resolves to.
+        // Only the URL itself is checked here; the sender checks the address it resolves to.
         if (whyRefused(url) !== undefined) return yield* nothing("url_refused")
         const headers = yield* headersFor(question)
         if (headers === undefined) return yield* nothing("credential_unusable")

@@ -1,6 +1,6 @@
 /**
- * Calls that were written off without ever having been seen. They are recorded as `unknown`, and nothing waits for them. While such a call
- * may still appear, its slot stays taken, so that the caps hold even if it does.
+ * Calls that were written off without ever having been seen. They are recorded as `unknown`, and nothing waits for them. While such a call may
+ * still appear, it keeps its slot, so that the limits hold even if it does.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { CallId, CampaignId } from "#core/Id.ts"
@@ -9,7 +9,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
-/** Longest time after its request that a call may still appear: by then a provider has given up whatever it was still holding. */
+/** The longest time after its request that a call may still appear: by then a provider has given up on anything it was still holding. */
 export const LONGEST_DOUBT_MILLIS = 600_000
 const CHECK = "1 second"
 
@@ -22,7 +22,7 @@ export interface Doubt {
 }
 
 export interface Doubts {
-  /** The call holds its slot already. The slot is released when the doubt ends. */
+  /** The call already holds its slot, which is released when the doubt ends. */
   readonly hold: (doubt: Doubt) => void
   readonly has: (callId: string) => boolean
   readonly get: (callId: string) => Doubt | undefined
@@ -32,7 +32,7 @@ export interface Doubts {
 }
 
 /** `isAlive` tells whether a call has appeared and is being hung up. `ended` is called once the slot has been released. */
-export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string) => boolean, ended: (callId: CallId) => void) {
+export const makeDoubts = Effect.fnUntraced(function* (isAlive: (doubt: Doubt) => boolean, ended: (callId: CallId) => void) {
   const slots = yield* Slots
   const clock = yield* Clock.Clock
   const doubts = new Map<string, Doubt>()
@@ -44,8 +44,9 @@ export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string)
     slots.release(callId)
     ended(doubt.ref.callId)
   }
-  const isOver = ({ ref, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
-    if (isAlive(ref.callId)) return false
+  const isOver = (doubt: Doubt) => {
+    const { ref, ringTimeoutSeconds, sentAt, trunk } = doubt
+    if (isAlive(doubt)) return false
     const ageMillis = SteadyTime.nowOf(clock) - sentAt
     return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, call: ref, ringTimeoutSeconds }) === false
   }

@@ -1,6 +1,6 @@
 /**
- * The pre-call fetch: an agent may have its owner's server asked about each call while the phone rings, and opens with what comes back. Calls
- * of other agents have no `Fetching`.
+ * The pre-call fetch: while the phone rings, an agent's owner can have its own server asked about the call, and the agent opens with the answer.
+ * Calls of other agents have no `Fetching`.
  */
 import { type Cause, Clock, Deferred, Effect, type Fiber, Latch } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -18,7 +18,7 @@ interface FetchRequest {
   readonly definition: JsonObject
   /** Template of the message left on an answering machine. */
   readonly message: string | undefined
-  /** What is known of the call without the fetch. */
+  /** What is known about the call without the fetch. */
   readonly context: JsonObject
   readonly to: string
 }
@@ -26,12 +26,12 @@ interface FetchRequest {
 export class Fetching {
   readonly request: FetchRequest
   readonly opening = Deferred.makeUnsafe<PlannedOpening>()
-  /** Opens when the request to the provider leaves. */
+  /** Opens when the request to the provider is sent. */
   readonly left = Latch.makeUnsafe(false)
-  /** The number that the callee is shown; set when the request leaves. */
+  /** The number shown to the callee; set when the request is sent. */
   from: string | undefined
   fiber: Fiber.Fiber<unknown> | undefined
-  /** The result: what was fetched, or why nothing was. Neither when the call was over first. */
+  /** What was fetched, or why nothing was; neither is set if the call ended first. */
   fetched: JsonObject | undefined
   problem: Problem | undefined
 
@@ -48,7 +48,7 @@ export class Fetching {
   }
 }
 
-/** Waits for the request to leave, fetches, and returns what the call opens with. If the fetch fails, the call goes on without it. */
+/** Waits until the request is sent, fetches, and returns the call's opening. If the fetch fails, the call goes on without it. */
 export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fetcher: ContextFetcher["Service"]) {
   const { agentId, context, definition, fetch, message, organizationId, to } = fetching.request
   yield* fetching.left.await
@@ -63,7 +63,7 @@ export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fet
   return opening
 })
 
-/** Notes only the reason: neither the log nor the run names the URL or shows its answer. */
+/** Notes only the reason: neither the log nor the run shows the URL or its answer. */
 const noteFailure = Effect.fnUntraced(function* (fetching: Fetching, reason: string, ...fault: ReadonlyArray<Cause.Cause<never>>) {
   const at = yield* Clock.currentTimeMillis
   fetching.problem = { at, error: `Nothing was fetched before the call: ${reason}`, processor: "pre_call_fetch" }

@@ -1,7 +1,7 @@
 /**
- * Claims that never leave contacts behind. A claim runs in a fiber of its own, so that its reply is received even if the caller is gone; if
- * the caller was interrupted or the reply was lost, whatever was claimed is given back. A claimed contact is given back only after its call
- * has been withheld in the local journal, so that it certainly never leaves.
+ * Claims that never leave contacts behind. A claim runs in its own fiber, so that its reply is received even if the caller is gone; if the
+ * caller was interrupted or the reply was lost, everything claimed is given back. A claimed contact is given back only after its call has been
+ * withheld in the local journal, so that it is certain never to be sent.
  */
 import { Cause, Clock, Effect, Fiber, FiberSet } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -9,7 +9,7 @@ import type { CallId } from "#core/Id.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 
-/** How long a claim whose reply was lost may still be running in the database; after that, the sweep takes care of it. */
+/** How long a claim whose reply was lost may still be running in the database; after that, the sweep handles it. */
 const LATE_CLAIM = "10 seconds"
 /** How long a stopping node waits for unused claims to be given back. */
 const STOP_TIMEOUT = "5 seconds"
@@ -54,6 +54,10 @@ export const unclaim = (
   const withheld = callIds.filter(claims.local.withhold)
   claims.fork(Effect.andThen(after, giveBack(claims, withheld)).pipe(Effect.andThen(Effect.sync(returned))))
 }
+
+/** Like `unclaim`, for calls of a call node that is certain never to have sent them. This process may have allowed it to. */
+export const unclaimElsewhere = (claims: GuardedClaims, callIds: ReadonlyArray<CallId>, returned: () => void): void =>
+  void claims.fork(Effect.andThen(giveBack(claims, callIds), Effect.sync(returned)))
 
 const giveBack = Effect.fnUntraced(function* ({ local, store }: GuardedClaims, callIds: ReadonlyArray<CallId>) {
   const at = yield* Clock.currentTimeMillis

@@ -1,11 +1,12 @@
 /**
- * Calls of ours that are up without an actor: written off but placed after all, refused but placed anyway, or left behind by a former process.
- * Nobody would talk to a callee who answers, so these calls are hung up at once, and again until the provider confirms that they are gone.
- * Their runs show it.
+ * Calls of ours in progress without an actor: written off but placed after all, refused but placed anyway, or left behind by an earlier process.
+ * Nobody would talk to a callee who answers, so these calls are hung up at once, and again until the provider confirms that they are gone. Their
+ * runs show it.
  *
  * A call is ours if its id belongs to an attempt of the configuration that reported it. Media channels, other clients and other installations
- * share the provider and may use ids of the same form: their calls are never touched. While the database is away, a call that this process
- * does not know itself is kept until its owner can be looked up.
+ * share the provider and may use ids of the same form; their calls are never touched. What another configuration, perhaps of another
+ * organization, reports under the same id is ignored. While the database is unreachable, a call that this process does not know itself is kept
+ * until its owner can be looked up.
  */
 import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -22,18 +23,18 @@ import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetri
 import { persist } from "#runtime/postgres/persist.ts"
 import { RecentIds } from "./RecentIds.ts"
 
-/** The most calls that can wait for a decision or be in the middle of being hung up; others turn up again in the next list. */
+/** The most calls that can be waiting for a decision or being hung up; others turn up again in the next list. */
 const MOST = 10_000
 /** Ids per query. */
 const BATCH = 1000
 const DECIDE_AGAIN = "1 second"
 const HANGUP_AGAIN = "1 second"
 const REQUEST_TIMEOUT = "4 seconds"
-/** A provider that still has not confirmed the end by then has lost the call. */
+/** If a provider has not confirmed the end by then, it has lost the call. */
 const GIVE_UP_MILLIS = 3_600_000
-/** For this long after an end that the provider reported, repeated and late events are still expected. */
+/** How long repeated and late events are still expected after an end that the provider reported. */
 const REPORTED_MILLIS = 60_000
-/** For this long after an end that we inferred, the provider may still report it. */
+/** How long the provider may still report an end that we inferred. */
 const INFERRED_MILLIS = 600_000
 
 const isCallId = Schema.is(CallId)
@@ -41,35 +42,45 @@ const isCallId = Schema.is(CallId)
 interface LateCall {
   readonly callId: CallId
   readonly source: EventSource
-  /** Undefined until the database has said whether the call is ours; calls that this process dialed need no asking. */
+  /** Undefined until the database has confirmed that the call is ours; a call in doubt needs no confirmation. */
   ref: CallRef | undefined
-  /** The provider's own id, if it has said one since the call appeared. */
+  /** The provider's own id, if it has reported one since the call appeared. */
   providerCallId: string | undefined
-  /** What the run will show of it. */
+  /** What the run will show about the call. */
   life: LateLife
   isDecided: boolean
+}
+
+/** A call, by its id and the configuration through which it was placed. */
+interface ConfiguredCall {
+  readonly ref: Pick<CallRef, "callId">
+  readonly trunk: Pick<EventSource, "configurationId">
 }
 
 export interface LateCalls {
   /** An event of a call that has no actor. */
   readonly heard: (callId: string, event: TrunkEvent, source: EventSource) => void
-  /** A call of this process is over. `isReported`: the provider said so, rather than that we inferred it. */
-  readonly ended: (callId: string, isReported: boolean) => void
+  /** A call of this process is over. `isReported`: the provider reported the end; otherwise we inferred it. */
+  readonly ended: (call: ConfiguredCall, isReported: boolean) => void
   /** A call of this process was proven never to have rung. */
-  readonly voided: (callId: string) => void
-  readonly isAlive: (callId: string) => boolean
-  /** Every attempt of former processes has its actor by now: a live attempt without one is followed by nobody. */
+  readonly voided: (call: ConfiguredCall) => void
+  readonly isAlive: (call: ConfiguredCall) => boolean
+  /** Every attempt of earlier processes has its actor by now, so a live attempt without one is followed by nobody. */
   readonly recovered: () => void
 }
 
-/** What the node knows of its calls. */
+/** What the node knows about its calls. */
 interface NodeCalls {
   readonly isFollowed: (callId: string) => boolean
-  /** Undefined: the call is not in doubt. */
-  readonly inDoubt: (callId: string) => CallRef | undefined
+  /** Undefined if no call of this configuration is in doubt under this id. */
+  readonly inDoubt: (callId: string, configurationId: TelephonyConfigId) => CallRef | undefined
   /** Called when the provider confirms that a call is gone. */
   readonly onGone: (callId: string) => void
 }
+
+/** Identifies a call among those remembered. */
+const keyOf = (configurationId: TelephonyConfigId, callId: string): string => `${configurationId} ${callId}`
+const keyIn = ({ ref, trunk }: ConfiguredCall): string => keyOf(trunk.configurationId, ref.callId)
 
 interface Watch {
   readonly node: NodeCalls
@@ -112,9 +123,9 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
 
   const made: LateCalls = {
     heard: (callId, event, source) => heard(watch, callId, event, source),
-    ended: (callId, isReported) => (isReported ? watch.reported : watch.inferred).add(callId),
-    voided: (callId) => watch.voided.add(callId),
-    isAlive: (callId) => watch.late.has(callId),
+    ended: (call, isReported) => (isReported ? watch.reported : watch.inferred).add(keyIn(call)),
+    voided: (call) => watch.voided.add(keyIn(call)),
+    isAlive: (call) => watch.late.has(keyIn(call)),
     recovered: () => {
       watch.isRecovered = true
       watch.news.openUnsafe()
@@ -123,14 +134,15 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
   return made
 })
 
-/** It tells of the conversation or of money, or nothing that could be believed. */
+/** These events concern the conversation or money, or cannot be trusted. */
 const isNoSignOfLife = ({ _tag }: TrunkEvent): boolean =>
   _tag === "Detected" || _tag === "GreetingEnded" || _tag === "VariablesSet" || _tag === "Billed" || _tag === "EndClaimed"
 
 const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSource): void => {
   if (!isCallId(callId) || isNoSignOfLife(event)) return
   const { fork, inferred, late, news, node, reported, voided } = watch
-  const call = late.get(callId)
+  const key = keyOf(source.configurationId, callId)
+  const call = late.get(key)
   const now = iso(watch)
   const sign = signOf(event, now)
   if (call !== undefined) {
@@ -138,20 +150,20 @@ const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSou
     call.providerCallId = nameIn(event) ?? call.providerCallId
   } else if (event._tag === "HungUp") {
     // We inferred this end; now the provider reports it.
-    if (!inferred.has(callId)) return
+    if (!inferred.has(key)) return
     node.onGone(callId)
     fork(Effect.annotateLogs(annotate(watch, callId, sign), { callId }))
-  } else if (event._tag === "Named" && voided.has(callId)) {
-    // A callback about its end names it once more.
+  } else if (event._tag === "Named" && voided.has(key)) {
+    // A callback about the end names the call again.
     return
-  } else if (!reported.has(callId) && late.size < MOST) {
-    const ref = node.inDoubt(callId)
-    late.set(callId, { callId, isDecided: false, life: { appeared_at: now, ...sign }, providerCallId: nameIn(event), ref, source })
+  } else if (!reported.has(key) && late.size < MOST) {
+    const ref = node.inDoubt(callId, source.configurationId)
+    late.set(key, { callId, isDecided: false, life: { appeared_at: now, ...sign }, providerCallId: nameIn(event), ref, source })
     news.openUnsafe()
   }
 }
 
-/** Decides on all calls that nobody has decided on yet. */
+/** Decides on all undecided calls. */
 const turn = (watch: Watch) =>
   Effect.gen(function* () {
     watch.news.closeUnsafe()
@@ -181,11 +193,11 @@ const decide = Effect.fnUntraced(function* (watch: Watch, configurationId: Telep
     call.isDecided = true
     call.ref ??= attempt?.call
     if (toEnd && call.ref !== undefined) watch.fork(end(watch, call, call.ref))
-    else watch.late.delete(call.callId)
+    else watch.late.delete(keyOf(configurationId, call.callId))
   }
 })
 
-/** Undefined: this cannot be decided yet. */
+/** Undefined if this cannot be decided yet. */
 const isToEnd = ({ isRecovered, node, nodeName }: Watch, { callId }: LateCall, attempt: KnownAttempt | undefined): boolean | undefined => {
   if (attempt === undefined || node.isFollowed(callId)) return false
   // An engine with another name may be following it.
@@ -193,7 +205,7 @@ const isToEnd = ({ isRecovered, node, nodeName }: Watch, { callId }: LateCall, a
   return attempt.isLive && !isRecovered ? undefined : true
 }
 
-/** Hangs the call up, again and again until it is gone, and records it with its run. */
+/** Hangs the call up repeatedly until it is gone, and records it with its run. */
 const end = Effect.fnUntraced(
   function* (watch: Watch, call: LateCall, known: CallRef) {
     const { callId, source } = call
@@ -208,14 +220,14 @@ const end = Effect.fnUntraced(
       yield* Effect.sleep(HANGUP_AGAIN)
     }
     call.life = { ended_at: iso(watch), ...call.life }
-    // Before its number is free: a search for the next call to it must not find this one.
+    // Before its number is free: a search for the next call to that number must not find this one.
     if (call.providerCallId !== undefined) watch.fork(persist(watch.attempts.named([{ callId, providerCallId: call.providerCallId }])))
     watch.node.onGone(callId)
     yield* annotate(watch, callId, call.life)
   },
   (ending, { late }, call) =>
     ending.pipe(
-      Effect.ensuring(Effect.sync(() => void late.delete(call.callId))),
+      Effect.ensuring(Effect.sync(() => void late.delete(keyOf(call.source.configurationId, call.callId)))),
       Effect.annotateLogs({ callId: call.callId, telephonyConfigurationId: call.source.configurationId })
     )
 )

@@ -1,9 +1,10 @@
 /**
- * The websockets that carriers have opened for the audio of calls. One may come before its call is answered, and a call may get another one in
- * mid-conversation: the newest stream counts, and ends the one before. All messages of audio pass through here, so this is plain callbacks.
+ * The websockets that carriers have opened for the audio of calls. A socket may be opened before its call is answered, and a call may get
+ * another one in mid-conversation: the newest stream counts, and ends the previous one. All audio messages pass through here, so these are plain
+ * callbacks.
  *
- * When the carrier ends the newest stream, the local journal is told at once, even if the answer has yet to be told or nobody listens yet: if the
- * process is killed before they are, the callee had hung up, and was not left alone by the engine.
+ * When the carrier ends the newest stream, the local journal is told at once, even before the answer is reported or anybody listens: if the
+ * process is then killed, the record shows that the callee hung up, and not that the engine left them alone.
  */
 import { Clock, Context, Effect, FiberSet, Layer } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -12,19 +13,19 @@ import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 
-/** A carrier that tries again and again has its oldest sockets closed. */
+/** If a carrier keeps reconnecting, its oldest sockets are closed. */
 const MOST_SOCKETS = 4
 
-/** Codes of websockets (RFC 6455). */
+/** WebSocket close codes: RFC 6455, and one from its private range. */
 const NORMAL = 1000
 const BAD_MESSAGE = 4400
 
 export class MediaSockets extends Context.Service<
   MediaSockets,
   {
-    /** A socket for the call has been opened. If `accept` throws, it is closed. */
+    /** A socket for the call has been opened. It is closed if `accept` throws. */
     readonly open: (callId: CallId, accept: (socket: MediaSocket) => MediaProtocol, socket: MediaSocket) => MediaSession
-    /** Calls the one listener of the call with its stream, now or once there is one, and with every later one. */
+    /** Sets the call's only listener. It is called with the current stream, if any, and with every later one. */
     readonly listen: (callId: CallId, listener: (stream: MediaStream) => void) => void
     /** Closes the call's sockets. */
     readonly forget: (callId: CallId) => void
@@ -99,13 +100,13 @@ class CallMedia {
     this.#sessions.delete(session)
   }
 
-  /** The carrier has ended it. */
+  /** The carrier has ended the session. */
   ended(session: Session): void {
     const { clock, journal } = this.#ports
     if (session === this.#current) journal.muted(this.#callId, clock.currentTimeMillisUnsafe())
   }
 
-  /** Not with the error's message, which may quote what the carrier sent. */
+  /** The error's message is not logged: it may quote what the carrier sent. */
   failed(error: unknown): void {
     const { name } = error instanceof Error ? error : { name: "unknown" }
     this.#ports.warn(
@@ -139,7 +140,7 @@ class Session implements MediaSession {
 
   message(data: Uint8Array, isText: boolean): void {
     if (this.#isOver) return
-    // Not `Result.try`, which would leave something behind for each message.
+    // Not `Result.try`, which would allocate for every message.
     try {
       const stream = this.#protocol?.message(data, isText)
       if (stream !== undefined) this.#media.started(this, stream)
@@ -164,7 +165,7 @@ class Session implements MediaSession {
     }
   }
 
-  /** We end it. */
+  /** Ends the session from our side. */
   end(how: MediaEnd, why: string, code = NORMAL): void {
     if (this.#isOver) return
     this.#over(how, why)

@@ -20,7 +20,7 @@ export class RecentIds {
     }
     this.#until.set(id, now + this.#millis)
   }
-  /** False: it was not remembered. */
+  /** False if it was not remembered. */
   remove(id: string): boolean {
     const isRecent = this.has(id)
     this.#until.delete(id)

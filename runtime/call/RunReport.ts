@@ -1,4 +1,4 @@
-/** The run of a call that is over: disposition, tags, logs, usage. What the call's conversation has come to is added as it is recorded. */
+/** The run of a call that is over: disposition, tags, logs, usage. The results of the call's conversation are added as it is recorded. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
@@ -43,7 +43,7 @@ const tagsOf = ({ keys }: LiveCall, answeredAt: number | undefined, disposition:
 const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
   fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
 
-/** What the provider found out wins, unless it does not know. */
+/** The provider's finding wins, unless it is `unknown`. */
 const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gathered"]> = {}) =>
   answeredBy === undefined || (answeredBy === "unknown" && gathered.answered_by !== undefined) ? {} : { answered_by: answeredBy }
 
@@ -112,7 +112,7 @@ export const endOf = (
   }
 }
 
-/** The end of a call of which this process knows only the attempt. */
+/** The end of a call about which this process knows only the attempt. */
 export const bareEnd = (callId: CallId, ended: CallState & { readonly _tag: "Ended" }): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
   const outcome = outcomeOfEnd(ended)

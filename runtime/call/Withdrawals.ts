@@ -1,10 +1,10 @@
-/** Tells a campaign's log how many of its calls were taken out of a carrier's queue: an entry for those that one pause has taken, not for each. */
+/** Logs how many of a campaign's calls were withdrawn from a carrier's queue: one entry for all those that one pause withdrew. */
 import { Effect, FiberMap } from "effect"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { queuedCallsWithdrawn } from "#core/campaign/stops.ts"
 import type { CampaignId } from "#core/Id.ts"
 
-/** The carrier proves one after the other that they never rang. */
+/** How far apart the calls of one pause may be: the carrier proves one after another that they never rang. */
 const APART = "3 seconds"
 
 export interface Withdrawals {
@@ -28,7 +28,7 @@ export const makeWithdrawals = Effect.gen(function* () {
   const withdrawals: Withdrawals = {
     add: (id) => {
       counts.set(id, (counts.get(id) ?? 0) + 1)
-      // Each one replaces the wait of the one before.
+      // Each call restarts the wait.
       run(id, Effect.andThen(Effect.sleep(APART), log(id)))
     }
   }

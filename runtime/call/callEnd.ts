@@ -1,4 +1,4 @@
-/** The last facts about a call that is over: what the provider says after we inferred the end, what the voice session has to report. */
+/** The last facts about a call that is over: what the provider reports after we inferred the end, and what the voice session reports. */
 import { type Clock, Effect, Queue } from "effect"
 import { CallState } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
@@ -10,7 +10,7 @@ const { Ended, Void } = CallState.cases
 type Ended = typeof Ended.Type
 type Void = typeof Void.Type
 
-/** Closes the mailbox: what the provider has said since the end was inferred replaces the inferred end; anything later is ignored. */
+/** Closes the mailbox: what the provider has reported since the end was inferred replaces the inferred end; anything later is ignored. */
 export const lastWord = (call: LiveCall, inferred: Ended): Ended => {
   call.isOver = true
   let end = inferred
@@ -23,7 +23,7 @@ export const lastWord = (call: LiveCall, inferred: Ended): Ended => {
   return end
 }
 
-/** Actors think in steady time; records are in wall time. */
+/** Actors use steady time; records use wall time. */
 export const endedInWallTime = (clock: Clock.Clock, end: Ended): Ended => {
   const answeredAt = end.answeredAt === undefined ? {} : { answeredAt: SteadyTime.wallOf(clock, end.answeredAt) }
   return Ended.make({ ...end, ...answeredAt, endedAt: SteadyTime.wallOf(clock, end.endedAt) })
@@ -34,6 +34,6 @@ export const voidInWallTime = (clock: Clock.Clock, state: Void): Void => Void.ma
 export const voiceReport = ({ agent }: CallServices, { session, voice }: LiveCall, { answeredAt, cause }: Ended) => {
   session?.hungUp?.(cause)
   if (session !== undefined) return session.finish
-  // An answered call without a session was answered under a process that has died since.
+  // An answered call without a session was answered under an earlier process.
   return answeredAt === undefined ? Effect.undefined : Effect.map(agent.salvage(voice), (recordingKey) => ({ recordingKey }))
 }

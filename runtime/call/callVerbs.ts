@@ -1,4 +1,4 @@
-/** What the conversation of a call can have done with the call. What fails is answered in words for the model. */
+/** The actions a call's conversation can take on the call. Failures are answered in words meant for the model. */
 import { Deferred, Effect } from "effect"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { CallEvent } from "#core/call/Call.ts"
@@ -22,7 +22,7 @@ export const callVerbs = (services: CallServices, call: LiveCall, { plan }: Plan
   transfer: (destination, timeoutSeconds) => handOver(services, call, destination, timeoutSeconds)
 })
 
-/** `w` waits. */
+/** Each `w` is a pause of half a second. */
 const pressKeys = Effect.fnUntraced(
   function* ({ ref, trunk }: LiveCall, digits: string) {
     const { sendDtmf } = trunk.trunk

@@ -2,7 +2,7 @@
 import { Deferred, Effect, type Scope } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import { ProviderError } from "#core/provider/Adapter.ts"
+import { ProviderError, type Trunk } from "#core/provider/Adapter.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { VoiceEvent, VoiceSession } from "#runtime/voice/VoiceSession.ts"
@@ -13,6 +13,8 @@ import type { LiveCall } from "./LiveCall.ts"
 const { EndAsked, MediaBack, MediaLost } = CallEvent.cases
 
 const MEDIA_TIMEOUT = "15 seconds"
+/** A carrier that connects after the answer does so within this time. */
+const REOPEN_AFTER = "1 second"
 const CROWDED_MILLIS = 1000
 
 /** Speech is prepared only once the phone rings, because nothing is said to numbers that are busy or invalid. */
@@ -21,11 +23,12 @@ export const prepareVoice = ({ agent }: CallServices, { fetching, voice }: LiveC
     ? agent.prepare(voice)
     : Effect.flatMap(Deferred.await(fetching.opening), (opening) => agent.prepare({ ...voice, ...opening }))
 
-/** Lasts until it is interrupted, or until there is no audio; the call's actor is told of that. */
+/** Runs until it is interrupted, or until there is no audio; in that case the call's actor is told. */
 export const converse = Effect.fnUntraced(
   function* (services: CallServices, call: LiveCall) {
     const { agent, clock } = services
     if (call.handover !== undefined) yield* Deferred.await(call.handover)
+    call.trace?.mediaWanted()
     const media = yield* openMedia(services, call).pipe(
       Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call, "no audio in time")) })
     )
@@ -34,6 +37,7 @@ export const converse = Effect.fnUntraced(
     const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(services, call, event), verbs)
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
+    call.trace?.mediaOpen()
     if (call.isMachine || (verbs !== undefined && call.answeredBy === "machine")) session.machineDetected()
     if (call.isGreetingOver) session.greetingEnded()
     if (call.trunk.media !== undefined) followMedia(services, call, media, session)
@@ -48,14 +52,25 @@ export const converse = Effect.fnUntraced(
     )
 )
 
-/** Where the carrier connects to us, its stream may have been there since before the answer. */
+/** If the carrier connects to us, its stream may have been open since before the answer. */
 const openMedia = ({ sockets }: CallServices, call: LiveCall): Effect.Effect<MediaStream, ProviderError, Scope.Scope> => {
   const { callId } = call.attempt
-  if (call.trunk.media !== undefined) return Effect.callback((resume) => sockets.listen(callId, (stream) => resume(Effect.succeed(stream))))
+  if (call.trunk.media !== undefined) {
+    const stream = Effect.callback<MediaStream>((resume) => sockets.listen(callId, (stream) => resume(Effect.succeed(stream))))
+    const reopen = call.wasAdopted ? call.trunk.trunk.reopenMedia : undefined
+    return reopen === undefined ? stream : Effect.raceFirst(stream, Effect.andThen(reopening(call, reopen), Effect.never))
+  }
   return call.trunk.trunk.openMedia?.(call.ref) ?? Effect.fail(noMedia(call, "this provider has no audio"))
 }
 
-/** Each later stream of the call takes the place of the one before. */
+/** The carrier may have connected to the process that was killed, before the answer. */
+const reopening = (call: LiveCall, reopen: NonNullable<Trunk["reopenMedia"]>) =>
+  Effect.sleep(REOPEN_AFTER).pipe(
+    Effect.andThen(() => reopen(call.ref)),
+    Effect.catch((error) => Effect.logWarning("the audio of a call could not be opened again", { detail: error.detail }))
+  )
+
+/** Each later stream of the call replaces the previous one. */
 const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
   let known = first
   sockets.listen(call.attempt.callId, (stream) => {
@@ -73,15 +88,15 @@ const onVoiceEvent = (services: CallServices, call: LiveCall, event: VoiceEvent)
   if (event._tag === "MachineDetected") call.isMachine = true
   if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
-  // A stream that was replaced has a successor, which goes on.
+  // A replaced stream has a successor that carries on.
   if (event._tag !== "MediaClosed" || event.how === "replaced") return
   const failed = event.how === "failed"
-  // Not if only the connection broke: an Asterisk that crashes breaks it too, and its callees have not hung up.
+  // Not if only the connection broke: a crash of Asterisk breaks it too, and its callees have not hung up.
   if (event.how === "ended") local.muted(call.attempt.callId, clock.currentTimeMillisUnsafe())
   call.tell(MediaLost.make({ at, failed }))
 }
 
-/** Again, if the mailbox is full: nothing else would end the call for minutes. */
+/** Tries again if the mailbox is full: nothing else would end the call for minutes. */
 const askForEnd = (services: CallServices, call: LiveCall, cause: HangupCause): void => {
   const { clock, deadlines } = services
   if (call.isOver || call.tell(EndAsked.make({ at: SteadyTime.nowOf(clock), cause }))) return

@@ -1,4 +1,4 @@
-/** Counts a media socket while it is open, and what it drops. */
+/** Counts a media socket while it is open, and the messages it drops. */
 import type { MediaSession } from "#core/provider/CarrierMedia.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
 import type { SocketMetrics } from "#runtime/metrics/SocketMetrics.ts"
@@ -6,7 +6,7 @@ import type { SocketMetrics } from "#runtime/metrics/SocketMetrics.ts"
 export const countedSocket = (counts: SocketMetrics, socket: MediaSocket, open: (counted: MediaSocket) => MediaSession): MediaSession => {
   let isOpen = true
   counts.open++
-  // What is sent to a socket that is gone is nobody's loss.
+  // Messages sent after the socket has closed do not count as dropped.
   const noted = (isSent: boolean): boolean => {
     if (!isSent && isOpen) counts.dropped++
     return isSent

@@ -1,4 +1,4 @@
-/** What an event of the provider means for a live call: most go into the mailbox of the call's actor, some only change what is known of it. */
+/** What a provider event means for a live call: most go into the mailbox of the call's actor, some only change what is known about the call. */
 import { type Clock, Deferred, Effect, Schema } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import { withKey } from "#core/call/Dtmf.ts"
@@ -10,7 +10,7 @@ import { nameless } from "./originateFailure.ts"
 
 const { Answered, EndAsked, EndClaimed, HungUp, Judged, Placed, Queued, Rang, Transferred } = CallEvent.cases
 
-/** The most values that are kept of what the provider found out about a call, and the most characters of each. */
+/** The most values kept from what the provider finds out about a call, and the most characters of each. */
 const MAX_GATHERED = 32
 const LONGEST_GATHERED = 256
 
@@ -62,19 +62,19 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
   }
 }
 
-/** The campaign that pauses for it shows the provider's words. */
+/** A campaign that pauses because of this shows the provider's words. */
 const noteNoCredit = ({ attempt, ref, trunk }: LiveCall, detail = "A call has ended because the account has no credit."): void =>
   trunk.refused(attempt.callId, ref.to === undefined ? detail : nameless(detail, ref.to))
 
-/** A fax cannot be talked to either, and takes no message. */
+/** A fax cannot hold a conversation either, and takes no message. */
 const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: SteadyTime.SteadyMillis): void => {
   const { onMachine } = call.voice
   if (call.answeredBy === undefined || who !== "unknown") call.answeredBy = who
   if (who !== "machine" && who !== "fax") return
-  // The conversation decides what follows.
+  // The conversation decides what happens next.
   if (who === "machine" && call.voice.conversation !== undefined && call.session !== undefined) return call.session.machineDetected()
   if (onMachine === "hangup" || (who === "fax" && onMachine === "leave_message")) {
-    // Whoever ends the call.
+    // Counted as a machine, no matter which side ends the call.
     call.isMachine = true
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
     return
@@ -83,7 +83,7 @@ const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: Steady
   call.session?.machineDetected()
 }
 
-/** While one claim is checked, others only note that there is more to check. */
+/** While a claim is being checked, further claims only note that there is more to check. */
 const noteClaim = (call: LiveCall): void => {
   if (call.endClaim !== undefined) call.endClaim = "repeated"
   else if (call.tell(EndClaimed.make({}))) call.endClaim = "checked"
@@ -91,10 +91,10 @@ const noteClaim = (call: LiveCall): void => {
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
 
-/** An adapter from a package may be plain JavaScript, in which no compiler has checked the cause. */
+/** An adapter from a package may be plain JavaScript, so no compiler has checked the cause. */
 const isHangupCause = Schema.is(HangupCause)
 
-/** Notes whether the answered call is ours yet. Providers repeat and reorder events: once it is ours, it stays so. */
+/** Notes whether the answered call is ours yet. Providers repeat and reorder events: once it is ours, it stays ours. */
 const noteHandover = (call: LiveCall, isElsewhere: boolean, at: SteadyTime.SteadyMillis): void => {
   if (isElsewhere) {
     if (call.handedOverAt === undefined && call.session === undefined) call.handover ??= Deferred.makeUnsafe()

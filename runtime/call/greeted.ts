@@ -9,7 +9,7 @@ import type { Problem } from "#runtime/voice/Transcript.ts"
 import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-/** A callee who hears nothing for longer takes the line for dead. */
+/** After hearing nothing for this long, a callee assumes the line is dead. */
 const PATIENCE_MILLIS = 2000
 
 const isToBeGreeted = ({ voice }: LiveCall): boolean =>
@@ -26,8 +26,8 @@ export const willNeedAudio = ({ configurations, definition }: AgentVersion, cont
 }
 
 /**
- * Something was to be said, and for two seconds after the answer, or after the provider handed the call to us, nothing was heard. The ended
- * state is in steady time.
+ * True if something was to be said, and nothing was heard for two seconds after the answer, or after the provider handed the call to us. The
+ * ended state is in steady time.
  */
 export const isGreetingMissed = (
   call: LiveCall,
@@ -35,10 +35,10 @@ export const isGreetingMissed = (
   voice: Partial<Pick<VoiceReport, "firstAudioAt" | "recordingKey" | "wasToSpeak">> | undefined
 ): boolean => {
   if (answeredAt === undefined || call.wasAdopted) return false
-  // Until the handover, it is the dialplan that speaks.
+  // Until the handover, the dialplan speaks.
   const oursAt = call.handover === undefined ? answeredAt : call.handedOverAt
   if (oursAt === undefined) return false
-  // Without a session, there was no audio at all.
+  // Without a session there was no audio at all.
   const wasToSpeak = call.session === undefined ? isToBeGreeted(call) : voice?.wasToSpeak === true
   return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - oursAt >= PATIENCE_MILLIS
 }

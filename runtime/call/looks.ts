@@ -1,6 +1,6 @@
 /**
- * Asks the provider where a call stands: when its machine wants to know, and when somebody who may be lying has said that it has ended. What the
- * provider's record tells is heard like its events.
+ * Asks the provider for the state of a call: when the call's state machine wants to know, and when an untrusted source says that the call has
+ * ended. Anything the provider's record reports is treated like its events.
  */
 import { type Duration, Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
@@ -12,9 +12,9 @@ import { notePlaced } from "./noteDown.ts"
 
 const { Looked } = CallEvent.cases
 
-/** A provider that has not answered a look within this counts as silent. */
+/** A provider that has not answered a lookup within this time counts as silent. */
 const LOOK_TIMEOUT = "10 seconds"
-/** The same for a check of a claim, which nothing waits for: adapters keep looks waiting to stay within a carrier's limit of requests. */
+/** The same for checking a claim, which nothing waits for: adapters delay lookups to stay within a carrier's rate limit. */
 const CHECK_TIMEOUT = "1 minute"
 /** A claim is checked at once, and again after each of these pauses, because a record may lag behind its callback. */
 const PAUSES = ["0 seconds", "1 second", "3 seconds", "8 seconds", "20 seconds"] as const
@@ -42,9 +42,9 @@ export const look = (services: CallServices, call: LiveCall) =>
   })
 
 /**
- * Looks until the record tells the end, or the series of looks is over. Nothing else in them counts: not finding the call proves no end, and the
- * machine must not count these looks as its own. Claims that come meanwhile add no looks of their own; only one during the last pause, whose record
- * may come after it, starts the series again.
+ * Looks until the record reports the end, or the series of lookups is over. Nothing else in them counts: failing to find the call does not prove
+ * that it ended, and the state machine must not count these lookups as its own. Claims that arrive meanwhile add no lookups; only one during the
+ * last pause, whose record may appear after it, starts the series again.
  */
 export const checkEnd = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
   do {
@@ -58,7 +58,7 @@ export const checkEnd = Effect.fnUntraced(function* (services: CallServices, cal
   call.endClaim = undefined
 })
 
-/** The call's events are not being heard at the moment; what they would have said is found out once they are heard again. */
+/** The call's events cannot be heard at the moment; what they would have said is found out once they can be heard again. */
 const isDeaf = ({ attempt, trunk }: LiveCall) => {
   const status = trunk.trunk.statusOf?.(attempt.callId) ?? trunk.status()
   return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")

@@ -1,7 +1,7 @@
 /**
- * How the request for a call leaves: at the call's moment, marked `sent` before, and only while everything still allows it. Whether it may
- * leave is asked before and after marking, and again in the same synchronous step that writes the first byte; the line in the local journal
- * comes last. A request whose outcome is unknown is never repeated.
+ * How a call's request is sent: at its dial time, after the attempt has been marked `sent`, and only while everything still allows it.
+ * Permission is checked before and after marking, and again in the same synchronous step that writes the first byte; the local journal's line is
+ * written last. A request whose outcome is unknown is never repeated.
  */
 import { Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
@@ -16,9 +16,9 @@ import { eventOf, logRefusal, nameless, overdue } from "./originateFailure.ts"
 
 const { Accepted, Refused } = CallEvent.cases
 
-/** A request that is later than this after its moment does not leave at all. */
-const LATEST_MILLIS = 10_000
-/** How long before its moment an attempt is marked `sent`, unless it was claimed so. */
+/** A request that is this late is not sent at all. */
+export const LATEST_MILLIS = 10_000
+/** How long before its dial time an attempt is marked `sent`, unless claiming it already did so. */
 const MARK_AHEAD_MILLIS = 50
 /** The precision of timers. */
 const AT_ONCE_MILLIS = 0.01
@@ -29,11 +29,12 @@ export const originate = Effect.fnUntraced(function* (services: CallServices, ca
   const { dialing } = call
   if (dialing === undefined) return
   const latest = dialing.departure.readyAt() + LATEST_MILLIS
-  yield* awaitMoment(services, call, latest, dialing.marked ? 0 : MARK_AHEAD_MILLIS)
+  // Another engine is asked only once everything else is done: its permission is short.
+  if (dialing.departure.granted === undefined) yield* awaitMoment(services, call, latest, dialing.marked ? 0 : MARK_AHEAD_MILLIS)
   yield* call.trunk.originating.withPermits(1)(send(services, call, latest))
 })
 
-/** Withdraws a request that has not left: it never will. False: it has left already. */
+/** Withdraws a request that has not been sent, so that it never will be. False if it has already been sent. */
 export const withdraw = ({ clock }: CallServices, call: LiveCall): boolean => {
   if (call.dialing === undefined) return false
   call.dialing.departure.giveBack()
@@ -42,7 +43,7 @@ export const withdraw = ({ clock }: CallServices, call: LiveCall): boolean => {
   return true
 }
 
-/** Waits until `aheadMillis` before the moment at which the call may leave; a missed moment has moved to a later one. False: too late. */
+/** Waits until `aheadMillis` before the call's dial time; a missed dial time has been replaced by a later one. False if it is too late. */
 const awaitMoment = Effect.fnUntraced(function* (
   { clock }: CallServices,
   call: LiveCall,
@@ -50,7 +51,9 @@ const awaitMoment = Effect.fnUntraced(function* (
   aheadMillis: number
 ) {
   while (call.dialing !== undefined) {
-    const at = call.dialing.departure.readyAt()
+    const { departure } = call.dialing
+    if (aheadMillis === 0 && departure.granted !== undefined) return yield* departure.granted(latest)
+    const at = departure.readyAt()
     const early = at - aheadMillis - SteadyTime.nowOf(clock)
     if (at > latest) return false
     if (early <= AT_ONCE_MILLIS) return true
@@ -63,14 +66,14 @@ const send = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   const { dialing } = call
   if (dialing === undefined) return
   const request = new OutgoingRequest(services, call, dialing, latest)
-  // The permit is asked before the attempt is marked `sent` and again after, because marking takes time.
+  // The permit is checked before the attempt is marked `sent` and again afterwards, because marking takes time.
   if (!request.mayLeave() || !(yield* mark(services, call))) return void withdraw(services, call)
   if (!(yield* awaitMoment(services, call, latest, 0)) || !request.mayLeave()) return void withdraw(services, call)
   services.pass("marked sent")
   request.from = dialing.from ?? call.trunk.callerIdFor(dialing.phoneNumber)
   yield* place(request).pipe(
     Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
-    // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.
+    // The originate is over, so there is nothing left to withdraw, whether or not the adapter called `leave`.
     Effect.ensuring(
       Effect.sync(() => {
         if (request.hasLeft) noteLeft(request)
@@ -83,7 +86,7 @@ const send = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   )
 })
 
-/** False: the permit has ended, or the database did not answer in time. */
+/** False if the permit has ended, or the database did not answer in time. */
 const mark = ({ clock, journal }: CallServices, { attempt, dialing }: LiveCall) =>
   dialing?.marked === true
     ? Effect.succeed(true)
@@ -96,11 +99,11 @@ class OutgoingRequest {
   readonly call: LiveCall
   readonly dialing: Dialing
   readonly latest: SteadyTime.SteadyMillis
-  /** The number that the callee is shown. */
+  /** The number shown to the callee. */
   from: string | undefined
   hasLeft = false
   isNoted = false
-  /** Others left while the connection was being made, and the rate has no room in this instant. */
+  /** Other requests were sent while the connection was being made, and the rate has no room at this instant. */
   isFull = false
 
   constructor(services: CallServices, call: LiveCall, dialing: Dialing, latest: SteadyTime.SteadyMillis) {
@@ -110,7 +113,7 @@ class OutgoingRequest {
     this.latest = latest
   }
 
-  /** No other engine dials, the permit holds, and the number has not opted out since its contact was claimed. */
+  /** No other engine is dialing, the permit holds, and the number has not opted out since its contact was claimed. */
   isAllowed(): boolean {
     const { call, dialing, services } = this
     const { lock, optOuts } = services
@@ -124,32 +127,33 @@ class OutgoingRequest {
       SteadyTime.nowOf(services.clock) <= latest &&
       this.isAllowed() &&
       call.trunk.mayLeave(call.attempt.callId) &&
-      // A number that was taken away in the meantime must not be shown.
+      // A number that has been removed in the meantime must not be shown.
       (dialing.from === undefined || call.trunk.callerIds().all.includes(dialing.from))
     )
   }
 
-  /** Called by the adapter right before the first byte. False: the request must not leave. */
+  /** Called by the adapter right before the first byte. False if the request must not be sent. */
   readonly leave = (endpoint?: string): boolean => {
     const { call, dialing, services } = this
     const { local } = services
     const { callId } = call.attempt
     const contact = dialedBy(call.attempt)
     call.ref = { ...call.ref, endpoint }
-    // This was asked before already, on behalf of an adapter that was not known to ask by itself.
+    // Already called once, on behalf of an adapter that was not known to call it itself.
     if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint, contact)
-    // The journal comes last: what is not in it has not left, and what is in it may have.
+    // The journal comes last: what is not in it has not been sent, and what is in it may have been.
     if (!this.mayLeave()) return false
     this.isFull = !dialing.departure.leave()
     if (this.isFull || !local.left(callId, endpoint, contact)) return false
     this.hasLeft = true
-    // Once the bytes are written: an engine that is killed between the journal's line and the first byte leaves a call in doubt that nobody got.
+    // Deferred until the bytes are written, to keep the gap before them short: if the engine is killed between the journal's line and the first
+    // byte, the call is in doubt although nobody received it.
     queueMicrotask(() => noteLeft(this))
     return true
   }
 }
 
-/** Once for each request, and before its outcome is heard, which may come in the same instant. */
+/** Runs once per request, before its outcome is handled, which may arrive in the same instant. */
 const noteLeft = (request: OutgoingRequest): void => {
   if (request.isNoted) return
   request.isNoted = true
@@ -159,24 +163,25 @@ const noteLeft = (request: OutgoingRequest): void => {
   call.dialing = undefined
   call.trunk.left(call.attempt.callId)
   call.sentAt = now
+  call.trace?.left()
   metrics.originated++
   if (dialing.freedAt !== undefined) metrics.refillSeconds.observe(Math.max(0, now - dialing.freedAt) / 1000)
   call.ref = { ...call.ref, from, sentAt: clock.currentTimeMillisUnsafe() }
   call.fetching?.leave(from)
 }
 
-/** What the provider's own machine detection is to find out. The engine listens as well. */
+/** What the provider's own machine detection should find out. The engine listens as well. */
 const detectionFor = ({ voice: { detectMachine, onMachine } }: LiveCall): OriginateRequest["detect"] =>
   detectMachine ? (onMachine === "leave_message" ? "greetingEnd" : "who") : "no"
 
 const hasAudio = ({ trunk }: LiveCall): boolean => trunk.media !== undefined || trunk.trunk.openMedia !== undefined
 
-/** A callee would answer, and hear nothing. */
+/** The callee would answer and hear nothing. */
 const noAudio = Effect.fail(
   new OriginateRefused({ reason: "misconfigured", detail: "calls through this provider have no audio, and the agent needs it" })
 )
 
-/** Asks the provider for the call. If only the rate was full, nothing has left: the request waits for its next moment. */
+/** Asks the provider for the call. If only the rate was full, nothing has been sent: the request waits for its next dial time. */
 const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const { call, dialing, from, latest, leave, services } = request
   const { context, phoneNumber } = dialing
@@ -199,15 +204,17 @@ const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
 const accepted = ({ call, dialing, services: { journal, local, pass } }: OutgoingRequest, providerCallId: string): void => {
   pass("accepted")
   notePlaced(local, call)
-  // An event may have named the call already, where the reply names only the request.
+  // An event may already have named the call, in cases where the reply names only the request.
   if (call.ref.providerCallId === undefined) journal.named(call, providerCallId)
   call.trunk.reached(call.attempt.callId)
+  call.trace?.replied()
   dialing.placed?.()
   call.tell(Accepted.make({}))
 }
 
 const failed = ({ call, dialing, hasLeft, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
   const { clock, local, pass, rate } = services
+  call.trace?.replied(error._tag === "OriginateDoubtful" ? "doubtful" : error.reason)
   if (error._tag === "OriginateDoubtful") dialing.placed?.()
   else if (error.reason === "rate_limited" && error.elsewhere !== true) rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
   const event = eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(clock))

@@ -1,4 +1,4 @@
-/** Failed originates: what they mean for the call and for its trunk, and what the log says. */
+/** Failed originates: what they mean for the call and its trunk, and what is logged. */
 import { Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import { OriginateDoubtful, OriginateRefused } from "#core/provider/Adapter.ts"
@@ -6,26 +6,26 @@ import type { LiveCall } from "./LiveCall.ts"
 
 const { Doubted, HungUp, Refused } = CallEvent.cases
 
-/** The failure of an originate that took too long. If its request has not left by now, it never will. */
+/** The failure of an originate that took too long. A request that has not been sent by now never will be. */
 export const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
   if (call.dialing === undefined) return new OriginateDoubtful({ detail: "no reply" })
   call.dialing = undefined
   return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
 }
 
-/** Removes the dialed number from a provider's message, because the message is shown and logged. */
+/** Removes the dialed number from a provider's message before it is shown and logged. */
 export const nameless = (detail: string, phoneNumber: string) => detail.replaceAll(phoneNumber.replace("+", ""), "{number}")
 
 export const logRefusal = (error: OriginateRefused | OriginateDoubtful, detail: string) => {
   if (error._tag === "OriginateDoubtful") return Effect.logWarning("it is unknown whether an originate was taken", { detail })
   const { reason } = error
   if (reason === "permit_lapsed") return Effect.void
-  // A number that does not exist is a fault of the contact list, and there may be many.
+  // A number that does not exist is an error in the contact list, and there may be many.
   const log = reason === "number_refused" ? Effect.logInfo : Effect.logWarning
   return log("an originate was refused", { reason, detail })
 }
 
-/** The event for the call's actor. The trunk is told as well, and remembers `detail`. */
+/** The event for the call's actor. The trunk is told too, and remembers `detail`. */
 export const eventOf = (
   { attempt, ref, trunk }: LiveCall,
   error: OriginateRefused | OriginateDoubtful,

@@ -1,4 +1,4 @@
-/** Plans a call before its actor starts: what it opens with, whether it is recorded, how long it may last, what is fetched for it. */
+/** Plans a call before its actor starts: its opening, whether it is recorded, how long it may last, and what is fetched for it. */
 import { Deferred, Effect, Queue } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import type { AgentVersion } from "#core/agent/Agent.ts"
@@ -19,36 +19,36 @@ import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 import { plannedTalk, type TalkPlanner } from "./plannedTalk.ts"
 
-/** More events than a provider has for one call. If it sends more all the same, the newest are dropped. */
+/** More events than a provider has for one call. If it sends even more, the newest are dropped. */
 const MAILBOX_CAPACITY = 64
-/** A conversation ends by itself when its time is over; a call that goes on all the same is ended so much later. */
+/** A conversation ends by itself when its time is up; a call that continues anyway is ended this much later. */
 const GOODBYE_SECONDS = 30
 
 interface Planner extends TalkPlanner {
   readonly keeping: CallKeeping["Service"]
   readonly versions: AgentVersions["Service"]
   readonly services: AgentServices["Service"]
-  /** Calls are recorded, unless their organization does not want that. */
+  /** Whether calls are recorded, unless their organization opts out. */
   readonly recordings: boolean
   readonly ringTimeoutSeconds: number
 }
 
-/** `dialing` is undefined for a call that another process has left behind. */
+/** `dialing` is undefined for a call that another process left behind; `answeredAt` is set if that process had seen it answered. */
 export const planCall = Effect.fnUntraced(function* (
   planner: Planner,
-  attempt: Attempt & AgentPart,
+  attempt: Attempt & AgentPart & { readonly answeredAt?: number | undefined },
   ref: CallRef,
   trunk: LiveTrunk,
   dialing: Dialing | undefined,
   watcher: CallWatcher
 ) {
-  const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
+  const { agentDefinitionId, callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
   const { keeping, recordings, ringTimeoutSeconds, services, versions } = planner
   const kept = yield* keeping.of(organizationId)
-  const version = yield* versions.get(attempt.agentDefinitionId)
+  const version = yield* versions.get(agentDefinitionId)
   const { configurations, definition } = version
   const chosen = yield* services.chosenFor(organizationId, configurations)
-  // The run gets the caller number when the call ends.
+  // The caller number is added to the run when the call ends.
   const context = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
   const { action, isOn, message } = voicemailDetectionOf(configurations)
   const fetching = fetchingFor(version, attempt, dialing, context, message)
@@ -60,8 +60,8 @@ export const planCall = Effect.fnUntraced(function* (
   const known =
     fetching === undefined ? Effect.succeed(context) : Effect.map(Deferred.await(fetching.opening), () => withFetched(context, fetching))
   const wanted = { chosen, version, organizationId, known: context, context: known, longestCallSeconds }
-  // Nobody knows how far the conversation of a call was that another process has left behind.
-  const conversation = dialing === undefined ? undefined : yield* plannedTalk(planner, wanted)
+  // If another process has talked to the callee, nobody knows how far the conversation had got. If the phone still rings, it has not begun.
+  const conversation = attempt.answeredAt === undefined ? yield* plannedTalk(planner, wanted) : undefined
   const voice: VoicePlan = {
     ...opening,
     campaignId: campaign?.campaignId,
@@ -76,7 +76,7 @@ export const planCall = Effect.fnUntraced(function* (
     voice: chosen.voice
   }
   return new LiveCall(
-    { callId, campaign, organizationId, runId, telephonyConfigurationId },
+    { agentDefinitionId, callId, campaign, organizationId, runId, telephonyConfigurationId },
     ref,
     trunk,
     limitsAt(trunk.adapter.manifest, {
@@ -95,7 +95,7 @@ export const planCall = Effect.fnUntraced(function* (
 
 const withFetched = (context: JsonObject, { fetched }: Fetching): JsonObject => ({ ...context, ...fetched })
 
-/** Within what the provider takes: it would refuse the call, or end it before the engine expects that. */
+/** Limited to what the provider accepts; otherwise it would refuse the call, or end it before the engine expects. */
 const limitsAt = ({ longestCallSeconds, longestRingSeconds }: Manifest, wanted: CallLimits): CallLimits => ({
   ...wanted,
   maxDurationSeconds: Math.min(wanted.maxDurationSeconds, longestCallSeconds ?? Number.POSITIVE_INFINITY),
@@ -104,11 +104,11 @@ const limitsAt = ({ longestCallSeconds, longestRingSeconds }: Manifest, wanted: 
 
 const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
 
-/** As far as it is known yet. Undefined for a call of a former process, whose attempt may name it. */
+/** As far as it is known yet. Undefined for a call of an earlier process, whose attempt may name it. */
 const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | undefined =>
   dialing === undefined ? undefined : (dialing.from ?? trunk.callerIdFor(dialing.phoneNumber))
 
-/** Nothing is fetched again for a call of a former process: what that process had fetched was lost with it. */
+/** Nothing is fetched again for a call of an earlier process: what that process had fetched was lost with it. */
 const fetchingFor = (
   { agentId, definition }: AgentVersion,
   { organizationId }: Attempt,

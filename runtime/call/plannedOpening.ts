@@ -1,4 +1,4 @@
-/** What a call opens with, according to the version of its agent and to what is known about the call. */
+/** A call's opening, according to its agent's version and what is known about the call. */
 import { Clock, Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { openingOf } from "#core/agent/Opening.ts"

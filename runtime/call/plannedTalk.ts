@@ -1,4 +1,4 @@
-/** The conversation that a call is to hold, if its agent can hear. */
+/** The conversation planned for a call, if its agent can hear. */
 import { Effect } from "effect"
 import type { AgentVersion } from "#core/agent/Agent.ts"
 import { bargeInOf } from "#core/agent/BargeInSettings.ts"
@@ -22,13 +22,13 @@ interface Wanted {
   readonly organizationId: OrganizationId
   /** What is known before the call. */
   readonly known: JsonObject
-  /** The same, and what is fetched. */
+  /** The same, plus what is fetched. */
   readonly context: PlannedTalk["context"]
-  /** The provider ends calls that last longer. */
+  /** The provider ends calls that last longer than this. */
   readonly longestCallSeconds: number | undefined
 }
 
-/** Before its provider ends it, a call is to end by itself. */
+/** A call should end by itself this long before its provider would end it. */
 const goodbyeSeconds = 10
 
 export const plannedTalk = Effect.fnUntraced(function* (
@@ -71,10 +71,10 @@ const hintsWith = (configurations: JsonObject, embedded: JsonObject, { expected,
 
 type Expected = NonNullable<ChosenServices["expected"]>
 
-/** By nodes, which the calls of a version share and never change: it takes half a millisecond to write one down. */
+/** Cached by node, because the calls of a version share its nodes, which never change: writing a grammar takes half a millisecond. */
 const grammars = new WeakMap<ConversationNode, { readonly expected: Expected; readonly grammar: string }>()
 
-/** `embedded`: of the node's version. */
+/** `embedded`: the embedded settings of the node's version. */
 const grammarAt = (node: ConversationNode, embedded: JsonObject, expected: Expected): string => {
   const before = grammars.get(node)
   if (before?.expected === expected) return before.grammar

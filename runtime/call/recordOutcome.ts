@@ -1,6 +1,6 @@
 /**
- * How the outcome of an attempt gets into the database: its end with the fate of its contact and what its conversation has left behind, or that it
- * was certainly never placed. Before that it is in the local journal, from which a later process can catch up.
+ * How an attempt's outcome reaches the database: either its end, with the fate of its contact and the results of its conversation, or the fact
+ * that it was certainly never placed. It is written to the local journal first, so that a later process can catch up.
  */
 import { Effect } from "effect"
 import type { Attempt, AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
@@ -39,7 +39,7 @@ export const recordEnd = (recorder: OutcomeRecorder, attempt: Attempt, end: Atte
     return settledBy(recorder, attempt.callId, record)
   })
 
-/** The attempt was certainly never placed: its contact is as it was. */
+/** The attempt was certainly never placed: its contact returns to its previous state. */
 export const recordUndone = (recorder: OutcomeRecorder, attempt: Attempt, how: Undone): Effect.Effect<Recorded> =>
   Effect.suspend(() => {
     recorder.local.undone(attempt.callId, how)
@@ -94,7 +94,7 @@ const finish = Effect.fnUntraced(function* (recorder: OutcomeRecorder, attempt: 
       const isDone = recorded._tag === "Done"
       return {
         dueAt: dueOf(decided, recorded),
-        // Over already: recorded by an earlier try of ours whose reply was lost.
+        // Already over: recorded by our own earlier attempt, whose reply was lost.
         isEntry: !isDone || recorded.breakerEntry,
         look: tripped || !isDone || recorded.campaignCompleted
       }
@@ -103,8 +103,8 @@ const finish = Effect.fnUntraced(function* (recorder: OutcomeRecorder, attempt: 
 })
 
 /**
- * Judges the breaker after the entry is committed, not in its transaction, so that of two calls that end at once, one sees both. If the
- * process dies in between, the campaign's next owner judges before it dials.
+ * Judges the breaker after the entry is committed, not in its transaction, so that of two calls that end at once, one sees both. If the process
+ * dies in between, the campaign's next owner judges before it dials.
  */
 const judged = Effect.fnUntraced(function* <A>(
   { ownership }: OutcomeRecorder,
@@ -137,6 +137,6 @@ const decideFate = ({ campaign }: Attempt, end: AttemptEnd, { retry, settingsVer
   return { fate, settingsVersion }
 }
 
-/** When the retry falls due, if there is one. An attempt that was over already was recorded by an earlier try of ours, with the same fate. */
+/** When the retry is due, if there is one. An attempt that was already over was recorded by our own earlier attempt, with the same fate. */
 const dueOf = (decided: Decided | undefined, finished: Finished) =>
   finished._tag !== "Stale" && decided?.fate.state === "retry_wait" ? decided.fate.dueAt : undefined

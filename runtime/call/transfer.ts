@@ -1,6 +1,6 @@
 /**
- * How the request to hand a callee to somebody else leaves: at its moment under the account's rate, because it rings a phone like any other, and only
- * while the call goes on. It is never repeated; one whose outcome is unknown is decided by what the provider tells, and by the audio.
+ * How the request to transfer a callee is sent: when the account's rate allows it, because it rings a phone like any other, and only while the
+ * call lasts. It is never repeated; if its outcome is unknown, the provider's events and the audio decide it.
  */
 import { Effect } from "effect"
 import { type CallCommand, CallEvent } from "#core/call/Call.ts"
@@ -11,7 +11,7 @@ import type { LiveCall } from "./LiveCall.ts"
 
 type Command = Extract<CallCommand, { readonly _tag: "Transfer" }>
 
-/** The longest wait for the rate. */
+/** The longest wait for the rate limit. */
 const LATEST_MILLIS = 10_000
 /** For adapters without a timeout of their own. */
 const TRANSFER_TIMEOUT = "20 seconds"
@@ -41,7 +41,7 @@ const request = Effect.fnUntraced(function* (
   let hasLeft = false
   call.transfer = transfer
   const leave = (): boolean => {
-    // A call that has been hung up in the meantime has no transfer any more.
+    // A call that has been hung up in the meantime has no transfer left.
     hasLeft = call.transfer === transfer && !call.isOver && lock.isHeld() && departure.leave()
     call.transfer = undefined
     if (hasLeft) local.handed(call.ref.callId, transfer)

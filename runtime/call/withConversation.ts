@@ -1,9 +1,9 @@
-/** The record of a call's end and the call's conversation. */
+/** Combines the record of a call's end with the call's conversation. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { byTime } from "#core/conversation/conversationReport.ts"
 import type { CollectedConversation } from "#runtime/conversation/ConversationRecords.ts"
 
-/** For the journal: nothing that was said or keyed. The database has it already, or else it is lost with the process. */
+/** For the journal: nothing that was said or keyed. Either the database already has that, or it is lost with the process. */
 export const withoutContent = (end: AttemptEnd): AttemptEnd => {
   const { dtmf_digits: _, ...gatheredContext } = end.record.gatheredContext
   const { realtime_feedback_events: __, ...logs } = end.record.logs
@@ -11,8 +11,8 @@ export const withoutContent = (end: AttemptEnd): AttemptEnd => {
 }
 
 /**
- * What a conversation has come to says more than how its line ended. But to it, every line that ends has been hung up by the callee: of that, the
- * outcome of the call knows more.
+ * A conversation's own disposition says more than how its line ended. But the conversation takes every ended line for a hangup by the callee; in
+ * that case the call's outcome is more reliable.
  */
 const dispositionOf = ({ outcome, record }: AttemptEnd, said: unknown): string | undefined =>
   typeof said === "string" && (outcome === "answered" || said !== "user_hangup") ? said : record.gatheredContext.call_disposition
@@ -20,7 +20,7 @@ const dispositionOf = ({ outcome, record }: AttemptEnd, said: unknown): string |
 const tagsIn = (tags: unknown): ReadonlyArray<string> =>
   Array.isArray(tags) ? tags.filter((tag: unknown): tag is string => typeof tag === "string") : []
 
-/** The end of a call whose conversation has left this behind. The engine's own findings win over variables of the same names. */
+/** The end of a call, with what its conversation left behind. The engine's own findings win over variables of the same names. */
 export const withConversation = (end: AttemptEnd, conversation: CollectedConversation): AttemptEnd => {
   const { record } = end
   const { gathered } = conversation
@@ -29,7 +29,7 @@ export const withConversation = (end: AttemptEnd, conversation: CollectedConvers
   const disposition = dispositionOf(end, said)
   const others = [...tagsIn(call_tags), ...tagsIn(gathered["call_tags"])].filter((tag) => tag !== ended && tag !== said)
   const tags = disposition === undefined ? others : [disposition, ...others]
-  // Who answered is the provider's word, unless it does not know.
+  // The provider decides who answered, unless its answer is `unknown`.
   const isAnswererKnown = answered_by !== undefined && (answered_by !== "unknown" || gathered["answered_by"] === undefined)
   return {
     ...end,

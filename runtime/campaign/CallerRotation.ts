@@ -14,7 +14,7 @@ const UNLIMITED = 1_000_000_000
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)
 
-/** The number a call will show, and the number's previous place in the order of use, restored if the call does not leave. */
+/** The number a call will show, and that number's previous place in the order of use, which is restored if the call is never sent. */
 export interface Assigned {
   /** Null when the trunk has no numbers. */
   readonly number: string | null
@@ -77,14 +77,14 @@ export class CallerRotation {
     return { numbers, rooms: numbers.map((number) => this.#room(trunk, number)) }
   }
 
-  /** To be called after the claim, which may have found fewer contacts, or contacts that keep the number they saw before (`shown`). */
+  /** To be called after the claim, which may have returned fewer contacts, or contacts that keep the number they saw before (`shown`). */
   settle(
     trunk: LiveTrunk,
     callIds: ReadonlyArray<CallId>,
     assigned: ReadonlyArray<Assigned>,
     shown: ReadonlyMap<CallId, string | null>
   ): void {
-    // In reverse order, so that each restores the state before it.
+    // In reverse order, so that each one restores the state that preceded it.
     for (const [index, { number, use, useBefore }] of [...assigned.entries()].reverse()) {
       const callId = callIds[index]
       if (callId === undefined || shown.get(callId) === number) continue

@@ -1,6 +1,6 @@
 /**
- * The owner of one running campaign. Each turn looks at the campaign and its surroundings, decides (`core/campaign/decide.ts`), and carries
- * the decision out. Nothing polls: a turn ends with what it waits for, and the actor sleeps until then or until there is news in its inbox.
+ * Owns one running campaign. Each turn looks at the campaign and its surroundings, decides (`core/campaign/decide.ts`), and carries out the
+ * decision. Nothing polls: a turn returns what to wait for, and the actor sleeps until that happens or its inbox has news.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -20,7 +20,7 @@ import { type CampaignMemory, over, remember } from "./CampaignMemory.ts"
 import { type CampaignInbox, CampaignInboxes } from "./CampaignInbox.ts"
 import { type DialServices, dialServices, dialTurn } from "./DialTurn.ts"
 
-/** The log mentions missed greetings at most this often. */
+/** Missed greetings are logged at most this often. */
 const MISSED_LOG_MILLIS = 60_000
 
 export class CampaignActor extends Context.Service<
@@ -51,7 +51,7 @@ export class CampaignActor extends Context.Service<
   )
 }
 
-/** What the actors of all campaigns work with. */
+/** Dependencies shared by the actors of all campaigns. */
 interface CampaignServices {
   readonly breakerWatch: BreakerWatch
   readonly clock: Clock.Clock
@@ -88,17 +88,18 @@ const run = Effect.fnUntraced(function* (services: CampaignServices, id: Campaig
   }
 }, Effect.scoped)
 
-/** A database that is not certain to be the right one says nothing about the campaign. */
+/** If this may be the wrong database, its answer about the campaign proves nothing. */
 const noteStopped = ({ inboxes, lock }: CampaignServices, id: CampaignId): void => {
   if (lock.isHeld()) inboxes.hasStopped(id)
 }
 
-/** Makes this actor the campaign's owner. Undefined: the campaign does not run, or has just been stopped. */
+/** Makes this actor the campaign's owner. Undefined if the campaign is not running or has just been stopped. */
 const takeOver = Effect.fnUntraced(function* (
-  { breakerWatch, ownership, versions }: CampaignServices,
+  { breakerWatch, lock, ownership, versions }: CampaignServices,
   id: CampaignId,
   inbox: CampaignInbox
 ) {
+  yield* lock.awaitHeld
   // News that arrives while the row is being read is not lost.
   inbox.rowChanged = false
   const plan = yield* ownership.own(id)
@@ -117,6 +118,7 @@ const takeOver = Effect.fnUntraced(function* (
 /** Opens the inbox and creates the memory. Everything is given up again when the scope closes. */
 const memoryOf = Effect.fnUntraced(function* (services: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
   const { clock, dialServices, inboxes, rate, slots } = services
+  inboxes.runs(plan)
   inbox.open(plan.ownerEpoch)
   const memory = remember(
     plan,
@@ -160,15 +162,15 @@ const turn = Effect.fnUntraced(function* (services: CampaignServices, memory: Ca
   }
 })
 
-/** When the permits end, whatever the reason, calls that wait in a carrier's queue must not ring any more either. */
+/** When the permits end, for whatever reason, calls still waiting in a carrier's queue must not ring either. */
 const withdrawQueued = ({ dialServices }: CampaignServices, memory: CampaignMemory): void => {
   const mayDial = memory.permit.holds()
   if (memory.mayDial && !mayDial) dialServices.supervisor.withdraw(memory.plan.campaignId)
   memory.mayDial = mayDial
 }
 
-/** Reads the news. False: the campaign is no longer ours. */
-const readNews = Effect.fnUntraced(function* ({ breakerWatch, ownership }: CampaignServices, memory: CampaignMemory) {
+/** False when the campaign is no longer ours. */
+const readNews = Effect.fnUntraced(function* ({ breakerWatch, inboxes, ownership }: CampaignServices, memory: CampaignMemory) {
   const { inbox } = memory
   memory.dueAt = Math.min(memory.dueAt, inbox.dueAt)
   if (inbox.returned) memory.more = true
@@ -179,6 +181,7 @@ const readNews = Effect.fnUntraced(function* ({ breakerWatch, ownership }: Campa
   const plan = yield* ownership.look(memory.plan.campaignId, memory.plan.ownerEpoch)
   if (plan === undefined) return false
   yield* breakerWatch.begin(inbox, plan)
+  inboxes.runs(plan)
   memory.plan = plan
   memory.schedule = compile(plan.schedule ?? undefined)
   memory.more = true
@@ -195,7 +198,7 @@ const findTrunk = Effect.fnUntraced(function* ({ pool }: CampaignServices, memor
   return memory.trunk
 })
 
-/** Decides, and writes the log entries that come with the decision. Writing takes time, so it then looks and decides again. */
+/** Decides, and writes the log entries that the decision produced. Writing takes time, so it then takes a fresh view and decides again. */
 const decided = Effect.fnUntraced(function* (
   services: CampaignServices,
   memory: CampaignMemory,
@@ -238,7 +241,7 @@ const viewOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Logs the number of missed greetings now and then, and at the end: an entry per call would bury the others. */
+/** Logs the number of missed greetings periodically, and at the end: an entry per call would bury all other entries. */
 const logMissed = Effect.fnUntraced(function* (
   { ownership }: CampaignServices,
   memory: CampaignMemory,

@@ -1,12 +1,13 @@
 /**
- * Where the rest of the node leaves news for a campaign's actor, which reads it on its next turn. News is a set of flags, so nothing queues
- * up; anything that could be missed is in the campaign's row as well.
+ * Where the rest of the node leaves news for a campaign's actor, which reads it on its next turn. News is a set of flags, so nothing queues up;
+ * anything that could be missed is also in the campaign's row.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { Over } from "#core/call/Call.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
 import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
+import type { DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import type { StuckOn } from "#core/campaign/decide.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -14,34 +15,36 @@ import type { CallWatcher, LiveCall } from "#runtime/call/LiveCall.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
-/** How long it is remembered that a campaign has stopped: longer than what a standby lacks. */
-const REMEMBER_STOPPED_MILLIS = 120_000
+/** How long a stopped campaign is remembered: longer than a standby database should lag behind. */
+const REMEMBER_STOPPED_MILLIS = 600_000
 
 export class CampaignInbox {
   /** Open while there is unread news. */
   readonly news = Latch.makeUnsafe(false)
   /** The row may have changed and must be read again. */
   rowChanged = false
-  /** The earliest retry that the actor may not know of, in epoch milliseconds. */
+  /** The earliest retry the actor may not know about, in epoch milliseconds. */
   dueAt = Number.POSITIVE_INFINITY
   /** Contacts came back to `pending` or `retry_wait`. */
   returned = false
-  /** A refusal that only a person can fix, in the words of the trunk that was asked, which may not be there any more. */
+  /** A refusal that only a person can fix, in the words of the trunk that reported it; that trunk may no longer exist. */
   fatal: { readonly reason: "auth_refused" | "no_credit" | "misconfigured"; readonly detail: string } | undefined
-  /** The actor believes that there is nothing to claim. */
+  /** The actor believes there is nothing to claim. */
   idle = false
-  /** Set while the actor waits for something that should be short: what it is, and since when. */
+  /** Set while the actor waits for something that should be brief: what it is, and since when. */
   stuck: { readonly on: StuckOn; readonly since: SteadyTime.SteadyMillis } | undefined
-  /** Callees whose greeting was late, since the last log entry about it. */
+  /** Callees whose greeting was late, since the last log entry about them. */
   missedGreetings = 0
+  /** The dial epoch in which the campaign was last seen running; undefined until it has been seen. */
+  dialEpoch: number | undefined
   /** Wall clock minus steady time, in milliseconds, when the actor last decided. */
   clockApart = 0
-  /** The breaker's window of the current breaker epoch; undefined: the campaign has no breaker. */
+  /** The breaker's window for the current breaker epoch; undefined if the campaign has no breaker. */
   breaker: BreakerWindow | undefined
-  /** The current breaker epoch. Ends of calls that were dialed in an earlier one do not count. */
+  /** The current breaker epoch. Calls dialed in an earlier epoch do not count when they end. */
   breakerEpoch: number | undefined
   private owner: number | undefined
-  /** Permits have been withdrawn, and the actor has not read its row since. */
+  /** Permits have been withdrawn, and the actor has not read its row since then. */
   private withdrawn = false
 
   get isOpen(): boolean {
@@ -50,14 +53,14 @@ export class CampaignInbox {
   get ownerEpoch(): number | undefined {
     return this.owner
   }
-  /** Whether the permits of this owner still hold. */
+  /** Whether this owner's permits are still valid. */
   mayDial(ownerEpoch: number): boolean {
     return this.owner === ownerEpoch && !this.isHeld
   }
   private get isHeld(): boolean {
     return this.withdrawn || this.fatal !== undefined || this.breaker?.isTripped === true
   }
-  /** Wakes the previous owner, which then finds that it has been replaced. */
+  /** Wakes the previous owner, which then notices that it has been replaced. */
   open(ownerEpoch: number): void {
     this.owner = ownerEpoch
     this.fatal = undefined
@@ -71,7 +74,7 @@ export class CampaignInbox {
     this.withdrawn = true
     this.look()
   }
-  /** The row has been read and says that the campaign runs; has no effect if the row has changed since. */
+  /** The row has been read and says that the campaign is running. No effect if the row has changed since. */
   confirm(): void {
     if (!this.rowChanged) this.withdrawn = false
   }
@@ -86,7 +89,7 @@ export class CampaignInbox {
     this.rowChanged = true
     this.wake()
   }
-  /** There may be contacts to claim that the actor does not know of. */
+  /** There may be contacts to claim that the actor does not know about. */
   returnAll(): void {
     this.returned = true
     this.wake()
@@ -124,7 +127,7 @@ export class CampaignInbox {
       this.dueAt = Math.min(this.dueAt, dueAt)
       this.wake()
     }
-    // Its slot stays taken, possibly the last one: the actor has to say so in the log.
+    // The call keeps its slot, possibly the last one: the actor must log that.
     if (how._tag === "Ended" && how.inferred === "unseen") this.wake()
     if (look) this.look()
   }
@@ -137,22 +140,29 @@ export class CampaignInboxes extends Context.Service<
     readonly find: (id: CampaignId) => CampaignInbox | undefined
     /** How many campaigns this node runs. */
     readonly open: () => number
-    /** Wakes each campaign that decided before the wall clock was set. `apartMillis`: wall clock minus steady time now. */
+    /** Wakes each campaign that last decided before the wall clock was set. `apartMillis`: wall clock minus steady time now. */
     readonly clockSet: (apartMillis: number, toleranceMillis: number) => void
-    /** For the calls of a campaign. They may outlive the owner that dialed them, and then report to the next one. */
+    /** Watches the calls of a campaign. A call may outlive the owner that dialed it; it then reports to the next owner. */
     readonly watcher: (id: CampaignId) => CallWatcher
     /**
-     * Makes the campaign's actor read its row. No request that was permitted before can leave after this: the permit is checked in the same
+     * Makes the campaign's actor read its row. After this, no previously permitted request can be sent: the permit is checked in the same
      * synchronous step that writes the first byte.
      */
     readonly withdraw: (id: CampaignId) => Effect.Effect<void>
-    /** A phone number that contacts of these campaigns wait for has become free. */
+    /** A phone number that contacts of these campaigns are waiting for has become free. */
     readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
     /** Forgets the inbox, unless it is still in use. */
     readonly close: (id: CampaignId) => void
-    /** The campaign's row says that it does not run. */
+    /** The campaign's row says that it is not running. */
     readonly hasStopped: (id: CampaignId) => void
-    /** Campaigns that have stopped of late. A database that has failed over may take them to be running. */
+    /** The row has changed in a way that stops or alters the campaign, and its owner may not have read it yet. */
+    readonly mayHaveStopped: (id: CampaignId) => void
+    /** The campaign's row, just read by its owner, says that it is running. */
+    readonly runs: (row: Pick<DialPlan, "campaignId" | "dialEpoch">) => void
+    /**
+     * Campaigns that stopped recently, and those that may have stopped, unless their owner has since read that they run. A database that has
+     * failed over may still show them as running.
+     */
     readonly stopped: () => ReadonlyArray<CampaignId>
     /** The campaigns that this node runs, with the epochs of their owners. */
     readonly owned: () => ReadonlyArray<{ readonly id: CampaignId; readonly ownerEpoch: number }>
@@ -163,6 +173,17 @@ export class CampaignInboxes extends Context.Service<
     Effect.map(Clock.Clock, (clock) => {
       const inboxes = new Map<CampaignId, CampaignInbox>()
       const stoppedAt = new Map<CampaignId, SteadyTime.SteadyMillis>()
+      const withdrawn = new Map<CampaignId, { readonly at: SteadyTime.SteadyMillis; readonly dialEpoch: number }>()
+      const forget = (now: SteadyTime.SteadyMillis): void => {
+        const since = now - REMEMBER_STOPPED_MILLIS
+        for (const [id, at] of stoppedAt) if (at <= since) stoppedAt.delete(id)
+        for (const [id, { at }] of withdrawn) if (at <= since) withdrawn.delete(id)
+      }
+      const hasStopped = (id: CampaignId): void => {
+        const now = SteadyTime.nowOf(clock)
+        forget(now)
+        stoppedAt.set(id, now)
+      }
       return {
         of: (id) => {
           const inbox = inboxes.get(id) ?? new CampaignInbox()
@@ -192,12 +213,22 @@ export class CampaignInboxes extends Context.Service<
           const inbox = inboxes.get(id)
           if (inbox !== undefined && !inbox.isOpen) inboxes.delete(id)
         },
-        hasStopped: (id) => {
-          const now = SteadyTime.nowOf(clock)
-          for (const [other, at] of stoppedAt) if (at <= now - REMEMBER_STOPPED_MILLIS) stoppedAt.delete(other)
-          stoppedAt.set(id, now)
+        hasStopped,
+        mayHaveStopped: (id) => {
+          const dialEpoch = inboxes.get(id)?.dialEpoch
+          // Its owner has already read the change and gone.
+          if (dialEpoch === undefined) return hasStopped(id)
+          const at = SteadyTime.nowOf(clock)
+          forget(at)
+          withdrawn.set(id, { at, dialEpoch })
         },
-        stopped: () => [...stoppedAt.keys()].filter((id) => inboxes.get(id)?.isOpen !== true),
+        runs: ({ campaignId, dialEpoch }) => {
+          const inbox = inboxes.get(campaignId)
+          if (inbox !== undefined) inbox.dialEpoch = dialEpoch
+          // Every stop raises the epoch. A database that has lost a stop still shows the previous epoch.
+          if (dialEpoch > (withdrawn.get(campaignId)?.dialEpoch ?? dialEpoch)) withdrawn.delete(campaignId)
+        },
+        stopped: () => [...new Set([...withdrawn.keys(), ...[...stoppedAt.keys()].filter((id) => inboxes.get(id)?.isOpen !== true)])],
         owned: () => [...inboxes].flatMap(([id, { ownerEpoch }]) => (ownerEpoch === undefined ? [] : [{ id, ownerEpoch }])),
         withdraw: (id) => Effect.sync(() => inboxes.get(id)?.withdraw())
       }

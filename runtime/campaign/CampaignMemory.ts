@@ -11,7 +11,7 @@ import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { ClaimTimes } from "./ClaimTimes.ts"
 import type { CampaignInbox } from "./CampaignInbox.ts"
 
-/** Result of a turn after which the campaign is no longer run here. */
+/** The result of a turn after which this node no longer runs the campaign. */
 export const over = { _tag: "Over" } as const
 
 /** The actor's memory. All of it can be rebuilt from the campaign's row. */
@@ -27,7 +27,7 @@ export interface CampaignMemory {
   unwatch: () => void
   /** There may be contacts to claim now. */
   more: boolean
-  /** The permits held at the last turn. */
+  /** Whether permits were held at the last turn. */
   mayDial: boolean
   /** When the next retry falls due; epoch milliseconds. */
   dueAt: number
@@ -55,7 +55,12 @@ export const remember = (
     mayDial: true,
     more: true,
     permit: {
-      holds: () => inbox.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open
+      holds: (aheadMillis = 0) => {
+        if (!inbox.mayDial(memory.plan.ownerEpoch)) return false
+        const now = wallNow()
+        const state = memory.schedule.stateAt(now)
+        return state.open && (state.closesAt === undefined || state.closesAt > now + aheadMillis)
+      }
     },
     plan,
     queue,

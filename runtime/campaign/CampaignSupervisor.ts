@@ -1,7 +1,7 @@
 /**
- * Campaigns as cluster entities: each running campaign has one owner in the whole cluster. The persisted `Run` message keeps a campaign
- * owned for as long as it runs, and is redelivered to the next owner when a node dies. Two owners for a moment do no harm: the later one
- * has raised the epoch that every claim and stop names.
+ * Campaigns as cluster entities: each running campaign has one owner. The `Run` message keeps a campaign owned for as long as it runs, also if
+ * its entity dies; a process that starts sends one to every campaign that must be owned. Two owners overlapping briefly do no harm: the later one
+ * has raised the epoch that every claim and stop must match.
  */
 import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -12,23 +12,23 @@ import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { sqlFailuresOf } from "#runtime/postgres/sqlState.ts"
+import { Promises } from "#runtime/journal/Promises.ts"
 import { CampaignActor } from "./CampaignActor.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import { died } from "#core/campaign/stops.ts"
 
 /** This many deaths within a minute pause the campaign. */
 const DEATHS_TO_PAUSE = 5
 const DEATH_WINDOW_MILLIS = 60_000
-/** Waits before each attempt of the engine to resume the campaign. */
+/** Delays before the engine's successive attempts to resume the campaign. */
 const RESUME_AFTER = ["1 minute", "2 minutes", "5 minutes"] as const
 const LONGEST_RESUME = "10 minutes"
 /** How often a campaign checks whether its database is back. */
 const DATABASE_MILLIS = 2000
-/** How often a campaign that is over here checks whether this engine has the database's lock. */
-const LOCK_MILLIS = 250
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
-/** How soon a client should ask again if its pause has not been confirmed by then. */
+/** When a client should retry a pause that has not been confirmed by then. */
 const ASK_AGAIN_SECONDS = 2
 
 const Campaign = Entity.make("Campaign", [
@@ -49,19 +49,18 @@ export const layer = Campaign.toLayer(
     const faults = yield* FaultPauses
     const lock = yield* EngineLock
 
-    /** To an engine that was replaced its campaigns look as if they were over. Their `Run` is for the other one's successor. */
-    const isOver = Effect.gen(function* () {
-      while (!lock.isHeld()) yield* Effect.sleep(LOCK_MILLIS)
-    })
+    /** In a replaced engine, campaigns look finished: this never returns there. */
+    const isOver = lock.awaitHeld
     const proving = Effect.sleep(DEATH_WINDOW_MILLIS).pipe(Effect.andThen(faults.proved(id)), Effect.andThen(Effect.never))
 
-    /** Lasts until the campaign neither runs nor is to be resumed by the engine. */
+    /** Lasts until the campaign has stopped and is not to be resumed by the engine. */
     const live = Effect.gen(function* () {
       while (true) {
         yield* Effect.raceFirst(actor.run(id), proving)
         const pause = yield* faults.find(id)
         if (pause === undefined) return yield* isOver
         yield* Effect.sleep(RESUME_AFTER[pause.tries] ?? LONGEST_RESUME)
+        yield* lock.awaitHeld
         if (!(yield* faults.tryAgain(id, pause))) return
         yield* Effect.logInfo("a campaign that failed is tried again", { tries: pause.tries + 1 })
       }
@@ -88,7 +87,7 @@ export const layer = Campaign.toLayer(
       }
     })
     return Campaign.of({
-      // The entity has to keep receiving messages while the campaign runs.
+      // Forked, so that the entity keeps receiving messages while the campaign runs.
       Run: () => Rpc.fork(supervised),
       Withdraw: () => Rpc.fork(inboxes.withdraw(id)),
       Look: () => Effect.sync(() => inboxes.find(id)?.look())
@@ -101,7 +100,7 @@ const away: ReadonlySet<string> = new Set(["ConnectionError", "StatementTimeoutE
 /** SQLSTATE classes: connection exceptions, and shutdown by an operator or a failing server. */
 const awayState = /^(08|57P)/
 
-/** A lost database is not the campaign's fault, so it counts as no death: the campaign waits and goes on by itself. */
+/** A lost database is not the campaign's fault and does not count as a death: the campaign waits and resumes by itself. */
 const isDatabaseAway = (cause: Cause.Cause<unknown>): boolean =>
   sqlFailuresOf(cause).some(({ state, tag }) => away.has(tag) || awayState.test(state))
 
@@ -111,13 +110,25 @@ export const layerSignals = Layer.effect(
   Effect.gen(function* () {
     const client = yield* Campaign.client
     const inboxes = yield* CampaignInboxes
+    const promises = yield* Promises
+    const { quiet } = yield* CallNodes
     const unheard = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("a signal to a campaign was lost", cause))
     return {
-      campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
-      campaignStopped: (id) =>
-        // This node's own permits end now, whether or not the signal reaches other nodes.
+      campaignRunning: (id, occasion) =>
         Effect.andThen(
-          inboxes.withdraw(id),
+          Effect.sync(() => promises.note({ _tag: "Started", id })),
+          client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid)
+        ),
+      campaignStopped: (id) =>
+        // The permits end now, whether or not the owner hears the signal. What call nodes were allowed to send just before may still leave.
+        Effect.andThen(
+          Effect.andThen(
+            Effect.sync(() => {
+              inboxes.mayHaveStopped(id)
+              promises.note({ _tag: "Stopped", dialEpoch: inboxes.find(id)?.dialEpoch ?? null, id })
+            }),
+            Effect.andThen(inboxes.withdraw(id), quiet)
+          ),
           client(String(id))
             .Withdraw()
             .pipe(

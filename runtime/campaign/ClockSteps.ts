@@ -1,13 +1,13 @@
 /**
- * Detects that the wall clock was set or that the machine slept: campaigns that wait for their window or for a retry then look again. All
- * other waits use steady time and are unaffected.
+ * Detects that the wall clock was set or that the machine slept, so that campaigns waiting for their window or a retry look again. All other
+ * waits use steady time and are unaffected.
  */
 import { Clock, Effect, Layer } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 
 const LOOK = "1 second"
-/** Smaller steps are gradual corrections; they add up until they are worth a look. */
+/** Smaller steps are gradual corrections; they accumulate until they reach this size. */
 const STEP_MILLIS = 100
 
 export const layer = Layer.effectDiscard(
@@ -18,7 +18,7 @@ export const layer = Layer.effectDiscard(
     let lastSeen = apart()
     const look = Effect.suspend(() => {
       const latest = apart()
-      // Each campaign compares with its own last decision: the clock may have been set twice between two looks.
+      // Each campaign compares with its own last decision: the clock may have been set twice between two checks.
       inboxes.clockSet(latest, STEP_MILLIS)
       const stepped = latest - lastSeen
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void

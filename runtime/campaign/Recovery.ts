@@ -1,31 +1,35 @@
 /**
- * Before anything is dialed, the attempts left behind by earlier processes are settled: those that were never sent become void; the others
- * get an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that no
- * event announced. It should never find any, and logs an error if it does.
+ * Before anything is dialed, settles the attempts that earlier processes left behind: those that were never sent become void; the others get an
+ * actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that no event announced.
+ * It should never find any, and logs an error if it does.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
-import { type RunningCampaign, running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
+import { type RunningCampaign, running as runningCampaigns, toBeOwned } from "#core/campaign/RunningCampaignStore.ts"
 import type { CallId } from "#core/Id.ts"
-import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { hasCall } from "#runtime/postgres/OtherEngineStore.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { doubtKeeper } from "./doubtKeeper.ts"
 import { mendAtStart } from "./Mending.ts"
-import { ageOf, scopesOf, settler, withKnown } from "./settling.ts"
+import { scopesOf, settler } from "./settling.ts"
 
 const SWEEP = "30 seconds"
-/** A running campaign without an owner for longer than this is a fault. */
+/** A running campaign that has had no owner for longer than this is a fault. */
 const SETTLE = "10 seconds"
 /** An actor that waits this long for something momentary is stuck. */
 const STUCK_SECONDS = 60
@@ -39,20 +43,21 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
   static readonly layer = Layer.effect(
     Recovered,
     Effect.gen(function* () {
-      const store = yield* AttemptStore
       const ownership = yield* CampaignOwnership
       const { nodeName } = yield* Config
       const local = yield* LocalJournal
+      const supervisor = yield* CallSupervisor
       const settle = yield* settler
       yield* mendAtStart(settle)
-      // Only one engine uses the database at a time, so every open attempt belongs to an engine that is gone, whatever its name.
-      const left = yield* store.live
+      const left = yield* leftBehind
       const doubts = yield* (yield* LateCallStore).inDoubt
       local.keepFor([...left, ...doubts.map(({ call: { callId } }) => ({ callId, journal: undefined }))])
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
-      yield* keepDoubts(doubts)
+      yield* (yield* doubtKeeper)(doubts)
+      // From now on, calls that no actor follows may be hung up.
+      supervisor.recovered()
       yield* tellLate
-      // Opening its trunk is what ends such an outage.
+      // Opening the trunk is what ends such an outage.
       const pool = yield* TrunkPool
       yield* Effect.forEach(yield* (yield* TrunkOutages).untold, pool.get, { discard: true })
       const byCampaign = Map.groupBy(
@@ -82,26 +87,32 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
   )
 }
 
-/** Calls that an earlier process wrote off and that may still appear keep their slots; unfollowed calls may be hung up from now on. */
-const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInDoubt>) {
-  const local = yield* LocalJournal
-  const supervisor = yield* CallSupervisor
+/**
+ * Only one engine dispatches calls on the database at a time, so every open attempt belongs either to an engine that is gone, whatever its name,
+ * or to one that is leaving or a call node, and still has the call.
+ */
+const leftBehind = Effect.gen(function* () {
+  const store = yield* AttemptStore
+  const elsewhere = yield* CallsElsewhere
   const slots = yield* Slots
-  const pool = yield* TrunkPool
-  const now = yield* SteadyTime.now
-  for (const attempt of doubts) {
-    const trunk = yield* pool.get(attempt.telephonyConfigurationId)
-    if (trunk === undefined) continue
-    const { call, campaignId } = attempt
-    const known = local.known(call.callId, undefined)
-    slots.adopt(call.callId, scopesOf(campaignId, attempt))
-    const ageMillis = ageOf(known) ?? Math.max(attempt.ageMillis, 0)
-    supervisor.doubt({ campaignId, ref: withKnown(call, known), sentAt: now - ageMillis, trunk })
+  const engines = elsewhere.engines()
+  const left: Array<LeftAttempt> = []
+  for (const attempt of yield* store.live) {
+    const { callId, campaign } = attempt
+    const engine = engines.find((each) => hasCall(each, attempt))
+    if (engine === undefined) left.push(attempt)
+    else {
+      elsewhere.add({ callId, campaignId: campaign?.campaignId, journal: engine.journal })
+      slots.adopt(callId, scopesOf(campaign?.campaignId, attempt))
+    }
   }
-  supervisor.recovered()
+  return left
 })
 
-/** What carriers told a former process of calls without an actor, and will not tell again: whoever has answered is hung up on. */
+/**
+ * Events that carriers delivered to an earlier process for calls without an actor, and will not deliver again. A call that was answered is hung
+ * up.
+ */
 const tellLate = Effect.gen(function* () {
   const deliveries = yield* CarrierDeliveries
   const pool = yield* TrunkPool
@@ -115,11 +126,22 @@ const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyA
   ...new Set(attempts.map(({ node }) => node).filter((node) => node !== name))
 ]
 
+/** Gives every campaign its owner, once what earlier processes left behind is settled. */
+export const layerOwners = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const signals = yield* Signals
+    const campaigns = yield* Effect.orDie(toBeOwned(yield* SqlClient.SqlClient))
+    yield* Effect.forEach(campaigns, ({ dialEpoch, id }) => signals.campaignRunning(id, String(dialEpoch)), { discard: true })
+  })
+)
+
 /** The sweep, as described at the top of this file. */
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const elsewhere = yield* CallsElsewhere
     const inboxes = yield* CampaignInboxes
+    const lock = yield* EngineLock
     const signals = yield* Signals
     const store = yield* AttemptStore
     const settle = yield* settler
@@ -127,7 +149,7 @@ export const layerSweep = Layer.effectDiscard(
 
     const running = runningCampaigns(sql, SETTLE)
     const isOwned = ({ id }: RunningCampaign) => inboxes.find(id)?.isOpen === true
-    /** A campaign that was just resumed, or whose database just came back, gets its owner in a moment. */
+    /** A campaign that was just resumed, or whose database just came back, gets its owner shortly. */
     const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<RunningCampaign>) {
       yield* Effect.sleep(SETTLE)
       for (const campaign of yield* running) {
@@ -139,6 +161,8 @@ export const layerSweep = Layer.effectDiscard(
       }
     })
     const sweep = Effect.gen(function* () {
+      // Another engine may be dialing.
+      if (!lock.isHeld()) return
       const campaigns = yield* running
       for (const { id, ready } of campaigns) {
         const inbox = inboxes.find(id)
@@ -159,14 +183,14 @@ export const layerSweep = Layer.effectDiscard(
       let after: CallId | undefined
       while (true) {
         const page = yield* store.liveIds(after, UNATTENDED_SECONDS, PAGE)
-        const lost = page.filter((callId) => !supervisor.has(callId))
+        const lost = page.filter((callId) => !supervisor.has(callId) && !elsewhere.has(callId))
         if (lost.length > 0) yield* settleAll(yield* store.find(lost))
         after = page.at(-1)
         if (page.length < PAGE) return
       }
     })
     const settleAll = Effect.fnUntraced(function* (found: ReadonlyArray<LeftAttempt>) {
-      // Since they were listed, some may have ended and others begun.
+      // Since the list was read, some may have ended and others may have started.
       const lost = found.filter(({ callId }) => !supervisor.has(callId))
       if (lost.length === 0) return
       yield* Effect.logError("attempts had no actor", { attempts: lost.length })

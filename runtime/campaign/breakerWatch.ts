@@ -1,4 +1,7 @@
-/** How a campaign's owner uses the breaker's window: it loads the record at the start and has each trip confirmed by the record. */
+/**
+ * How a campaign's owner uses the breaker's window: it loads recorded entries at the start, and a trip takes effect only if the record confirms
+ * it.
+ */
 import { Clock, Effect } from "effect"
 import { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -21,20 +24,20 @@ export const makeBreakerWatch = Effect.gen(function* () {
     )
 
   return {
-    /** To be called with each plan that is read. The window is kept until the plan has another breaker epoch. */
+    /** To be called with each plan that is read. The window is kept until the breaker epoch changes. */
     begin: Effect.fnUntraced(function* (inbox: CampaignInbox, { breaker, breakerEpoch, campaignId }: DialPlan) {
       if (inbox.breakerEpoch === breakerEpoch) return
       inbox.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
       inbox.breakerEpoch = breakerEpoch
     }),
-    /** True when the record confirms the trip, and the campaign is paused. Otherwise the window goes on with the entries of the record. */
+    /** True if the record confirms the trip; the campaign is then paused. Otherwise the window continues with the recorded entries. */
     judge: Effect.fnUntraced(function* ({ inbox: { breaker }, plan }: CampaignMemory) {
       if (breaker === undefined) return false
       const { newest } = breaker
       const asOf = SteadyTime.wallOf(clock, newest) + CLOCKS_APART_MILLIS
       if (yield* ownership.judgeBreaker(plan.campaignId, asOf)) return true
       const entries = yield* onRecord(plan.campaignId)
-      // If more calls have ended meanwhile, the record that was just read may be incomplete: the next turn judges again.
+      // If more calls have ended meanwhile, the record just read may be incomplete: the next turn judges again.
       if (breaker.isSettled && breaker.newest === newest) breaker.overruled(entries)
       return false
     })

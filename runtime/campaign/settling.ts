@@ -1,6 +1,6 @@
 /**
- * What becomes of an attempt that has no actor: a former process left it behind, or the database has forgotten its end. What was certainly never sent
- * is void, what is known to have ended is recorded, and all others get an actor that asks the provider.
+ * Settles an attempt that has no actor, because an earlier process left it behind or the database has forgotten its end. If it was certainly
+ * never sent it becomes void; a known end is recorded; all others get an actor that asks the provider.
  */
 import { Clock, Effect } from "effect"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
@@ -22,18 +22,18 @@ import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 
-/** How long ago a request left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
+/** How long ago a request left, in milliseconds, according to its journal: database times depend on clocks that may have been set since. */
 export const ageOf = ({ leftAtUptime }: KnownCall): number | undefined =>
   leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 
-/** The database may not have everything yet that the process of the call noted on its disk. */
+/** The database may not yet have everything that the call's process wrote to its local journal. */
 export const withKnown = (call: CallRef, { endpoint, providerCallId }: KnownCall): CallRef => ({
   ...call,
   endpoint: call.endpoint ?? endpoint,
   providerCallId: providerCallId ?? call.providerCallId
 })
 
-/** The scopes in which a call that is already up is counted, even above their limits. */
+/** The scopes in which a call already in progress counts, even if that exceeds their limits. */
 export const scopesOf = (
   campaignId: CampaignId | undefined,
   attempt: {
@@ -62,7 +62,7 @@ export const settler = Effect.gen(function* () {
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
   const firstOf =
-    ({ answeredAt, call: { sentAt }, node }: LeftAttempt, known: KnownCall) =>
+    ({ answeredAt, call: { sentAt }, node }: LeftAttempt, known: KnownCall, hasCallbacks: boolean) =>
     (limits: CallLimits) => {
       const answered = answeredAt ?? known.answeredAt
       const trace = known.placed ? "placed" : "none"
@@ -71,23 +71,25 @@ export const settler = Effect.gen(function* () {
       if (answered !== undefined && mutedAt !== undefined && transfers !== undefined) return recoverHanded(past(answered), transfers)
       if (answered !== undefined && mutedAt !== undefined) return recoverMuted(past(answered), past(mutedAt))
       if (answered !== undefined) return recoverAnswered(past(answered), aliveAt === undefined ? undefined : past(aliveAt))
-      return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(limits, trace)
+      return node === nodeName
+        ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace)
+        : recoverElsewhere(limits, trace, !hasCallbacks)
     }
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
     const { callId, campaign, state, telephonyConfigurationId } = attempt
     const now = yield* Clock.currentTimeMillis
     const known = local.known(callId, attempt.journal)
-    // First of all: nothing is dialed before this is known.
+    // Recorded first: nothing may be dialed before the opt-out is known.
     if (known.hasOptedOut && attempt.call.to !== undefined) yield* conversations.optedOut({ ...attempt, phoneNumber: attempt.call.to })
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
     const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
-    // The reply to its claim may still arrive in this process; once withheld, the call cannot leave.
+    // The reply to its claim may still arrive in this process; once withheld, the call cannot be sent.
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
     const answeredAt = attempt.answeredAt ?? known.answeredAt
     const trunk = yield* pool.get(telephonyConfigurationId)
     if (trunk === undefined) {
-      // No trunk is left that could say what became of it.
+      // No trunk is left that could tell what became of the call.
       const cause = answeredAt === undefined ? "written_off" : "node_lost"
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
@@ -95,10 +97,13 @@ export const settler = Effect.gen(function* () {
     slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
     const ageMillis = ageOf(known)
     const sentAt = ageMillis === undefined ? attempt.call.sentAt : now - ageMillis
-    const resumed = { ...attempt, call: { ...withKnown(attempt.call, known), sentAt } }
-    // What its carrier told the former process, and will not tell again. The call hears of it before it is looked up.
-    const told = trunk.adapter.read === undefined ? [] : yield* deliveries.of(telephonyConfigurationId, callId)
-    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
+    const resumed = { ...attempt, answeredAt, call: { ...withKnown(attempt.call, known), sentAt } }
+    // Events that the carrier delivered to the earlier process and will not deliver again. The call hears them before it is looked up.
+    const hasCallbacks = trunk.adapter.read !== undefined
+    const told = hasCallbacks ? yield* deliveries.of(telephonyConfigurationId, callId) : []
+    if (answeredAt !== undefined) conversations.brokeOff(callId)
+    const watcher = campaign === undefined ? {} : inboxes.watcher(campaign.campaignId)
+    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known, hasCallbacks), watcher)
     for (const event of told) trunk.hear(callId, event)
     return undefined
   })

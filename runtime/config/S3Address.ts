@@ -1,4 +1,4 @@
-/** Where a bucket is, as `FILES_URL` says it: `s3://bucket/prefix?region=eu-central-1&endpoint=https://host:9000`. */
+/** The address of a bucket, as given by `FILES_URL`: `s3://bucket/prefix?region=eu-central-1&endpoint=https://host:9000`. */
 import { Schema } from "effect"
 import { mapped } from "./Variable.ts"
 
@@ -36,7 +36,9 @@ const isAddress = (text: string): boolean => {
   )
 }
 
-/** A custom endpoint is addressed by path. At AWS the bucket is in the host name, except where a dot in it would not match the certificate. */
+/**
+ * A custom endpoint is addressed by path. At AWS the bucket is in the host name, unless a dot in it would break the match with the certificate.
+ */
 const bucketUrl = (bucket: string, region: string, endpoint: string | null): string => {
   if (endpoint !== null) return `${new URL(endpoint).origin}/${bucket}/`
   return bucket.includes(".") ? `https://s3.${region}.amazonaws.com/${bucket}/` : `https://${bucket}.s3.${region}.amazonaws.com/`

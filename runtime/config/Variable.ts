@@ -1,11 +1,11 @@
-/** What a setting is made of: the name of its variable, the words about it, and how its text is read. */
+/** The definition of a setting: the name of its variable, its description, and how its text is read. */
 import { Redacted, type Result, Schema, SchemaGetter } from "effect"
 import { readNetwork } from "#core/egress/Network.ts"
 
 export interface Variable<A> {
   readonly name: string
   readonly description: string
-  /** Read when the variable is missing or empty. Undefined: the setting is then undefined. */
+  /** Read if the variable is missing or empty. If undefined, the setting is then undefined. */
   readonly default: string | undefined
   /** Completes the sentence "NAME must be ...". */
   readonly allowed: string

@@ -6,7 +6,9 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { resolve } from "node:path"
 import { SignupMode } from "#core/organization/SignUp.ts"
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
+import { conflictsOf, type Environment } from "./conflicts.ts"
 import { s3Address } from "./S3Address.ts"
+import { traceVariables } from "./traceVariables.ts"
 import { integer, mapped, networks, number, optional, required, secret, text, url, type Variable } from "./Variable.ts"
 
 const aKey = "(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)"
@@ -23,6 +25,10 @@ const origin = "https?://[^\\s,/?#@]+"
 const originsByName = new RegExp(`^ *[a-z0-9_]+=${origin}(?: *, *[a-z0-9_]+=${origin})* *$`, "i")
 const originList = new RegExp(`^(?:\\*| *${origin}(?: *, *${origin})* *)$`, "i")
 
+const publicAddress = mapped(url("http:", "https:").check(Schema.isPattern(/^[^?#]*$/)), Schema.String, (value) =>
+  value.replace(/\/+$/, "")
+)
+
 const table = {
   port: required(integer(0, 65535), {
     name: "PORT",
@@ -37,15 +43,18 @@ const table = {
       "Address to listen on. `0.0.0.0` lets other machines in. The `Host` header of a request must name this host, the host of `PUBLIC_URL`, `localhost` or an IP address.",
     allowed: "an IP address or a host name"
   }),
-  publicUrl: optional(
-    mapped(url("http:", "https:").check(Schema.isPattern(/^[^?#]*$/)), Schema.String, (value) => value.replace(/\/+$/, "")),
-    {
-      name: "PUBLIC_URL",
-      description:
-        "URL at which clients and providers reach the API; upload and callback URLs start with it. Default: made from `HOST` and `PORT`.",
-      allowed: "an http:// or https:// address without query"
-    }
-  ),
+  publicUrl: optional(publicAddress, {
+    name: "PUBLIC_URL",
+    description:
+      "URL at which clients and providers reach the API; upload and callback URLs start with it. Default: made from `HOST` and `PORT`.",
+    allowed: "an http:// or https:// address without query"
+  }),
+  mediaUrl: optional(publicAddress, {
+    name: "MEDIA_URL",
+    description:
+      "URL at which hosted carriers open websockets for the audio of this engine's calls, if not `PUBLIC_URL`. With one for each [call node](#call-nodes), no audio passes through the engine that dispatches.",
+    allowed: "an http:// or https:// address without query"
+  }),
   corsOrigins: required(
     mapped(text(originList), Schema.Array(Schema.String), (value) =>
       value
@@ -190,6 +199,13 @@ const table = {
       allowed: "a path or off"
     }
   ),
+  pocketsphinxDecoders: required(integer(0, 200), {
+    name: "POCKETSPHINX_DECODERS",
+    default: "16",
+    description:
+      "How many callees PocketSphinx recognizes while they are speaking, which takes 10 to 35 MB each; others it recognizes once they have finished.",
+    allowed: "a whole number from 0 to 200"
+  }),
   providerUrls: optional(
     mapped(text(originsByName), Schema.Record(Schema.String, Schema.instanceOf(URL)), (value) =>
       Object.fromEntries(
@@ -218,6 +234,13 @@ const table = {
     description:
       "Where engines that stand by reach this one, at its `PORT`. Default: `HOST`, or the machine's name if that is all addresses.",
     allowed: "an IP address or a host name"
+  }),
+  role: required(Schema.Literals(["all", "calls"]), {
+    name: "ROLE",
+    default: "all",
+    description:
+      "What this engine does: `all`, or only carry `calls` that another engine dispatches, listening for it at `HOST` and `PORT`. Calls through hosted carriers and single calls stay where they are dispatched.",
+    allowed: "all or calls"
   }),
   takeoverSeconds: required(number(2.5, 600), {
     name: "TAKEOVER_AFTER",
@@ -285,6 +308,7 @@ const table = {
     description: "Port on 127.0.0.1 for the metrics if `METRICS` is `local`. `0` takes any free port, which is printed at the start.",
     allowed: "a whole number from 0 to 65535"
   }),
+  ...traceVariables,
   recordings: required(
     mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
     {
@@ -340,18 +364,6 @@ class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironmen
 
 const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: string): string =>
   `${name} must be ${allowed}, ${hidden ? "and its value (not shown) is not" : `not ${JSON.stringify(value)}`}`
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** What is wrong with settings together of which each is right. */
-const conflictsOf = (environment: Environment): ReadonlyArray<string> => {
-  const has = (variable: Variable<unknown>): boolean => Boolean(environment[variable.name])
-  if (!has(table.filesUrl)) return []
-  return [
-    ...(has(table.awsAccessKeyId) && has(table.awsSecretAccessKey) ? [] : ["FILES_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"]),
-    ...(has(table.filesDir) ? ["FILES_URL and FILES_DIR exclude each other"] : [])
-  ]
-}
 
 export const read = (environment: Environment): Effect.Effect<Settings, BadEnvironment> => {
   const problems: Array<string> = []

@@ -1,4 +1,4 @@
-/** Tries stored agents out with scripted callees: with their organization's services, but without its tools' services. */
+/** Tries out stored agents with scripted callees: with their organization's own services, except those of its tools. */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentInvalid } from "#core/agent/Agent.ts"
@@ -17,10 +17,10 @@ import { Sealer } from "#core/Sealer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { rehearse } from "./rehearse.ts"
 
-/** Requests have half a minute. */
+/** A request has half a minute. */
 const LONGEST_MILLIS = 25_000
 const AT_ONCE = 4
-/** On this node. Each organization has one. */
+/** On this node. Each organization may have one. */
 const MOST_RUNS = 4
 const AGAIN_AFTER_SECONDS = 10
 

@@ -1,6 +1,6 @@
 /**
- * The time of a conversation that nobody has to wait for. It stands still while somebody thinks or speaks, and is moved on where a caller would
- * wait: then the timers that are due meanwhile fire, each at its time. What answers from outside, such as a model, keeps the clock on the wall.
+ * The time of a conversation in which nobody has to wait. It stands still while somebody thinks or speaks, and jumps ahead where a caller would
+ * wait: the timers due by then fire, each at its time. Anything that answers from outside, such as a model, keeps the real clock.
  */
 import { type Clock, Duration, Effect } from "effect"
 
@@ -12,7 +12,7 @@ interface Sleeper {
 export class CallClock implements Clock.Clock {
   #now: number
   readonly #origin: number
-  /** The earliest comes first; of two at the same time, the one that fell asleep first. */
+  /** Ordered by time; of two at the same time, the one that fell asleep first. */
   #sleepers: ReadonlyArray<Sleeper> = []
 
   constructor(startsAt: number) {
@@ -48,7 +48,7 @@ export class CallClock implements Clock.Clock {
     return this.#sleepers[0]?.until
   }
 
-  /** To this time, or only to the next timer if that is due before; it has been woken when this returns. */
+  /** Moves to this time, or only to the next timer if that is due earlier; that timer has been woken when this returns. */
   moveTo(time: number): void {
     const [first, ...others] = this.#sleepers
     if (first === undefined || first.until > time) {

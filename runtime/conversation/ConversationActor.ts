@@ -1,6 +1,6 @@
 /**
- * Carries out a conversation: takes what happens, one event after the other, through the pure step, and does what comes out of it. What it does
- * in the background (completions, tools, timers) reports back as an event, under the number that the step gave it.
+ * Carries out a conversation: passes events, one after another, through the pure step function, and performs the resulting actions. Background
+ * work (completions, tools, timers) reports back as an event, under the number that the step gave it.
  */
 import { Cause, Clock, Deferred, Effect, FiberMap, Latch, Option, Queue, type Scope, Stream } from "effect"
 import { step } from "#core/agent/conversation/Conversation.ts"
@@ -24,9 +24,9 @@ import { foretell, requestAfter, type Stand } from "./foretell.ts"
 
 export type { ConversationFact }
 
-/** Speaks the lines, one after the other, and tells the conversation of each how it went. None of its functions waits. */
+/** Speaks the lines, one after another, and reports to the conversation what became of each. None of its functions waits. */
 export interface Speaker {
-  /** A piece of a line; the last piece may be empty. */
+  /** Says a piece of a line; the last piece may be empty. */
   readonly say: (line: number, text: string, how: { readonly isLast: boolean; readonly isInterruptible: boolean }) => void
   readonly play: (line: number, recording: RecordingName, how: { readonly isInterruptible: boolean }) => void
   /** Drops all lines so far. */
@@ -36,15 +36,15 @@ export interface Speaker {
 export interface ConversationPorts {
   readonly model: LanguageModel
   readonly speaker: Speaker
-  /** `tool`: the name by which the model called it. */
+  /** `tool`: the name under which the model called it. */
   readonly runTool: (request: HttpToolRequest, tool: string) => Effect.Effect<ToolAnswer>
   readonly sendDigits: (digits: string) => Effect.Effect<ToolAnswer>
   readonly transfer: (destination: string, timeoutSeconds: number) => Effect.Effect<ToolAnswer>
-  /** Called in order, each once the one before has ended. */
+  /** Called in order, each once the previous one has ended. */
   readonly write: (fact: ConversationFact) => Effect.Effect<void>
-  /** Ends the call; the conversation goes on until it has concluded. */
+  /** Ends the call; the conversation continues until it has concluded. */
   readonly hangUp: (reason: EndReason) => void
-  /** The conversation is at this node from now on, and something else may be said in it. */
+  /** The conversation has moved to this node, where the callee may say other things. */
   readonly entered?: (node: ConversationNode) => void
   /** See `AwaitMoment`. */
   readonly awaitMoment?: () => void
@@ -55,24 +55,27 @@ export interface ConversationActor {
   readonly tell: (event: ConversationEvent) => void
   /** Waits until nothing is left to be said or done before the callee speaks. For callees who do not talk over the agent. */
   readonly calleesTurn: Effect.Effect<void>
-  /** Waits until all that was begun has come to its end, extractions too: from here only the callee or a timer leads on. Never once it is over. */
+  /**
+   * Waits until everything that was started has ended, including extractions: only the callee or a timer can take it further. Never returns once
+   * the conversation is over.
+   */
   readonly quiet: Effect.Effect<ConversationState>
-  /** Once everything before it has been written. */
+  /** Available once everything before it has been written. */
   readonly conclusion: Effect.Effect<Conclusion>
   /** As of the last event. */
   readonly state: () => ConversationState
   /**
-   * Tells, after all that has happened so far, what the model will be asked once the callee has said this, unless something else happens before.
-   * `foreseen` is not called if it will be asked nothing.
+   * Reports, after all earlier events have been processed, what the model will be asked if the callee says this and nothing else happens first.
+   * `foreseen` is not called if the model will not be asked.
    */
   readonly foresee: (text: string, foreseen: (request: ModelRequest) => void) => void
-  /** See `foretell.ts`; after all that has happened so far. The model is one that answers at once. */
+  /** See `foretell.ts`. Runs after all earlier events have been processed. The model must be one that answers at once. */
   readonly foretell: (model: LanguageModel, text: string | undefined, foretold: (lines: ReadonlyArray<string>) => void) => void
 }
 
 const unfinished = new ModelError({ reason: "broken", isRetryable: true, message: "the answer has no end" })
 
-/** The error of a defect is not logged with its cause: it may quote the conversation. */
+/** A defect's cause is not logged: it may quote the conversation. */
 const failureOf = (cause: Cause.Cause<ModelError>): ModelError =>
   cause.reasons.find(Cause.isFailReason)?.error ??
   new ModelError({ reason: "broken", isRetryable: false, message: "the model has a fault" })
@@ -100,7 +103,7 @@ const answer = Effect.fnUntraced(function* (
     Effect.suspend(() => (isFinished ? Effect.void : Effect.fail(unfinished)))
   )
   yield* Effect.catchCause(whole, (cause): Effect.Effect<void> => {
-    // Dropped: nobody waits for it any more.
+    // Dropped: nobody is waiting for it any more.
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const { isRetryable, message, reason } = failureOf(cause)
     tell({ _tag: "ModelFailed", generation, isRetryable })
@@ -108,7 +111,7 @@ const answer = Effect.fnUntraced(function* (
   })
 })
 
-/** Writes one after the other, in order, beside the conversation. `then` comes after all that was noted before. */
+/** Writes facts one after another, in order, alongside the conversation. `then` runs after everything noted before it. */
 const makeWriter = Effect.fnUntraced(function* (write: ConversationPorts["write"]) {
   const scope = yield* Effect.scope
   const waiting: Array<Effect.Effect<unknown>> = []
@@ -141,7 +144,7 @@ interface Workshop {
 
 const begin = ({ background }: Workshop, key: string, work: Effect.Effect<void>) =>
   Effect.asVoid(FiberMap.run(background, key, work, { startImmediately: true }))
-/** Without waiting until it has stopped: the conversation goes on at once. */
+/** Does not wait until it has stopped: the conversation continues at once. */
 const drop = ({ background }: Workshop, key: string) =>
   Effect.sync(() => Option.map(FiberMap.getUnsafe(background, key), (fiber) => fiber.interruptUnsafe()))
 
@@ -212,7 +215,7 @@ const isCalleesTurn = ({ answer, batch, lines, phase }: ConversationState): bool
 const isQuiet = ({ answer, batch, extractions, lines, phase }: ConversationState): boolean =>
   phase !== "over" && answer === undefined && batch === undefined && lines.length === 0 && extractions.length === 0
 
-/** Ends with the conclusion, or with the scope. `from`: a conversation that was quiet, and goes on. */
+/** Ends with the conclusion, or with the scope. `from`: the state of a quiet conversation to continue. */
 export const makeConversation = Effect.fnUntraced(function* (
   plan: ConversationPlan,
   ports: ConversationPorts,
@@ -250,7 +253,7 @@ export const makeConversation = Effect.fnUntraced(function* (
     yield* FiberMap.clear(background)
     yield* Queue.shutdown(mailbox)
   })
-  // Nobody would ever speak again, nor hang up. Logged without the cause, which may quote the conversation.
+  // Otherwise nobody would ever speak again, or hang up. Logged without the cause, which may quote the conversation.
   const failed = Effect.gen(function* () {
     yield* Effect.logError("a conversation failed")
     const reason = "pipeline_error"

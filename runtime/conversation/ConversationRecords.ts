@@ -1,7 +1,8 @@
 /**
- * What conversations leave behind. Opened with a call that converses, the record of it takes what is told and has it written at once: variables,
- * transcript, visited nodes, tool calls, tags and disposition so far. When the call's end is recorded, whoever records it, `collect` returns all of
- * that for the run; a process that died leaves it to the next one. Nothing here ever waits for the database but `collect`.
+ * What conversations leave behind. A record is opened with each call that has a conversation; it takes facts and has them written at once:
+ * variables, transcript, visited nodes, tool calls, tags and disposition so far. When the call's end is recorded, by whichever process,
+ * `collect` returns all of that for the run, even if an earlier process wrote it. Only `collect` ever waits: for the database, and for the late
+ * extraction of a call that an earlier process left behind.
  */
 import { Context, Effect, Fiber, FiberMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,22 +13,24 @@ import { ConversationRecord, withOptOut } from "#core/conversation/ConversationR
 import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
 import * as store from "#core/conversation/ConversationStore.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { storableJson } from "#core/storable.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { type ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
 import { makeKeptFiles } from "#runtime/storage/keptFiles.ts"
 import { type EntryWriter, makeEntryWriter } from "./EntryWriter.ts"
+import { LateExtraction } from "./LateExtraction.ts"
 
 interface RecordedCall {
   readonly callId: CallId
   readonly organizationId: OrganizationId
   readonly runId: RunId
-  /** As dialed: the number that opts out when the callee says so. */
+  /** As dialed: the number that is opted out if the callee asks for that. */
   readonly phoneNumber: string
-  /** The callee's. */
+  /** The callee's time zone. */
   readonly timeZone: string
-  /** False: nothing of what is said is kept anywhere (`CallKeeping`). */
+  /** If false, nothing that is said is kept anywhere (`CallKeeping`). */
   readonly keepsTranscript: boolean
 }
 
@@ -36,7 +39,7 @@ interface OpenRecord {
   readonly note: (fact: CallFact) => void
 }
 
-/** What goes into the run beside what the call's actor knows. */
+/** What goes into the run in addition to what the call's actor knows. */
 export interface CollectedConversation extends ConversationReport {
   readonly transcriptKey: string | undefined
 }
@@ -44,19 +47,27 @@ export interface CollectedConversation extends ConversationReport {
 type LeftCall = Pick<RecordedCall, "callId" | "organizationId" | "runId" | "phoneNumber">
 type CallOfRun = Pick<RecordedCall, "callId" | "organizationId" | "runId">
 
-/** The ordinal of an entry that follows whatever there is. */
+/** An ordinal that sorts after all existing entries. */
 const afterAll = 2_000_000_000
 
 export class ConversationRecords extends Context.Service<
   ConversationRecords,
   {
-    /** Once for each call. Everything must have been written before the call's end is recorded. */
+    /** Call once per call. Everything must have been written before the call's end is recorded. */
     readonly open: (call: RecordedCall) => OpenRecord
-    /** Everything of the call, once the database has it; undefined if it had no conversation. May be repeated until `settled`. */
+    /** Everything about the call, once the database has it; undefined if it had no conversation. May be repeated until `settled`. */
     readonly collect: (call: CallOfRun) => Effect.Effect<CollectedConversation | undefined>
-    /** The run has it: it is forgotten here. */
+    /**
+     * The call of an earlier process has an actor again, but its conversation cannot go on: `collect` extracts what was still to be extracted. Of other
+     * calls nothing is, because the engine records them at startup, before it dials.
+     */
+    readonly brokeOff: (callId: CallId) => void
+    /** The run has everything, so it is forgotten here. */
     readonly settled: (callId: CallId) => void
-    /** The callee of a call that a former process has left behind had opted out, as its journal says; its entries may have been lost with it. */
+    /**
+     * According to its journal, the callee of a call left behind by an earlier process had opted out; the call's entries may have been lost with
+     * that process.
+     */
     readonly optedOut: (call: LeftCall) => Effect.Effect<void>
   }
 >()("runtime/conversation/ConversationRecords") {
@@ -73,7 +84,11 @@ export class ConversationRecords extends Context.Service<
         writer: yield* makeEntryWriter(metrics)
       }
       const { keepTranscript } = yield* makeKeptFiles
-      /** Calls that may have entries: those that are open here, and those of former processes. */
+      const complete = yield* LateExtraction
+      /** The gathered context of earlier processes' calls, completed by late extraction. */
+      const completed = new Map<CallId, JsonObject>()
+      const brokenOff = new Set<CallId>()
+      /** Calls that may have entries: those open here, and those of earlier processes. */
       const known = new Set(yield* Effect.orDie(store.calls(sql)))
       const open = new Set<CallId>()
       const running = yield* FiberMap.make<CallId>()
@@ -95,7 +110,10 @@ export class ConversationRecords extends Context.Service<
         if (entries.length === 0) return undefined
         const report = conversationReport(entries)
         const transcriptKey = report.transcript === "" ? undefined : yield* keepTranscript(call, report.transcript)
-        return { ...report, transcriptKey }
+        if (!brokenOff.has(call.callId)) return { ...report, transcriptKey }
+        const gathered = completed.get(call.callId) ?? (yield* complete(call, report))
+        completed.set(call.callId, gathered)
+        return { ...report, gathered, transcriptKey }
       })
       return ConversationRecords.of({
         open: (call) => {
@@ -104,9 +122,12 @@ export class ConversationRecords extends Context.Service<
           metrics.live++
           return openRecord(services, call, { isOpen: () => open.has(call.callId), optOut: () => void fork(call.callId, optOut(call)) })
         },
+        brokeOff: (callId) => void brokenOff.add(callId),
         collect: (call) => (known.has(call.callId) ? collect(call) : Effect.undefined),
         settled: (callId) => {
           known.delete(callId)
+          brokenOff.delete(callId)
+          completed.delete(callId)
           if (open.delete(callId)) metrics.live--
         },
         optedOut: (call) => Effect.andThen(persist(Effect.orDie(conclude(call))), optOut(call))
@@ -135,10 +156,10 @@ const openRecord = (
     const entries = record.take(fact)
     for (const entry of entries) if (entry.kind === "event") feedback.publish(organizationId, runId, entry.content)
     const rows = entries.map(({ content, kind }) => ({ callId, ordinal: ordinal++, organizationId, kind, content: storableJson(content) }))
-    // What comes after the end has been recorded would stay behind.
+    // Entries added after the end has been recorded would be left over.
     if (isOpen()) writer.add(rows)
     if (fact._tag !== "OptedOut") return
-    // On this disk first: the next process dials nobody before it has read it. A call that is recorded has no place there any more.
+    // To the local disk first: the next process dials nobody before it has read that. A call that has been recorded no longer belongs there.
     if (isOpen()) local.optedOut(callId)
     optOut()
   }

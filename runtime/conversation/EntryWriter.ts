@@ -1,6 +1,7 @@
 /**
- * Writes the entries of all conversations of this node, in the order in which they came. Entries that come at about the same time share a statement,
- * whichever call they are of: a hundred conversations at once cost few statements more than one. While the database is away, they wait in memory.
+ * Writes the entries of all conversations of this node, in the order in which they arrive. Entries that arrive at about the same time share a
+ * statement, whichever calls they belong to: a hundred conversations at once cost few statements more than one. While the database is
+ * unreachable, they wait in memory.
  */
 import { Deferred, Effect, Latch, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,20 +11,20 @@ import { persist } from "#runtime/postgres/persist.ts"
 import type { ConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
 import { isRefusedForContent } from "#runtime/postgres/sqlState.ts"
 
-/** How long the first entry waits for others to share its statement. A kill may lose as much. */
+/** How long the first entry waits for others to share its statement. A kill may lose that much. */
 const GATHER = "40 millis"
 const AT_ONCE = 500
 const LAST_CHANCE = "5 seconds"
 
 export interface EntryWriter {
   readonly add: (rows: ReadonlyArray<EntryRow>) => void
-  /** Returns once everything that was added before is in the database. */
+  /** Returns once everything added before is in the database. */
   readonly written: Effect.Effect<void>
 }
 
 const lost = Effect.logError("the database refuses an entry of a conversation for its content: it is lost")
 
-/** If the database refuses the content of one entry, the others are written all the same. */
+/** If the database refuses the content of one entry, the others are still written. */
 const write = (sql: SqlClient.SqlClient, rows: ReadonlyArray<EntryRow>): Effect.Effect<void> =>
   Effect.catchCause(Effect.orDie(store.append(sql, rows)), (cause) => {
     if (!isRefusedForContent(cause)) return Effect.failCause(cause)
@@ -35,7 +36,7 @@ export const makeEntryWriter = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EntryWriter, never, Scope.Scope | SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   const waiting: Array<EntryRow> = []
-  /** Who waits, and how many entries must have been written for that. */
+  /** The waiters, each with the number of entries that must have been written first. */
   const waiters: Array<{ readonly until: number; readonly done: Deferred.Deferred<void> }> = []
   const isWanted = Latch.makeUnsafe()
   let added = 0

@@ -1,6 +1,6 @@
 /**
- * Answers that a language model begins before it is certain that they are wanted. Nobody is told anything of them: the same request, once it is made for
- * certain, takes over the answer with all that has come of it, and any other drops it.
+ * Answers that a language model begins before it is certain that they are wanted. Nobody sees them: when the same request is made for certain,
+ * it takes over the answer with everything received so far; any other request drops it.
  */
 import { type Cause, Effect, type Fiber, Queue, Stream } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -21,20 +21,20 @@ export class Foresight {
     this.#fork = fork
   }
 
-  /** The model, whose answers may have been begun before they are asked for. */
+  /** Wraps the model, so that its answers may have been begun before they are asked for. */
   over(model: LanguageModel): LanguageModel {
     this.#model = model
     return { ...model, answer: (request) => Stream.suspend(() => this.#takeOver(request) ?? model.answer(request)) }
   }
 
-  /** In place of what was begun before. */
+  /** Replaces whatever was begun before. */
   begin(request: ModelRequest): void {
     this.drop()
     const model = this.#model
     if (model === undefined) return
     const parts = Effect.runSync(Queue.unbounded<ModelPart, ModelError | Cause.Done>())
     const answer = Stream.suspend(() => model.answer(request))
-    // A failure, or what a model throws, is told to whoever takes the answer over; to nobody else.
+    // A failure, or an exception of the model, is reported only to a request that takes over the answer.
     const fiber = this.#fork(Effect.asVoid(Effect.exit(Stream.runIntoQueue(answer, parts))))
     this.#begun = { request, parts, fiber }
   }
@@ -45,7 +45,7 @@ export class Foresight {
   }
 
   #takeOver(request: ModelRequest): Stream.Stream<ModelPart, ModelError> | undefined {
-    // Variables are extracted beside the turn.
+    // Variables are extracted alongside the turn.
     if (request.purpose === "extract" || this.#begun === undefined) return undefined
     const { fiber, parts, request: begun } = this.#begun
     if (!isDeepStrictEqual(begun, request)) {

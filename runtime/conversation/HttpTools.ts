@@ -1,7 +1,7 @@
 /**
- * The tools of an organization in its conversations. One that asks another service is sent like everything that an organization has us send:
- * within the egress policy, without following redirects, and with its credential only to hosts that this may be sent to. A request is sent once,
- * because what it asks for may have been done although no answer came.
+ * The tools of an organization in its conversations. A tool that calls another service is treated like everything an organization has us send:
+ * within the egress policy, without following redirects, and with its credential only to hosts that may receive it. A request is sent once,
+ * because its effect may have happened although no answer came.
  */
 import { Context, Effect, Layer } from "effect"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
@@ -14,7 +14,7 @@ import { writtenHeaders } from "#core/webhook/RequestHeaders.ts"
 import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 
-/** Far more than a model is told. */
+/** Far more than a model is given. */
 const MOST_BYTES = 256 * 1024
 const ownHeaders = [
   ["Accept", "application/json"],
@@ -24,7 +24,7 @@ const ownHeaders = [
 const failed = (reason: string): ToolAnswer => ({ _tag: "Failed", reason })
 
 const late = "The service did not answer in time."
-/** For the model, by the words of the sender. They tell nothing about our network. */
+/** For the model, by the sender's reasons. They reveal nothing about our network. */
 const sentences: Readonly<Record<string, string>> = {
   address_not_public: "The service's address may not be connected to.",
   answer_too_large: "The answer of the service is too large.",
@@ -37,7 +37,7 @@ const unreachable = "The service cannot be reached."
 export class HttpTools extends Context.Service<
   HttpTools,
   {
-    /** Within the time of the request. Interrupting it closes the connection. */
+    /** Limited by the request's timeout. Interrupting it closes the connection. */
     readonly run: (organizationId: OrganizationId, request: HttpToolRequest) => Effect.Effect<ToolAnswer>
   }
 >()("runtime/conversation/HttpTools") {
@@ -61,7 +61,7 @@ export class HttpTools extends Context.Service<
 
 type FindCredential = (uuid: string) => ReturnType<CredentialSecrets["Service"]["find"]>
 
-/** Without the credential that the tool names, nothing is sent. */
+/** If the credential that the tool names cannot be used, nothing is sent. */
 const headersFor = Effect.fnUntraced(function* (find: FindCredential, { credentialUuid, headers, url }: HttpToolRequest) {
   const written = [...ownHeaders, ...headers]
   if (credentialUuid === undefined) return writtenHeaders(written, undefined)
@@ -76,7 +76,7 @@ const headersFor = Effect.fnUntraced(function* (find: FindCredential, { credenti
 
 export const askService = Effect.fnUntraced(function* (sender: WebhookSender["Service"], find: FindCredential, request: HttpToolRequest) {
   const { body, method, timeoutMillis, url } = request
-  // Only the URL itself is checked here; the sender checks the address that it resolves to.
+  // Only the URL itself is checked here; the sender checks the address it resolves to.
   if (whyRefused(url) !== undefined) return failed("The tool's URL cannot be used.")
   const headers = yield* headersFor(find, request)
   if (headers === undefined) return failed("The tool's credential cannot be sent.")

@@ -7,7 +7,7 @@ const EVERY = "30 seconds"
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { expire } = yield* TextChats
-    const look = Effect.catchCause(expire, (cause) => Effect.logWarning("text chats could not be looked through", cause))
+    const look = Effect.catchCause(expire, (cause) => Effect.logWarning("inactive text chats could not be ended", cause))
     yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(EVERY)))
   })
 )

@@ -1,7 +1,7 @@
 /**
- * Counts the tokens of a language model's answers. A service tells them at the end of each answer, so that it tells nothing of one that is dropped
- * before, although it bills what it has read and written by then. Those are estimated, in proportion to the characters of the answers that it told of:
- * none, as long as it has told of none. An answer that fails is not counted.
+ * Counts the tokens of a language model's answers. A service reports them at the end of each answer, so it reports none for an answer that is
+ * dropped earlier, although it bills what it has read and written by then. Those are estimated, in proportion to the characters of the answers
+ * with reported tokens; until one has been reported, the estimate is zero. An answer that fails is not counted.
  */
 import { Effect, Exit, Stream } from "effect"
 import { type LanguageModel, type ModelPart, type ModelRequest, type ModelUsage, noTokens } from "#core/model/LanguageModel.ts"
@@ -32,11 +32,11 @@ const inProportion = (characters: number, tokens: number, told: number): number 
 
 export class TokenCount {
   #told: ModelUsage = noTokens
-  /** Of the answers whose tokens were told. */
+  /** Characters of the answers whose tokens were reported. */
   #toldCharacters = none
   #dropped = none
 
-  /** The same model, whose answers count. */
+  /** The same model, with its answers counted. */
   over(model: LanguageModel): LanguageModel {
     const answer: LanguageModel["answer"] = (request) =>
       Stream.suspend(() => {

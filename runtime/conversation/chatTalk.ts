@@ -1,4 +1,4 @@
-/** Answers the messages of text chats: each has a conversation of its own, which goes on where the one before it stopped. */
+/** Answers the messages of text chats: each answer runs a conversation that continues where the previous one stopped. */
 import { Clock, Effect, Layer, Stream } from "effect"
 import type { ConversationState } from "#core/agent/conversation/ConversationState.ts"
 import { atRest } from "#core/agent/conversation/StoredState.ts"
@@ -11,7 +11,7 @@ import { HttpTools } from "./HttpTools.ts"
 import { TokenCount } from "./TokenCount.ts"
 import { type ConversationActor, type ConversationFact, makeConversation, type Speaker } from "./ConversationActor.ts"
 
-/** Before the gateway gives up waiting for the answer. */
+/** Shorter than the gateway waits for the answer. */
 const PATIENCE = "25 seconds"
 
 const failedBecause = (reason: string) => new ChatAnswerFailed({ reason })
@@ -19,7 +19,7 @@ const modelFailed = ({ message, reason }: ModelError) => failedBecause(`the lang
 const tooSlow = failedBecause("the language model did not answer in time")
 const useless = failedBecause("the language model gave no usable answer")
 
-/** Collects whole lines, in the order in which they begin, and takes each as heard. */
+/** Collects whole lines, in the order in which they begin, and counts each as heard. */
 const makeReader = (heard: (line: number) => void) => {
   const lines = new Map<number, string>()
   const speaker: Speaker = {
@@ -64,7 +64,7 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
   }
 }
 
-/** The same model, with its last failure. */
+/** The same model, remembering its last failure. */
 const watched = (model: LanguageModel) => {
   let last: ModelError | undefined
   const answer: LanguageModel["answer"] = (request) =>
@@ -76,7 +76,7 @@ const watched = (model: LanguageModel) => {
   return { model: { ...model, answer }, failure: () => last }
 }
 
-/** In a call the agent would apologize, and give up the second time. Somebody who tries it out wants to know why, and may write again. */
+/** In a call the agent would apologize, and give up the second time. Someone who tries it out wants to know why, and may write again. */
 const isGivenUp = (before: ConversationState, after: ConversationState): boolean => after.failures > before.failures
 
 const answer = Effect.fnUntraced(function* (tools: HttpTools["Service"], { event, model: open, organizationId, plan, state }: ChatPrompt) {

@@ -1,6 +1,6 @@
 /**
- * What the agent may say next, while the callee still listens or speaks: copies of the conversation go on as if the callee had answered, with a model
- * that answers at once. Nothing else of what would have to be done is done, and nothing is left of the copies but the lines.
+ * What the agent may say next, while the callee is still listening or speaking: copies of the conversation continue as if the callee had
+ * answered, with a model that answers at once. No other actions are carried out, and only the copies' lines are kept.
  */
 import { Cause, Effect, Stream } from "effect"
 import { step } from "#core/agent/conversation/Conversation.ts"
@@ -12,11 +12,11 @@ import type {
 } from "#core/agent/conversation/ConversationState.ts"
 import { type LanguageModel, type ModelPart, type ModelRequest, noTokens } from "#core/model/LanguageModel.ts"
 
-/** Of a node with more ways on, only the first ones are thought of: each costs as much as the one that is taken. */
+/** Only the first edges of a node are explored: each costs as much as the one that is taken. */
 const mostEdges = 3
-/** More completions in a row are a circle. */
+/** More completions in a row mean a loop. */
 const mostAsks = 4
-/** Understood by nobody: which way it leads is said by the call that answers it. */
+/** Nobody interprets these words: the tool call that answers them determines the edge. */
 const anyWords = "yes"
 const followed = (tool: string): ReadonlyArray<ModelPart> => [
   { _tag: "ToolCall", call: { id: "foretold", name: tool, arguments: {} } },
@@ -31,14 +31,14 @@ export interface Stand {
 
 type Ask = Extract<ConversationAction, { readonly _tag: "AskModel" }>
 
-/** A conversation that goes on without anybody. */
+/** A copy of a conversation that continues without a callee. */
 class Copy {
   readonly #stand: Stand
   state: ConversationState
-  /** What is said first. */
+  /** The first line said. */
   line = ""
   #lineId: number | undefined
-  /** What the model was asked last. */
+  /** The latest request to the model. */
   asked: Ask | undefined
 
   constructor(stand: Stand) {
@@ -62,7 +62,7 @@ class Copy {
     for (const part of parts) this.happens({ _tag: "ModelSaid", generation, part })
   }
 
-  /** Until something is said, or the model is not asked any more. */
+  /** Continues until something is said, or the model is not asked any more. */
   readonly goOn = Effect.fnUntraced(function* (this: Copy, model: LanguageModel) {
     for (let left = mostAsks; left > 0 && this.line === "" && this.asked !== undefined; left--) {
       const ask = this.asked
@@ -73,14 +73,14 @@ class Copy {
   })
 }
 
-/** Once everything that is being said has been heard. */
+/** A copy in which everything being said has been heard. */
 const heard = (stand: Stand): Copy => {
   const copy = new Copy(stand)
   for (const { id } of stand.state.lines) copy.happens({ _tag: "LineSpoken", line: id })
   return copy
 }
 
-/** What the model will be asked once the callee has said this; undefined if nothing. */
+/** What the model will be asked once the callee has said this; undefined if it will not be asked. */
 export const requestAfter = (text: string, stand: Stand): ModelRequest | undefined => {
   const copy = new Copy(stand)
   copy.happens({ _tag: "CalleeTurn", text })
@@ -89,14 +89,14 @@ export const requestAfter = (text: string, stand: Stand): ModelRequest | undefin
 
 const spoken = (line: string): ReadonlyArray<string> => (line.trim() === "" ? [] : [line])
 
-/** If they say this now. */
+/** The lines that follow if the callee says this now. */
 const answerTo = (text: string, stand: Stand, model: LanguageModel) => {
   const copy = new Copy(stand)
   copy.happens({ _tag: "CalleeTurn", text })
   return Effect.map(copy.goOn(model), spoken)
 }
 
-/** Whichever way the callee's answer will lead; or without one, if the agent is to go on by itself. */
+/** The lines for each edge that the callee's answer may choose, or the next line if the agent continues by itself. */
 const nextLines = Effect.fnUntraced(function* (stand: Stand, model: LanguageModel) {
   const { plan, state } = stand
   if (state.phase !== "live" || state.answer !== undefined) return []
@@ -114,9 +114,12 @@ const nextLines = Effect.fnUntraced(function* (stand: Stand, model: LanguageMode
   return [...new Set(lines.flatMap(spoken))]
 })
 
-/** The first line of each way that the conversation may take. `text`: what the callee seems to have said; undefined while they have said nothing. */
+/**
+ * The first line of each path that the conversation may take. `text`: what the callee seems to have said; undefined while they have said
+ * nothing.
+ */
 export const foretell = (stand: Stand, model: LanguageModel, text: string | undefined): Effect.Effect<ReadonlyArray<string>> =>
   Effect.catchCause(text === undefined ? nextLines(stand, model) : answerTo(text, stand, model), (cause) =>
-    // What the model fails at now, it will fail at again when it is asked in earnest.
+    // A model that fails now will fail again when it is really asked.
     Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed([])
   )

@@ -1,6 +1,6 @@
 /**
- * Tries an agent out with scripted callees, without audio and without waiting: what a caller would wait for passes on a clock of its own, and
- * only the model takes its real time. Nobody is called, nothing is stored, and tools answer what the script says.
+ * Tries out an agent with scripted callees, without audio and without waiting: time that a caller would spend waiting passes on a simulated
+ * clock, and only the model takes real time. Nobody is called, nothing is stored, and tools give the script's answers.
  */
 import { Clock, Duration, Effect, type Scope, Stream } from "effect"
 import type { CalleeAct, CalleeScript, CalleeStep } from "#core/agent/regression/CalleeScript.ts"
@@ -13,16 +13,19 @@ import { CallClock } from "./CallClock.ts"
 import { type ConversationActor, type ConversationFact, type ConversationPorts, makeConversation } from "./ConversationActor.ts"
 import { writtenLines } from "./writtenLines.ts"
 
+/** How much the agent may say in total: searching more than this for words would take long. */
+const mostCharacters = 100_000
+
 interface Rehearsal {
-  /** The time zone is the script's. */
+  /** The time zone comes from the script. */
   readonly plan: Omit<ConversationPlan, "timeZone">
   readonly model: OpenLanguageModel
   readonly script: CalleeScript
-  /** How long it may really take. */
+  /** How long it may take in real time. */
   readonly limit: Duration.Duration
 }
 
-/** What has come of the conversation so far. */
+/** The conversation's results so far. */
 class Account {
   readonly script: CalleeScript
   readonly failures: Array<Failure> = []
@@ -30,6 +33,7 @@ class Account {
   walk: Walk = freshWalk
   /** What the agent has said since the callee's last turn. */
   heard: Array<string> = []
+  #characters = 0
   readonly #toolCalls = new Map<string, number>()
 
   constructor(script: CalleeScript) {
@@ -38,7 +42,12 @@ class Account {
 
   tell(who: TranscriptLine["who"], text: string): void {
     this.walk = spoken(this.walk, who, text)
-    if (who === "agent") this.heard.push(text)
+    if (who !== "agent") return
+    this.heard.push(text)
+    this.#characters += text.length
+  }
+  get hasTooMuch(): boolean {
+    return this.#characters > mostCharacters
   }
   fail(...given: Parameters<typeof failure>): void {
     this.failures.push(failure(...given))
@@ -124,7 +133,8 @@ const callee = Effect.fnUntraced(function* (account: Account, actor: Conversatio
       continue
     }
     const node = account.walk.path.findLast(({ id }) => id === nodeId)
-    const step = chooseStep(account.script.callee, account.used, { node, heard: account.heard })
+    const step = account.hasTooMuch ? "TooMuch" : chooseStep(account.script.callee, account.used, { node, heard: account.heard })
+    if (step === "TooMuch") account.fail("run", `the agent has said more than ${mostCharacters} characters`)
     if (step === "NothingFits") {
       const heard = account.heard.join(" ")
       account.fail("callee", `the script has nothing for the callee to do at ${node?.name ?? nodeId} after '${heard}'`, null, heard)

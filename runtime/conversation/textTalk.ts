@@ -1,6 +1,6 @@
 /**
- * A conversation in writing, for trying out an agent without a phone: the callee types what they would say, reads what the agent says, and sees
- * where in the graph it is, what it found out and how the call ends. Nobody is called, and nothing is stored.
+ * A conversation in writing, for trying out an agent without a phone: the user types what the callee would say, reads what the agent says, and
+ * sees the current graph node, the variables found and how the call ends. Nobody is called, and nothing is stored.
  */
 import { Effect, type Scope } from "effect"
 import type { Conclusion, ConversationPlan } from "#core/agent/conversation/ConversationState.ts"
@@ -15,11 +15,11 @@ interface TextTalk {
   readonly context: JsonObject
   readonly runTool: ConversationPorts["runTool"]
   readonly write: (line: string) => void
-  /** The next line that the callee types; undefined when they hang up. */
+  /** The next line that the callee types; undefined if they hang up. */
   readonly read: () => Promise<string | undefined>
 }
 
-/** A thinking writer is not a silent callee. */
+/** Effectively unlimited: a writer who is thinking is not a silent callee. */
 const patienceMillis = 86_400_000
 const keys = /^#([0-9*#A-D]+)$/
 

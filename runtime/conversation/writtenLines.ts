@@ -1,4 +1,4 @@
-/** Lines in place of speech: each is written once it is whole, and taken as heard. */
+/** Lines in writing instead of speech: each is written once it is complete, and counts as heard. */
 import type { Speaker } from "./ConversationActor.ts"
 
 export const writtenLines = (write: (line: string) => void, isHeard: (line: number) => void): Speaker => {

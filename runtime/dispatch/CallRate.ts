@@ -1,14 +1,14 @@
 /**
- * When the next calls may leave under the rates of a campaign and of its trunk, both at once. A campaign reserves moments first and then
- * claims contacts for them, so that no contact is marked as called and then has to wait for the rate. Campaigns that share a trunk take
- * turns, in the order in which they asked. Single calls take the next free moment.
+ * When the next calls may leave under the rates of both a campaign and its trunk. A campaign first reserves moments and then claims contacts for
+ * them, so that no contact is marked as called and then has to wait for the rate. Campaigns that share a trunk take turns, in the order in which
+ * they asked. Single calls take the next free moment.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Departed, lateMillis, type Moment, Pace, spacing } from "#core/campaign/Pacing.ts"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 
 export interface RateScope {
-  /** Such as `campaign:7` or `trunk:3`. */
+  /** For example `campaign:7` or `trunk:3`. */
   readonly key: string
   /** Dial requests per second. */
   readonly rate: number
@@ -16,23 +16,36 @@ export interface RateScope {
 
 /** The right of one call to leave at a certain moment. */
 export interface Departure {
-  /** When the call may leave, if nothing changes. To be asked again when that time has come: a call that is late gets a later moment. */
+  /** When the call may leave, if nothing changes. Ask again at that time: a call that is late gets a later moment. */
   readonly readyAt: () => SteadyMillis
-  /** Called right before the first byte. False: the request would be one too many within a second. */
+  /** Called right before the first byte. False if the request would be one too many within a second. */
   readonly leave: () => boolean
   /** Gives the moment up. Does nothing once the call has left. */
   readonly giveBack: () => void
+  /** Present if another engine decides when the call may leave: asks it. False if it may not leave by `latest`. */
+  readonly granted?: (latest: SteadyMillis) => Effect.Effect<boolean>
 }
 
-/** Each campaign that dials has a queue of its own. */
+/** A departure that can be lent to another engine. */
+export interface LendableDeparture extends Departure {
+  /**
+   * Like `leave`, for a request that another engine will send within this time. Until the returned function says that it has left, it counts as
+   * if it left at the last moment. Undefined if it would be one too many within a second.
+   */
+  readonly lend: (withinMillis: number) => (() => void) | undefined
+  /** What was lent has lapsed unused, and counts as if it had been used: takes another moment. */
+  readonly renew: () => void
+}
+
+/** Each campaign that dials has its own queue. */
 export interface RateQueue {
-  /** About how many moments there are between `from` and `until`. If there are none, joins the queue; `turnAt` tells when to ask again. */
+  /** Roughly how many moments there are between `from` and `until`. If there are none, joins the queue; `turnAt` tells when to ask again. */
   readonly room: (scopes: ReadonlyArray<RateScope>, from: SteadyMillis, until: SteadyMillis) => number
-  /** Takes the next `count` moments from `from` on, and ends the turn. To be called in the same synchronous step as `room`. */
-  readonly reserve: (scopes: ReadonlyArray<RateScope>, count: number, from: SteadyMillis) => ReadonlyArray<Departure>
+  /** Takes the next `count` moments starting at `from`, and ends the turn. To be called in the same synchronous step as `room`. */
+  readonly reserve: (scopes: ReadonlyArray<RateScope>, count: number, from: SteadyMillis) => ReadonlyArray<LendableDeparture>
   /** When the next turn is expected. */
   readonly turnAt: () => SteadyMillis
-  /** Gives up the place in the queue: no moment is wanted now. */
+  /** Leaves the queue: no moment is wanted now. */
   readonly leave: () => void
 }
 
@@ -40,12 +53,12 @@ export class CallRate extends Context.Service<
   CallRate,
   {
     /** Takes the next moment that all scopes allow. */
-    readonly reserve: (scopes: ReadonlyArray<RateScope>) => Departure
+    readonly reserve: (scopes: ReadonlyArray<RateScope>) => LendableDeparture
     /** `wake` is called when a turn comes sooner than expected. */
     readonly queue: (wake: () => void) => RateQueue
-    /** The provider has refused a call because there were too many: calls under this rate leave further apart for a while. */
+    /** The provider has refused a call because there were too many: calls under this rate are spaced further apart for a while. */
     readonly slowDown: (scope: RateScope) => void
-    /** How many scopes are kept in memory: those used in the last second, those that were slowed down, and those that are waited for. */
+    /** How many scopes are kept in memory: those used in the last second, those slowed down, and those being waited for. */
     readonly size: () => number
   }
 >()("runtime/dispatch/CallRate") {
@@ -55,7 +68,7 @@ export class CallRate extends Context.Service<
       const clock = yield* Clock.Clock
       const realMillis = yield* RealMillis
       const now = () => nowOf(clock)
-      const paces = new Paces(now, realMillis)
+      const paces = new Paces(now, realMillis, yield* FirstDeparture)
       const turns = new Turns(paces, now)
       return {
         queue: (wake) => turns.queue(wake),
@@ -69,14 +82,19 @@ export class CallRate extends Context.Service<
   )
 }
 
-/** Milliseconds that really pass, whatever the clock says. A test that turns the clock has them stand still. */
+/** Milliseconds that really pass, whatever the clock says. A test that controls the clock makes them stand still. */
 export const RealMillis = Context.Reference<() => number>("runtime/dispatch/RealMillis", { defaultValue: () => () => performance.now() })
 
+/** Nothing may leave before this moment: another engine dialed within the preceding second, and its calls count toward the same rates. */
+export const FirstDeparture = Context.Reference<SteadyMillis>("runtime/dispatch/FirstDeparture", {
+  defaultValue: () => Number.NEGATIVE_INFINITY
+})
+
 const SWEEP_MILLIS = 1000
-/** A turn of the event loop takes longer than this only if the machine gave the process no time. */
+/** A turn of the event loop takes longer than this only if the machine gave the process no CPU time. */
 const STANDSTILL_MILLIS = 5
 
-/** Share of the usual spacing that a call which has missed its moment keeps from both neighbours. */
+/** The share of the usual spacing that a late call keeps from both neighbors. */
 const LATE_SHARE = 0.5
 
 /** The paces of all scopes under which calls left recently or are about to leave. */
@@ -84,11 +102,13 @@ class Paces {
   readonly #paces = new Map<string, Pace>()
   readonly #now: () => SteadyMillis
   readonly #realMillis: () => number
+  readonly #first: SteadyMillis
   #sweptAt = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => SteadyMillis, realMillis: () => number) {
+  constructor(now: () => SteadyMillis, realMillis: () => number, first: SteadyMillis) {
     this.#now = now
     this.#realMillis = realMillis
+    this.#first = first
   }
 
   get size(): number {
@@ -105,24 +125,17 @@ class Paces {
     })
   }
 
-  /** The first moment from `from` on that is free in all scopes; see `Pace.free`. */
-  free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis, share = 1): SteadyMillis {
-    const paces = this.of(scopes)
-    for (let at = from; ; ) {
-      const next = Math.max(...paces.map((pace) => pace.free(at, share)))
-      if (next <= at) return at
-      at = next
-    }
+  /** The first moment at or after `from` that is free in all scopes; see `Pace.free`. */
+  free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): SteadyMillis {
+    return freeIn(this.of(scopes), this.notBefore(from))
   }
 
-  /** Takes the first moment from `from` on that is free in all scopes. */
-  take(scopes: ReadonlyArray<RateScope>, reserved: { at: SteadyMillis }, from: SteadyMillis, share = 1): void {
-    const own = this.of(scopes).map((pace) => ({ free: pace.free(from, share), pace }))
-    reserved.at = this.free(scopes, from, share)
-    for (const { free, pace } of own) pace.take(reserved, free)
+  /** The first moment at or after `from` at which anything may leave. */
+  notBefore(from: SteadyMillis): SteadyMillis {
+    return Math.max(from, this.#first)
   }
 
-  /** If the process stands still just as a request leaves, the request arrives that much later, and counts for that much longer. */
+  /** If the process is stalled just as a request leaves, the request arrives that much later, and counts for that much longer. */
   noteStandstill(departed: Departed): void {
     const leftAt = this.#realMillis()
     setImmediate(() => {
@@ -139,7 +152,29 @@ class Paces {
   }
 }
 
-class Reserved implements Departure, Moment {
+const freeIn = (paces: ReadonlyArray<Pace>, from: SteadyMillis, share = 1): SteadyMillis => {
+  for (let at = from; ; ) {
+    let next = at
+    for (const pace of paces) next = Math.max(next, pace.free(at, share))
+    if (next <= at) return at
+    at = next
+  }
+}
+
+/** Takes the first moment at or after `from` that is free in all paces. */
+const takeIn = (paces: ReadonlyArray<Pace>, reserved: { at: SteadyMillis }, from: SteadyMillis, share = 1): void => {
+  const alone = paces.map((pace) => pace.free(from, share))
+  reserved.at = freeIn(paces, from, share)
+  for (const [place, pace] of paces.entries()) pace.take(reserved, alone[place])
+}
+
+const opensIn = (paces: ReadonlyArray<Pace>, from: SteadyMillis): SteadyMillis => {
+  let at = from
+  for (const pace of paces) at = Math.max(at, pace.opensAt())
+  return at
+}
+
+class Reserved implements LendableDeparture, Moment {
   at: SteadyMillis
   readonly #scopes: ReadonlyArray<RateScope>
   readonly #paces: Paces
@@ -153,34 +188,60 @@ class Reserved implements Departure, Moment {
     this.#now = now
     this.#freed = freed
     this.at = from
-    paces.take(scopes, this, from)
+    takeIn(paces.of(scopes), this, paces.notBefore(from))
   }
 
   readyAt(): SteadyMillis {
     const now = this.#now()
-    const opensAt = () => Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
-    // A late call moves in between two others: behind all the moments taken, its place in this second would stay empty. But a call that only the
-    // full second kept waiting goes at once: otherwise one late call would make another one late in every second to come.
-    if (!this.#isOver && now > opensAt() + lateMillis) this.#move(() => this.#paces.take(this.#scopes, this, now, LATE_SHARE))
-    return opensAt()
+    const paces = this.#paces.of(this.#scopes)
+    const opensAt = opensIn(paces, this.at)
+    // A late call moves in between two others: if it went behind all the moments taken, its place in this second would stay empty. But a call
+    // held up only by the full second leaves at once: otherwise one late call would make another one late in every following second.
+    if (this.#isOver || now <= opensAt + lateMillis) return opensAt
+    for (const pace of paces) pace.giveBack(this)
+    takeIn(paces, this, now, LATE_SHARE)
+    return opensIn(paces, this.at)
   }
 
   leave(): boolean {
+    const departed = this.#depart(0)
+    if (departed === undefined) return false
+    this.#paces.noteStandstill(departed)
+    return true
+  }
+
+  lend(withinMillis: number): (() => void) | undefined {
+    const departed = this.#depart(withinMillis)
+    if (departed === undefined) return undefined
+    return () => {
+      const now = this.#now()
+      if (now >= departed.at) return
+      departed.at = now
+      for (const pace of this.#paces.of(this.#scopes)) pace.moved(departed)
+    }
+  }
+
+  renew(): void {
+    const paces = this.#paces.of(this.#scopes)
+    for (const pace of paces) pace.giveBack(this)
+    takeIn(paces, this, this.#paces.notBefore(this.#now()), LATE_SHARE)
+    this.#isOver = false
+  }
+
+  #depart(withinMillis: number): Departed | undefined {
     const now = this.#now()
     const paces = this.#paces.of(this.#scopes)
-    if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return false
-    // The connection took its time: the calls behind keep their distance from the moment at which this one really left.
+    if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return undefined
+    // Connecting took a while: the calls behind keep their distance from the moment at which this one really left.
     if (now > this.at + lateMillis) {
-      this.#move(() => {
-        this.at = now
-        for (const pace of paces) pace.take(this)
-      })
+      for (const pace of paces) pace.giveBack(this)
+      this.at = now
+      for (const pace of paces) pace.take(this)
     }
-    const departed = { at: now }
+    const departed = { at: now + withinMillis }
     for (const pace of paces) pace.leave(departed)
-    this.#paces.noteStandstill(departed)
     this.#isOver = true
-    return true
+    return departed
   }
 
   giveBack(): void {
@@ -188,11 +249,6 @@ class Reserved implements Departure, Moment {
     this.#isOver = true
     for (const pace of this.#paces.of(this.#scopes)) pace.giveBack(this)
     this.#freed()
-  }
-
-  #move(take: () => void): void {
-    for (const pace of this.#paces.of(this.#scopes)) pace.giveBack(this)
-    take()
   }
 }
 
@@ -202,7 +258,7 @@ interface Waiter {
   readonly wake: () => void
 }
 
-/** The queues that wait for a moment, by scope and in the order of their turns. */
+/** The queues waiting for a moment, by scope and in the order of their turns. */
 class Turns {
   readonly #waiting = new Map<string, Set<Waiter>>()
   readonly #paces: Paces
@@ -240,11 +296,11 @@ class Turns {
     }
   }
 
-  reserve(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): Departure {
+  reserve(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): LendableDeparture {
     return new Reserved(scopes, this.#paces, this.#now, from, () => this.hurry(scopes))
   }
 
-  /** A moment was given back, or a place in the queue given up: wakes the first queue of each scope if it may go sooner now. */
+  /** A moment was given back, or a queue has left: wakes the first queue of each scope if it may now go sooner. */
   hurry(scopes: ReadonlyArray<RateScope>): void {
     for (const { key, rate } of scopes) {
       const [first] = this.#waiting.get(key) ?? []
@@ -252,7 +308,7 @@ class Turns {
     }
   }
 
-  /** How long the queues ahead of it take. One that let its turn pass is not waited for. */
+  /** How long the queues ahead of it take. A queue that has let its turn pass is not counted. */
   #millisBefore(waiter: Waiter, scopes: ReadonlyArray<RateScope>): number {
     const overdue = this.#now() - lateMillis
     const waits = scopes.map(({ key, rate }) => {

@@ -50,7 +50,7 @@ export class Deadlines extends Context.Service<
 
       const turn = Effect.map(SteadyTime.now, (now) => {
         const until = Math.floor(now / TICK_MILLIS)
-        // When more ticks were missed than there are slots, it is cheaper to look at every slot than at every missed tick.
+        // If more ticks were missed than there are slots, checking every slot is cheaper than checking every missed tick.
         const due =
           until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
         turned = until
@@ -61,7 +61,7 @@ export class Deadlines extends Context.Service<
         }
         if (wheel.size === 0) armed.closeUnsafe()
       })
-      // Sleeps until the next tick rather than for a tick: a wheel that turns between two ticks would fire its deadlines a tick too late.
+      // Sleeps until the next tick rather than for one tick: a wheel that turns between two ticks would fire its deadlines a tick too late.
       const sleep = Effect.flatMap(SteadyTime.now, (now) => Effect.sleep(Math.ceil(TICK_MILLIS - (now % TICK_MILLIS))))
       yield* armed.await.pipe(Effect.andThen(sleep), Effect.andThen(turn), Effect.forever, Effect.forkScoped)
 

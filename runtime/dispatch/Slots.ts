@@ -1,17 +1,17 @@
 /**
- * A slot is permission to have one call up, within the limits of a campaign, an organization and a trunk at once. A slot counts in all of
- * its scopes or is not taken at all, and no call holds one while it waits for another. Campaigns that find no room queue for the next slot
- * that fits, and each waiter gets one in turn, so that two campaigns with equal backlogs share an organization's limit evenly.
+ * A slot is permission for one call to be in progress, within the limits of a campaign, an organization and a trunk at once. A slot counts in
+ * all of its scopes or is not taken at all, and no call holds one while it waits for another. Campaigns that find no room queue for the next
+ * slot that fits, and each waiter gets one in turn, so that two campaigns with equal backlogs share an organization's limit evenly.
  *
- * This is a fast copy of the live attempts in Postgres; it is rebuilt from them at start.
+ * This is a fast copy of the live attempts in Postgres, rebuilt from them at startup.
  */
 import { Clock, Context, Deferred, Effect, Layer } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
 export interface SlotScope {
-  /** Such as `campaign:7`, `organization:1` or `trunk:3`. */
+  /** For example `campaign:7`, `organization:1` or `trunk:3`. */
   readonly key: string
-  /** Undefined: counted, but not limited. It may change, so it is read each time a slot is wanted. */
+  /** Undefined: counted but not limited. It may change, so it is read each time a slot is wanted. */
   readonly limit: number | undefined
 }
 
@@ -20,41 +20,43 @@ export const callerKey = (configurationId: number, number: string | undefined): 
 
 export interface SlotQueue {
   /**
-   * Takes as many of the `wanted` slots as there is room for, each for the next of `holders`. If that is not all of them, joins the queue; `wake`
-   * is called in turn.
+   * Takes as many of the `wanted` slots as there is room for, one for each value of `holders`. If that is not all of them, joins the queue;
+   * `wake` is called in turn.
    */
   readonly take: <Holder extends string>(wanted: number, holders: () => Holder, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<Holder>
   /** The queue wants more slots than it was given, and none has become free for it since. */
   readonly isWaiting: () => boolean
-  /** Wants no slot now: gives up its place in the queue, and the slots reserved for it. */
+  /** Wants no slot now: gives up its place in the queue and the slots reserved for it. */
   readonly leave: () => void
 }
 
 export class Slots extends Context.Service<
   Slots,
   {
-    /** Each campaign that dials has a queue of its own. */
+    /** Each campaign that dials has its own queue. */
     readonly queue: (wake: () => void) => SlotQueue
-    /** Runs a claim. Slots that it takes and does not need have been given back when it is over. */
+    /** Runs a claim. By the time it ends, the slots it took but does not need must have been given back. */
     readonly claiming: <A, E, R>(claim: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /**
-     * Waits for the claims that are under way now, and for those that the queues begin for which slots are kept now; but not for any that
-     * begin later.
+     * Waits for the claims now in progress, and for those that queues with reserved slots are about to start; but not for any that start later.
      */
     readonly awaitClaims: Effect.Effect<void>
-    /** Takes a slot now, or not at all: nobody waits. */
+    /** Takes a slot now or not at all, without waiting. */
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
-    /** Takes a slot for a call that is already up, whatever the limits say. */
+    /** Takes a slot for a call that is already in progress, whatever the limits say. */
     readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly holds: (holder: string) => boolean
-    /** Counts the holder's slot under another key from now on, whether or not that key has room. */
+    /** From now on, counts the holder's slot under another key, whether or not that key has room. */
     readonly move: (holder: string, from: string, to: string) => void
+    /** Reserved slots included. */
     readonly used: (key: string) => number
-    /** To be called when a limit has been raised. */
+    /** The slots that are reserved for queues, which have not taken them yet. */
+    readonly reserved: (key: string) => number
+    /** To be called after a limit has been raised. */
     readonly recheck: () => void
-    /** When the holder's slot became free, if its queue was waiting for one then. */
+    /** When the holder's slot became free, if its queue was waiting for one at that time. */
     readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
   }
 >()("runtime/dispatch/Slots") {
@@ -65,10 +67,11 @@ export class Slots extends Context.Service<
       const waiting = new WaitingQueues(held, clock)
       const claims = new Set<Deferred.Deferred<void>>()
       const awaitAll = (moments: Iterable<Deferred.Deferred<void>>) => Effect.forEach([...moments], Deferred.await, { discard: true })
+      const exchanges = Effect.suspend(() => awaitAll(waiting.exchanges()))
       return {
         queue: (wake) => waiting.queue(wake),
         claiming: (claim) => claiming(claims, claim),
-        awaitClaims: Effect.suspend(() => awaitAll(waiting.exchanges)).pipe(Effect.andThen(Effect.suspend(() => awaitAll(claims)))),
+        awaitClaims: exchanges.pipe(Effect.andThen(Effect.suspend(() => awaitAll(claims)))),
         tryTake: (holder, scopes) => held.tryTake(holder, scopes),
         adopt: (holder, scopes) => held.adopt(holder, scopes),
         release: (holder) => {
@@ -80,6 +83,7 @@ export class Slots extends Context.Service<
           if (held.move(holder, from, to)) waiting.serve()
         },
         used: (key) => held.used(key),
+        reserved: (key) => waiting.reserved(key),
         recheck: () => waiting.serve(),
         freedAt: (holder) => held.freedAt(holder)
       }
@@ -127,7 +131,7 @@ class HeldSlots {
   }
 
   tryTake(holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: SteadyTime.SteadyMillis): boolean {
-    // One slot for each holder: a second taker would later release the first one's.
+    // One slot per holder: a second taker would later release the first one's.
     if (this.has(holder) || !this.fits(scopes)) return false
     this.adopt(holder, scopes, freedAt)
     return true
@@ -150,7 +154,7 @@ class HeldSlots {
     }
   }
 
-  /** False when the holder has no slot under `from`. */
+  /** False if the holder has no slot under `from`. */
   move(holder: string, from: string, to: string): boolean {
     const slot = this.#held.get(holder)
     if (slot === undefined || slot.scopes.every(({ key }) => key !== from)) return false
@@ -167,23 +171,34 @@ interface Waiter {
   wants: number
   /** Names under which slots are reserved for it until it takes them. */
   readonly reserved: Array<string>
-  /** Done when it has exchanged these reservations for slots, or has given them back. */
+  /** Completed once it has exchanged these reservations for slots, or given them back. */
   exchange: Deferred.Deferred<void>
   readonly wake: () => void
 }
 
-/** The queues that wait for slots, in the order in which they are served. */
+/** The queues waiting for slots, in the order in which they are served. */
 class WaitingQueues {
   readonly #waiting: Array<Waiter> = []
   readonly #held: HeldSlots
   readonly #clock: Clock.Clock
   #reservations = 0
-  /** Of the waiters for which slots are reserved. */
-  readonly exchanges = new Set<Deferred.Deferred<void>>()
+  /** Those that have reserved slots. */
+  readonly #reserving = new Set<Waiter>()
 
   constructor(held: HeldSlots, clock: Clock.Clock) {
     this.#held = held
     this.#clock = clock
+  }
+
+  /** The exchanges of the waiters that have reserved slots. */
+  exchanges(): ReadonlyArray<Deferred.Deferred<void>> {
+    return [...this.#reserving].map(({ exchange }) => exchange)
+  }
+
+  reserved(key: string): number {
+    let count = 0
+    for (const { reserved, scopes } of this.#reserving) if (scopes.some((scope) => scope.key === key)) count += reserved.length
+    return count
   }
 
   queue(wake: () => void): SlotQueue {
@@ -213,7 +228,7 @@ class WaitingQueues {
       const reservation = `reservation:${++this.#reservations}`
       this.#held.adopt(reservation, waiter.scopes, SteadyTime.nowOf(this.#clock))
       waiter.reserved.push(reservation)
-      this.exchanges.add(waiter.exchange)
+      this.#reserving.add(waiter)
       if (waiter.reserved.length < waiter.wants) waiting.push(waiter)
       at = 0
       waiter.wake()
@@ -226,7 +241,7 @@ class WaitingQueues {
     holders: () => Holder,
     scopes: ReadonlyArray<SlotScope>
   ): ReadonlyArray<Holder> {
-    // Reservations are exchanged for slots synchronously, so nobody can come between.
+    // Reservations are exchanged for slots synchronously, so that nobody else can take them in between.
     const freed = waiter.reserved.map((reservation) => this.#held.freedAt(reservation))
     this.#giveBack(waiter)
     const taken: Array<Holder> = []
@@ -239,14 +254,14 @@ class WaitingQueues {
     waiter.wants = wanted - taken.length
     if (waiter.wants === 0) this.#remove(waiter)
     else if (!this.#waiting.includes(waiter)) this.#waiting.push(waiter)
-    // Limits may have changed since the reservations were made: others may be able to use what this one cannot.
+    // Limits may have changed since the reservations were made: others may be able to use slots that this one cannot.
     this.serve()
     return taken
   }
 
   #giveBack(waiter: Waiter): void {
     for (const reservation of waiter.reserved.splice(0)) this.#held.drop(reservation)
-    if (!this.exchanges.delete(waiter.exchange)) return
+    if (!this.#reserving.delete(waiter)) return
     Deferred.doneUnsafe(waiter.exchange, Effect.void)
     waiter.exchange = Deferred.makeUnsafe()
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import type { CallId } from "#core/Id.ts"
 
-/** Position in a random UUID (version 4) of the part that becomes the end of the version 7 UUID. */
+/** Where, in a random UUID (version 4), the part starts that becomes the end of the version 7 UUID. */
 const RANDOM_FROM = 15
 
 /** `now`: epoch milliseconds. */

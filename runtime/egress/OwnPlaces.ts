@@ -1,6 +1,6 @@
 /**
- * The engine's own endpoints: the ports that it listens on, its database, and its bucket of files if that is at an endpoint of the operator's. No organization can have the engine connect to them, whatever else
- * it may reach. This service also knows the addresses of this machine.
+ * The engine's own endpoints: the ports it listens on, its database, and its file bucket if that is at an endpoint of the operator's. No
+ * organization can make the engine connect to them, whatever else it may reach. This service also knows the addresses of this machine.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { lookup } from "node:dns/promises"
@@ -18,7 +18,7 @@ const LOOKUP_AGAIN = "1 minute"
 export class OwnPlaces extends Context.Service<
   OwnPlaces,
   {
-    /** Adds a port that this process listens on. */
+    /** Adds a port on which this process listens. */
     readonly add: (port: number) => void
     /** Whether the address belongs to an interface of this machine. */
     readonly isOfMachine: (address: string) => boolean
@@ -34,7 +34,7 @@ export class OwnPlaces extends Context.Service<
       const files = filesUrl === undefined ? undefined : placeOf(new URL(filesUrl.base))
       const ofFiles = files === undefined ? () => nowhere : yield* addressesOf(files.host)
       const isOfMachine = ofMachine(yield* Clock.Clock)
-      // Each of them leads to what listens on all of them.
+      // Each of these addresses reaches whatever listens on all addresses.
       const isHere = (address: string) => isOfMachine(address) || isLoopback(address)
       // Port 0 means any free port, which is added once the engine listens on it.
       const ports = new Set([port, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))

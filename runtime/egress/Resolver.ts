@@ -14,8 +14,8 @@ const lookupTries = 2
 const isLocalhost = /(^|\.)localhost\.?$/i
 
 /**
- * Asks the name servers directly. `lookup` would occupy one of the process's few threads for it, and the query for a name that an organization
- * chose may never be answered.
+ * Asks the name servers directly. `lookup` would occupy one of the process's few threads, and the query for a name chosen by an organization may
+ * never be answered.
  */
 const askNameServers: Resolve = (name, _, done) => {
   if (isLocalhost.test(name)) {
@@ -38,14 +38,14 @@ const askNameServers: Resolve = (name, _, done) => {
   })
 }
 
-/** Resolves names that organizations have chosen. */
+/** Resolves names chosen by organizations. */
 export const Resolver = Context.Reference<Resolve>("runtime/egress/Resolver", { defaultValue: () => askNameServers })
 
 const mostLookups = 64
 
 /**
  * Asks the operating system, because only this machine may know the names of a private network. The process has few threads for that, so one
- * lookup serves everything that waits for the same name, and the number of names looked up at once is limited.
+ * lookup serves every request that waits for the same name, and the number of names looked up at once is limited.
  */
 export const askThisMachine = (): Resolve => {
   const waiting = new Map<string, Array<Parameters<Resolve>[2]>>()

@@ -14,7 +14,7 @@ import { blockListOf, reachOf } from "./reach.ts"
 import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
 
 interface Rules {
-  /** The networks that the operator has allowed in addition. */
+  /** The additional networks that the operator has allowed. */
   readonly allowed: BlockList
   /** Whether this machine and private networks are allowed. */
   readonly inside: boolean
@@ -84,7 +84,7 @@ const rememberedFirst = (sql: SqlClient.SqlClient) => {
 }
 
 interface Installation {
-  /** The networks that the operator has allowed in addition. */
+  /** The additional networks that the operator has allowed. */
   readonly allow: ReadonlyArray<Network>
   readonly privateWebhooks: boolean
   /** The first organization; undefined while there is none. */

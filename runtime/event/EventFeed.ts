@@ -1,7 +1,7 @@
 /**
  * Sends events to the clients that follow them on this node. One reader serves all followers, and it reads nothing while there are none. A
  * follower first gets the events since the one it names, from the database, and then those that the reader hands out. Its buffer is bounded:
- * once the buffer is full, the follower is handed nothing more, and when it has emptied the buffer, it catches up from the database.
+ * once the buffer is full, the follower is handed nothing more, and after emptying the buffer it catches up from the database.
  */
 import { type Cause, Clock, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -52,13 +52,13 @@ class Followers {
   }
 }
 
-/** What the reader and the streams of followers share. */
+/** What the reader and the followers' streams share. */
 interface Feed {
   readonly sql: SqlClient.SqlClient
   readonly followers: Followers
-  /** Held while events are read, and while a follower finds out where reading starts. */
+  /** Held while events are read, and while a follower determines where its reading starts. */
   readonly reading: Semaphore.Semaphore
-  /** The newest event that has been handed out; undefined while nobody follows. */
+  /** The newest event handed out; undefined while nobody follows. */
   last: EventId | undefined
 }
 
@@ -72,11 +72,11 @@ const readOn = (feed: Feed, wakes: EventWakes["Service"]) =>
     if (events.length === READ_AT_ONCE) wakes.events.up()
   })
 
-/** From now on the follower is handed every event after the one that is returned. */
+/** From now on the follower is handed every event after the returned one. */
 const attach = (feed: Feed, follower: Follower) =>
   feed.reading.withPermits(1)(
     Effect.gen(function* () {
-      // The newest of all organizations, although the request that asks sees only its own.
+      // The newest of all organizations, although the request sees only its own.
       feed.last ??= yield* Effect.provideService(Effect.orDie(newest(feed.sql)), CurrentTenant, undefined)
       feed.followers.add(follower)
       return feed.last

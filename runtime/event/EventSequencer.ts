@@ -1,11 +1,11 @@
-/** Puts the events that transactions wrote to the outbox into one order. Every node runs it, but only one at a time does the work. */
+/** Puts the events that transactions wrote to the outbox into one order. Every node runs this, but only one at a time does the work. */
 import { Cause, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { prune, prunedAtOnce, sequence, sequencedAtOnce } from "#core/event/EventStore.ts"
 import { EventWakes } from "./EventWakes.ts"
 
 const SAFETY = "5 seconds"
-/** The pause between two batches. Events that are written meanwhile share the next one. */
+/** The pause between two batches. Events written meanwhile share the next one. */
 const BREATH = "50 millis"
 const AFTER_FAILURE = "1 second"
 const PRUNE_EVERY = "10 minutes"
@@ -30,7 +30,7 @@ export const layer = Layer.effectDiscard(
     const look = Effect.gen(function* () {
       yield* wakes.outbox.wait(SAFETY)
       const { deliveries, events } = yield* sequence(sql)
-      // Notifications say the same, unless the connection that listens for them is down.
+      // Notifications say the same, unless the connection listening for them is down.
       if (events > 0) wakes.events.up()
       if (deliveries > 0) wakes.deliveries.up()
       if (events === 0) return

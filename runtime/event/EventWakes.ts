@@ -35,7 +35,7 @@ export class EventWakes extends Context.Service<
       const byPayload = new Map(Object.entries(wakes))
       const listening = Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)
-        // Notifications that were sent before we listened are lost, so all workers look.
+        // Notifications sent before we listened are lost, so all workers look.
         for (const wake of byPayload.values()) wake.up()
         while (true) {
           const { payload } = yield* Queue.take(notifications)

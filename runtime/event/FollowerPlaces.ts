@@ -1,17 +1,17 @@
 /**
  * Counts the connections of each organization that follow events. A place is taken synchronously when a client asks to follow, and given back
- * when its stream ends. A place whose stream never begins, because the client has gone, lapses.
+ * when its stream ends. If the stream never starts, because the client has gone, the place lapses.
  */
 import { type Clock, Effect, type Scope } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
-/** A stream begins right after it was requested, unless its client has gone. */
+/** A stream starts right after it was requested, unless its client has gone. */
 const lapsesAfterMillis = 30_000
 
 interface Places {
   open: number
-  /** When the places were taken whose streams have not begun, oldest first. */
+  /** When places were taken whose streams have not started yet, oldest first. */
   readonly taken: Array<SteadyTime.SteadyMillis>
 }
 
@@ -40,7 +40,7 @@ export class FollowerPlaces {
     return true
   }
 
-  /** Marks a place that was taken as in use, until the scope closes. */
+  /** Marks a taken place as in use until the scope closes. */
   begun(id: OrganizationId): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => this.begin(id)),

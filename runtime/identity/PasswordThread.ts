@@ -1,4 +1,4 @@
-/** The worker thread that derives keys from passwords. It starts when it is first needed, and again after a crash. */
+/** The worker thread that derives keys from passwords. It starts when first needed, and again after a crash. */
 import { Effect } from "effect"
 import { Worker } from "node:worker_threads"
 import type { KeyReply, KeyRequest } from "./passwordWorker.ts"
@@ -10,7 +10,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-/** A running thread, and the callers that wait for it. */
+/** A running thread, and the callers waiting for it. */
 interface Running {
   readonly worker: Worker
   readonly waiting: Map<number, Waiting>
@@ -42,7 +42,7 @@ export class PasswordThread {
   })
 
   private start(): Running {
-    // Without the flags of the process: a loader among them would be loaded again.
+    // Without the process's flags: a loader among them would be loaded again.
     const running: Running = { worker: new Worker(program, { name: "passwords", execArgv: [] }), waiting: new Map() }
     const { waiting, worker } = running
     const gone = (cause: unknown) => {

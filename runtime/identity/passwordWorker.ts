@@ -1,4 +1,4 @@
-/** Runs in a worker thread: derives keys from passwords, one after the other. */
+/** Runs in a worker thread: derives keys from passwords, one after another. */
 import { scryptSync, type ScryptOptions } from "node:crypto"
 import { parentPort } from "node:worker_threads"
 import { stepBack } from "#runtime/process/ownPriority.ts"

@@ -1,7 +1,7 @@
 /**
- * Passwords as scrypt hashes, `scrypt$<cost>$<block size>$<parallelization>$<salt>$<hash>`. Each is checked with the parameters that it was made
- * with, so these can be raised at any time. Hashes are computed in a thread of their own, with a lower priority than calls. A hash cannot be
- * stopped once begun: an interrupted caller still waits for its end, so that no other hash begins beside it.
+ * Passwords as scrypt hashes, `scrypt$<cost>$<block size>$<parallelization>$<salt>$<hash>`. Each is checked with the parameters it was made
+ * with, so these can be raised at any time. Hashes are computed in a separate thread, with a lower priority than calls. A hash cannot be stopped
+ * once started: an interrupted caller still waits for it to end, so that no other hash starts alongside it.
  */
 import { Effect, Layer } from "effect"
 import { randomBytes, timingSafeEqual } from "node:crypto"

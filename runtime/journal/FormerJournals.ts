@@ -1,6 +1,6 @@
 /**
- * What the journals of former processes say. A journal is closed before it is read: its folder is renamed and its files are made read-only.
- * A process that is still alive sees by this that what it has just written may not have been read, and sends nothing more.
+ * What the journals of earlier processes say. A journal is closed before it is read: its folder is renamed and its files are made read-only. A
+ * process that is still alive notices this, knows that its latest lines may not have been read, and sends nothing more.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { DialedContact } from "#core/call/LostAttempts.ts"
@@ -23,23 +23,23 @@ export interface KnownCall {
   left: "left" | "never_left" | "unsure"
   /** The provider certainly had the call. */
   placed: boolean
-  /** Whom it dials; undefined for a single call, or where an older release wrote the journal. */
+  /** The contact it dials; undefined for a single call, or if an older release wrote the journal. */
   contact: DialedContact | undefined
-  /** Endpoint that the request was sent to, if there are several. */
+  /** The endpoint that the request was sent to, if there are several. */
   endpoint: string | undefined
-  /** The provider's own id of the call, if the provider said it. */
+  /** The provider's own id for the call, if the provider reported one. */
   providerCallId: string | undefined
-  /** When the request left, in milliseconds since the current boot of the machine, a clock that nobody can set; undefined after another boot. */
+  /** When the request was sent, in milliseconds since the machine's current boot, a clock that nobody can set; undefined after a reboot. */
   leftAtUptime: number | undefined
   /** Epoch milliseconds. */
   answeredAt: number | undefined
-  /** When its process wrote the latest time of an event: it was still alive then. Epoch milliseconds. */
+  /** The latest event time that its process wrote, in epoch milliseconds: the process was still alive then. */
   aliveAt: number | undefined
   /** When its audio ended, if it has not come back; epoch milliseconds. */
   mutedAt: number | undefined
-  /** Its callee had said that they must not be called again. */
+  /** The callee had asked not to be called again. */
   hasOptedOut: boolean
-  /** How many transfers of it have been asked for. */
+  /** How many transfers of the call were requested. */
   transfers: number | undefined
   /** How the call ended. The database may not have it yet. */
   end: AttemptEnd | undefined
@@ -50,31 +50,48 @@ interface JournalHeader {
   readonly journalId: string
   readonly boot: string | undefined
 }
-/** Written in place of an endpoint where there is only one. */
+/** Written in place of an endpoint if there is only one. */
 export const NO_ENDPOINT = "-"
-/** Written in place of a time when the audio of a call has come back. */
+/** Written in place of a time when a call's audio has come back. */
 export const NOT_MUTED = "-"
-/** Whom a call dials, as a word of its line. */
-export const contactText = ({ campaignId, rowNo, telephonyConfigurationId }: DialedContact): string =>
-  `${campaignId}.${rowNo}.${telephonyConfigurationId}`
-const contactWord = /^(\d+)\.(\d+)\.(\d+)$/
+/** The contact that a call dials, as a word of its line. */
+export const contactText = ({ campaignId, carrier, rowNo, telephonyConfigurationId }: DialedContact): string =>
+  `${campaignId}.${rowNo}.${telephonyConfigurationId}${carrier === undefined ? "" : `.${carrier}`}`
+const contactWord = /^(\d+)\.(\d+)\.(\d+)(?:\.([0-9a-f-]{36}))?$/
 const contactOf = (word: string): DialedContact | undefined => {
-  const [, campaign, row, configuration] = contactWord.exec(word) ?? []
+  const [, campaign, row, configuration, carrier] = contactWord.exec(word) ?? []
   if (campaign === undefined) return undefined
   return {
     campaignId: CampaignId.make(Number(campaign)),
     rowNo: Number(row),
-    telephonyConfigurationId: TelephonyConfigId.make(Number(configuration))
+    telephonyConfigurationId: TelephonyConfigId.make(Number(configuration)),
+    ...(carrier !== undefined && { carrier })
   }
+}
+
+/** The time, in epoch milliseconds, orders the promises of several journals. */
+export const promiseText = (at: number, text: string): string => `promised ${at} ${text}`
+const promisePattern = /^promised (\d+) (\S+)$/
+
+/** The journal no longer mentions some calls up to this one. Call ids sort by when the calls began. */
+export const forgottenText = (callId: string): string => `forgotten ${callId}`
+const forgottenPattern = /^forgotten (\S+)$/
+
+interface MadePromise {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly text: string
 }
 
 export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
 
 interface Former {
   readonly folder: string
-  /** Whether a call that the journal does not name certainly never left. */
+  /** Whether a call after `forgotten` that the journal does not mention was certainly never sent. */
   readonly provesAbsence: boolean
+  readonly forgotten: string
   readonly calls: ReadonlyMap<string, KnownCall>
+  readonly promises: ReadonlyArray<MadePromise>
   readonly aliveAt: number | undefined
   /** Attempts that still need the journal. */
   readonly open: Set<string>
@@ -103,6 +120,8 @@ const idLength = 36
 
 export class FormerJournals {
   readonly #journals = new Map<string, Former>()
+  /** In order, including those of journals that have since been removed. */
+  readonly promises: ReadonlyArray<string>
 
   /** Closes and reads all journals in `folder`. `boot` is the current boot of the machine. */
   constructor(folder: string, boot: string | undefined) {
@@ -113,12 +132,15 @@ export class FormerJournals {
       if (closed === undefined) renameSync(join(folder, name), path)
       this.#journals.set(journalId, readJournal(path, { boot, journalId }))
     }
+    const made = [...this.#journals.values()].flatMap(({ promises }) => promises)
+    this.promises = made.toSorted((one, other) => one.at - other.at).map(({ text }) => text)
   }
 
-  /** `journal` is the journal of the process that was to send the call. */
+  /** `journal`: the journal of the process that was to send the call. */
   known(callId: CallId, journal: string | undefined): KnownCall {
     const known = nothingKnown()
-    if (journal !== undefined && this.#journals.get(journal)?.provesAbsence === true) known.left = "never_left"
+    const own = journal === undefined ? undefined : this.#journals.get(journal)
+    if (own?.provesAbsence === true && callId > own.forgotten) known.left = "never_left"
     for (const { aliveAt, calls } of this.#journals.values()) {
       const told = calls.get(callId)
       if (told === undefined) continue
@@ -139,12 +161,11 @@ export class FormerJournals {
     return known
   }
 
-  /** The calls of campaigns that have left. */
+  /** The campaign calls that were sent. */
   *dialed(): Generator<readonly [CallId, DialedContact]> {
-    // The keys are the ids that calls left with.
     for (const { calls } of this.#journals.values()) {
       for (const [callId, { contact }] of calls) {
-        // The cast holds because calls leave with their ids.
+        // The cast holds because lines are written with call ids.
         if (contact !== undefined) yield [callId as CallId, contact]
       }
     }
@@ -165,13 +186,15 @@ export class FormerJournals {
   #dropUnneeded(id: string, { folder, open }: Former): void {
     if (open.size > 0) return
     this.#journals.delete(id)
-    // If this fails, the journal is only read once more at the next start.
+    // If this fails, the journal is merely read once more at the next start.
     Result.try(() => rmSync(folder, { force: true, recursive: true }))
   }
 }
 
 const readJournal = (folder: string, expected: JournalHeader): Former => {
   const calls = new Map<string, KnownCall>()
+  const promises: Array<MadePromise> = []
+  const forgotten: Array<string> = []
   let provesAbsence = expected.boot !== undefined
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -184,20 +207,32 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
       chmodSync(path, READ_ONLY)
       return readFileSync(path, "utf8")
     })
-    if (Result.isFailure(text) || !readFile(text.success, expected, calls)) provesAbsence = false
+    if (Result.isFailure(text) || !readFile(text.success, expected, { calls, forgotten, promises })) provesAbsence = false
   }
   const times = [...calls.values()].flatMap(({ answeredAt, mutedAt }) => [answeredAt, mutedAt].filter((at) => at !== undefined))
   const aliveAt = times.length === 0 ? undefined : times.reduce((latest, at) => Math.max(latest, at))
-  return { aliveAt, calls, folder, open: new Set(), provesAbsence }
+  return { aliveAt, calls, folder, forgotten: forgotten.toSorted().at(-1) ?? "", open: new Set(), promises, provesAbsence }
 }
 
-/** False when lines may be missing. */
-const readFile = (text: string, expected: JournalHeader, calls: Map<string, KnownCall>): boolean => {
+interface Read {
+  readonly calls: Map<string, KnownCall>
+  readonly forgotten: Array<string>
+  readonly promises: Array<MadePromise>
+}
+
+/** False if lines may be missing. */
+const readFile = (text: string, expected: JournalHeader, { calls, forgotten, promises }: Read): boolean => {
   const { isDamaged, lines, torn } = readLines(text)
   const [header, ...said] = lines
   const isOfThisBoot = expected.boot !== undefined && header === headerText(expected)
-  for (const line of said) readLine(line, calls, isOfThisBoot)
-  // A call leaves only once its line is whole, but a torn line that names one in full is believed all the same.
+  for (const line of said) {
+    const [, at, promise] = promisePattern.exec(line) ?? []
+    const [, latest] = forgottenPattern.exec(line) ?? []
+    if (promise !== undefined) promises.push({ at: Number(at), text: promise })
+    else if (latest !== undefined) forgotten.push(latest)
+    else readLine(line, calls, isOfThisBoot)
+  }
+  // A call is sent only once its line is complete, but a torn line that contains a full call id is believed anyway.
   if (torn.startsWith("left ") && torn.length >= "left ".length + idLength) readLine(torn.slice(0, "left ".length + idLength), calls, false)
   return !isDamaged && (header === headerText(expected) || (header === undefined && torn === ""))
 }

@@ -1,6 +1,6 @@
 /**
- * A line of a journal: words separated by spaces, and a checksum. A process that is killed while it writes may leave the last line of a file
- * torn; a broken line anywhere else means that the file is damaged.
+ * A line of a journal: words separated by spaces, and a checksum. A process killed while writing may leave the last line of a file torn; a
+ * broken line anywhere else means that the file is damaged.
  */
 import { crc32 } from "node:zlib"
 
@@ -16,7 +16,7 @@ const unsealed = (line: string): string | undefined => {
 
 interface JournalText {
   readonly lines: ReadonlyArray<string>
-  /** What an interrupted write left after the last whole line, or empty. */
+  /** What an interrupted write left after the last complete line, or empty. */
   readonly torn: string
   readonly isDamaged: boolean
 }

@@ -1,5 +1,5 @@
 /**
- * What this process knows of the calls that it has sent of late, also once the database has everything: a database that fails over may lose that
+ * What this process knows about the calls it sent recently, even after the database has everything: a database that fails over may lose it
  * again.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
@@ -7,7 +7,7 @@ import type { DialedContact } from "#core/call/LostAttempts.ts"
 import type { CallId } from "#core/Id.ts"
 import type { KnownCall, Undone } from "./FormerJournals.ts"
 
-/** Ends of settled calls that are kept, the latest ones. The other calls are asked after at their providers. */
+/** How many ends of settled calls are kept, the latest ones. For other calls, the provider is asked. */
 const MOST_ENDS = 10_000
 
 interface RecentCall {
@@ -15,13 +15,13 @@ interface RecentCall {
   answeredAt: number | undefined
   end: AttemptEnd | undefined
   undone: Undone | undefined
-  /** Undefined: the database does not have everything yet. */
+  /** Undefined while the database does not have everything. */
   settledAt: number | undefined
 }
 
 export class RecentCalls {
   readonly #calls = new Map<CallId, RecentCall>()
-  /** Settled calls whose ends are kept, the earliest first. */
+  /** Settled calls whose ends are kept, oldest first. */
   readonly #settled = new Set<CallId>()
 
   left(callId: CallId, contact: DialedContact | undefined): void {
@@ -56,20 +56,28 @@ export class RecentCalls {
     if (forgotten !== undefined) forgotten.end = undefined
   }
 
-  /** Forgets what was settled by `before`. */
+  /** When the latest of the calls was settled that are forgotten; steady milliseconds. */
+  forgottenUntil = Number.NEGATIVE_INFINITY
+
+  /** Forgets calls settled by `before`. */
   forget(before: number): void {
     for (const [callId, { settledAt }] of this.#calls) {
       if (settledAt === undefined || settledAt > before) continue
+      this.forgottenUntil = Math.max(this.forgottenUntil, settledAt)
       this.#calls.delete(callId)
       this.#settled.delete(callId)
     }
+  }
+
+  all(): ReadonlyArray<CallId> {
+    return [...this.#calls.keys()]
   }
 
   *dialed(): Generator<readonly [CallId, DialedContact]> {
     for (const [callId, { contact }] of this.#calls) if (contact !== undefined) yield [callId, contact]
   }
 
-  /** Adds to what is known of a call. */
+  /** Adds this process's knowledge of a call to `known`. */
   known(callId: CallId, known: KnownCall): KnownCall {
     const call = this.#calls.get(callId)
     if (call === undefined) return known

@@ -15,7 +15,7 @@ export class RefusedRecords {
     this.#path = join(folder, "refused.jsonl")
   }
 
-  /** False when the record could not be written, or when the file is full already. */
+  /** False if the record could not be written, or if the file is already full. */
   keep(callId: CallId, end: AttemptEnd): boolean {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
     if (size > MAX_BYTES) return false

@@ -1,14 +1,14 @@
 /**
- * Append-only files, one after another. Each is removed when all calls that it mentions are settled. Nothing here waits for the disk: what
- * has been written survives a crash of the process, but not one of the machine.
+ * Append-only files, one after another. Each is removed once all calls mentioned in it are settled. Nothing here waits for the disk: written
+ * lines survive a crash of the process, but not one of the machine.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, unlinkSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { sealed } from "./JournalLine.ts"
 
-/** Mode bit that a process removes when it closes the journal of another. */
+/** The mode bit that a process clears when it closes another's journal. */
 const WRITABLE = 0o200
-/** At this size, the next segment begins. */
+/** At this size, the next segment is started. */
 const MAX_BYTES = 1024 * 1024
 
 /** Writes all of `text` at the end of the file, or throws. */
@@ -26,7 +26,7 @@ interface Segment {
   readonly headerSize: number
   readonly callIds: Set<string>
   readonly open: Set<string>
-  /** When the last of its calls was settled, by the clock of the caller; undefined while a call is open. */
+  /** When the last of its calls was settled, by the caller's clock; undefined while a call is open. */
   settledAt: number | undefined
 }
 
@@ -46,7 +46,7 @@ export class Segments {
     this.#append = write
   }
 
-  /** Throws when the line cannot be written. That segment is not written to again; the next line begins a new one. */
+  /** Throws if the line cannot be written. The segment is not written to again; the next line starts a new one. */
   write(callId: string, text: string): void {
     const segment = this.#writable()
     const line = sealed(text)
@@ -56,12 +56,20 @@ export class Segments {
     this.#put(segment, line)
   }
 
-  /** Throws when no segment can be written to. */
+  /** A line about no call. Throws if it cannot be written. */
+  remark(text: string): void {
+    this.#put(this.#writable(), sealed(text))
+  }
+
+  /** Throws if no segment can be written to. */
   probe(): void {
     this.#writable()
   }
 
-  /** False once another process has closed or removed the current file. Checks the open file rather than its path, which takes a tenth of the time. */
+  /**
+   * False once another process has closed or removed the current file. Checks the open file rather than its path, which takes a tenth of the
+   * time.
+   */
   isOpen(): boolean {
     if (this.#current === undefined) return false
     const { mode, nlink } = fstatSync(this.#current.fd)
@@ -78,11 +86,14 @@ export class Segments {
     }
   }
 
+  /** The calls in the segments that `prune` removes. */
+  old(before: number): ReadonlyArray<string> {
+    return this.#oldSegments(before).flatMap(({ callIds }) => [...callIds])
+  }
+
   /** Removes segments whose calls were all settled by `before`, except the current one. */
   prune(before: number): void {
-    for (const segment of [...this.#segments]) {
-      if (segment !== this.#current && segment.settledAt !== undefined && segment.settledAt <= before) this.#remove(segment)
-    }
+    for (const segment of this.#oldSegments(before)) this.#remove(segment)
   }
 
   /** Empties the current segment if none of its calls is open. */
@@ -98,6 +109,10 @@ export class Segments {
     for (const { fd } of this.#segments) closeSync(fd)
     this.#segments.length = 0
     this.#current = undefined
+  }
+
+  #oldSegments(before: number): ReadonlyArray<Segment> {
+    return this.#segments.filter((one) => one !== this.#current && one.settledAt !== undefined && one.settledAt <= before)
   }
 
   #writable(): Segment {
@@ -123,7 +138,7 @@ export class Segments {
     try {
       this.#append(segment.fd, line)
     } catch (error) {
-      // Part of the line may have been written, and would make the next line unreadable.
+      // A partial line may have been written, which would make the next line unreadable.
       this.#current = undefined
       throw error
     }

@@ -1,4 +1,6 @@
-/** Identifies the current boot of the machine. Only within one boot is it certain that what was written without waiting for the disk can be read. */
+/**
+ * Identifies the current boot of the machine. Only within one boot is data that was written without waiting for the disk certain to be readable.
+ */
 import { Result } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,7 +11,7 @@ const read = (): string => {
   return ""
 }
 
-/** Undefined where the operating system has no such id. */
+/** Undefined if the operating system has no such id. */
 export const bootId = (): string | undefined => {
   const id = Result.getOrElse(Result.try(read), () => "").trim()
   return /^[\w-]{8,64}$/.test(id) ? id : undefined

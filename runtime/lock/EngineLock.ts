@@ -1,34 +1,41 @@
 /**
- * One engine per database and schema: two engines would each count only their own calls, and settle those of the other. The engine that has
- * the lock proves it twice a second with a statement on the session that holds it; `isHeld` is asked right before anything is dialed.
+ * One engine per database and schema: two engines would each count only their own calls, and settle those of the other. The engine that has the
+ * lock proves it twice a second with a statement on the session that holds it; `isHeld` is checked right before anything is dialed.
  *
- * A second engine stands by until the first one has ended (as in a rolling restart) or has been silent for `TAKEOVER_AFTER`. An engine that loses its
- * session dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine has taken its place, it shuts down
- * in order: the other one has settled its calls.
+ * A second engine stands by until the first one has ended (as in a rolling restart) or has been silent for `TAKEOVER_AFTER`. An engine that
+ * loses its session dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine took over, it shuts
+ * down in an orderly way, because the other engine has settled its calls.
  *
- * A database that comes back may be a standby that lacks what was written last. Then nothing is dialed either until the engine has written what it
- * knows of.
+ * An engine that is asked to stop while calls are in progress gives up the lock and keeps its calls: it is leaving, and keeps proving that it is
+ * alive. The dialing engine leaves these calls alone unless the leaving engine falls silent.
+ *
+ * A database that comes back may be a standby that lacks the latest writes. In that case, too, nothing is dialed until the engine has rewritten
+ * what it knows.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { hostname, uptime } from "node:os"
+import { hostname } from "node:os"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
-import { following } from "./Forwarding.ts"
+import { Beats } from "./Beats.ts"
+import { type Follower, following } from "./Forwarding.ts"
 import { judge, makeSilence, PROOF_MILLIS } from "./Incumbent.ts"
+import { type Departing, Leaving } from "./Leaving.ts"
+import { Proof } from "./Proof.ts"
 import { Whereabouts } from "./Whereabouts.ts"
 import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 
 const BEAT = "500 millis"
 const LOOK = "100 millis"
 const RECONNECT = "250 millis"
+/** An engine last heard of longer ago than this has dialed nothing for at least three seconds. */
+const RECENT_MILLIS = 5000
+const HELD_AGAIN = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
-/** How far the wall clock may get ahead of steady time between proofs. If it gets further, the machine may have been suspended. */
-const SUSPENDED_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
   `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
@@ -40,7 +47,7 @@ class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplace
   }
 }
 
-/** The address of the database leads to another one. What is missing there is dealt with at a start. */
+/** The database's address now points to a different database. Whatever is missing there is dealt with at the next start. */
 class DatabaseReplaced extends Schema.TaggedError<DatabaseReplaced>()("DatabaseReplaced", {}) {
   override get message(): string {
     return "The database was replaced by a copy while this engine ran: start it again"
@@ -49,29 +56,42 @@ class DatabaseReplaced extends Schema.TaggedError<DatabaseReplaced>()("DatabaseR
 
 interface Taken {
   readonly at: SteadyMillis
+  /** Another engine may have dialed until then; undefined: none has recently. */
+  readonly otherDialedUntil: SteadyMillis | undefined
   readonly isTakeover: boolean
-  /** Whether the database may have lost something since an engine dialed on it last. */
+  /** Whether the database may have lost writes since an engine last dialed on it. */
   readonly descent: Descent
 }
 
 export class EngineLock extends Context.Service<
   EngineLock,
   {
-    /** Whether no other engine can be dialing now. Asked right before anything leaves: the answer holds for that moment only. */
+    /** Whether no other engine can be dialing now. Ask right before sending anything: the answer is valid only for that moment. */
     readonly isHeld: () => boolean
-    /** When this engine got the lock first, and whether from one that had not ended in order. */
+    /** Returns once `isHeld`; never in an engine that has been replaced or is about to stop. */
+    readonly awaitHeld: Effect.Effect<void>
+    /** How this engine first got the lock, and whether its predecessor had failed to shut down in order. */
     readonly taken: Taken
-    /** The engine is about to stop: from now on `isHeld` is false, although no other engine can have the lock before this one has closed. */
+    /** The engine is about to stop: from now on `isHeld` is false, although no other engine can get the lock before this one has closed. */
     readonly dialNoMore: () => void
-    /** `mend` is carried out before anything is dialed on a database that has failed over while this engine runs. */
-    readonly onFailover: (mend: Effect.Effect<void>) => void
-    /** The API listens: engines that stand by pass requests on to this address, `host:port`. */
+    /**
+     * Sets the effect to run before anything is dialed on a database that has failed over while this engine runs. It has everything that was committed
+     * before `completeUntil`.
+     */
+    readonly onFailover: (mend: (completeUntil: SteadyMillis) => Effect.Effect<void>) => void
+    /** The API is listening: engines on standby forward requests to this address, `host:port`. */
     readonly listensAt: (address: string) => void
-    /** Whatever the database may have lost by the start has been dealt with. */
+    /** Gives up the lock as soon as the database is reachable; call `dialNoMore` first. From then on, connections to its port are forwarded. */
+    readonly leave: (departing: Departing) => void
+    /** Returns once the dialing engine has given up on this leaving engine and settles its calls. */
+    readonly forsaken: Effect.Effect<void>
+    /** The address of the engine that dials in place of this leaving one. */
+    readonly successor: () => string | undefined
+    /** To be run once everything the database may have lost before the start has been dealt with. */
     readonly settled: Effect.Effect<void>
-    /** The timeline of the database on which this engine dials; undefined where the server does not tell. */
+    /** The timeline of the database on which this engine dials; undefined if the server does not report one. */
     readonly timeline: () => string | undefined
-    /** Fails once another engine has taken over, or another database. */
+    /** Fails once another engine has taken over or the database has been replaced. */
     readonly replaced: Effect.Effect<never, EngineReplaced | DatabaseReplaced>
   }
 >()("runtime/lock/EngineLock") {
@@ -81,71 +101,36 @@ export class EngineLock extends Context.Service<
   )
   /** For tests of code that asks `isHeld`. */
   static readonly layerHeld = Layer.succeed(EngineLock, {
+    awaitHeld: Effect.void,
     dialNoMore: () => {},
+    forsaken: Effect.never,
     isHeld: () => true,
+    leave: () => {},
     listensAt: () => {},
     onFailover: () => {},
     replaced: Effect.never,
     settled: Effect.void,
-    taken: { at: 0, descent: "same", isTakeover: false },
+    successor: () => undefined,
+    taken: { at: 0, descent: "same", isTakeover: false, otherDialedUntil: undefined },
     timeline: () => undefined
   })
 }
 
-/** Milliseconds since the machine was booted, including the time it was suspended. */
-const uptimeMillis = () => uptime() * 1000
-
-/** The last proof that the lock is ours. */
-class Proof {
-  private readonly clock: Clock.Clock
-  private steadyAt = Number.NEGATIVE_INFINITY
-  private wallAt = 0
-  private uptimeAt = 0
-
-  constructor(clock: Clock.Clock) {
-    this.clock = clock
-  }
-
-  /** Dated to the moment before `work` begins, because the statement runs at some time after that. */
-  readonly by = <E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
-    Effect.suspend(() => {
-      const [steadyAt, wallAt, uptimeAt] = [nowOf(this.clock), this.clock.currentTimeMillisUnsafe(), uptimeMillis()]
-      return Effect.tap(work, (isProven) =>
-        Effect.sync(() => {
-          if (!isProven) return
-          this.steadyAt = steadyAt
-          this.wallAt = wallAt
-          this.uptimeAt = uptimeAt
-        })
-      )
-    })
-
-  withdraw(): void {
-    this.steadyAt = Number.NEGATIVE_INFINITY
-  }
-
-  /**
-   * Steady time stands still while the machine is suspended. Then the wall clock jumps when it wakes, as it does when somebody sets it; the
-   * machine's uptime tells the two apart. It is read only after such a jump, because that costs a system call.
-   */
-  readonly holds = (): boolean => {
-    const passed = nowOf(this.clock) - this.steadyAt
-    if (passed >= PROOF_MILLIS) return false
-    const latest = passed + SUSPENDED_MILLIS
-    return this.clock.currentTimeMillisUnsafe() - this.wallAt < latest || uptimeMillis() - this.uptimeAt < latest
-  }
+interface Standby {
+  readonly me: Identity
+  readonly takeoverMillis: number
+  readonly proof: Proof
+  readonly follower: Follower
 }
 
-/** Stands by until the lock is ours. Returns our epoch, and whether the engine before had not ended in order. */
-const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, takeoverMillis: number, proof: Proof) {
+/** Stands by until the lock is ours. Returns our epoch, and how the previous engine ended. */
+const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMillis, proof, follower: { follow, stop } }: Standby) {
   const clock = yield* Clock.Clock
-  const { host, port } = yield* Config
-  const { follow } = yield* following({ host, port }, me.host)
   const silenceOf = makeSilence()
   let announced: number | undefined
   while (true) {
     const { holder, seen } = yield* store.observe
-    yield* follow(holder === undefined ? undefined : seen)
+    yield* follow(holder === undefined && seen?.released !== true ? undefined : seen)
     const silentMillis = silenceOf(seen, holder, nowOf(clock))
     if (seen?.released === false && holder === seen.backend && announced !== seen.epoch) {
       announced = seen.epoch
@@ -153,9 +138,15 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, tak
     }
     switch (judge({ holder, isGone: seen !== undefined && isGone(seen.process), seen, silentMillis, takeoverMillis })) {
       case "take": {
-        const epoch = yield* take(store, me, seen, proof)
+        const epoch = (yield* isNamesake(store, me, takeoverMillis)) ? undefined : yield* take(store, me, seen, proof)
         if (epoch !== undefined && announced !== undefined) yield* Effect.logInfo("this engine takes over")
-        if (epoch !== undefined) return { epoch, isTakeover: seen?.released === false }
+        if (epoch !== undefined) {
+          const isTakeover = seen?.released === false
+          yield* stop(isTakeover ? "gone" : "leaving")
+          // The other engine's last proof is at least as old as its silence.
+          const until = nowOf(clock) + Math.min(0, PROOF_MILLIS - silentMillis)
+          return { epoch, isTakeover, otherDialedUntil: seen !== undefined && seen.beatAge < RECENT_MILLIS ? until : undefined }
+        }
         yield* Effect.sleep(LOOK)
         break
       }
@@ -167,7 +158,11 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, tak
         yield* Effect.sleep(LOOK)
     }
   }
-}, Effect.scoped)
+})
+
+/** If an engine of the same name is leaving, providers would mistake its calls for ours. */
+const isNamesake = (store: LockStore, { node }: Identity, takeoverMillis: number) =>
+  Effect.map(store.leavingAs(node, takeoverMillis / 1000), (processes) => processes.some((process) => !isGone(process)))
 
 const named = (seen: Seen) => Effect.annotateLogs({ engine: nameOf(seen) })
 
@@ -182,34 +177,32 @@ const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: 
   )
   // Another engine was faster, or the previous one is back.
   if (epoch === undefined) yield* store.unlock
-  // If it was frozen in the middle of a transaction, its locks would be in our way.
+  // If it was frozen in the middle of a transaction, that transaction's locks would block us.
   else if (seen?.released === false) yield* store.endSessionsOf(seen.process)
   return epoch
 })
 
-/** Takes the lock back on a new session. Nothing is proven yet: the database may not be the one that it was. */
-const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number) {
+/**
+ * Takes the lock back on a new session. This proves nothing yet: it may be a different database. Returns until when that has everything, if it is
+ * ours.
+ */
+const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, beats: Beats) {
   while (true) {
     const { holder, seen } = yield* store.observe
     if (seen === undefined || seen.epoch !== epoch) {
       return yield* new EngineReplaced({ by: seen === undefined ? "someone who emptied it" : nameOf(seen) })
     }
-    // This is our former session: the server has not noticed yet that its client is gone.
+    // This is our former session: the server has not yet noticed that its client is gone.
     if (holder === seen.backend) yield* store.endSession(holder)
     if (holder === undefined && (yield* store.tryLock)) {
-      if (yield* store.resume(epoch)) return
+      if (yield* store.resume(epoch)) return beats.completeUntil(seen.beat)
       yield* store.unlock
     }
     yield* Effect.sleep(LOOK)
   }
 })
 
-/** Beats that prove nothing, until the lock is lost. */
-const beating = Effect.fnUntraced(function* (store: LockStore, epoch: number) {
-  while (yield* store.beat(epoch)) yield* Effect.sleep(BEAT)
-})
-
-/** A session of its own. */
+/** Opens a session dedicated to the lock. */
 const connecting = (nodeName: string, { config: { password, types, url } }: PgClient.PgClient) =>
   Effect.gen(function* () {
     const connection = yield* PgConnection.make({
@@ -225,73 +218,123 @@ const connecting = (nodeName: string, { config: { password, types, url } }: PgCl
     return store
   })
 
-const open = Effect.gen(function* () {
-  const { nodeName, takeoverSeconds } = yield* Config
-  const connected = connecting(nodeName, yield* PgClient.PgClient)
-  const clock = yield* Clock.Clock
-  const proof = new Proof(clock)
-  const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
-  const taken = yield* Deferred.make<Taken>()
-  const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
-  const whereabouts = new Whereabouts()
-  let epoch: number | undefined
+/** State shared by this engine's successive sessions. */
+interface Lock {
+  readonly beats: Beats
+  readonly clock: Clock.Clock
+  readonly connected: ReturnType<typeof connecting>
+  readonly leaving: Leaving
+  readonly proof: Proof
+  readonly replaced: Deferred.Deferred<never, EngineReplaced | DatabaseReplaced>
+  readonly standby: Standby
+  readonly taken: Deferred.Deferred<Taken>
+  readonly whereabouts: Whereabouts
+  /** Undefined until the engine has first had the lock. */
+  epoch: number | undefined
+}
 
-  const beats = Effect.fnUntraced(function* (store: LockStore, mine: number) {
-    while (yield* proof.by(store.beat(mine))) {
-      yield* whereabouts.keep
-      yield* Effect.sleep(BEAT)
-    }
-    proof.withdraw()
-  })
-  const session = Effect.gen(function* () {
-    const store = yield* connected
-    if (epoch === undefined) {
-      const acquired = yield* acquire(store, me, takeoverSeconds * 1000, proof)
-      const descent = yield* whereabouts.begin(store, acquired.epoch)
-      epoch = acquired.epoch
-      yield* Deferred.succeed(taken, { at: nowOf(clock), descent, isTakeover: acquired.isTakeover })
-    } else {
-      yield* resume(store, epoch)
-      const mended = yield* whereabouts.mended(store, epoch, beating(store, epoch))
-      if (mended === "Elsewhere") return yield* new DatabaseReplaced()
-      if (mended === "Lost") return
-      yield* Effect.logInfo("the engine has its lock again")
-    }
-    const mine = epoch
-    // Interrupted only after everything that dials has ended.
-    yield* Effect.onInterrupt(beats(store, mine), () => Effect.ignore(Effect.timeout(store.release(mine), RELEASE_TIMEOUT)))
-  }).pipe(Effect.scoped)
+const beat = Effect.fnUntraced(function* ({ beats, clock }: Lock, store: LockStore, epoch: number) {
+  const at = nowOf(clock)
+  const number = yield* store.beat(epoch)
+  if (number !== undefined) beats.sent(number, at)
+  return number !== undefined
+})
 
+/** Beats without renewing the proof, until the lock is lost. */
+const beating = Effect.fnUntraced(function* (lock: Lock, store: LockStore, epoch: number) {
+  while (yield* beat(lock, store, epoch)) yield* Effect.sleep(BEAT)
+})
+
+const keepBeating = Effect.fnUntraced(function* (lock: Lock, store: LockStore, epoch: number) {
+  const { leaving, proof, whereabouts } = lock
+  while (!leaving.isAsked && (yield* proof.by(beat(lock, store, epoch)))) {
+    yield* whereabouts.keep
+    yield* Effect.raceFirst(Effect.sleep(BEAT), leaving.asked)
+  }
+  proof.withdraw()
+})
+
+const session = Effect.fnUntraced(function* (lock: Lock) {
+  const { leaving, whereabouts } = lock
+  const store = yield* lock.connected
+  yield* leaving.goOn(store)
+  if (lock.epoch === undefined) {
+    const acquired = yield* acquire(store, lock.standby)
+    const descent = yield* whereabouts.begin(store, acquired.epoch)
+    lock.epoch = acquired.epoch
+    const { isTakeover, otherDialedUntil } = acquired
+    yield* Deferred.succeed(lock.taken, { at: nowOf(lock.clock), descent, isTakeover, otherDialedUntil })
+  } else {
+    const completeUntil = yield* resume(store, lock.epoch, lock.beats)
+    const mended = yield* whereabouts.mended(store, lock.epoch, completeUntil, beating(lock, store, lock.epoch))
+    if (mended === "Elsewhere") return yield* new DatabaseReplaced()
+    if (mended === "Lost") return
+    yield* Effect.logInfo("the engine has its lock again")
+  }
+  const { epoch } = lock
+  // Interrupted only after everything that dials has ended, so the release is safe.
+  yield* Effect.onInterrupt(keepBeating(lock, store, epoch), () => Effect.ignore(Effect.timeout(store.release(epoch), RELEASE_TIMEOUT)))
+  yield* leaving.go(store, epoch)
+}, Effect.scoped)
+
+/** Runs one session after another, until another engine or another database has replaced this one. */
+const sessions = (lock: Lock) => {
+  const { leaving, proof } = lock
   const lose = (error: SqlError.SqlError) =>
     Effect.suspend(() => {
       proof.withdraw()
-      return epoch === undefined
+      return lock.epoch === undefined || leaving.isAsked
         ? Effect.void
         : Effect.logWarning("the engine has lost its lock, and dials nothing until it has it again", error.reason.cause)
     })
-  const held = session.pipe(
+  return session(lock).pipe(
     Effect.catchTag("SqlError", lose),
     Effect.andThen(Effect.sleep(RECONNECT)),
     Effect.forever,
     Effect.catch((error) =>
-      Effect.andThen(Effect.logError("this engine ends").pipe(Effect.annotateLogs({ why: error.message })), Deferred.fail(replaced, error))
+      Effect.all([
+        Effect.logError("this engine ends").pipe(Effect.annotateLogs({ why: error.message })),
+        leaving.forsake,
+        Deferred.fail(lock.replaced, error)
+      ])
     )
   )
-  yield* Effect.forkScoped(held)
+}
+
+const open = Effect.gen(function* () {
+  const { host, nodeName, port, takeoverSeconds } = yield* Config
+  const clock = yield* Clock.Clock
+  const proof = new Proof(clock, PROOF_MILLIS)
+  const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
+  const leaving = new Leaving(me, host, yield* Effect.scope)
+  const whereabouts = new Whereabouts()
+  const taken = yield* Deferred.make<Taken>()
+  const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
+  const connected = connecting(nodeName, yield* PgClient.PgClient)
+  const standby = { me, takeoverMillis: takeoverSeconds * 1000, proof, follower: yield* following({ host, port }, me.host) }
+  yield* Effect.forkScoped(
+    sessions({ beats: new Beats(), clock, connected, epoch: undefined, leaving, proof, replaced, standby, taken, whereabouts })
+  )
   const came = yield* Deferred.await(taken)
   let isStopping = false
-  const dialNoMore = () => {
-    isStopping = true
-  }
+  const isHeld = () => !isStopping && proof.holds()
   return {
-    dialNoMore,
-    isHeld: () => !isStopping && proof.holds(),
+    awaitHeld: Effect.gen(function* () {
+      while (!isHeld()) yield* Effect.sleep(HELD_AGAIN)
+    }),
+    dialNoMore: () => {
+      isStopping = true
+    },
+    forsaken: leaving.forsaken,
+    isHeld,
+    leave: leaving.begin,
     listensAt: whereabouts.listensAt,
-    onFailover: (mend: Effect.Effect<void>) => {
+    onFailover: (mend: (completeUntil: SteadyMillis) => Effect.Effect<void>) => {
       whereabouts.mend = mend
     },
     replaced: Deferred.await(replaced),
     settled: whereabouts.settled,
+    successor: () => leaving.successor,
     taken: came,
     timeline: () => whereabouts.timeline
   }

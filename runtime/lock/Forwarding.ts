@@ -1,7 +1,6 @@
 /**
- * While an engine stands by, it listens as well, and passes each connection on to the engine that dials: clients, carriers and their media sockets may
- * come to any of them. It does so byte by byte, so the engine that dials sees this one's address as the client's, unless a proxy before it names the
- * client.
+ * An engine on standby also listens, and forwards each connection to the dialing engine: clients, carriers and their media sockets may reach any
+ * of them. It forwards bytes, so the dialing engine sees this engine's address as the client's, unless a proxy in front names the client.
  */
 import { Effect, Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
@@ -13,8 +12,10 @@ interface Place {
   readonly port: number
 }
 
-/** An engine on the same network accepts a connection within milliseconds; one that has died on another machine, never. */
+/** An engine on the same network accepts a connection within milliseconds; one on a dead machine never does. */
 const CONNECT_MILLIS = 2000
+/** How long a refused client may take to close its connection. */
+const REFUSED_MILLIS = 2000
 
 const nobody = '{"detail":"No engine is in charge at the moment: try again"}'
 const refusal = [
@@ -27,7 +28,7 @@ const refusal = [
   nobody
 ].join("\r\n")
 
-/** Until the scope closes, which cuts what is open: it leads to an engine that has ended. Fails when it cannot listen there. */
+/** Listens until the scope closes, which cuts open connections. Fails if it cannot listen there. */
 const forwarding = ({ host, port }: Place): Effect.Effect<Forwarder, Error, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Forwarder, Error>((resume) => {
@@ -38,12 +39,14 @@ const forwarding = ({ host, port }: Place): Effect.Effect<Forwarder, Error, Scop
     (forwarder) => forwarder.close
   )
 
-interface Follower {
-  /** `seen`: the engine that dials, undefined where nobody does. */
+export interface Follower {
+  /** `seen`: the engine that dials; undefined if none does. */
   readonly follow: (seen: Pick<Seen, "address" | "host"> | undefined) => Effect.Effect<void>
+  /** Stops accepting connections. Open ones are cut if their engine is gone, and kept if it is leaving, because it still has its calls. */
+  readonly stop: (leadsTo: "gone" | "leaving") => Effect.Effect<void>
 }
 
-/** Begins to listen once another engine does, and leads to whichever dials. */
+/** Starts listening once another engine does, and forwards to whichever engine dials. */
 export const following = (own: Place, hostname: string): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -60,10 +63,14 @@ export const following = (own: Place, hostname: string): Effect.Effect<Follower,
     return {
       follow: Effect.fnUntraced(function* (seen) {
         const place = placeOf(seen, hostname)
-        // Any port would be one that nobody knows.
+        // With port 0, the system would choose a port that nobody knows.
         if (place !== undefined && started === undefined && own.port !== 0) yield* start
         if (started !== undefined && started !== "impossible") started.leadTo(place)
-      })
+      }),
+      stop: (leadsTo) => {
+        if (started === undefined || started === "impossible") return Effect.void
+        return leadsTo === "gone" ? started.close : Effect.sync(started.refuseMore)
+      }
     }
   })
 
@@ -74,15 +81,25 @@ const placeOf = (seen: Pick<Seen, "address" | "host"> | undefined, hostname: str
 }
 const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host)
 
+/** Reads and discards the request; otherwise the connection would never end. */
+const refuse = (client: Socket): void => {
+  client.resume().end(refusal)
+  const late = setTimeout(() => client.destroy(), REFUSED_MILLIS)
+  client.once("close", () => clearTimeout(late))
+}
+
 class Forwarder {
   readonly server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#pass(client))
   readonly #open = new Set<Socket>()
   #place: Place | undefined
 
-  /** Where new connections lead from now on; undefined: nowhere, nobody dials. */
+  /** Where new connections go from now on; undefined: nowhere, because no engine dials. */
   leadTo(place: Place | undefined): void {
     this.#place = place
   }
+
+  /** Stops accepting; open connections stay. */
+  readonly refuseMore = (): void => void this.server.close()
 
   readonly close = Effect.callback<void>((resume) => {
     this.server.close(() => resume(Effect.void))
@@ -91,13 +108,13 @@ class Forwarder {
 
   #pass(client: Socket): void {
     this.#keep(client)
-    if (this.#place === undefined) return void client.end(refusal)
+    if (this.#place === undefined) return refuse(client)
     const engine = connect({ ...this.#place, allowHalfOpen: true, noDelay: true })
     this.#keep(engine)
     const late = setTimeout(() => engine.destroy(new Error("no engine there")), CONNECT_MILLIS)
     const isLost = () => {
       clearTimeout(late)
-      client.end(refusal)
+      refuse(client)
     }
     engine.once("error", isLost)
     engine.once("connect", () => {

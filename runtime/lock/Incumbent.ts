@@ -1,4 +1,4 @@
-/** What an engine that stands by sees of the engine that has the lock, and what it decides to do. Pure. */
+/** How a standby engine sees the engine that has the lock, and what it decides to do. Pure. */
 import type { Seen } from "#runtime/postgres/LockStore.ts"
 
 export interface Situation {
@@ -8,47 +8,54 @@ export interface Situation {
   readonly holder: number | undefined
   /** The process of the engine in the row has certainly ended. */
   readonly isGone: boolean
-  /** How long no new beat has been seen while we looked, in steady time. */
+  /** How long we have seen no new beat while looking, in steady time. */
   readonly silentMillis: number
-  /** After so long a silence the other engine is replaced; at least `FENCED_MILLIS`. */
+  /** After this much silence the other engine is replaced; at least `FENCED_MILLIS`. */
   readonly takeoverMillis: number
 }
 
-/** `end_session`: the server still keeps the session of an engine that is gone, frozen or cut off, and we end it. */
+/** `end_session`: the server still keeps the session of an engine that is gone, frozen or cut off, so we end it. */
 export type Verdict = "take" | "end_session" | "wait"
 
 /** A holder whose last proof is older than this no longer dials; see `EngineLock.isHeld`. */
-export const PROOF_MILLIS = 2000
-/** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree: the least that `TAKEOVER_AFTER` may be. */
-const FENCED_MILLIS = PROOF_MILLIS + 500
+export const PROOF_MILLIS = 1900
+/** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree. The minimum for `TAKEOVER_AFTER`. */
+const FENCED_MILLIS = PROOF_MILLIS + 600
 
 /**
- * The most that one look adds to a silence. Whoever looks less often has stood still, or the database has, and then the other engine could not have
- * been heard.
+ * The most that one look adds to a silence. If looks are further apart, this process or the database was stalled, and the other engine could not
+ * have been heard.
  */
 const MOST_PER_LOOK_MILLIS = 500
 
-/** Measures the silence of whoever has the lock: tell it at each look what there is to see, and the steady time. Returns milliseconds. */
-export const makeSilence = () => {
+/** Measures how long something has not changed, in milliseconds. Call it at each look with what is seen and the steady time. */
+export const makeStillness = () => {
   let lookedAt: number | undefined
-  let lastHolder: number | undefined
-  let seenLast = ""
-  let silentMillis = 0
-  return (seen: Seen | undefined, holder: number | undefined, now: number): number => {
-    // Whose session has ended goes on being silent; whoever takes the lock then does not.
-    lastHolder = holder ?? lastHolder
-    const latest = `${seen?.epoch} ${seen?.beat} ${lastHolder}`
-    silentMillis = latest === seenLast ? silentMillis + Math.min(now - (lookedAt ?? now), MOST_PER_LOOK_MILLIS) : 0
-    seenLast = latest
+  let seenLast: string | undefined
+  let stillMillis = 0
+  return (seen: string, now: number): number => {
+    stillMillis = seen === seenLast ? stillMillis + Math.min(now - (lookedAt ?? now), MOST_PER_LOOK_MILLIS) : 0
+    seenLast = seen
     lookedAt = now
-    return silentMillis
+    return stillMillis
+  }
+}
+
+/** Measures the silence of the lock's holder in the same way. */
+export const makeSilence = () => {
+  const stillnessOf = makeStillness()
+  let lastHolder: number | undefined
+  return (seen: Seen | undefined, holder: number | undefined, now: number): number => {
+    // When the holder's session ends, its silence continues; a new holder starts a new one.
+    lastHolder = holder ?? lastHolder
+    return stillnessOf(`${seen?.epoch} ${seen?.beat} ${lastHolder}`, now)
   }
 }
 
 export const judge = ({ holder, isGone, seen, silentMillis, takeoverMillis }: Situation): Verdict => {
   const isSilent = silentMillis >= takeoverMillis
   if (holder === undefined) return seen === undefined || seen.released || isGone || isSilent ? "take" : "wait"
-  // Otherwise somebody is about to write his row or has just come back, and the process in the row is not his.
+  // Otherwise someone is about to write its row or has just come back, and the process in the row is not the holder's.
   const isItsOwn = seen?.backend === holder
   return isSilent || (isItsOwn && isGone && silentMillis >= FENCED_MILLIS) ? "end_session" : "wait"
 }

@@ -1,12 +1,18 @@
-/** On which database the engine dials, what is done first on one that may have lost something, and where its API is. */
+/** Which database the engine dials on, what must be done first if it may have lost writes, and where the engine's API is. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { type Descent, descentOf, type Lineage } from "#runtime/postgres/Lineage.ts"
 import type { LockStore } from "#runtime/postgres/LockStore.ts"
 
 export class Whereabouts {
-  /** Carried out before anything is dialed on a database that has failed over while the engine runs. */
-  mend: Effect.Effect<void> = Effect.void
+  /**
+   * Runs before anything is dialed on a database that has failed over while the engine runs, and has everything that was committed before
+   * `completeUntil`.
+   */
+  mend: (completeUntil: SteadyMillis) => Effect.Effect<void> = () => Effect.void
+  /** The database has failed over, and is not mended yet. */
+  #completeUntil = Number.POSITIVE_INFINITY
   #isSettled = false
   #session: { readonly store: LockStore; readonly epoch: number } | undefined
   #lineage: Lineage | undefined
@@ -15,12 +21,12 @@ export class Whereabouts {
   #address: string | undefined
   #isAddressKept = false
 
-  /** Of the database that the engine knows; undefined where the server does not tell. */
+  /** The timeline of the database the engine knows; undefined if the server does not report one. */
   get timeline(): string | undefined {
     return this.#lineage?.timeline
   }
 
-  /** At the start. */
+  /** Called at startup. */
   readonly begin = (store: LockStore, epoch: number): Effect.Effect<Descent, SqlError.SqlError> =>
     Effect.gen({ self: this }, function* () {
       this.#session = { epoch, store }
@@ -30,10 +36,10 @@ export class Whereabouts {
       return descentOf(yield* store.knownLineage, this.#lineage)
     })
 
-  /** Whatever the database may have lost by the start has been dealt with: it is written down that the engine dials here. */
+  /** Whatever the database may have lost before the start has been dealt with: records that the engine dials here. */
   readonly settled: Effect.Effect<void> = Effect.suspend(() => {
     this.#isSettled = true
-    // If the session is lost now, the next one does it.
+    // If the session is lost now, the next one records it.
     return Effect.ignore(this.keep)
   })
 
@@ -41,7 +47,7 @@ export class Whereabouts {
     this.#address = address
   }
 
-  /** Writes down what is to be known and has not been written yet. */
+  /** Writes the lineage and the address, unless they are written already. */
   readonly keep: Effect.Effect<void, SqlError.SqlError> = Effect.gen({ self: this }, function* () {
     if (this.#session === undefined) return
     const { epoch, store } = this.#session
@@ -55,11 +61,12 @@ export class Whereabouts {
     }
   })
 
-  /** On a new session, which may have led to another server. `Lost`: the lock was lost meanwhile, and nothing is mended. */
+  /** For a new session, which may have reached another server. `Lost`: the lock was lost meanwhile, and nothing is mended. */
   readonly mended = (
     store: LockStore,
     epoch: number,
-    /** Shows other engines that this one lives, and ends when it has lost the lock. */
+    completeUntil: SteadyMillis,
+    /** Shows other engines that this one is alive; ends when the lock is lost. */
     beating: Effect.Effect<void, SqlError.SqlError>
   ): Effect.Effect<"Same" | "Mended" | "Elsewhere" | "Lost", SqlError.SqlError> =>
     Effect.gen({ self: this }, function* () {
@@ -69,8 +76,11 @@ export class Whereabouts {
       if (descent === "same") return "Same"
       if (descent === "copied") return "Elsewhere"
       yield* Effect.logWarning("the database has failed over: nothing is dialed until it has what it may have lost")
-      const isMended = yield* Effect.raceFirst(Effect.as(this.mend, true), Effect.as(beating, false))
+      // Beats of sessions that were lost while it was mended say nothing.
+      this.#completeUntil = Math.min(this.#completeUntil, completeUntil)
+      const isMended = yield* Effect.raceFirst(Effect.as(this.mend(this.#completeUntil), true), Effect.as(beating, false))
       if (!isMended) return "Lost"
+      this.#completeUntil = Number.POSITIVE_INFINITY
       this.#lineage = found
       this.#isKept = false
       this.#isAddressKept = false

@@ -1,4 +1,7 @@
-/** Counts what happens to the calls of this process, in plain numbers: by provider or outcome at most, because there are only a few of each. */
+/**
+ * Counts what happens to this process's calls, in plain numbers, broken down at most by provider or outcome, because there are only a few of
+ * each.
+ */
 import { Context } from "effect"
 import type { CallState } from "#core/call/Call.ts"
 import { Outcome } from "#core/outcome/Outcome.ts"
@@ -14,7 +17,7 @@ export class CallMetrics {
   /** Dial requests that were sent. */
   originated = 0
   answered = 0
-  /** Calls that were found without an actor, and were hung up. */
+  /** Calls found without an actor and hung up. */
   late = 0
   /** Requests of carriers that were forged or altered, by telephony configuration. */
   readonly callbacksRefused = new Map<number, number>()
@@ -22,19 +25,19 @@ export class CallMetrics {
   readonly sockets = new Map<string, SocketMetrics>()
   /** Frames of audio, 20 ms each, counted when their call ends. */
   framesSent = 0
-  /** Frames that were never sent, because the process stood still or the line had no room. */
+  /** Frames that were never sent, because the process was stalled or the line had no room. */
   framesSkipped = 0
-  /** Calls in which the greeting had not begun two seconds after the answer. */
+  /** Calls in which the greeting had not started two seconds after the answer. */
   greetingsMissed = 0
   readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
   /** By provider: from the dial request to ringing or answer, whichever came first. */
   readonly postDialSeconds = new Map<string, Histogram>()
   /** From answer to end, of answered calls. */
   readonly talkSeconds = new Histogram(talkBounds)
-  /** From the moment that a slot became free, while a campaign waited for one, to the dial request that used it. */
+  /** From the moment that a slot became free while a campaign was waiting for one, to the dial request that used it. */
   readonly refillSeconds = new Histogram(refillBounds)
 
-  /** Counts the move of a call from one state to the next. `sentAt` is when its dial request left; undefined if another process sent it. */
+  /** Counts a call's move from one state to the next. `sentAt` is when its dial request was sent; undefined if another process sent it. */
   moved(provider: string, sentAt: number | undefined, before: CallState, after: CallState, at: number, isMachine = false): void {
     if (sentAt !== undefined && before._tag === "Dialing" && (after._tag === "Ringing" || after._tag === "Up")) {
       this.postDial(provider).observe((at - sentAt) / 1000)

@@ -1,4 +1,4 @@
-/** Counts what happens in the conversations of this process, without anything of their content. */
+/** Counts what happens in this process's conversations, with nothing of their content. */
 import { Context } from "effect"
 import { Histogram } from "#core/Histogram.ts"
 import { type LatencyStage, latencyStages } from "#core/conversation/ConversationEntry.ts"
@@ -11,7 +11,7 @@ export class ConversationMetrics {
   turns = 0
   optOuts = 0
   callbacks = 0
-  /** Entries that wait to be written. */
+  /** Entries waiting to be written. */
   entriesWaiting = 0
   readonly latencySeconds: ReadonlyMap<LatencyStage, Histogram> = new Map(
     latencyStages.map((stage) => [stage, new Histogram(latencyBounds)])

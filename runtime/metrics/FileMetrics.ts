@@ -1,12 +1,12 @@
-/** What becomes of the files that this process keeps in a bucket, as plain numbers. */
+/** What happens to the files that this process keeps in a bucket, as plain numbers. */
 import { Context } from "effect"
 
 export class FileMetrics {
-  /** Files that are on this machine's disk alone. */
+  /** Files that exist only on this machine's disk. */
   waiting = 0
-  /** Files that the bucket has taken. */
+  /** Files that the bucket has accepted. */
   stored = 0
-  /** Requests to the bucket that came to nothing, tries included. */
+  /** Failed requests to the bucket, counting each attempt. */
   failures = 0
 }
 

@@ -3,8 +3,8 @@ export class SocketMetrics {
   open = 0
   /** Forged, or not signed by the carrier. */
   forged = 0
-  /** For calls that this node does not have, or not any more. */
+  /** For calls that this node does not have, or no longer has. */
   strayed = 0
-  /** Messages of audio for which the carrier was too far behind. */
+  /** Audio messages dropped because the carrier was too far behind. */
   dropped = 0
 }

@@ -1,11 +1,11 @@
-/** How much the workers of this process have to do that speak, prepare recordings, and recognize speech. */
+/** The load on this process's workers that speak, prepare recordings, and recognize speech. */
 import { Context, Effect, type Scope } from "effect"
 
-/** Read whenever the metrics are. */
+/** Read each time the metrics are read. */
 interface SpeechPool {
-  /** What is being worked at. */
+  /** Items being worked on. */
   readonly running: () => number
-  /** What waits for a worker. */
+  /** Items waiting for a worker. */
   readonly waiting: () => number
 }
 
@@ -18,7 +18,7 @@ export const CurrentSpeechMetrics = Context.Reference<SpeechMetrics>("runtime/me
   defaultValue: () => new SpeechMetrics()
 })
 
-/** Until the scope closes. */
+/** Counts the pool until the scope closes. */
 export const countPool = (name: string, pool: SpeechPool): Effect.Effect<void, never, Scope.Scope> =>
   Effect.flatMap(CurrentSpeechMetrics, ({ pools }) =>
     Effect.acquireRelease(

@@ -1,4 +1,4 @@
-/** How the tries of this process to deliver webhooks ended, as plain numbers. */
+/** The results of this process's attempts to deliver webhooks, as plain numbers. */
 import { Context } from "effect"
 import type { TriedNodeWebhook } from "#core/webhook/NodeWebhookQueue.ts"
 import type { Tried } from "#core/webhook/WebhookQueue.ts"
@@ -6,7 +6,7 @@ import type { Tried } from "#core/webhook/WebhookQueue.ts"
 class Tries {
   readonly byResult = new Map<string, number>()
 
-  /** A delivery that is `pending` after its try has failed, and is tried again later. */
+  /** A delivery that is `pending` after an attempt has failed, and is retried later. */
   count(state: Tried["state"] | TriedNodeWebhook["state"]): void {
     const result = state === "pending" ? "failed" : state
     this.byResult.set(result, (this.byResult.get(result) ?? 0) + 1)

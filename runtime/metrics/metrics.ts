@@ -1,8 +1,8 @@
 /**
- * The metrics of the engine and its process, under the trade's names. No label holds a phone number, an organization or a campaign.
+ * The metrics of the engine and its process, under the industry's usual names. No label contains a phone number, an organization or a campaign.
  *
- * The engine counts in plain numbers (`CallMetrics`, `WebhookMetrics`, the gateway's `HttpMetrics`), which this file names and formats.
- * Only the cluster of `effect` counts with Effect's `Metric`: what it offers is passed on.
+ * The engine counts in plain numbers (`CallMetrics`, `WebhookMetrics`, the gateway's `HttpMetrics`), which this file names and formats. Only the
+ * cluster of `effect` counts with Effect's `Metric`; its metrics are passed on.
  */
 import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -21,14 +21,16 @@ import { counter, type Family, gauge, histogram, textOf } from "./prometheusText
 interface LockMetrics {
   readonly isHeld: boolean
   readonly isTakeover: boolean
-  /** Since this engine got the lock first. */
+  /** Since this engine first got the lock. */
   readonly seconds: number
 }
 
-/** Read whenever the metrics are. */
+/** Read each time the metrics are read. */
 export interface Sources {
   readonly lock: () => LockMetrics
   readonly liveCalls: () => number
+  /** Call nodes that can be heard, and the calls that they have of this engine. */
+  readonly callNodes: () => { readonly heard: number; readonly calls: number }
   readonly runningCampaigns: () => number
   readonly media: () => MediaMetrics
   /** For each trunk of this node, whether it can carry calls. */
@@ -160,12 +162,14 @@ const speechFamilies = ({ pools }: SpeechMetrics): ReadonlyArray<Family> => [
   )
 ]
 
-const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
+const nodeFamilies = ({ callNodes, endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
   const [all, single] = [trunks(), endpoints()]
   const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
   const [up, singleUp] = [upOf(all), upOf(single)]
   return [
     gauge("calls_live", "Calls of this node, from the dial request to the end", liveCalls()),
+    gauge("call_nodes_connected", "Call nodes that take calls from this engine", callNodes().heard),
+    gauge("calls_on_call_nodes", "Calls that this engine has dispatched to call nodes, from the claim to the record", callNodes().calls),
     gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns()),
     gauge("trunks_up", "Trunks of this node that can carry calls", up),
     gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up),
@@ -216,10 +220,10 @@ const httpFamilies = ({ routes }: Sources): ReadonlyArray<Family> => {
 }
 
 const resolutionMillis = 20
-/** How late timers are: the monitor measures the whole time between two of them. */
+/** How late timers are: the monitor measures the whole interval between two of them. */
 const seconds = (nanos: number): number => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolutionMillis / 1000) : 0)
 
-/** The metrics of the cluster have no HELP lines; each gets its name in words. */
+/** The cluster's metrics have no HELP lines; each gets its name in words. */
 const withHelp = (text: string): string =>
   text.replace(/^(# HELP .*\n)?# TYPE (\S+) /gm, (found, help: string | undefined, name: string) =>
     help === undefined ? `# HELP ${name} ${name.replaceAll("_", " ")}\n${found}` : found

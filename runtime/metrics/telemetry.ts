@@ -1,6 +1,6 @@
 /**
- * Logs. An entry is a fixed message with data as annotations. No phone number, transcript or credential must be logged; one that is passed
- * nevertheless is masked here, by its name or by its form.
+ * Logs. An entry is a fixed message with data as annotations. No phone number, transcript or credential may be logged; one that is passed anyway
+ * is masked here, by its name or its form.
  */
 import { Cause, Effect, Layer, Logger, Redacted, References } from "effect"
 import { Config, type Settings } from "#runtime/config/config.ts"
@@ -14,7 +14,7 @@ const maxDepth = 4
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** A copy of `value` with everything masked that must not be printed. */
+/** A copy of `value` in which everything that must not be printed is masked. */
 const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string") return value.replace(secretText, masked)
   if (typeof value === "bigint") return String(value)
@@ -51,7 +51,7 @@ const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unkno
   const others = rest.filter((part) => !isFields(part))
   const said = { time: date.toISOString(), level: logLevel, message: typeof first === "string" ? first : JSON.stringify(first) }
   const named: Record<string, unknown> = Object.assign({}, isFields(annotations) ? annotations : {}, ...rest.filter(isFields))
-  // `said` is assigned twice: first for the order, and again so that data with these names does not replace it.
+  // `said` is assigned twice: first to set the order, and again so that data with the same names does not replace it.
   return Object.assign({ ...said }, named, said, {
     ...(others.length > 0 ? { data: others } : {}),
     ...(cause.reasons.length > 0 ? { cause: redact(Cause.pretty(cause)) } : {})

@@ -1,6 +1,7 @@
 /**
- * Shares the connections among requests. An organization may hold all but two of those for requests; the one that holds fewer comes first. Requests
- * without an organization (log-ins, keys, uploads) share a part of the engine's own connections by address, so that calls always find one.
+ * Shares the connections fairly among requests. An organization may hold all but two of the request connections; the one that holds fewest comes
+ * first. Requests without an organization (log-ins, keys, uploads) share a part of the engine's own connections by address, so that calls always
+ * find one.
  */
 import { Context, Effect, type Fiber, type Scope } from "effect"
 import { FairTurns } from "#core/load/FairTurns.ts"
@@ -8,7 +9,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import { subscriberOf } from "#core/egress/Network.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
-/** The connections for requests, which hold one for a statement or a transaction only. */
+/** The connections for requests, each of which holds one only for a statement or a transaction. */
 export const requestConnections = 8
 const leftForOthers = 2
 const ofTheEngine = 4
@@ -16,7 +17,7 @@ const ofTheEngineEach = 2
 const patienceMillis = 10_000
 const retryAfterSeconds = 2
 
-/** How long a statement of a light request may take, and one of heavy work. */
+/** How long a statement may take in a light request, and in heavy work. */
 export const StatementDeadlines = Context.Reference<{ readonly lightMillis: number; readonly heavyMillis: number }>(
   "runtime/StatementDeadlines",
   { defaultValue: () => ({ lightMillis: 10_000, heavyMillis: 25_000 }) }
@@ -50,7 +51,7 @@ export class ConnectionShares {
     })
   }
 
-  /** Runs work that holds a connection for as long as it lasts. The engine's own work does not wait for a turn. */
+  /** Runs work that holds a connection throughout. The engine's own work does not wait for a turn. */
   take<A, E, R>(fiber: AnyFiber, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     const tenant = fiber.getRef(CurrentTenant)
     if (tenant !== undefined) return this.organizations.take(tenant, work)

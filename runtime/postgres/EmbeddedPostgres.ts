@@ -33,7 +33,10 @@ import { attempt } from "#runtime/process/attempt.ts"
 interface EmbeddedPostgresOptions {
   /** Created if it does not exist. */
   readonly folder: string
-  /** For tests: nothing waits for the disk, and dozens of engines may connect, at little cost. A crash of Postgres loses nothing, a power failure everything. */
+  /**
+   * For tests: does not wait for the disk, and lets dozens of engines connect cheaply. A crash of Postgres loses nothing, a power failure
+   * everything.
+   */
   readonly fast?: boolean
 }
 
@@ -69,7 +72,7 @@ const settings = {
   log_error_verbosity: "terse",
   log_checkpoints: "off"
 }
-/** One round for each password: a connection otherwise costs its client milliseconds of hashing. */
+/** One hashing round per password: otherwise each connection costs its client milliseconds of hashing. */
 const unsafeInit = ["--no-sync", "--set", "scram_iterations=1"]
 const unsafeSettings = { fsync: "off", full_page_writes: "off", max_connections: "600" }
 
@@ -152,7 +155,7 @@ const readPassword = ({ folder, user }: Cluster) =>
 const initialize = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
   const { data, folder, programs } = cluster
   if (existsSync(data)) return
-  // Created under another name, so that what a killed start left half done is never taken for a cluster.
+  // Created under another name, so that the half-finished result of a killed start is never taken for a cluster.
   const draft = `${data}.new`
   yield* attempting(() => rmSync(draft, { recursive: true, force: true }))
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -170,7 +173,8 @@ const isRunning = ({ data }: Cluster): boolean => {
   const pid = Number(attempt(() => readFileSync(pidFile, "utf8"))?.split("\n")[0])
   if (!(pid > 0) || startOf(pid) === undefined) return false
   if (process.platform !== "linux" || attempt(() => realpathSync(`/proc/${pid}/cwd`)) === data) return true
-  // After a restart of the machine or container, the id belongs to another program. Postgres would not start, and pg_ctl would signal it.
+  // After a restart of the machine or container, the id belongs to another program. Postgres would refuse to start, and pg_ctl would signal that
+  // program.
   rmSync(pidFile, { force: true })
   return false
 }
@@ -210,10 +214,10 @@ const startOn = (cluster: Cluster, fast: boolean, port: number) => {
   return controlWith(cluster, startSeconds, "-l", join(cluster.folder, "log"), "-o", [`-p ${port}`, ...options].join(" "), "start")
 }
 
-/** Restarts Postgres whenever it exits while the scope is open. Returns what tells why it is down; undefined while it runs. */
+/** Restarts Postgres whenever it exits while the scope is open. Returns a function that tells why it is down; undefined while it runs. */
 const supervise = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean, port: number) {
   let trouble: string | undefined
-  // Sessions of the former Postgres may take a moment to release its memory.
+  // Sessions of the previous Postgres may take a moment to release its memory.
   const restart = startOn(cluster, fast, port).pipe(
     Effect.tapError((error) => Effect.logWarning("the embedded Postgres does not restart yet", error.message)),
     Effect.retry(Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]))
@@ -274,7 +278,7 @@ export class EmbeddedPostgres extends Context.Service<
   {
     /** Valid while the layer lives. */
     readonly url: Redacted.Redacted
-    /** The real path of the data. */
+    /** The real path of the data folder. */
     readonly folder: string
     /** Why it is not running; undefined while it runs. */
     readonly trouble: () => string | undefined

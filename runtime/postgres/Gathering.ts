@@ -1,19 +1,21 @@
 /**
- * Writes together what comes at the same time. The first item goes at once. While its statement is under way others gather, and all of them go
- * next: the busier the database is, the more share a statement, and nothing ever waits for a timer.
+ * Batches writes that arrive at the same time. The first item is written at once. While its statement is running, and while its lane rests
+ * afterwards, others gather, and all of them go next: the busier the database, the more items share a statement, and a lone item never waits.
  */
 import { Deferred, Effect, Exit, FiberSet, Semaphore } from "effect"
 import { isAway } from "./sqlState.ts"
 
-/** With more items in a statement each hardly costs less, and rows are locked for longer. */
+/** Beyond this many items per statement, each hardly gets cheaper, and rows are locked for longer. */
 const MOST_TOGETHER = 50
 
 interface Options<Item, Result> {
-  /** At most so many items share a statement. */
+  /** The most items per statement. */
   readonly most?: number
-  /** At most so many statements run at once. */
+  /** The most statements running at once. */
   readonly atOnce: number
-  /** One statement, which writes all of the items or none. The results are in the same order. */
+  /** How long a lane rests after a statement, unless a full batch is already waiting. */
+  readonly restMillis?: number
+  /** A single statement that writes all of the items or none. The results are in the same order. */
   readonly write: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Result>>
 }
 
@@ -23,12 +25,13 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Returns a function that writes an item. Items of the same lane go one statement after the other, so a lane should be what they would wait for
- * each other for anyway, such as the row of a campaign. An interrupted caller's item is written all the same.
+ * Returns a function that writes an item. Items of the same lane are written one statement after another, so a lane should stand for something
+ * on which they would block each other anyway, such as a campaign's row. An interrupted caller's item is still written.
  */
 export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({
   atOnce,
   most = MOST_TOGETHER,
+  restMillis = 0,
   write
 }: Options<Item, Result>) {
   type Batch = ReadonlyArray<Waiting<Item, Result>>
@@ -43,7 +46,7 @@ export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({
     Effect.matchCauseEffect(
       Effect.suspend(() => write(batch.map(({ item }) => item))),
       {
-        // One item that cannot be written must not take the others with it.
+        // One item that cannot be written must not fail the others.
         onFailure: (cause) =>
           batch.length > 1 && !isAway(cause)
             ? Effect.forEach(batch, (one) => writeBatch([one]), { discard: true })
@@ -63,9 +66,10 @@ export const makeGathering = Effect.fnUntraced(function* <Lane, Item, Result>({
       batch = waiting.splice(0, most)
       return writeBatch(batch)
     })
+    const rest = Effect.suspend(() => (restMillis === 0 || waiting.length >= most ? Effect.void : Effect.sleep(restMillis)))
     return Effect.gen(function* () {
-      // Taken once the statement may run, with all that has come by then.
-      while (waiting.length > 0) yield* statements.withPermits(1)(next)
+      // The batch is taken only once the statement may run, with everything that has arrived by then.
+      while (waiting.length > 0) yield* Effect.andThen(statements.withPermits(1)(next), rest)
       lanes.delete(lane)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => settle([...batch, ...waiting], () => Exit.interrupt()))))
   }

@@ -2,11 +2,12 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import type { CallId } from "#core/Id.ts"
 import { Lineage } from "./Lineage.ts"
 import { sessionMark } from "#runtime/process/ProcessName.ts"
 import { destroy } from "./connectionSocket.ts"
 
-/** A session that has not answered for this long is given up. */
+/** A session that has not answered for this long is closed. */
 const ANSWER_MILLIS = 3000
 
 export interface Identity {
@@ -14,6 +15,16 @@ export interface Identity {
   readonly host: string
   readonly pid: number
   readonly process: string
+}
+
+/** How to reach an engine that was asked to stop, while its calls last. */
+export interface LeavingEngine {
+  /** The id of its local journal. */
+  readonly journal: string
+  /** Its calls in progress. */
+  readonly calls: ReadonlyArray<CallId>
+  /** As `host:port`. */
+  readonly address: string
 }
 
 /** The lock's row. */
@@ -27,12 +38,14 @@ export interface Seen {
   readonly backend: number
   readonly since: Date
   readonly beat: number
+  /** How long ago the latest beat was, by the database's clock, in milliseconds. */
+  readonly beatAge: number
   readonly released: boolean
-  /** Where other engines reach its API, as `host:port`; null while it does not listen. */
+  /** Where other engines reach its API, or what is left of it while it is leaving, as `host:port`; null while it is not listening. */
   readonly address: string | null
 }
 
-// The schema is part of the key: engines in two schemas of one database have nothing in common.
+// The schema is part of the key: engines in two schemas of one database are independent.
 const schema = "hashtext(coalesce(current_schema(), ''))"
 const key = `7265872, ${schema}`
 const holderOf = `
@@ -42,7 +55,7 @@ const holderOf = `
 
 type Ask = (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<PgConnection.Row>, SqlError.SqlError>
 
-/** Runs statements on one connection, which is closed when it does not answer. */
+/** Runs statements on one connection, which is closed if it does not answer. */
 const askOn =
   (connection: PgConnection.PgConnection): Ask =>
   (sql, params = []) =>
@@ -60,22 +73,22 @@ const askOn =
 export const lockStore = (connection: PgConnection.PgConnection) => {
   const ask = askOn(connection)
   return {
-    // A beat that a crash of Postgres takes back has proven what it had to prove.
+    // A beat may be lost in a crash of Postgres: by then it has served its purpose.
     prepare: ask("SELECT set_config('synchronous_commit', 'off', false)"),
 
-    /** The row, undefined while no engine has ever had the lock, and the backend of the session that holds the lock now. */
+    /** The row, undefined if no engine has ever had the lock, and the backend of the session that holds the lock now. */
     observe: Effect.map(ask(observation), observed),
 
     tryLock: Effect.map(ask(`SELECT pg_try_advisory_lock(${key}) AS taken`), ([row]) => row?.["taken"] === true),
     unlock: ask(`SELECT pg_advisory_unlock(${key})`),
 
-    /** The epoch that is ours from now on; undefined when the row has changed since it was seen. */
+    /** Our new epoch; undefined if the row has changed since it was seen. */
     take: ({ host, node, pid, process }: Identity, seen: Seen | undefined) =>
       Effect.map(ask(taking, [node, host, pid, process, seen?.epoch ?? null, seen?.beat ?? null]), ([row]) =>
         typeof row?.["epoch"] === "number" ? row["epoch"] : undefined
       ),
 
-    /** Continues as the same engine on a new session. False: another engine has had the lock since. */
+    /** Continues as the same engine on a new session. False if another engine has had the lock since. */
     resume: (epoch: number) =>
       Effect.map(
         ask(
@@ -85,23 +98,23 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
         (rows) => rows.length > 0
       ),
 
-    /** False: the row is not ours any more, or the statement reached another session than the one that has the lock. */
+    /** The beat's number; undefined if the row is no longer ours, or the statement reached a session other than the one that has the lock. */
     beat: (epoch: number) =>
       Effect.map(
         ask(
-          `UPDATE engine_lock SET beat = beat + 1, beat_at = clock_timestamp() WHERE epoch = $1::int AND backend = pg_backend_pid() RETURNING epoch`,
+          `UPDATE engine_lock SET beat = beat + 1, beat_at = clock_timestamp() WHERE epoch = $1::int AND backend = pg_backend_pid() RETURNING beat`,
           [epoch]
         ),
-        (rows) => rows.length > 0
+        ([row]) => (row === undefined ? undefined : Number(row["beat"]))
       ),
 
-    /** Which database this is. Undefined where the server does not tell, as some that are not quite Postgres do not. */
+    /** Identifies this database. Undefined if the server does not tell, as some near-Postgres servers do not. */
     lineage: Effect.map(Effect.option(ask(descending)), (rows) => lineageIn(Option.getOrUndefined(rows)?.[0]?.["lineage"])),
 
-    /** The lineage that was written down last. */
+    /** The lineage last recorded. */
     knownLineage: Effect.map(ask("SELECT lineage FROM engine_lock"), ([row]) => lineageIn(row?.["lineage"])),
 
-    /** Writes down where the engine dials, once whatever may be missing has been dealt with. */
+    /** Records which database the engine dials on, once whatever may be missing has been dealt with. */
     keepLineage: (epoch: number, lineage: Lineage) =>
       ask(
         "UPDATE engine_lock SET lineage = $2::text::jsonb WHERE epoch = $1::int AND set_config('synchronous_commit', 'on', true) IS NOT NULL",
@@ -111,12 +124,42 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
     listensAt: (epoch: number, address: string) => ask("UPDATE engine_lock SET address = $2 WHERE epoch = $1::int", [epoch, address]),
 
     release: (epoch: number) => ask("UPDATE engine_lock SET released = true, address = NULL WHERE epoch = $1::int", [epoch]),
-    /** Ends the sessions of a process that has had the lock, as far as they are ours to end. */
+
+    ...leavingOn(ask),
+
+    /** Ends the sessions of a process that has had the lock, as far as we are permitted to. */
     endSessionsOf: (process: string) => ask(ending, [sessionMark(process) ?? null]),
-    /** Returns once it has ended, or after a second. */
+    /** Returns once the session has ended, or after a second. */
     endSession: (backend: number) => ask("SELECT pg_terminate_backend($1::int, 1000)", [backend])
   }
 }
+
+/** For an engine that gives up the lock and keeps its calls. */
+const leavingOn = (ask: Ask) => ({
+  /** Gives up the lock while calls of this engine are still in progress. False if the lock is no longer ours. */
+  leave: (epoch: number, me: Identity, leaving: LeavingEngine) =>
+    Effect.map(
+      ask(leavingSql, [epoch, leaving.journal, me.node, me.host, me.process, leaving.address, leaving.calls]),
+      (rows) => rows.length > 0
+    ),
+  /** False if the dialing engine has given up on this one. */
+  beatLeaving: (journal: string) =>
+    Effect.map(
+      ask("UPDATE leaving_engines SET beat = beat + 1, beat_at = clock_timestamp() WHERE journal = $1::uuid RETURNING beat", [journal]),
+      (rows) => rows.length > 0
+    ),
+  /** Its calls are over. */
+  left: (journal: string, address: string) => ask(leftSql, [journal, address]),
+  /** The processes of engines with this name that are leaving and have sent a beat in the last `seconds`. */
+  leavingAs: (node: string, seconds: number) =>
+    Effect.map(
+      ask("SELECT process FROM leaving_engines WHERE node = $1 AND beat_at > clock_timestamp() - $2::float8 * interval '1 second'", [
+        node,
+        seconds
+      ]),
+      (rows) => rows.map(({ process }) => String(process))
+    )
+})
 
 export type LockStore = ReturnType<typeof lockStore>
 
@@ -128,12 +171,13 @@ const descending = `
     'timeline', left(pg_walfile_name(pg_current_wal_lsn()), 8)) AS lineage`
 
 const observation = `
-  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, l.address, ${holderOf}
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, extract(epoch FROM clock_timestamp() - l.beat_at)::float8 * 1000 AS "beatAge",
+    l.released, l.address, ${holderOf}
   FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
 
 const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {
   const holder = typeof row?.["holder"] === "number" ? row["holder"] : undefined
-  // The columns are named as `Seen` names them, and none is null where there is a row.
+  // The columns have the names of `Seen`, and where there is a row, only `address` can be null.
   const seen = row === undefined || row["epoch"] === null ? undefined : (row as unknown as Seen)
   return { holder, seen }
 }
@@ -142,6 +186,23 @@ const ending = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND pg_has_role(usesysid, 'MEMBER')
     AND $1::text = ANY (string_to_array(application_name, ' '))`
+
+// Both are on disk when this returns, so whoever takes the lock next knows about the calls that remain.
+const leavingSql = `
+  WITH released AS (
+    UPDATE engine_lock SET released = true, address = $6
+    WHERE epoch = $1::int AND backend = pg_backend_pid() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    RETURNING epoch
+  )
+  INSERT INTO leaving_engines (journal, node, host, process, address, adopted)
+  SELECT $2::uuid, $3, $4, $5, $6,
+    ARRAY(SELECT id FROM attempts WHERE id = ANY ($7::uuid[]) AND journal IS DISTINCT FROM $2::uuid)
+  FROM released
+  ON CONFLICT DO NOTHING RETURNING journal`
+
+const leftSql = `
+  WITH gone AS (DELETE FROM leaving_engines WHERE journal = $1::uuid)
+  UPDATE engine_lock SET address = NULL WHERE released AND address = $2`
 
 const taking = `
   INSERT INTO engine_lock (epoch, node, host, pid, process, backend) VALUES (1, $1, $2, $3, $4, pg_backend_pid())

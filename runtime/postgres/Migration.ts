@@ -1,9 +1,9 @@
 /**
  * The files of core/migrations, in the order of their names. The first words of each say what it means for the engines of earlier releases:
  *
- *     -- Expands.                   Whatever ran on the schema before runs on it after as well: it reads what newer engines write, and
+ *     -- Expands.                   Any engine that ran on the schema before still runs on it: it reads what newer engines write, and
  *                                   newer engines read what it writes.
- *     -- Contracts: needs 0093.     Takes away what engines that know 0093 no longer use. Older ones cannot run on it.
+ *     -- Contracts: needs 0093.     Removes what engines that know 0093 no longer use. Older ones cannot run on it.
  */
 import { Effect, Schema } from "effect"
 import { createHash } from "node:crypto"
@@ -26,18 +26,18 @@ export interface Migration {
   readonly file: string
   readonly checksum: string
   readonly source: string
-  /** The migration that an engine must know to run on the schema after this one. 0 if this one expands, null if it does not say. */
+  /** The newest migration that an engine must know to run on the schema after this one. 0 if this one expands, null if it does not say. */
   readonly needs: number | null
 }
 
-/** As the database has it on record. */
+/** A migration as recorded in the database. */
 export type Applied = Omit<Migration, "source">
 
 const ownMigrations = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/
 const expands = /^-- Expands\.\s/
 const contracts = /^-- Contracts: needs (\d{4})\.\s/
-/** Files up to this one say nothing. The engines before it refuse any schema that is newer than they are. */
+/** Files up to this one have no such header. Engines that old refuse any schema newer than they are. */
 const lastSilent = 92
 
 const numbered = (version: number): string => String(version).padStart(4, "0")
@@ -54,7 +54,7 @@ const parse = (file: string, source: string): Migration => {
   return { version: Number(fileName.exec(file)?.[1]), file, checksum, source: text, needs: needsOf(text) }
 }
 
-/** What is wrong with what a migration says, undefined if nothing is. */
+/** What is wrong with a migration's header; undefined if nothing is. */
 const faultOf = ({ needs, version }: Migration, all: ReadonlyArray<Migration>): string | undefined => {
   if (needs === null) return version > lastSilent ? `must begin with "-- Expands." or "-- Contracts: needs NNNN."` : undefined
   if (needs === 0 || all.some((other) => other.version === needs && needs < version)) return undefined
@@ -82,7 +82,7 @@ export const readMigrations = Effect.fnUntraced(function* (folder: string = ownM
   return migrations
 })
 
-/** Why an engine whose newest migration is `newest` cannot run on a schema with this one, which it does not know. */
+/** Why an engine whose newest migration is `newest` cannot run on a schema that contains this unknown migration. */
 const strangeness = ({ needs, version }: Applied, newest: number): string | undefined => {
   if (version < newest) return "was applied, but is not one of this engine's: the database belongs to another line of releases"
   const restart = "Start the newer engine again, or restore a backup from before the upgrade"
@@ -91,7 +91,7 @@ const strangeness = ({ needs, version }: Applied, newest: number): string | unde
   return `was applied by a newer engine and contracts the schema: it needs an engine that knows ${numbered(needs)}, and this one knows nothing after ${numbered(newest)}. ${restart}`
 }
 
-/** Why an engine with these migrations cannot run on a schema with those that were applied. Undefined: it can. */
+/** Why an engine with these migrations cannot run on a schema with those that were applied; undefined if it can. */
 export const obstacleOf = (own: ReadonlyArray<Migration>, applied: ReadonlyArray<Applied>): MigrationFailed | undefined => {
   const newest = own.at(-1)?.version ?? 0
   const known = new Map(own.map((migration) => [migration.version, migration]))

@@ -1,4 +1,4 @@
-/** Counts how busy a connection pool is: statements and transactions that have a connection, and those that wait for one. */
+/** Counts how busy a connection pool is: statements and transactions that have a connection, and those waiting for one. */
 import { Context, Effect, type Scope } from "effect"
 
 export class PoolUse {
@@ -6,12 +6,12 @@ export class PoolUse {
   running = 0
   private asked = 0
 
-  /** How many wait for a connection. */
+  /** How many are waiting for a connection. */
   get waiting(): number {
     return this.asked - this.running
   }
 
-  /** Counts a connection that `take` gets and that is held until the scope closes. */
+  /** Counts a connection that is obtained with `take` and held until the scope closes. */
   readonly holding = <A, E, R>(take: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
     Effect.gen({ self: this }, function* () {
       let isLent = false

@@ -1,6 +1,6 @@
 /**
- * Recognizes a pooler that gives each transaction another session of the server (pgbouncer with `pool_mode = transaction`). The engine's lock,
- * the role of its requests and its notifications depend on a session of their own, and would silently fail.
+ * Detects a pooler that gives each transaction another server session (pgbouncer with `pool_mode = transaction`). The engine's lock, the role of
+ * its requests and its notifications each need a session of their own, and would silently fail.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema } from "effect"
@@ -37,7 +37,7 @@ const isOwn = Effect.fnUntraced(function* (one: PgConnection.PgConnection, other
   return true
 })
 
-/** Fails if sessions are shared. A session whose process id is the one that the server announced has no pooler in between. */
+/** Fails if sessions are shared. If a session's process id is the one the server announced, there is no pooler in between. */
 export const refusePooler = (url: Redacted.Redacted, place: string): Effect.Effect<void, SqlError.SqlError | TransactionPooler> =>
   Effect.gen(function* () {
     const connect = PgConnection.make({ applicationName: "trunkline", connectTimeout: CONNECT_TIMEOUT, url })

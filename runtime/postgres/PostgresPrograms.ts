@@ -1,7 +1,7 @@
 /**
- * The programs of the embedded Postgres (initdb, pg_ctl, postgres), from the npm package for this machine, and the user they run as.
- * Postgres refuses to run as root: under root it runs as `nobody`. If that user cannot enter node_modules, the programs are copied to a folder
- * that it can enter.
+ * The programs of the embedded Postgres (initdb, pg_ctl, postgres), from the npm package for this machine, and the user they run as. Postgres
+ * refuses to run as root: under root it runs as `nobody`. If that user cannot enter node_modules, the programs are copied to a folder it can
+ * enter.
  */
 import { Effect, Schema } from "effect"
 import { attempt } from "#runtime/process/attempt.ts"
@@ -63,7 +63,7 @@ const execute = (user: User | undefined, { args, cwd, file, timeoutMillis }: Com
       const detail = error?.killed === true ? `took longer than ${timeoutMillis / 1000} s` : stderr.trim() || error?.message
       resume(error === null ? Effect.succeed(stdout) : Effect.fail(failure(`${file}: ${detail}`)))
     })
-    // When it is restarted later, Postgres would inherit the priority of the thread of the calls.
+    // Otherwise Postgres would inherit the priority of the thread that handles calls when it is restarted later.
     if (child.pid !== undefined) makeOrdinary(child.pid)
     return Effect.sync(() => child.kill())
   })
@@ -111,7 +111,7 @@ const copyInto = Effect.fnUntraced(function* (cache: string, name: string, nativ
   return target
 })
 
-/** The folder with `bin`, `lib` and `share`, where `user` can run them. */
+/** The folder with `bin`, `lib` and `share`, at a place where `user` can run them. */
 const reachable = Effect.fnUntraced(function* (user: User | undefined) {
   const folder = yield* packaged
   const native = join(folder, "native")

@@ -18,7 +18,7 @@ const isCutOff = ({ reason: { cause } }: SqlError.SqlError): boolean =>
 export class Session implements SqlConnection.Connection {
   private readonly connection: PgConnection.PgConnection
   private readonly silent: SilentConnections
-  /** A request whose statement is cancelled is told to come back later; elsewhere, that is an error of the statement. */
+  /** Whether a cancelled statement becomes an answer that tells the client to come back later; otherwise it stays an SQL error. */
   private readonly isOfRequest: boolean
 
   constructor(connection: PgConnection.PgConnection, silent: SilentConnections, isOfRequest: boolean) {

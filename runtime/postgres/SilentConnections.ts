@@ -1,8 +1,8 @@
 /**
  * Finds connections to Postgres that have gone silent: a firewall dropped them, a host vanished, a network swallows packets. TCP reports that
- * after minutes or never. So a statement without an answer is looked up from a new connection. A server process that works on it is left alone,
- * however long it takes (an import, a report, a migration). One that waits for us while we wait for it is at the far end of a dead connection:
- * that connection is closed, together with all that have been idle since, and their users continue with new ones.
+ * after minutes or never, so a statement without an answer is looked up from a new connection. A server process that is working on it is left
+ * alone, however long it takes (an import, a report, a migration). One that waits for us while we wait for it is at the far end of a dead
+ * connection: that connection is closed, together with all that have been idle since, and their users continue with new ones.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { type Cause, Clock, Effect, type Scope } from "effect"
@@ -45,7 +45,7 @@ export class SilentConnections {
   private readonly statements = new Set<Statement>()
   /** When each connection was last known to work. */
   private readonly wellAt = new Map<Connection, SteadyMillis>()
-  /** Connections that are leased, for a transaction say, and may be idle between two statements. */
+  /** Leased connections, which may be idle between two statements, for example in a transaction. */
   private readonly leased = new Set<Connection>()
 
   private constructor(config: PgConnection.Config, clock: Clock.Clock) {
@@ -53,7 +53,7 @@ export class SilentConnections {
     this.clock = clock
   }
 
-  /** Looks for silent connections while the scope is open. `config` is for the connections that it looks from. */
+  /** Checks for silent connections while the scope is open. `config` is for the connections it checks from. */
   static readonly make = Effect.fnUntraced(function* (
     config: PgConnection.Config
   ): Effect.fn.Return<SilentConnections, never, Scope.Scope> {
@@ -103,11 +103,11 @@ export class SilentConnections {
     const looked = Effect.gen({ self: this }, function* () {
       const asking = yield* PgConnection.make(this.config)
       const rows = yield* within(asking, asking.query(lookSql, [overdue.map(({ connection }) => connection.processId)], false))
-      // Something between us and the server changes the process ids of sessions, so nothing can be concluded.
+      // Something between us and the server changes the sessions' process ids, so nothing can be concluded.
       if (rows.some(({ own }) => own !== asking.processId)) return undefined
       const busy = new Set(rows.flatMap(({ busy, pid }) => (busy === true ? [pid] : [])))
       const dead = overdue.filter((statement) => this.isDead(statement, busy.has(statement.connection.processId)))
-      // Frees what the dead sessions hold at the server, above all the locks of open transactions.
+      // Frees what the dead sessions hold on the server, above all the locks of open transactions.
       const ended = dead.map(({ connection }) => connection.processId)
       if (dead.length > 0)
         yield* within(asking, asking.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [ended], false))

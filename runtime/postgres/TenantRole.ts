@@ -1,24 +1,27 @@
 /**
- * The role that requests run as: one for each database and schema. It logs in itself, so that no session of requests can become the engine's
- * again. It can access only tables with a row-level policy, and no column with the hash of a password, key or token.
+ * The role that requests run as: one for each database and schema. It logs in itself, so that no request session can switch back to the engine's
+ * role. It can access only tables with a row-level policy, and no column that holds the hash of a password, key or token.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
 
 const hexDigits = 16
-/** Earlier versions had this one role for all installations of a server. */
+/** Earlier versions used this one role for all installations on a server. */
 const shared = "trunkline_tenant"
 const iterations = 4096
 const saltBytes = 16
 const hashBytes = 32
 /** Hashes of files and requests. Any other column named `..._hash` holds the hash of a credential. */
 const harmlessHashes = ["source_hash", "file_hash", "request_hash"]
-/** An arbitrary number, under which engines that grant at the same time wait for each other. */
+/** An arbitrary advisory lock key: engines that grant at the same time wait for each other. */
 const advisoryLock = 7_265_873
 
 export const roleNameOf = (database: string, schema: string): string =>
   `trunkline_${createHash("sha256").update(`${database}\0${schema}`).digest("hex").slice(0, hexDigits)}`
 
-/** The verifier that Postgres stores for a password. It is sent instead, so that no log of statements shows the password. https://www.rfc-editor.org/rfc/rfc5803 */
+/**
+ * The verifier that Postgres stores for a password. It is sent in place of the password, so that no statement log shows that.
+ * https://www.rfc-editor.org/rfc/rfc5803
+ */
 const verifierOf = (password: string): string => {
   const salt = randomBytes(saltBytes)
   const salted = pbkdf2Sync(password, salt, iterations, hashBytes, "sha256")
@@ -29,7 +32,7 @@ const verifierOf = (password: string): string => {
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** Creates or updates our own role: it logs in with this password and has no other privileges of a role. */
+/** Creates or updates our own role: it logs in with this password and has no other role privileges. */
 const made = (password: string): string => `
   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = tenant) THEN
     EXECUTE format('CREATE ROLE %I', tenant);
@@ -47,7 +50,9 @@ const made = (password: string): string => `
     NULL;
   END;`
 
-/** Checks and completes the grants. It runs at every start, because tables and columns may be new. `password` is undefined for the operator's role. */
+/**
+ * Checks and completes the grants. Runs at every start, because tables and columns may be new. `password` is undefined for the operator's role.
+ */
 export const preparation = (role: string, password: string | undefined): string => `
 DO $prepare$
 DECLARE

@@ -1,7 +1,7 @@
 /**
- * The wall around requests: a pool whose sessions run as the role of tenants. It is raised when it is first needed, by the engine that has the
- * database: the role gets a password that only this process knows. Once raised, it is not checked again, unless a log-in is refused. If it
- * cannot be raised, that is tried again after a while, because the operator may have granted what was missing.
+ * The wall around requests: a pool whose sessions run as the tenant role. It is raised when first needed, by the engine that has the database:
+ * the role gets a password that only this process knows. Once raised, it is not checked again, unless a log-in is refused. If it cannot be
+ * raised, that is retried after a while, because the operator may have granted what was missing.
  */
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from "effect"
@@ -17,7 +17,9 @@ type Rows = ReadonlyArray<PgConnection.Row>
 
 /** How long a failure to raise the wall is remembered. */
 const REFUSED_MILLIS = 10_000
-/** Codes for refused log-ins and privileges: class 28, insufficient privilege, undefined role. Other errors say nothing about the role. */
+/**
+ * SQLSTATE codes for refused log-ins and privileges: class 28, insufficient privilege, undefined role. Other errors say nothing about the role.
+ */
 const refusal = /^(28...|42501|42704|22023)$/
 const passwordBytes = 24
 /** One password for all pools of the process, because they share the role. */
@@ -27,17 +29,17 @@ export interface Wall {
   readonly pool: PgPool.PgPool
   readonly silent: SilentConnections
   readonly role: string
-  /** The `search_path` of its sessions: the schema alone, whatever the server sets for their role. */
+  /** The `search_path` of its sessions: only the schema, whatever the server sets for their role. */
   readonly path: string
 }
 
 interface WallState {
   readonly wall: Wall | undefined
-  /** Why there is no wall, or why it is not the stronger one with a role that logs in itself. */
+  /** Why there is no wall, or why it is only the weaker one, whose role does not log in itself. */
   readonly obstacle: string | undefined
 }
 
-/** The role in TENANT_DATABASE_URL is unfit for requests. */
+/** The role in TENANT_DATABASE_URL is not suitable for requests. */
 export class TenantRoleUnfit extends Schema.TaggedError<TenantRoleUnfit>()("TenantRoleUnfit", { reason: Schema.String }) {
   override get message(): string {
     return `TENANT_DATABASE_URL: ${this.reason}. It must log in to the same database, as a role of its own that cannot become the engine's`
@@ -47,7 +49,7 @@ export class TenantRoleUnfit extends Schema.TaggedError<TenantRoleUnfit>()("Tena
 export class TenantWall extends Context.Service<
   TenantWall,
   {
-    /** Raises the wall if it does not stand yet. */
+    /** Raises the wall unless it is already raised. */
     readonly raised: Effect.Effect<WallState, SqlError.SqlError>
   }
 >()("runtime/postgres/TenantWall") {}
@@ -94,7 +96,7 @@ const opened = Effect.fnUntraced(function* ({ config, path, role }: Way, isOwn: 
 const rowsOf = (silent: SilentConnections, connection: Connection, sql: string, params: ReadonlyArray<unknown> = []) =>
   Effect.map(silent.during(connection, connection.query(sql, params, false)), ({ rows }): Rows => rows)
 
-/** Turns an error that says that something is not allowed into `undefined` and a reason. */
+/** Turns an error meaning that something is not permitted into `undefined` and a reason. */
 const unlessRefused = <A, R>(work: Effect.Effect<A, SqlError.SqlError, R>) =>
   work.pipe(
     Effect.map((value) => ({ value, why: undefined })),

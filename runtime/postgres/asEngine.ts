@@ -1,5 +1,5 @@
 /**
- * Runs work of the engine that a request merely starts. It outlives the request and has no organization, so neither the request's wall nor its
+ * Runs engine work that a request merely starts. It outlives the request and belongs to no organization, so neither the request's wall nor its
  * queues must apply to it.
  */
 import { type Context, Effect, Layer } from "effect"

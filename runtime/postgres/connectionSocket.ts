@@ -7,7 +7,7 @@ import { Socket } from "node:net"
 
 const property = (value: unknown, name: string): unknown => (value instanceof Object ? Reflect.get(value, name) : undefined)
 
-/** The connection that a pinned one is a view of, or the connection itself. True of version 4.0.5, which is pinned; a test checks it. */
+/** The underlying connection of a pinned one, or the connection itself. True of version 4.0.5, which is pinned; a test checks it. */
 const baseOf = (connection: PgConnection.PgConnection): unknown => property(connection, "base") ?? connection
 
 export const socketOf = (connection: PgConnection.PgConnection): Socket | undefined => {

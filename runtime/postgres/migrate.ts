@@ -1,10 +1,10 @@
 /**
- * Brings the schema up to date: applies migrations in order, each in a transaction of its own, and records it with its checksum and with what it
- * needs, so that an engine that does not have the file knows whether it can run. Forward only. Any number of nodes may start at once: one migrates,
- * the others wait for it.
+ * Brings the schema up to date: applies migrations in order, each in its own transaction, and records each with its checksum and what it needs,
+ * so that an engine that lacks the file knows whether it can run. Forward only. Any number of nodes may start at once: one migrates, the others
+ * wait.
  *
- * An engine expands the schema when it starts, beside the one that has the database, and contracts it when it has the database to itself. On a
- * schema that is newer than its own, it changes nothing.
+ * An engine expands the schema when it starts, alongside the engine that has the database, and contracts it once it has the database to itself.
+ * It does not change a schema that is newer than its own.
  */
 import { Effect, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -14,24 +14,25 @@ import { type Applied, type Migration, MigrationFailed, obstacleOf } from "./Mig
 const advisoryLock = 7_265_871
 const advisoryMillis = 120_000
 /**
- * How long a migration waits for a table in turn. Whatever needs the table queues up behind it meanwhile, dialing included, so most waits are short;
- * the longest lasts until Postgres ends an autovacuum that is in the way, which it does after a second.
+ * Successive lock timeouts for tables that a migration changes. Anything else that needs the table queues up behind the waiting migration,
+ * dialing included, so most waits are short; the longest outlasts an autovacuum in the way, which Postgres cancels after a second.
  */
 const tableMillis = [100, 200, 400, 800, 1600]
 const pause = "1 second"
 const maxTries = 120
 
-/** Something else has a table that a migration changes. */
+/** Something else is using a table that a migration changes. */
 class TableInUse extends Schema.TaggedError<TableInUse>()("TableInUse", { file: Schema.String }) {}
 
 const failed = (file: string) => (error: MigrationFailed | TableInUse | SqlError.SqlError) => {
   if (error._tag !== "SqlError") return error
-  if (error.reason._tag === "LockTimeoutError") return new MigrationFailed({ file, reason: "another node has been at it for two minutes" })
+  if (error.reason._tag === "LockTimeoutError")
+    return new MigrationFailed({ file, reason: "another node has been migrating for two minutes" })
   const { cause } = error.reason
   return new MigrationFailed({ file, reason: cause instanceof Error ? cause.message : error.message })
 }
 
-/** Runs `work` in one transaction, under the lock that keeps other nodes out. */
+/** Runs `work` in one transaction, holding the lock that keeps other nodes out. */
 const exclusive = Effect.fnUntraced(function* <A, E extends MigrationFailed | TableInUse>(
   file: string,
   work: Effect.Effect<A, E | SqlError.SqlError>
@@ -46,7 +47,7 @@ const exclusive = Effect.fnUntraced(function* <A, E extends MigrationFailed | Ta
   return yield* Effect.mapError(sql.withTransaction(locked), failed(file))
 })
 
-/** Returns the versions that were applied, unless this engine cannot run on them: then nothing has changed. */
+/** Returns the versions that were applied. Fails, changing nothing, if this engine cannot run on them. */
 const checkApplied = Effect.fnUntraced(function* (own: ReadonlyArray<Migration>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
@@ -54,7 +55,7 @@ const checkApplied = Effect.fnUntraced(function* (own: ReadonlyArray<Migration>)
       version int PRIMARY KEY, file text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), needs int
     )`
   const found = yield* sql`SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'needs'`
-  // Otherwise left alone: even a dump that is under way would be in the way.
+  // Otherwise left alone: the ALTER would have to wait even for a running dump.
   if (found.length === 0) yield* sql`ALTER TABLE schema_migrations ADD COLUMN needs int`
   const applied = yield* sql<Applied>`SELECT version, file, checksum, needs FROM schema_migrations ORDER BY version`
   const obstacle = obstacleOf(own, applied)
@@ -72,7 +73,7 @@ const run = Effect.fnUntraced(function* ({ checksum, file, needs, source, versio
     ON CONFLICT DO NOTHING RETURNING version`
   // Another node has applied it meanwhile.
   if (recorded.length === 0) return
-  // The driver sends one statement at a time, so the server gets the whole file as a value, and finds the statements itself.
+  // The driver sends one statement at a time, so the whole file is passed to the server as a value, and the server splits it into statements.
   yield* sql`SELECT set_config('trunkline.migration', ${source}, true), set_config('lock_timeout', ${String(waitMillis)}, true)`
   yield* sql`DO $$ BEGIN EXECUTE current_setting('trunkline.migration'); END $$`.unprepared.pipe(
     Effect.catchIf(isTableInUse, () => new TableInUse({ file }))
@@ -107,7 +108,7 @@ const unapplied = Effect.fnUntraced(function* (own: ReadonlyArray<Migration>) {
   return own.filter(({ version }) => !applied.has(version))
 })
 
-/** Applies migrations up to the first that contracts. Returns those that are left. */
+/** Applies migrations up to the first that contracts. Returns the rest. */
 export const expand = Effect.fn("expand")(function* (own: ReadonlyArray<Migration>) {
   const pending = yield* unapplied(own)
   const contraction = pending.findIndex(({ needs }) => needs !== null && needs > 0)
@@ -116,7 +117,10 @@ export const expand = Effect.fn("expand")(function* (own: ReadonlyArray<Migratio
   return pending.slice(end)
 })
 
-/** Applies all migrations. No other engine may be using the database. */
-export const migrate = Effect.fn("migrate")(function* (own: ReadonlyArray<Migration>) {
-  yield* Effect.forEach(yield* unapplied(own), apply, { discard: true })
+/** Applies all migrations. No other engine may be using the database; if there are any to apply, it first runs `alone`, which waits for that. */
+export const migrate = Effect.fn("migrate")(function* (own: ReadonlyArray<Migration>, alone: Effect.Effect<void> = Effect.void) {
+  const pending = yield* unapplied(own)
+  if (pending.length === 0) return
+  yield* alone
+  yield* Effect.forEach(pending, apply, { discard: true })
 })

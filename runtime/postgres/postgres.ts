@@ -1,6 +1,6 @@
 /**
- * The connection pools, on DATABASE_URL or on the embedded Postgres. This is the only place where the database's snake_case becomes our
- * camelCase, for columns and for inserted keys; the contents of a jsonb value stay as they are. An int8 arrives as a number, if it fits.
+ * The connection pools, on DATABASE_URL or the embedded Postgres. This is the only place where the database's snake_case becomes our camelCase,
+ * for columns and inserted keys; the contents of a jsonb value are unchanged. An int8 is decoded as a number if it fits.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
@@ -12,6 +12,7 @@ import { Config } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { refusePooler } from "./Pooler.ts"
 import { expand, migrate } from "./migrate.ts"
+import { awaitLeft } from "./OtherEngineStore.ts"
 import { type Migration, readMigrations } from "./Migration.ts"
 import * as tenancy from "./tenancy.ts"
 import { TenantRoleUnfit, TenantWall } from "./TenantWall.ts"
@@ -30,7 +31,7 @@ const ends = {
   tcp_keepalives_interval: "5",
   tcp_user_timeout: "30s"
 }
-/** How long a database that is asked whether it is there may take to answer. */
+/** How long a database may take to answer a liveness check. */
 const ANSWER_TIMEOUT = "2 seconds"
 // A database that starts together with the engine, as under compose, needs a while.
 const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 30 }))
@@ -64,7 +65,7 @@ types.register<number | bigint>(PgTypes.OID.int8, {
   }
 })
 
-// There are as many names as the schema has columns, and every row of every result needs them.
+// There are only as many names as the schema has columns, and every row of every result needs them.
 const remembered = (convert: (name: string) => string) => {
   const known = new Map<string, string>()
   return (name: string): string => {
@@ -82,11 +83,11 @@ export interface ClientOptions {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string
   readonly maxConnections?: number
-  /** The operator's own role for requests; without it, the engine makes one. */
+  /** The operator's own role for requests; without it, the engine creates one. */
   readonly tenantUrl?: Redacted.Redacted | undefined
 }
 
-/** Pools on `url` that connect when they are first used, and again whenever a connection broke. */
+/** Pools on `url` that connect when first used, and reconnect whenever a connection breaks. */
 export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
   Layer.effectContext(
     tenancy.make({
@@ -97,7 +98,7 @@ export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {})
       maxConnections: options.maxConnections ?? connections,
       connectTimeout,
       idleTimeout,
-      // Every statement here is planned well without its parameters, and to plan the long ones again costs more than to run them.
+      // Every statement here gets a good plan without its parameters, and replanning the long ones costs more than running them.
       startupParameters: { plan_cache_mode: "force_generic_plan", ...ends },
       keepAlive,
       transformResultNames: toCamel,
@@ -111,7 +112,7 @@ const placeOf = (url: Redacted.Redacted): string => {
   return `${hostname}:${port || "5432"}${pathname}`
 }
 
-// 57P03: the server accepts connections already, but is still recovering.
+// 57P03: the server already accepts connections, but is still recovering.
 const isStarting = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
 
@@ -120,7 +121,7 @@ const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string =>
 
 const absent = (place: string, error: SqlError.SqlError): string => `No connection to the database at ${place}: ${reasonOf(error)}`
 
-/** For what the start needs: a busy server, or one that is starting itself, accepts no connection in time, and is asked again. */
+/** Retries work that the start needs: a server that is busy or still starting may not accept a connection in time. */
 const patiently = <A, E, R>(work: Effect.Effect<A, E | SqlError.SqlError, R>) =>
   Effect.suspend(() => {
     let isTold = false
@@ -154,10 +155,10 @@ const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
 })
 
-/** Fails when the database does not answer in time. */
+/** Fails if the database does not answer in time. */
 export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1`, ANSWER_TIMEOUT)
 
-/** Raises the wall around requests. Only for the engine that has the lock, because it gives the role of tenants a new password. */
+/** Raises the wall around requests. Only for the engine that has the lock, because it gives the tenant role a new password. */
 export const wallLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { tenantDatabaseUrl } = yield* Config
@@ -172,12 +173,12 @@ export const wallLayer = Layer.effectDiscard(
   })
 )
 
-/** What this program makes of the schema. Read once: its files may be replaced while it stands by. */
+/** This program's migrations. Read once, because its files may be replaced while it stands by. */
 export class Migrations extends Context.Service<
   Migrations,
   {
     readonly own: ReadonlyArray<Migration>
-    /** Left for when no other engine uses the database. */
+    /** The migrations that have to wait until no other engine uses the database. */
     readonly left: ReadonlyArray<Migration>
   }
 >()("runtime/postgres/Migrations") {}
@@ -193,10 +194,17 @@ export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {
   Layer.effect(Migrations, migrationsOf(url)).pipe(Layer.provideMerge(clientLayer(url, options)))
 
 /**
- * Brings the schema up to date. Only for the engine that has the lock, because it contracts the schema; that of an engine that has stood by may have
- * become too new for it.
+ * Brings the schema up to date. Only for the engine that has the lock, because it contracts the schema. Fails if the schema has become too new
+ * for this engine while it stood by.
  */
-export const schemaLayer = Layer.effectDiscard(Effect.flatMap(Migrations, ({ own }) => migrate(own)))
+export const schemaLayer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { own } = yield* Migrations
+    const { takeoverSeconds } = yield* Config
+    const sql = yield* SqlClient.SqlClient
+    yield* migrate(own, Effect.orDie(awaitLeft(sql, takeoverSeconds, own.at(-1)?.version ?? 0)))
+  })
+)
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {

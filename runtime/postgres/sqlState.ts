@@ -1,4 +1,4 @@
-/** Why statements failed, from defects that no store has turned into an error of the domain. */
+/** Why statements failed, judged from defects that no store has turned into a domain error. */
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 
@@ -11,14 +11,14 @@ interface SqlFailure {
 /** SQLSTATE classes: data exceptions, violated constraints, and limits of the server. */
 const contentState = /^(22|23|54)/
 
-/** Whether the database refuses the content of a statement: it will do so again. */
+/** Whether the database refuses a statement's content, and so will refuse it again. */
 export const isRefusedForContent = (cause: Cause.Cause<unknown>): boolean =>
   sqlFailuresOf(cause).some(({ state }) => contentState.test(state))
 
 /** SQLSTATE classes: lost connections, exhausted resources, and operators who stop the server or a statement. */
 const awayState = /^(|08.*|53.*|57.*)$/
 
-/** Whether the database did not come to judge a statement: any other is as likely to fail. */
+/** Whether the database failed before it could judge a statement, so that any other statement is as likely to fail. */
 export const isAway = (cause: Cause.Cause<unknown>): boolean => sqlFailuresOf(cause).some(({ state }) => awayState.test(state))
 
 export const sqlFailuresOf = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlFailure> =>

@@ -1,7 +1,8 @@
 /**
- * Postgres as two pools: one for the engine's own work, and one for requests. Sessions of requests run as a role of their own and are told which
+ * Postgres as two pools: one for the engine's own work, and one for requests. Request sessions run as a separate role and are told which
  * organization they work for, so that row-level security shows them only its rows. `CurrentTenant` decides which pool a statement uses; the
- * stores do not know about it. A session keeps its organization: another request of the same one costs nothing, a change one short statement.
+ * stores do not know about it. A session keeps its organization: another request of the same one costs nothing, a change costs one short
+ * statement.
  */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Context, Effect, type Fiber, type Scope } from "effect"
@@ -24,7 +25,7 @@ type Connection = PgConnection.PgConnection
 type Uses = PoolUses["Service"]
 type AnyFiber = Fiber.Fiber<unknown, unknown>
 
-/** How often the connection that listens is checked. */
+/** How often the listening connection is checked. */
 const LISTENING = "10 seconds"
 
 /** A session without the tenants' role would show a request the rows of all organizations. */
@@ -42,7 +43,7 @@ interface Work {
   readonly millis: number
 }
 
-/** Tells a session which work it is used for. */
+/** Tells a session which organization it works for, and its statement timeout. */
 const teller = () => {
   const told = new WeakMap<Connection, Work>()
   return ({ path, role, silent }: Wall, connection: Connection, work: Work): Effect.Effect<void, SqlError.SqlError> =>
@@ -64,7 +65,7 @@ const teller = () => {
 
 const dead = Symbol("a connection that has ended")
 
-/** While several connections end at once, the pool may still lend some of them: those are skipped. */
+/** While several connections end at once, the pool may still lend some of them; those are skipped. */
 const lendFrom =
   (pool: PgPool.PgPool) =>
   <A, E, R>(f: (connection: Connection) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -81,7 +82,7 @@ const lendFrom =
       })
     })
 
-/** Lends connections according to the tenant of the fiber that asks. */
+/** Lends connections according to the tenant of the calling fiber. */
 const lender = (
   engine: PgPool.PgPool,
   walls: { readonly raised: TenantWall["Service"]["raised"]; readonly doubt: (error: SqlError.SqlError) => Effect.Effect<void> },

@@ -1,4 +1,4 @@
-/** Reserves a folder for one process. The file of a killed process does not keep others out. */
+/** Reserves a folder for one process. The file left by a killed process does not keep others out. */
 import { Effect, Schema, type Scope } from "effect"
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { fol
   }
 }
 
-/** The start time of a process, which tells it from a later one with the same id. Undefined when no such process exists. */
+/** The start time of a process, which distinguishes it from a later one with the same id. Undefined if no such process exists. */
 export const startOf = (pid: number): string | undefined =>
   process.platform === "linux"
     ? attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))

@@ -11,14 +11,14 @@ import { attempt } from "./attempt.ts"
 const machine = (): string | undefined =>
   attempt(() => `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`)
 
-/** The name of this process. Empty where none can be made. */
+/** The name of this process; empty if none can be determined. */
 export const ownName = (): string => {
   const here = machine()
   const start = startOf(process.pid)
   return here === undefined || start === undefined ? "" : `${here} ${process.pid} ${start}`
 }
 
-/** True only when the process with this name has certainly ended. */
+/** True only if the process with this name has certainly ended. */
 export const isGone = (name: string): boolean => {
   const here = machine()
   if (here === undefined || !name.startsWith(`${here} `)) return false
@@ -26,7 +26,7 @@ export const isGone = (name: string): boolean => {
   return startOf(Number(pid)) !== start
 }
 
-/** Marks the database sessions of the process with this name. Undefined where it has none. */
+/** Marks the database sessions of the process with this name. Undefined if the name is empty. */
 export const sessionMark = (name: string): string | undefined =>
   name === "" ? undefined : createHash("sha256").update(name).digest("hex").slice(0, 12)
 

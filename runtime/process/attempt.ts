@@ -1,4 +1,4 @@
 import { Result } from "effect"
 
-/** The value, or undefined when reading it throws. */
+/** The value, or undefined if reading it throws. */
 export const attempt = <A>(read: () => A): A | undefined => Result.getOrUndefined(Result.try(read))

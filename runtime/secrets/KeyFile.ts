@@ -8,7 +8,7 @@ import { keyBytes, keyBytesOf } from "./KeyRing.ts"
 const fileName = "secrets.key"
 const ownerAlone = 0o600
 
-/** The file cannot be read or written, or holds no key. */
+/** The file cannot be read or written, or does not contain a key. */
 class KeyFileFailed extends Schema.TaggedError<KeyFileFailed>()("KeyFileFailed", { path: Schema.String, reason: Schema.String }) {
   override get message(): string {
     return `The key for the secrets, ${this.path}, cannot be used: ${this.reason}. Fix that, or set SECRETS_KEY`
@@ -31,7 +31,7 @@ const unless = <A>(code: string, act: () => A): A | undefined => {
   }
 }
 
-/** Returns undefined if there is no file. Takes the right to read it away from other users. */
+/** Returns undefined if there is no file. Revokes other users' permission to read it. */
 export const readKeyFile = Effect.fnUntraced(function* (path: string) {
   const text = yield* attempt(path, () => unless("ENOENT", () => readFileSync(path, "utf8")))
   if (text === undefined) return undefined
@@ -50,8 +50,8 @@ const flush = (path: string) => {
 }
 
 /**
- * Creates the file, complete and flushed to the disk. Of two engines that create it at once, the second gets the key of the first: a link, unlike
- * a rename, never replaces an existing file.
+ * Creates the file, complete and flushed to disk. If two engines create it at once, the second gets the first one's key: a link, unlike a
+ * rename, never replaces an existing file.
  */
 export const makeKeyFile = Effect.fnUntraced(function* (path: string) {
   const folder = dirname(path)

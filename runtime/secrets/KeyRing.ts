@@ -14,7 +14,7 @@ const sealHead = /^sealed1:([0-9a-f]{16}):/
 const sealPattern = /^sealed1:[0-9a-f]{16}:[A-Za-z0-9+/]+={0,2}$/
 
 interface SecretsKey {
-  /** Identifies the key, and reveals nothing about it. */
+  /** Identifies the key without revealing anything about it. */
   readonly id: string
   readonly cipherKey: Buffer
 }
@@ -35,11 +35,11 @@ const dataOf = ({ id, of, organizationId }: Place): Buffer => Buffer.from(JSON.s
 
 export interface KeyRing {
   readonly current: SecretsKey
-  /** Keys that only open. */
+  /** Keys used only for opening. */
   readonly former: ReadonlyArray<SecretsKey>
 }
 
-/** The beginning of every seal that the key makes. */
+/** The start of every seal made with the key. */
 export const prefixOf = ({ id }: SecretsKey): string => `${mark}:${id}:`
 
 export const sealsOf = ({ current, former }: KeyRing): Seals => {
@@ -53,7 +53,7 @@ export const sealsOf = ({ current, former }: KeyRing): Seals => {
       return `${prefixOf(current)}${Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString("base64")}`
     },
     open: (place, sealed) => {
-      // Only the beginning is matched, because a secret may be long: opening it proves the rest.
+      // Only the start is matched, because a secret may be long; opening it verifies the rest.
       const [prefix = "", id = ""] = sealHead.exec(sealed) ?? []
       const hidden = sealed.slice(prefix.length)
       const where = `in ${place.of}, ${place.id}`

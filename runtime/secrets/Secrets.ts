@@ -1,7 +1,7 @@
 /**
  * Finds the installation's key, and seals every secret in the database with it. To be built by the engine that has the database's lock, before
- * anything reads a secret: rows that an earlier version wrote in the clear, or that were sealed with a former key, are sealed with the current
- * key first. If the process dies in between, the next start does the rest.
+ * anything reads a secret: rows that an earlier version wrote in plain text, or that were sealed with a former key, are first sealed with the
+ * current key. If the process dies in between, the next start does the rest.
  */
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,7 +14,7 @@ import { type KeyRing, keyBytesOf, prefixOf, sealsOf, secretsKey } from "./KeyRi
 
 type Sql = SqlClient.SqlClient
 
-/** The database has secrets, and a key that they are sealed with is missing. */
+/** The database has secrets, and a key with which some are sealed is missing. */
 class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked", {
   missing: Schema.Array(Schema.String),
   path: Schema.String,
@@ -30,7 +30,7 @@ class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked",
   }
 }
 
-/** The current key is SECRETS_KEY or else the one in the file, which is created only if nothing has ever been sealed. */
+/** The current key is SECRETS_KEY, or else the one in the file, which is created only if nothing has ever been sealed. */
 const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<usedKeys.UsedKey>) {
   const { dataDir, secretsKey: given, secretsKeyOld } = yield* Config
   const path = keyFileIn(dataDir)
@@ -46,14 +46,14 @@ const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<usedKeys.UsedK
     return yield* new SecretsLocked({ missing: used.map(({ id }) => id), path, isOther: false })
   }
   const bytes = current ?? (yield* makeKeyFile(path))
-  // An operator who changes from the file to SECRETS_KEY need not give the former key.
+  // An operator who switches from the file to SECRETS_KEY need not supply the former key.
   const all = file === undefined ? former : [...former, file]
   const absent = missing([bytes, ...all])
   if (absent.length > 0) return yield* new SecretsLocked({ missing: absent, path, isOther: true })
   return { current: secretsKey(bytes), former: all.map(secretsKey) } satisfies KeyRing
 })
 
-/** Seals everything with the current key. The database names that key before the first row is sealed with it. */
+/** Seals everything with the current key. That key is recorded in the database before the first row is sealed with it. */
 const settle = Effect.fnUntraced(function* (sql: Sql, ring: KeyRing, used: ReadonlyArray<usedKeys.UsedKey>) {
   const { id } = ring.current
   if (used.length === 1 && used[0]?.id === id && used[0].isSettled) return
@@ -75,5 +75,14 @@ export const layer = Layer.effect(
     const ring = yield* findKeys(used)
     yield* Effect.orDie(settle(sql, ring, used))
     return sealsOf(ring)
+  })
+)
+
+/** For a call node, which changes nothing: the engine with the lock has sealed everything. */
+export const layerReading = Layer.effect(
+  Sealer,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return sealsOf(yield* findKeys(yield* Effect.orDie(usedKeys.all(sql))))
   })
 )

@@ -1,4 +1,4 @@
-/** Names the files of a call. Neither a run's number nor one file's name gives away the name of another. */
+/** Names the files of a call. Neither a run's number nor one file's name reveals the name of another. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
@@ -10,7 +10,7 @@ const secretPart = 22
 export class CallFiles extends Context.Service<
   CallFiles,
   {
-    /** Always the same for a run, so that a process finds the recording that an earlier one began. */
+    /** Always the same for a run, so that a process finds the recording that an earlier one started. */
     readonly recording: (runId: number) => string
     readonly transcript: (runId: number) => string
     /** The name of recordings made before names were secret. */

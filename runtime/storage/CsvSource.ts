@@ -17,7 +17,7 @@ import { Files } from "./Files.ts"
 const chunkBytes = 16 * 1024
 /** Room for more than a hundred of the longest cells. Limits how much an unclosed quote can swallow. */
 const maxRecordLength = 1024 * 1024
-/** A decoder writes this for bytes that it cannot decode. If the file itself contains one, an earlier decoder failed. */
+/** A decoder writes this in place of bytes it cannot decode. If the file itself contains it, an earlier decoder failed. */
 const replacement = "\ufffd"
 
 export const layer = Layer.effect(
@@ -35,7 +35,7 @@ export const layer = Layer.effect(
           Effect.promise(() => file.close())
         )
         const csv = new CsvFile(file)
-        // Half a megabyte of every country's numbers, which an engine that imports nothing does without.
+        // Half a megabyte of every country's numbers, which an engine that imports nothing does not need.
         const { isPlausible } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
         return {
           isPlausible,
@@ -133,7 +133,7 @@ class CsvFile {
     return records
   }
 
-  /** The row that is being read; the header is row 1. */
+  /** The row being read; the header is row 1. */
   private get row(): number {
     return (this.parser?.info.records ?? 0) + 1
   }

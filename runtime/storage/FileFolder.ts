@@ -34,7 +34,7 @@ export interface FileStat {
 }
 
 const maxKeyLength = 500
-// No name is empty or starts with a dot or a dash: no `..`, no hidden files, nothing that a command line takes for an option.
+// No name is empty or starts with a dot or a dash, so there is no `..`, no hidden file, and nothing that a command line takes for an option.
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,239}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,239}){1,3}$/
 
 export const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
@@ -50,7 +50,7 @@ export const attempt = <A>(key: string, operation: FileFailed["operation"], act:
 const existing = <A>(key: string, operation: FileFailed["operation"], act: () => Promise<A>) =>
   Effect.mapError(attempt(key, operation, act), (error) => (isMissing(error.cause) ? new FileNotFound({ key }) : error))
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 export const bytesAt = (path: string): Effect.Effect<number | undefined, FileFailed> =>
   Effect.catchTag(
     existing(path, "stat", async () => (await stat(path)).size),
@@ -58,7 +58,7 @@ export const bytesAt = (path: string): Effect.Effect<number | undefined, FileFai
     () => Effect.undefined
   )
 
-/** Reads from the byte at `from` up to, but without, the one at `until`. The reader opens the file: if nothing is read, there is nothing to close. */
+/** Reads from byte `from` up to, but not including, byte `until`. The reader opens the file: if nothing is read, there is nothing to close. */
 export const readPart = (path: string, from: number, until: number): Stream.Stream<Uint8Array, unknown> =>
   until <= from
     ? Stream.empty
@@ -86,7 +86,7 @@ export const fileFolder = (folder: string) => {
       yield* attempt(key, "write", () => make(target))
       return target
     }),
-    /** Moves a file that is already on this disk here, so that its new name survives a loss of power. */
+    /** Moves a file that is already on this disk here, so that its new name survives a power failure. */
     take: Effect.fn("FileFolder.take")(function* (from: string, key: string) {
       const target = yield* path(key)
       yield* attempt(key, "write", () =>

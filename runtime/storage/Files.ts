@@ -1,8 +1,8 @@
 /**
  * Stores uploaded CSVs, recordings, transcripts and documents by key: in a folder of this machine, or in a bucket.
  *
- * What grows, such as the recording of a call, is written to this machine's disk at the path that belongs to its key, where the next process finds
- * it. It becomes the file with `keep`. In a folder, that path is the file's own.
+ * A file that grows, such as the recording of a call, is written to this machine's disk at the path that belongs to its key, where the next
+ * process finds it. `keep` then makes it the stored file. With a folder, that path is the file's own.
  */
 import { Context, Effect, Layer, type Scope, type Stream } from "effect"
 import { resolve } from "node:path"
@@ -10,33 +10,33 @@ import type { FilesAway } from "#core/FilesAway.ts"
 import { type FileFailed, fileFolder, type FileKeyRefused, type FileNotFound, type FileStat, readPart } from "./FileFolder.ts"
 import { closeToOthers } from "./ownFiles.ts"
 
-/** Of a bucket, never of a folder: it does not answer, or refuses. */
+/** `FilesAway` occurs only with a bucket, never with a folder: the bucket does not answer, or refuses. */
 type Unread = FileKeyRefused | FileNotFound | FileFailed | FilesAway
 
 export interface OpenedFile extends FileStat {
-  /** Reads from the byte at `from` up to, but without, the one at `until`. */
+  /** Reads from byte `from` up to, but not including, byte `until`. */
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
 
 export class Files extends Context.Service<
   Files,
   {
-    /** Writes the file atomically: a reader sees the old bytes or the new ones, never a part. */
+    /** Writes the file atomically: a reader sees either the old bytes or the new ones, never a mixture. */
     readonly write: (key: string, bytes: Uint8Array) => Effect.Effect<void, FileKeyRefused | FileFailed>
-    /** The local path at which `key` is written piece by piece. Neither it nor its folder need exist. */
+    /** The local path at which `key` is written piece by piece. Neither the file nor its folder need exist. */
     readonly path: (key: string) => Effect.Effect<string, FileKeyRefused>
-    /** The same, in a folder that exists. */
+    /** The same, but the folder exists. */
     readonly createWriter: (key: string) => Effect.Effect<string, FileKeyRefused | FileFailed>
-    /** What was written at this path, or beside it, is complete: it is the file now, and keeps its name after a loss of power. */
+    /** The file written at this path, or beside it, is complete: stores it under `key`, in a way that survives a power failure. */
     readonly keep: (path: string, key: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
     readonly read: (key: string) => Effect.Effect<Uint8Array, Unread>
     readonly open: (key: string) => Effect.Effect<OpenedFile, Unread>
     readonly stat: (key: string) => Effect.Effect<FileStat, Unread>
     /** A path at which the file can be read until the scope closes. */
     readonly localCopy: (key: string) => Effect.Effect<string, Unread, Scope.Scope>
-    /** Succeeds when there is no such file. */
+    /** Succeeds if there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void, FileKeyRefused | FileFailed | FilesAway>
-    /** What the engine has to do in the background for its files, while no other engine has its database. */
+    /** The engine's background work on its files, while no other engine has its database. */
     readonly deliver: Effect.Effect<void, never, Scope.Scope>
   }
 >()("runtime/storage/Files") {

@@ -1,7 +1,7 @@
 /**
  * Knows whether an organization has room for another recording. Calls never wait for this: the answer is a few seconds old, so an organization
- * may exceed its quota by the recordings in progress. Also writes the sizes of the files that calls leave behind, many at a time. Sizes that
- * are lost when a process is killed are counted again within the hour.
+ * may exceed its quota by the recordings in progress. Also writes the sizes of the files that calls leave behind, many at a time. Sizes lost
+ * when a process is killed are counted again within the hour.
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import * as storedFiles from "#core/file/StoredFiles.ts"
 import type { StoredFile } from "#core/file/StoredFiles.ts"
 
 const EVERY = "1 second"
-/** Without anything to write, quotas are checked only every this many turns. */
+/** If there is nothing to write, quotas are checked only every this many turns. */
 const IDLE_TURNS = 5
 const AT_ONCE = 500
 const MOST_WAITING = 100_000
@@ -45,7 +45,7 @@ class Watch {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(file)
   }
 
-  /** Uninterruptible, so that a batch is never written without being removed from the list. */
+  /** Uninterruptible, so that a written batch is always removed from the list. */
   readonly written = Effect.suspend(() => {
     const batch = this.waiting.slice(0, AT_ONCE)
     return Effect.map(storedFiles.add(this.sql, batch), () => this.waiting.splice(0, batch.length).length)
@@ -70,7 +70,7 @@ class Watch {
         yield* Effect.logWarning("the storage of an organization is full: its calls are not recorded").pipe(
           Effect.annotateLogs({ organizationId: one.organizationId, usedBytes: one.used })
         )
-        // Not reported at the start, when it is not new.
+        // Not reported at startup, when it is not new.
         if (before !== undefined) yield* storedFiles.tellFull(this.sql, one)
       }
     })

@@ -1,4 +1,4 @@
-/** Counts files that have not been counted: those from before there were quotas, and those of a process that was killed. */
+/** Counts files that have not been counted: those from before quotas existed, and those of a killed process. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as storedFiles from "#core/file/StoredFiles.ts"

@@ -5,10 +5,10 @@ import { CallFiles } from "./CallFiles.ts"
 import { Files } from "./Files.ts"
 import { StorageRoom } from "./StorageRoom.ts"
 
-// A disk that hangs must not keep a call's actor.
+// A hanging disk must not hold up a call's actor.
 const storeTimeout = Duration.seconds(10)
 
-/** Undefined, and logged, when the file could not be stored in time. */
+/** Undefined, and logged, if the file could not be stored in time. */
 const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect<string | undefined> =>
   write.pipe(
     Effect.timeout(storeTimeout),

@@ -1,4 +1,4 @@
-/** Files and folders are only for the engine's own user. Those of an earlier version are closed to other users. */
+/** Files and folders are accessible only to the engine's own user. Those left by an earlier version are closed to other users. */
 import { Effect } from "effect"
 import type { Dirent } from "node:fs"
 import { chmod, readdir, stat } from "node:fs/promises"
@@ -10,7 +10,7 @@ const permissions = 0o777
 
 const attempt = <A>(act: () => Promise<A>) => Effect.tryPromise({ try: act, catch: (cause) => cause })
 
-/** Closes a folder after its content, so that a closed folder need not be read again, however large it is. */
+/** Closes a folder after its contents, so that a closed folder need not be read again, however large it is. */
 const closeFolder = (folder: string): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const { mode } = yield* attempt(() => stat(folder))

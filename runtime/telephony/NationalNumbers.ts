@@ -1,4 +1,4 @@
-/** Behind core/telephony/NationalNumbers.ts. */
+/** Implements core/telephony/NationalNumbers.ts. */
 import { Effect, Layer } from "effect"
 import { NationalNumbers } from "#core/telephony/NationalNumbers.ts"
 

@@ -1,4 +1,4 @@
-/** What libphonenumber knows of the countries' numbers. Half a megabyte: import it when it is needed. */
+/** libphonenumber's knowledge of national numbering plans. Half a megabyte: import it only when needed. */
 import {
   getCountries,
   getCountryCallingCode,
@@ -7,13 +7,13 @@ import {
   parsePhoneNumberFromString
 } from "libphonenumber-js/min"
 
-// A number is possible by its country code and its length, so there are a few thousand answers, and each is worth keeping: parsing a
-// number takes as long as everything else that is done with a contact.
+// Whether a number is possible depends on its country code and length, so there are a few thousand answers, and each is worth keeping: parsing a
+// number takes as long as everything else done with a contact.
 const answers = new Map<string, boolean>()
 const callingCodes: ReadonlySet<string> = new Set(getCountries().map((country) => getCountryCallingCode(country)))
 const codeLengths = [1, 2, 3]
 
-/** Whether a number of that length exists in its country. For numbers that belong to no country: whether anybody says that they exist. */
+/** Whether a number of that length exists in its country. If it belongs to no country: whether the metadata knows such numbers. */
 export const isPlausible = (e164: string): boolean => {
   const code = codeLengths.map((length) => e164.slice(1, 1 + length)).find((code) => callingCodes.has(code)) ?? e164.slice(1, 4)
   const kind = `${code} ${e164.length}`
@@ -24,16 +24,16 @@ export const isPlausible = (e164: string): boolean => {
   return answer
 }
 
-/** The zero in front belongs to the number, and is dialed from abroad too. */
+/** In these countries the leading zero belongs to the number, and is dialed from abroad too. */
 const withoutTrunkPrefix: ReadonlyArray<string> = ["IT", "SM", "VA"]
 
 /**
- * See `NationalNumbers`. Digits that are a number of the country both with and without its code in front are taken to have it. What is no
- * number of the country either way may be one that the plans do not know yet: it keeps what it has, except for the zero of a trunk prefix.
+ * See `NationalNumbers`. Digits that would be a valid number of the country whether or not they include its country code are taken to include
+ * it. Digits that are valid neither way may be a number the plans do not know yet: they are kept, except for the zero of a trunk prefix.
  */
 export const internationalOf = (digits: string, country: string): string | undefined => {
   if (!isSupportedCountry(country)) return undefined
-  // An international prefix that people write wherever they are, whatever is dialed there.
+  // An international prefix that people write everywhere, whatever is dialed locally.
   if (digits.startsWith("00")) return `+${digits.replace(/^0+/, "")}`
   const code = getCountryCallingCode(country)
   if (digits.startsWith(code) && parsePhoneNumberFromString(`+${digits}`)?.isValid() === true) return `+${digits}`

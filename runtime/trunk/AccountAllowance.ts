@@ -1,4 +1,4 @@
-/** How often each organization may have its provider accounts asked for something: it chose what is connected to, and the wait is ours. */
+/** How often each organization may have its provider accounts queried: the organization chose where we connect to, but we bear the wait. */
 import type { OrganizationId } from "#core/Id.ts"
 import { Budgets } from "#core/organization/Budgets.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
@@ -15,7 +15,7 @@ export class AccountAllowance {
   readonly #running = new Map<OrganizationId, number>()
   readonly #inBackground = new Map<OrganizationId, number>()
 
-  /** Undefined when it may begin; it then counts until `end`. Otherwise in how many seconds it may. */
+  /** Undefined if it may begin; it then counts until `end`. Otherwise the number of seconds to wait. */
   begin(organizationId: OrganizationId, now: SteadyMillis): number | undefined {
     const key = String(organizationId)
     const waitMillis = this.#budgets.waitMillis(key, now)
@@ -30,7 +30,7 @@ export class AccountAllowance {
     subtract(this.#running, organizationId)
   }
 
-  /** False: no more may wait. Otherwise it counts until `leaveBackground`. */
+  /** False if no more may wait. Otherwise it counts until `leaveBackground`. */
   enterBackground(organizationId: OrganizationId): boolean {
     if (countOf(this.#inBackground, organizationId) >= MOST_IN_BACKGROUND) return false
     add(this.#inBackground, organizationId)

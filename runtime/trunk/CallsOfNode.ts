@@ -1,4 +1,4 @@
-/** What the trunks of a node know of its calls. */
+/** What a node's trunks know about its calls. */
 import type { Effect } from "effect"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
@@ -8,11 +8,11 @@ import type { CallControl } from "./replacedTrunk.ts"
 /** Where an event came from. */
 export interface EventSource {
   readonly configurationId: TelephonyConfigId
-  /** The session that reported it, or the control of the calls of a replaced session. Undefined while the session is being opened. */
+  /** The session that reported it, or the call control of a replaced session. Undefined while the session is being opened. */
   readonly trunk: () => CallControl | undefined
 }
 
-/** The session that placed a call, or would. */
+/** The session that placed a call, or would place it. */
 interface TrunkOfCall {
   readonly configurationId: TelephonyConfigId
   /** The account at the provider, which trunks of several organizations may share. */
@@ -22,7 +22,7 @@ interface TrunkOfCall {
 export interface CallOfNode {
   readonly ref: CallRef
   readonly trunk: TrunkOfCall
-  /** Defined until its request has left. */
+  /** Defined until its request has been sent. */
   readonly dialing?: object | undefined
 }
 
@@ -31,6 +31,6 @@ export interface CallsOfNode {
   /** Receives every event of every trunk. */
   readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
   readonly live: () => Iterable<CallOfNode>
-  /** Whether what the provider calls so, found for this call through that trunk, is another call of ours, or cannot be told from one. */
+  /** Whether this provider id, found for this call through that trunk, belongs to another call of ours, or may do so. */
   readonly isOthers: (call: CallRef, trunk: TrunkOfCall, providerCallId: string) => Effect.Effect<boolean>
 }

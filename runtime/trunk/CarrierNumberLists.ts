@@ -1,4 +1,7 @@
-/** Requests the numbers of an account through the trunk of its configuration, so that it keeps to the provider's limits together with the calls. */
+/**
+ * Requests an account's numbers through the trunk of its configuration, so that these requests and the calls together stay within the provider's
+ * limits.
+ */
 import { Clock, Effect, Layer } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -17,7 +20,7 @@ import { AccountAllowance } from "./AccountAllowance.ts"
 import { cleaned, secretsOf } from "./telephonyChecks.ts"
 import { type LiveTrunk, TrunkPool } from "./TrunkPool.ts"
 
-/** For all pages. */
+/** For all pages together. */
 const LONGEST = "30 seconds"
 const RECENT_MILLIS = 60_000
 
@@ -34,7 +37,7 @@ export const layer = Layer.effect(
     const registry = yield* Registry
     const clock = yield* Clock.Clock
     const allowance = new AccountAllowance()
-    /** Forgotten with the session, so a list is never that of other credentials. */
+    /** Forgotten with the session, so a list never belongs to other credentials. */
     const lists = new WeakMap<LiveTrunk, Kept>()
 
     const limited = <A, E>(organizationId: OrganizationId, request: Effect.Effect<A, E>) =>

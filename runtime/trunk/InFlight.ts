@@ -1,10 +1,10 @@
-/** Limits how many requests of one trunk wait for their reply at once. */
+/** Limits how many requests of one trunk may be waiting for a reply at once. */
 import { Effect, Semaphore } from "effect"
 
 export class InFlight {
   readonly #limit: number
   readonly #semaphore: Semaphore.Semaphore
-  /** Callbacks of campaigns that want to claim once another request can be sent, in the order of asking. */
+  /** Callbacks of campaigns that want to claim once another request can be sent, in the order in which they asked. */
   readonly #waiting = new Set<() => void>()
   #wanted = 0
 
@@ -13,12 +13,12 @@ export class InFlight {
     this.#semaphore = Semaphore.makeUnsafe(limit)
   }
 
-  /** A contact that is claimed now would have to wait for the replies of others. */
+  /** Whether a contact claimed now would have to wait for the replies of others. */
   get isFull(): boolean {
     return this.#wanted >= this.#limit
   }
 
-  /** Calls `wake` once after a request got its reply; others that wait may be called first. */
+  /** Calls `wake` once after a request has received its reply; other waiters may be called first. */
   await(wake: () => void): void {
     this.#waiting.add(wake)
   }

@@ -1,6 +1,6 @@
 /**
- * The caller IDs that a trunk's provider has refused. They are left out at once, while the mark on the number is still being written; from
- * then on the configuration itself leaves them out, until a person clears the mark.
+ * The caller IDs that a trunk's provider has refused. They are excluded at once, while the mark on the number is still being written; after that
+ * the configuration itself excludes them, until a person clears the mark.
  */
 import { Effect, Schedule } from "effect"
 import type { TelephonyConfigId } from "#core/Id.ts"
@@ -10,17 +10,17 @@ import type { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 export class RefusedCallers {
   /** Numbers whose mark is not written yet. */
   readonly #unwritten = new Set<string>()
-  /** The ids without the refused ones, for the setting that they were made from. */
+  /** The ids without the refused ones, and the ids from which they were derived. */
   #shown: { readonly from: CallerIds; readonly ids: CallerIds } | undefined
 
-  /** Those that may be shown. */
+  /** The ids that may be shown. */
   among(callerIds: CallerIds): CallerIds {
     if (this.#unwritten.size === 0) return callerIds
     if (this.#shown?.from !== callerIds) this.#shown = { from: callerIds, ids: this.#without(callerIds) }
     return this.#shown.ids
   }
 
-  /** Writes the mark. `written` is run before the number is forgotten here: it has the setting read again. */
+  /** Writes the mark. `written` runs before the number is forgotten here: it has the setting read again. */
   refuse(settings: TrunkSettings["Service"], id: TelephonyConfigId, number: string, detail: string, written: Effect.Effect<void>) {
     if (this.#unwritten.has(number)) return Effect.void
     this.#unwritten.add(number)

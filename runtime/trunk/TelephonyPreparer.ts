@@ -1,4 +1,4 @@
-/** Creates at the providers what configurations need and do not name: for each configuration one at a time, with nothing but its own credentials. */
+/** Creates at the providers what configurations need but do not name: one configuration at a time, using only its own credentials. */
 import { Clock, Effect, FiberSet, Layer, Semaphore } from "effect"
 import { EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -19,7 +19,7 @@ import { cleaned, secretsOf } from "./telephonyChecks.ts"
 import { TrunkPool } from "./TrunkPool.ts"
 
 const LONGEST = "20 seconds"
-/** How often it begins again because the configuration has changed meanwhile, or because what was made is needed for the rest. */
+/** How often it starts over because the configuration has changed meanwhile, or because what was created is needed for the rest. */
 const MOST_ROUNDS = 4
 
 interface Preparer {
@@ -30,23 +30,23 @@ interface Preparer {
   readonly policy: (typeof EgressPolicy)["Service"]
   readonly hostOf: (typeof CarrierHost)["Service"]
   readonly providerUrls: Readonly<Record<string, URL>>
-  /** The configurations that are being prepared, with how many wait for it. */
+  /** The configurations being prepared, with the number of waiters for each. */
   readonly busy: Map<TelephonyConfigId, { readonly turn: Semaphore.Semaphore; users: number }>
 }
 
 type Needy = TrunkSetting & { readonly adapter: Adapter & Required<Pick<Adapter, "prepare">> }
 
-/** Undefined: it is gone, or everything that it needs is named by itself. */
+/** Undefined if it is gone, or names everything it needs itself. */
 const needyOf = Effect.fnUntraced(function* ({ registry, settings }: Preparer, id: TelephonyConfigId) {
   const setting = yield* settings.find(id)
   const adapter = setting && registry.find(setting.provider)
   if (setting === undefined || adapter?.prepare === undefined) return undefined
   const isNeedy = preparation(adapter.fields, complete(adapter.fields, setting.credentials)) !== "unneeded"
-  // `prepare` is there.
+  // Cast: `prepare` was checked above.
   return isNeedy ? { ...setting, adapter: adapter as Needy["adapter"] } : undefined
 })
 
-/** The name is that of this configuration of this engine: two engines may share an account. */
+/** Unique to this configuration of this engine: two engines may share an account. */
 const nameOf = (id: TelephonyConfigId, publicUrl: string | undefined): string =>
   ["Trunkline", ...(publicUrl === undefined ? [] : [new URL(publicUrl).host]), id].join(" ")
 
@@ -67,7 +67,7 @@ const prepared = Effect.fnUntraced(function* ({ hostOf, policy, providerUrls }: 
   )
 })
 
-/** Only what the adapter declares as managed: nothing that a person has entered is overwritten. */
+/** Only what the adapter declares as managed, so that nothing entered by a person is overwritten. */
 const managedIn = ({ fields }: Adapter, values: Readonly<Record<string, string>>): Prepared["made"] =>
   Object.fromEntries(Object.entries(values).filter(([name, value]) => fields[name]?.isManaged === true && typeof value === "string"))
 
@@ -85,7 +85,7 @@ const rounds = Effect.fnUntraced(function* (preparer: Preparer, id: TelephonyCon
   }
 })
 
-/** Waits for its turn, and runs only then. */
+/** Waits for its turn, so that only one runs per configuration. */
 const exclusive = <A>({ busy }: Preparer, id: TelephonyConfigId, work: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.acquireUseRelease(
     Effect.sync(() => {

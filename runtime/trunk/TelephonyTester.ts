@@ -31,7 +31,7 @@ interface Tester {
   readonly results: TestResults
 }
 
-/** The latest test of each configuration, up to a number of them. */
+/** The latest test of each configuration, for a limited number of configurations. */
 class TestResults {
   readonly #tests = new Map<TelephonyConfigId, TelephonyTest>()
 
@@ -93,7 +93,7 @@ const test = Effect.fnUntraced(function* (tester: Tester, setting: TrunkSetting)
   const live = tester.pool.all().find(({ configurationId }) => configurationId === setting.id)
   if (live !== undefined) {
     report(liveCheck(live))
-    // The user who runs the test may just have repaired the cause.
+    // The user who runs the test may have just repaired the cause.
     if ([live.status(), ...live.endpoints().map(({ status }) => status)].some(({ _tag }) => _tag === "Down")) live.trunk.reconnect?.()
   }
   const finished: TelephonyTest = {

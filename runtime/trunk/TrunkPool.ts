@@ -1,6 +1,6 @@
 /**
- * Keeps one live trunk per telephony configuration, opened at its first use. When the configuration gets other credentials, a new trunk takes
- * its place: later calls are dialed through the new one, and the old one is closed when its last call has ended.
+ * Keeps one live trunk per telephony configuration, opened on first use. When the configuration gets other credentials, a new trunk replaces it:
+ * later calls are dialed through the new one, and the old one is closed when its last call has ended.
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Exit, FiberSet, Layer, Schedule, Scope, Semaphore } from "effect"
@@ -15,7 +15,6 @@ import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
-import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses } from "./CallbackAddresses.ts"
 import type { CallsOfNode, EventSource } from "./CallsOfNode.ts"
@@ -28,7 +27,7 @@ import { noteOutages } from "./outages.ts"
 import { ownLooks } from "./ownLooks.ts"
 import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
-/** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
+/** How often a replaced trunk is checked for remaining calls; longer than a call takes to start. */
 const UNUSED_CHECK = "30 seconds"
 const CHECKED_AT_ONCE = 4
 const RENEW_AGAIN = Schedule.spaced("5 seconds")
@@ -40,31 +39,31 @@ export interface LiveTrunk extends TrunkHealth {
   readonly trunk: CallControl
   /** Places a call. If the request has no caller ID, it shows one of the configuration's numbers. */
   readonly originate: Trunk["originate"]
-  /** The caller ID that `to` would be shown now; undefined when the configuration has no number. */
+  /** The caller ID that `to` would be shown now; undefined if the configuration has no number. */
   readonly callerIdFor: (to: string) => string | undefined
   /** The caller IDs that calls may show now. */
   readonly callerIds: () => CallerIds
   /** The provider does not let calls show this number. */
   readonly refuseCallerId: (number: string, detail: string) => void
-  /** False once another trunk has taken its place, or the configuration is gone. */
+  /** False once another trunk has replaced it, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** Limits how many requests of this trunk wait for a reply. */
   readonly originating: InFlight
-  /** Limits how many claims that a call has ended are checked at once, so that they keep no other request waiting. */
+  /** Limits how many claims that a call has ended are checked at once, so that they do not hold up other requests. */
   readonly checking: Semaphore.Semaphore
-  /** Empty when the trunk has only one endpoint. */
+  /** Empty if the trunk has only one endpoint. */
   readonly endpoints: () => ReadonlyArray<Endpoint>
-  /** Reads a carrier's callback with this session's credentials. Undefined: forged, or this provider sends none. */
+  /** Reads a carrier's callback with this session's credentials. Undefined if it is forged, or this provider sends none. */
   readonly read: (callback: Callback) => CallbackRead | undefined
-  /** How the carrier brings the audio of calls, with this session's credentials; undefined where we connect to the provider for it. */
+  /** How the carrier delivers the audio of calls, with this session's credentials; undefined if we connect to the provider for it. */
   readonly media: LiveMedia | undefined
   /** Passes on an event that did not come through the session itself. */
   readonly hear: (callId: CallId, event: TrunkEvent) => void
-  /** Dial requests per second, together with all trunks of the same account. */
+  /** Dial requests per second, shared by all trunks of the same account. */
   readonly rate: number
   /** The account whose rate it shares. */
   readonly rateKey: string
-  /** Maximum number of concurrent calls; undefined: no limit. */
+  /** Maximum number of concurrent calls; undefined if there is no limit. */
   readonly maxConcurrentCalls: () => number | undefined
   /** The campaign has contacts to call. If the trunk is down, the outage is added to the campaign's log. */
   readonly heldUp: (campaignId: CampaignId) => void
@@ -79,14 +78,16 @@ interface LiveMedia {
 export class TrunkPool extends Context.Service<
   TrunkPool,
   {
-    /** Undefined: the configuration is gone, or its provider is not installed. */
+    /** Undefined if the configuration is gone, or its provider is not installed. */
     readonly get: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
-    /** Like `get`, after somebody may have repaired the cause of the trouble: the trunk tries again at once. */
+    /** Like `get`, after somebody may have repaired the cause of the trouble: the trunk retries at once. */
     readonly getRepaired: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
     /** Set once, by the call supervisor. */
     readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
-    /** The configuration's row has changed. Returns once new calls use the change. If the database is down, the change is retried in the background. */
+    /**
+     * The configuration's row has changed. Returns once new calls use the change. If the database is down, this is retried in the background.
+     */
     readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
   }
 >()("runtime/trunk/TrunkPool") {
@@ -134,15 +135,6 @@ export class TrunkPool extends Context.Service<
       }
     })
   )
-
-  /** Passes changes on to the trunks of this node. */
-  static readonly layerSignals = Layer.effect(
-    TrunkSignals,
-    Effect.map(TrunkPool, (pool) => ({
-      configurationChanged: (id) => pool.renew(id, "configuration"),
-      numbersChanged: (id) => pool.renew(id, "numbers")
-    }))
-  )
 }
 
 /** An open session with a provider. */
@@ -157,7 +149,7 @@ interface Opened extends Session {
   readonly live: LiveTrunk
 }
 
-/** The trunks of this node, and what is needed to open them. */
+/** This node's trunks, and what is needed to open them. */
 interface Pool {
   readonly registry: Registry["Service"]
   readonly settings: TrunkSettings["Service"]
@@ -194,7 +186,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     )
   const heldUp = yield* noted("", health.status)
   const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
-  // Nothing is looked for before the session is open.
+  // Nothing is looked up before the session is open.
   const isOthers: NonNullable<TrunkContext["isOthers"]> = (call, found) =>
     Effect.suspend(() => (live === undefined ? Effect.never : pool.calls.isOthers(call, live, found)))
   const context: TrunkContext = {
@@ -248,17 +240,17 @@ const openNow = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId) 
   return setting === undefined ? undefined : yield* connect(pool, setting)
 })
 
-/** Live calls go on; later calls are dialed through the next session. */
+/** Live calls continue; later calls are dialed through the next session. */
 const retire = Effect.fnUntraced(function* (pool: Pool, session: Opened, next: TrunkSetting | undefined) {
   const { id } = session.setting
-  // A session that is down could come back later and take the place of its successor.
+  // A session that is down could come back later and displace its successor.
   const comesBack = session.live.status()._tag !== "Up"
   if (comesBack) yield* Scope.close(session.scope, Exit.void)
   else yield* session.trunk.retire ?? Effect.void
   const successor = next === undefined ? undefined : yield* connect(pool, next)
   if (successor === undefined) pool.open.delete(id)
   for (const { dialing, ref, trunk } of pool.calls.live()) {
-    // A call whose request has not left yet will leave through the successor, so there is nothing to adopt.
+    // A call whose request has not been sent yet will be sent through the successor, so there is nothing to adopt.
     if (trunk.configurationId === id && dialing === undefined) successor?.trunk.adopt(ref)
   }
   session.changed()
@@ -274,7 +266,7 @@ const closeUnused = Effect.fnUntraced(function* (pool: Pool, { live, scope: own 
 const repair = (pool: Pool, session: Opened) => {
   const away = [session.live.status(), ...session.live.endpoints().map(({ status }) => status)].filter(({ _tag }) => _tag === "Down")
   if (away.length === 0) return Effect.sync(session.live.hurry)
-  // Another client took its place, and it does not take the place back by itself.
+  // Another client took its place, and the session does not take it back by itself.
   if (away.some((status) => status._tag === "Down" && status.reason === "replaced")) return retire(pool, session, session.setting)
   return Effect.sync(() => {
     session.live.hurry()
@@ -292,7 +284,7 @@ const renew = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId, ch
   if (changed === "configuration") yield* repair(pool, session)
 })
 
-// An interrupt halfway would leave a trunk open that is in no map, and that competes with the next one for the provider.
+// An interrupt halfway would leave a trunk open that is in no map and that competes with the next one for the provider.
 const exclusive = <A>({ opening }: Pool, work: Effect.Effect<A>) => Effect.uninterruptible(opening.withPermits(1)(work))
 
 const renewOrRetry = (pool: Pool, id: TelephonyConfigId, changed: "configuration" | "numbers"): Effect.Effect<void> => {
@@ -309,7 +301,7 @@ const noCallerIds: CallerIds = { all: [], preferred: undefined }
 const gone = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "the telephony configuration is gone" }))
 const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "there is no active number to call from" }))
 
-/** `current` returns the configuration's present trunk. */
+/** `current` returns the configuration's current trunk. */
 const liveOf = (
   session: Session,
   adapter: Adapter,
@@ -362,13 +354,13 @@ const mediaOf = ({ media }: Adapter, { setting }: Session): LiveMedia | undefine
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Why nothing can be dialed through this trunk now, as a sentence; undefined when it is up. */
+/** Why nothing can be dialed through this trunk now, as a sentence; undefined if it is up. */
 export const whyDown = (trunk: LiveTrunk): string | undefined => wordsFor(trunk.status())
 
 export const wordsFor = (status: TrunkStatus): string | undefined =>
   status._tag === "Up" ? undefined : status._tag === "Connecting" ? "It is not connected yet." : status.detail
 
-/** Waits up to `millis` while the trunk connects. False when it is down, or still connecting. */
+/** Waits up to `millis` while the trunk connects. False if it is down, or still connecting. */
 export const awaitUp = (trunk: LiveTrunk, millis: number): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const settle = () => {

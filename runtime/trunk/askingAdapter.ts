@@ -1,13 +1,16 @@
 /**
- * Makes sure that an adapter from a package asks whether a request may leave, even if its author forgot. A call that leaves without asking is in
- * no journal: after a crash it would count as never placed, and its contact would be called again. Nor would a pause hold it back.
+ * Ensures that an adapter from a package calls `leave` before sending a request, even if its author forgot. A call sent without that is in no
+ * journal: after a crash it would count as never placed, and its contact would be called again. Nor would a pause hold it back.
  */
 import { Effect, Exit } from "effect"
 import { type Adapter, type OriginateDoubtful, OriginateRefused, type OriginateRequest, type Trunk } from "#core/provider/Adapter.ts"
 
 type Originated = Exit.Exit<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
 
-/** The engine asks on its behalf, right before it hands over the request, until one request has asked itself, and for good once one has not. */
+/**
+ * The engine calls `leave` on the adapter's behalf, right before it hands over the request, until one request has called it itself, and
+ * permanently once one has not.
+ */
 export const askingAdapter = (adapter: Adapter): Adapter => {
   const { connect, manifest } = adapter
   let standing: "unknown" | "asks" | "failed" = "unknown"
@@ -38,18 +41,19 @@ export const askingAdapter = (adapter: Adapter): Adapter => {
   }
 }
 
-/** A refusal without asking is fine, because nothing was sent. */
+/** A refusal without calling `leave` is fine, because nothing was sent. */
 const mayHaveLeft = (originated: Originated): boolean =>
   Exit.isSuccess(originated) ||
   originated.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error._tag === "OriginateDoubtful")
 
-/** All that a trunk consists of. What is added only to the contract does not compile. */
+/** All members of a trunk. One that is added only to the contract does not compile here. */
 const verbs: { readonly [Verb in keyof Required<Trunk>]: true } = {
   originate: true,
   hangup: true,
   lookup: true,
   detects: true,
   openMedia: true,
+  reopenMedia: true,
   sendDtmf: true,
   numbers: true,
   transfer: true,

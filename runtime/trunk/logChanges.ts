@@ -1,4 +1,4 @@
-/** Logs the state of a trunk: each change between up and down, and the beginning and end of trouble. */
+/** Logs the state of a trunk: each change between up and down, and the start and end of trouble. */
 import { Effect } from "effect"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"

@@ -1,6 +1,6 @@
 /**
  * Records when a trunk goes down and comes back, for the logs of the campaigns concerned (`TrunkOutages`). Unwritten changes are kept in memory
- * and merged, so that a trunk that goes up and down while the database is away costs nothing.
+ * and merged, so that a trunk that goes up and down while the database is unreachable costs nothing.
  */
 import { Clock, Effect, Latch, Schedule } from "effect"
 import type { CampaignId } from "#core/Id.ts"
@@ -19,7 +19,7 @@ interface Away {
   /** When the trunk went down again before the outage was logged. */
   anewAt: number
   isNoted: boolean
-  /** Campaigns that have not been written yet. */
+  /** Campaigns not yet written. */
   readonly heldUp: Set<CampaignId>
   readonly noted: Set<CampaignId>
 }

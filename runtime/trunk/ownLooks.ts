@@ -1,7 +1,7 @@
 /**
- * Looks believe no find that is another call of ours. A carrier that takes no id of ours has a call whose reply was lost searched for by its numbers
- * and time, and an earlier call to the same number, or that of another organization with the same account, matches as well. Its end would be
- * recorded as this call's, and its callee hung up on.
+ * Rejects lookup results that belong to another call of ours. A carrier that accepts no id of ours has to search for a call whose reply was lost
+ * by its numbers and time, and an earlier call to the same number, or one of another organization with the same account, matches as well. Its
+ * end would be recorded as this call's, and its callee hung up on.
  */
 import { Effect } from "effect"
 import type { Look, Trunk, TrunkContext } from "#core/provider/Adapter.ts"

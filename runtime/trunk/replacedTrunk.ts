@@ -1,16 +1,16 @@
 /**
- * Controls the calls of a trunk that has been replaced. If the new settings lead to the same account at the provider, the new session sees these
- * calls and takes them over, because the old one's password or events may no longer work. Otherwise they stay with the old session, which
- * is kept until the last of them has ended.
+ * Controls the calls of a trunk that has been replaced. If the new settings use the same account at the provider, the new session sees these
+ * calls and takes them over, because the old one's password or events may no longer work. Otherwise they stay with the old session, which is
+ * kept until the last of them has ended.
  */
 import { Effect } from "effect"
 import { isAlive, type Trunk } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 
-/** Everything that can be done with a call that has been placed. */
+/** Everything that can be done with a placed call. */
 export type CallControl = Omit<Trunk, "originate">
 
-/** `successor` returns the trunk that has replaced this one; undefined when the configuration is gone. */
+/** `successor` returns the trunk that has replaced this one; undefined if the configuration is gone. */
 export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
   const holderOf = (call: CallRef): Effect.Effect<CallControl> =>
     Effect.suspend(() => {
@@ -29,19 +29,19 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
     ...transferring(own, holderOf),
     adopt: (call) => (successor() ?? own).adopt(call),
     ...(own.statusOf === undefined ? {} : { statusOf: own.statusOf }),
-    // The request left through the old session.
+    // The request was sent through the old session.
     mayAppear: (request) => own.mayAppear?.(request) ?? true
   }
 }
 
-/** Both are sessions of the same adapter, so what the old one can do, the new one can: open audio, send keys, and transfer. */
+/** Both are sessions of the same adapter, so the new one can do whatever the old one can: open audio, send keys, and transfer. */
 const openingMedia = (
-  { openMedia: ownOpenMedia }: Trunk,
+  { openMedia: ownOpen, reopenMedia: ownReopen }: Trunk,
   holderOf: (call: CallRef) => Effect.Effect<CallControl>
-): Pick<CallControl, "openMedia"> =>
-  ownOpenMedia === undefined
-    ? {}
-    : { openMedia: (call) => Effect.flatMap(holderOf(call), ({ openMedia = ownOpenMedia }) => openMedia(call)) }
+): Pick<CallControl, "openMedia" | "reopenMedia"> => ({
+  ...(ownOpen && { openMedia: (call) => Effect.flatMap(holderOf(call), ({ openMedia = ownOpen }) => openMedia(call)) }),
+  ...(ownReopen && { reopenMedia: (call) => Effect.flatMap(holderOf(call), ({ reopenMedia = ownReopen }) => reopenMedia(call)) })
+})
 
 const sending = ({ sendDtmf: ownSend }: Trunk, holderOf: (call: CallRef) => Effect.Effect<CallControl>): Pick<CallControl, "sendDtmf"> =>
   ownSend === undefined

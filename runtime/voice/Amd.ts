@@ -10,11 +10,11 @@ export type AmdVerdict = "human" | "machine" | "unknown"
 
 export interface Amd {
   /**
-   * Returns the verdict once, with the frame that settles it. Undefined as an argument stands for a frame that has not arrived. `tMillis` is the
-   * time of any clock, in milliseconds.
+   * Returns the verdict once, with the frame that decides it. Pass undefined for a frame that has not arrived. `tMillis` is in milliseconds on
+   * any clock.
    */
   readonly push: (frame: PcmFrame | undefined, tMillis: number) => AmdVerdict | undefined
-  /** Whether a beep settled the verdict. */
+  /** Whether a beep decided the verdict. */
   readonly heardBeep: () => boolean
 }
 
@@ -39,13 +39,13 @@ const belowLoudest = 0.16
 // How the loudest level decays with each frame: 3 dB in 3.5 s.
 const fading = 0.998
 const hangoverMillis = 100
-// A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence.
-// Silence is counted in frames, not by the clock, which goes on while the process is stalled.
+// A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence. Silence
+// is counted in frames, not by the clock, which runs on while the process is stalled.
 const absentMillis = frameMillis / 3
-// A line that has sent so much more silence than it left out sends all of it: what is missing there is a stall, and no silence. Codecs that leave
-// silence out send less of it first (AMR eight frames, 3GPP TS 26.093).
+// A line that has sent this much more silence than it left out sends all of its silence: a missing frame is then a stall, not silence. Codecs
+// that suppress silence first send less than this (AMR eight frames, 3GPP TS 26.093).
 const sentSilenceMillis = 240
-/** Such a line stalls for less. A longer gap counts as the silence of a person who waits. */
+/** On such a line, and in mid-speech, stalls are shorter than this. A longer gap counts as the silence of a person who is waiting. */
 const longestStallMillis = 6000
 
 /** Tells whether a frame is speech, by its level above the line's noise. */
@@ -74,10 +74,12 @@ export const makeAmd = (): Amd => {
   let startedAt: number | undefined
   let speechMillis = 0
   let silentMillis = 0
-  /** How much more silence was sent than left out, since the last speech. */
+  /** How much more silence was sent than left out since the last speech. */
   let sentMillis = 0
   let sendsSilence = false
-  /** Of the gap that is going on. */
+  /** How much silence was sent since the last speech. */
+  let quietMillis = 0
+  /** The length of the current gap. */
   let missingMillis = 0
   let isSettled = false
   let isBeep = false
@@ -102,14 +104,18 @@ export const makeAmd = (): Amd => {
     isBeep = tone.push(frame) >= beepMillis
     const isLoud = isSpeech(frame.level)
     sentMillis = isLoud ? 0 : sentMillis + frameMillis
+    quietMillis = isLoud ? 0 : quietMillis + frameMillis
     sendsSilence ||= sentMillis >= sentSilenceMillis
     return isLoud ? onSpeech() : onSilence(frameMillis)
   }
 
+  /** Where silence is suppressed, the end of the last word is still sent: audio that stops within one has stalled. */
+  const isMidSpeech = (): boolean => speechMillis > 0 && quietMillis === 0
+
   const miss = (): AmdVerdict | undefined => {
     sentMillis = Math.max(0, sentMillis - frameMillis)
     missingMillis += frameMillis
-    if (!sendsSilence) return onSilence(absentMillis)
+    if (!sendsSilence && !isMidSpeech()) return onSilence(absentMillis)
     return missingMillis > longestStallMillis ? onSilence(frameMillis) : undefined
   }
 

@@ -1,7 +1,7 @@
 /**
  * Detects the beep of an answering machine: one steady tone. A vowel can look like a tone for some frames, but it glides and its loudness
- * changes, so frequency and level must hold over the whole beep and not only from one frame to the next. A pressed key is two tones at once,
- * and no beep.
+ * changes, so frequency and level must hold over the whole beep and not only from one frame to the next. A key press is two tones at once, so it
+ * is not a beep.
  */
 import { frameMillis, sampleRate } from "#core/audio/Mulaw.ts"
 import type { PcmFrame } from "#core/audio/PcmFrame.ts"
@@ -22,7 +22,7 @@ const swing = 1.6
 /** Minimum share of the tone in a frame's power. Noise is the rest: a tenth of it at 10 dB. */
 const leastShare = 0.88
 
-/** Those of the frame that is being looked at. */
+/** The samples of the frame being examined. */
 let samples: Int16Array = new Int16Array(0)
 const sampleAt = (at: number): number => samples[at] ?? 0
 
@@ -40,7 +40,7 @@ const roughFrequencyOf = (length: number): number | undefined => {
   return Math.abs(cosine) > 1 ? undefined : Math.acos(cosine)
 }
 
-// The correlation of the samples with a sine, as a complex number: two variables, so that nothing is allocated for a frame.
+// The correlation of the samples with a sine, a complex number held in two variables, so that nothing is allocated per frame.
 let real = 0
 let imaginary = 0
 const correlate = (omega: number, from: number, until: number): void => {

@@ -1,10 +1,10 @@
-/** Findings of a call for its run: the keys that the callee pressed, who answered, and whether a message was left. */
+/** A call's findings for its run: the keys that the callee pressed, who answered, and whether a message was left. */
 import { withKey } from "#core/call/Dtmf.ts"
 import type { GatheredContext } from "#core/run/RunRecord.ts"
 import type { AmdVerdict } from "./Amd.ts"
 
 interface Digits {
-  /** False when this is not a key, or when too many have been pressed. */
+  /** False if this is not a key, or if too many have been pressed. */
   readonly press: (digit: string) => boolean
   readonly pressed: () => string
 }
@@ -21,7 +21,7 @@ export const makeDigits = (): Digits => {
   }
 }
 
-/** What happened to the message that was to be left; `cut`: the call ended while it was spoken. */
+/** What happened to the message that was to be left; `cut`: the call ended while it was being spoken. */
 export type MessageFate = NonNullable<GatheredContext["voicemail_message"]>
 
 /** What the voice session adds to the run's `gathered_context`. */

@@ -9,7 +9,7 @@ const frames = 50
 const level = 33
 const octaves = 6
 
-/** Pink noise by Voss's method: the sum of noises, each renewed half as often as the one before. */
+/** Pink noise by Voss's method: the sum of several noises, each renewed half as often as the previous one. */
 const pink = (length: number): Float64Array => {
   // A fixed seed keeps recordings in tests the same each time.
   let seed = 1

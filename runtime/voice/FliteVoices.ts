@@ -15,7 +15,7 @@ import type { SpeechNotMade } from "./SpeechThread.ts"
 import { makeSpeechWorkers } from "./SpeechWorkers.ts"
 
 export interface FliteOptions {
-  /** The voice of those who choose none. */
+  /** The voice for agents that choose none. */
   readonly voice?: FliteVoice
   readonly idle?: Duration.Input
   readonly cacheBytes?: number
@@ -44,7 +44,7 @@ export class FliteVoices extends Context.Service<
     readonly speaker: (voice: FliteVoice) => TextToSpeech
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>, voice: string) => Effect.Effect<void>
-    /** Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign. */
+    /** Whether some of the waiting speech cannot be made in time and some of it is for calls of this campaign. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }
 >()("runtime/voice/FliteVoices") {
@@ -90,7 +90,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions): Effect.fn.Retu
   return { usual, speaker, warm, isCrowdedBy: workers.isCrowdedBy }
 })
 
-/** What a worker died of is in the log alone. */
+/** The cause of a worker's failure appears only in the log. */
 const told = Effect.fnUntraced(function* (why: SpeechNotMade): Effect.fn.Return<never, ModelError> {
   if (why.cause !== undefined) yield* Effect.logWarning("speech not made", why)
   const reason = why.reason === "Nothing" ? "broken" : meanings[why.reason]

@@ -1,9 +1,6 @@
 /**
- * Runs flite compiled to WASI. The program is a command line tool: it reads arguments, opens one file, writes a WAV into it and exits. It has
- * only what this file provides in memory: no disk, no network, no environment. Synchronous and slow, so only for worker threads.
- *
- * A new instance costs 15 ms, as much as half of a short sentence, because 17 MB of voices are copied for it. So an instance that ended
- * normally is kept, and the memory that it may have changed is restored. The voices are in the read-only segment.
+ * A new instance costs 15 ms, as much as half of a short sentence, because 17 MB of voices are copied for it. So an instance that ended normally
+ * is kept, and only the memory that it may have changed is restored. The voices are in the read-only segment.
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -194,7 +191,7 @@ const readWav = (wav: Uint8Array): Pcm => {
   return { rate, samples: new Int16Array(0) }
 }
 
-/** An instance that can be used again, and the initial content of the memory that it may change. */
+/** A reusable instance, and the initial content of the memory that it may change. */
 interface Speaker {
   readonly memory: WebAssembly.Memory
   readonly start: () => void
@@ -208,7 +205,7 @@ export interface Flite {
   speaker: Speaker | undefined
 }
 
-// A long text leaves a large heap behind, which would have to be cleared for each short text after it.
+// A long text leaves a large heap behind, which would have to be cleared before each short text after it.
 const mostKeptBytes = 32 * 1024 * 1024
 
 /** Loads 21 MB, and compiles them in about 50 ms. */
@@ -242,7 +239,7 @@ const asAtFirst = ({ changesFrom, speaker }: Flite, utterance: Utterance): Speak
   return speaker
 }
 
-/** Throws when flite fails. */
+/** Throws if flite fails. */
 export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm => {
   const args = ["flite", "-voice", voice, "-t", text, "-o", outputName].map((arg) => new TextEncoder().encode(`${arg}\0`))
   const utterance: Utterance = { args, output: makeOutput() }

@@ -1,5 +1,5 @@
 /**
- * Paces the audio of all calls: one timer for the process calls every stream once in 20 ms. A timer per call drifts by seconds (a thousand
+ * Paces the audio of all calls: one timer for the process calls every stream once every 20 ms. A timer per call drifts by seconds (a thousand
  * calls then send 93 % of their frames); a wheel of ten slots with absolute deadlines does not.
  *
  * It reads a clock and sets a timer itself, because fibers are too slow for frames. `PacerTime` lets tests turn the wheel.
@@ -10,7 +10,7 @@ import { frameMillis } from "#core/audio/Mulaw.ts"
 export interface PacerTime {
   /** Monotonic milliseconds. */
   readonly now: () => number
-  /** Calls back once, not before `delayMillis`. The result cancels it. */
+  /** Calls `run` once, not before `delayMillis` have passed. The result cancels it. */
   readonly wake: (delayMillis: number, run: () => void) => () => void
 }
 
@@ -30,7 +30,7 @@ export interface FramePacer {
   readonly size: () => number
 }
 
-/** More slots keep everything else in the process waiting for less: a hundred calls are ten frames every 2 ms. */
+/** More slots mean that everything else in the process waits for less: a hundred calls are ten frames every 2 ms. */
 const slots = 10
 const slotMillis = frameMillis / slots
 // Frames later than this are dropped instead of sent in a burst: carriers buffer little, and callees would hear the burst.
@@ -45,7 +45,7 @@ export const systemTime: PacerTime = {
   }
 }
 
-/** `report` is called once in each second with streams. */
+/** `report` is called once per second while there are streams. */
 export const makeFramePacer = (time: PacerTime = systemTime, report: (load: MediaLoad) => void = () => {}): FramePacer =>
   new Wheel(time, report)
 
@@ -93,7 +93,7 @@ class Wheel implements FramePacer {
   }
 
   #slot(turn: number): Set<PacedStream> {
-    // The default is never taken: the wheel has all of its slots.
+    // The default is never used: the wheel has all of its slots.
     return this.#slots[turn % slots] ?? new Set<PacedStream>()
   }
 

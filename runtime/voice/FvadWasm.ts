@@ -1,24 +1,24 @@
 /**
- * The voice activity detector of WebRTC, compiled to WebAssembly: one program for the process, in which each call has a detector of its own. Takes
- * about 2 µs for a frame, so it runs where the frames arrive.
+ * WebRTC's voice activity detector, compiled to WebAssembly: one program for the process, in which each call has its own detector. Takes about 2
+ * µs per frame, so it runs where the frames arrive.
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 
 interface VoiceDetector {
-  /** Whether the frame is voice, given those before it. False once it has been freed. */
+  /** Whether the frame is voice, given the preceding ones. False once the detector has been freed. */
   readonly isVoice: (samples: Int16Array) => boolean
   readonly free: () => void
 }
 
-/** 0 to 3: how sure it must be that a frame is voice. */
+/** 0 to 3: how certain it must be that a frame is voice. */
 const surest = 3
 const pageBytes = 65_536
 
 interface Fvad {
   readonly memory: WebAssembly.Memory
-  /** Where a frame is put for it to read. */
+  /** The address at which it reads a frame. */
   readonly input: number
   readonly make: () => number
   readonly free: (detector: number) => void
@@ -64,7 +64,7 @@ export const makeVoiceDetector = (): VoiceDetector => {
   let detector = fvad.make()
   if (detector === 0 || fvad.setMode(detector, surest) !== 0 || fvad.setSampleRate(detector, sampleRate) !== 0)
     throw new Error("the voice activity detector could not be set up")
-  // Memory that has grown is other memory.
+  // When the memory grows, its buffer is replaced.
   frame = new Int16Array(fvad.memory.buffer, fvad.input, frameSize)
   return {
     isVoice: (samples) => {

@@ -1,4 +1,4 @@
-/** A sentence whose speech comes part by part: how long it will be is estimated until all of it is there. */
+/** A sentence whose speech arrives in parts: its length is estimated until it is complete. */
 import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { Piece } from "./Transcript.ts"
 

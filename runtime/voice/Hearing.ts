@@ -63,8 +63,8 @@ class Sessions implements Hearing {
     this.#emit = emit
   }
 
-  write(samples: Int16Array): void {
-    if (this.#session !== undefined) return this.#use((session) => this.#writeTo(session, samples))
+  write(samples: Int16Array, isSpeech?: boolean): void {
+    if (this.#session !== undefined) return this.#use((session) => this.#writeTo(session, samples, isSpeech))
     if (this.#kept.length >= mostKeptFrames) {
       this.#kept.shift()
       this.#isCut = true
@@ -142,9 +142,9 @@ class Sessions implements Hearing {
     this.#emit(isLost ? { ...event, isUnclear: true } : event)
   }
 
-  #writeTo(session: RecognizerSession, samples: Int16Array): void {
+  #writeTo(session: RecognizerSession, samples: Int16Array, isSpeech?: boolean): void {
     this.#frames++
-    session.write(samples)
+    session.write(samples, isSpeech)
   }
 
   /** A session that throws has failed: the line that it is called from must go on. */

@@ -1,6 +1,7 @@
 /**
- * Speaks the lines of a conversation: has their sentences made as they come, plays them in order, and tells the conversation of each line, in order,
- * that it was heard, how much of it was heard, or that nothing of it can be. What the callee has not heard is not reported as said.
+ * Speaks the lines of a conversation: has their sentences synthesized as they arrive, plays them in order, and tells the conversation about each
+ * line, in order: that it was heard, how much of it was heard, or that it cannot be spoken. Anything the callee has not heard is not reported as
+ * said.
  */
 import { Effect, type Fiber } from "effect"
 import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
@@ -14,7 +15,7 @@ import { heardText, type Piece } from "./Transcript.ts"
 
 const bytesPerMillis = sampleRate / 1000
 
-/** Words come in much shorter intervals from a model that has more to say. */
+/** A model that has more to say sends words at much shorter intervals. */
 const stallMillis = 300
 
 /** A sentence or a recording. */
@@ -24,7 +25,7 @@ export interface MadeSpeech {
   readonly text: string
 }
 
-/** A line as far as the callee has heard it. Times are the pacer's milliseconds. */
+/** The part of a line that the callee has heard. Times are the pacer's milliseconds. */
 interface HeardLine {
   readonly text: string
   readonly from: number
@@ -34,48 +35,48 @@ interface HeardLine {
 interface SpeakerPorts {
   readonly playout: Playout
   /**
-   * `aheadMillis`: how much is to be heard before it. `part`: of speech that comes in parts, which together are what is made. Undefined when nothing in
-   * the text can be said. Fails when it cannot be made.
+   * `aheadMillis`: how much is to be heard first. `part` receives speech that arrives in parts, which together form the result. Undefined if
+   * nothing in the text can be said. Fails if it cannot be synthesized.
    */
   readonly speak: (text: string, aheadMillis: number, part: (speech: Uint8Array) => void) => Effect.Effect<MadeSpeech | undefined, unknown>
   readonly record: (recording: RecordingName) => Effect.Effect<MadeSpeech, unknown>
   readonly fork: (work: Effect.Effect<void>) => Fiber.Fiber<void>
   readonly tell: (event: ConversationEvent) => void
-  /** The first frame of a line is sent. */
+  /** The first frame of a line has been sent. */
   readonly begun: (at: number) => void
   readonly heard: (line: HeardLine) => void
 }
 
 interface Sentence {
-  /** Undefined while it is being made; null when there is nothing in it to say. */
+  /** Undefined while it is being synthesized; null if nothing in it can be said. */
   made: MadeSpeech | null | "failed" | undefined
   readonly characters: number
-  /** What has come of it while it is being made, and was not handed over yet. */
+  /** Parts that have arrived while it is being synthesized and have not been handed over yet. */
   readonly parts: Array<Uint8Array>
-  /** Undefined: nothing has come of it before all was made. */
+  /** Undefined while no part has arrived; speech that is delivered whole has none. */
   piece: GrowingPiece | undefined
 }
 
 const unmade = (characters: number): Sentence => ({ made: undefined, characters, parts: [], piece: undefined })
 
 class SpokenLine {
-  /** What is not a whole sentence yet. */
+  /** Text that does not form a whole sentence yet. */
   rest = ""
-  /** In how many parts the text has come. */
+  /** In how many parts the text has arrived. */
   parts = 0
-  /** After this part no other came. */
+  /** The number of parts after which no further text arrived in time. */
   stalledAt: number | undefined
   isWhole = false
-  /** A sentence could not be made: the line ends before it. */
+  /** A sentence could not be synthesized: the line ends before it. */
   isBroken = false
   readonly sentences: Array<Sentence> = []
-  /** How many of the sentences have been handed to the playout, or hold nothing to say. */
+  /** How many sentences have been handed to the playout, or have nothing to say. */
   handed = 0
-  /** Those that were handed over, and how many of them are not known to have been heard. */
+  /** The pieces handed over; `unheard`: how many of them are not known to have been heard. */
   readonly pieces: Array<Piece> = []
   unheard = 0
   bytes = 0
-  /** Where it begins in the utterance, in bytes. */
+  /** Where the line begins in the utterance, in bytes. */
   start = 0
   begunAt: number | undefined
   sentAt = 0
@@ -88,7 +89,7 @@ class SpokenLine {
     this.isInterruptible = isInterruptible
   }
 
-  /** Nothing more of it will be handed over. */
+  /** Whether nothing more of the line will be handed over. */
   isHandedOver(): boolean {
     return this.isWhole && this.handed >= this.sentences.length
   }
@@ -96,7 +97,7 @@ class SpokenLine {
 
 export class LineSpeaker implements Speaker {
   readonly #ports: SpeakerPorts
-  /** Those that have not been reported, in order. */
+  /** Lines that have not been reported yet, in order. */
   #lines: Array<SpokenLine> = []
   /** The length of the utterance so far. */
   #bytes = 0
@@ -117,7 +118,10 @@ export class LineSpeaker implements Speaker {
     if (line.parts === 1 && !isLast) line.fibers.push(this.#ports.fork(this.#watch(line)))
   }
 
-  /** Takes off the line what can be spoken already: sentences, but of a text that comes bit by bit to a callee who waits, at first only a clause. */
+  /**
+   * Removes from the line what can be spoken already: whole sentences, or at first only a clause if the text arrives bit by bit and the callee
+   * is waiting.
+   */
   #take(line: SpokenLine, isLast: boolean): ReadonlyArray<string> {
     const { rest } = line
     const sentences = sentencesOf(rest)
@@ -148,7 +152,7 @@ export class LineSpeaker implements Speaker {
     for (const line of lines) if (line.begunAt !== undefined) this.#reportCut(line, played)
   }
 
-  /** The callee has silenced the agent, after they had heard this much of the utterance; or they have hung up. */
+  /** The callee has silenced the agent, having heard this much of the utterance, or has hung up. */
   interrupted(played: Played | undefined): void {
     const dropped = this.#drop(played)
     for (const line of dropped.lines) {
@@ -162,7 +166,7 @@ export class LineSpeaker implements Speaker {
     return this.#lines.every(({ isInterruptible }) => isInterruptible)
   }
 
-  /** Ends once everything that is to be said has been heard, or never will be. */
+  /** Ends once everything to be said has been heard, or never will be. */
   readonly quiet = Effect.callback<void>((resume) => {
     if (this.#lines.length === 0) return resume(Effect.void)
     this.#whenQuiet.push(() => resume(Effect.void))
@@ -180,7 +184,7 @@ export class LineSpeaker implements Speaker {
     this.#play()
   }
 
-  /** Says what there is of a sentence whose end does not come, rather than nothing. */
+  /** If the end of a sentence does not arrive, says what there is rather than nothing. */
   readonly #watch = Effect.fnUntraced(function* (this: LineSpeaker, line: SpokenLine) {
     while (!line.isWhole) {
       const { parts } = line
@@ -204,7 +208,7 @@ export class LineSpeaker implements Speaker {
     return line
   }
 
-  /** How much is left to be heard before it, roughly. */
+  /** Roughly how much is still to be heard before the sentence. */
   #aheadMillisOf(sentence: Sentence): number {
     let characters = 0
     for (const { handed, sentences } of this.#lines) {
@@ -238,7 +242,7 @@ export class LineSpeaker implements Speaker {
     this.#play()
   }
 
-  /** Hands over what is made, in order. */
+  /** Hands over finished speech, in order. */
   #play(): void {
     for (const line of this.#lines) {
       this.#handOver(line)
@@ -261,7 +265,7 @@ export class LineSpeaker implements Speaker {
       if (made !== null && piece === undefined && made.speech.length > 0)
         this.#append(line, made.speech, { text: made.text, bytes: made.speech.length })
     }
-    // Nobody would hear anything of it.
+    // The callee would hear nothing of it.
     if (line.stalledAt === line.parts && line.pieces.length === 0) this.#break(line)
   }
 
@@ -312,7 +316,7 @@ export class LineSpeaker implements Speaker {
     const text = heardText(line.pieces, line.bytes)
     heard({ text, from: begunAt ?? sentAt, until: sentAt })
     if (!line.isBroken) return tell({ _tag: "LineSpoken", line: line.id })
-    // As if it had been interrupted, by nobody: the agent finds other words for what was not heard.
+    // Reported as an interruption by nobody, so that the agent finds other words for what was not heard.
     tell({ _tag: "LineInterrupted", line: line.id, heard: text })
     tell({ _tag: "CalleeTurn", text: "" })
   }

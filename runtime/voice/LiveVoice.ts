@@ -1,6 +1,6 @@
 /**
- * The control plane of a call's voice: has the greeting spoken or played, notes what is said and which keys are pressed, and makes the report.
- * It starts the media plane and hears only rare events from it.
+ * The control plane of a call's voice: has the greeting spoken or played, notes what is said and which keys are pressed, and produces the
+ * report. It starts the media plane, which calls back only on rare events.
  */
 import { Deferred, Effect, Fiber } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -19,12 +19,12 @@ import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, noteTrouble, o
 import { makeVoiceFiles, type VoiceFiles } from "./VoiceFiles.ts"
 import { type CallVerbs, noVerbs, type VoiceEvent, type VoicePlan, type VoiceReport, type VoiceSession } from "./VoiceSession.ts"
 
-/** How soon a phone that has begun to ring is expected to be answered. */
+/** How soon a phone that has started to ring is expected to be answered. */
 const USUAL_RING_MILLIS = 2000
 /** How soon after the answer the callee should have heard something. */
 const GREETING_DUE_MILLIS = 2000
 
-/** What the voices of all calls share. */
+/** Resources shared by the voices of all calls. */
 interface VoiceResources {
   readonly pacer: FramePacer
   readonly openings: Openings
@@ -65,7 +65,7 @@ const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: 
   })
 })
 
-/** The whole message before any of it is said, because it must not stop in the middle. Undefined when it cannot be spoken. */
+/** Synthesizes the whole message before any of it is said, because it must not stop in the middle. Undefined if it cannot be spoken. */
 const messageOf = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice) {
   const { later } = voice.plan
   const { message = "" } = later === undefined ? voice.plan : yield* later
@@ -77,7 +77,7 @@ const messageOf = Effect.fnUntraced(function* ({ openings }: VoiceResources, voi
   return yield* made
 })
 
-/** The greeting stops, because nobody hears it; the message waits for the beep. */
+/** Stops the greeting, because nobody hears it; the message waits for the beep. */
 const leaveMessage = Effect.fnUntraced(function* (
   resources: VoiceResources,
   voice: Voice,
@@ -90,7 +90,7 @@ const leaveMessage = Effect.fnUntraced(function* (
   line.awaitMoment(yield* Deferred.await(machine.heard))
   noteSaid(voice, playout.stop())
   yield* Fiber.interrupt(greeting)
-  // A machine that is detected before the greeting was due is not a person who was left in silence.
+  // If a machine is detected before the greeting was due, no person was left in silence.
   if (noted.firstAudioMillis === undefined && resources.pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
   noted.message = "not_left"
   const parts = (yield* messageOf(resources, voice)) ?? []
@@ -171,7 +171,7 @@ const openUp = Effect.fnUntraced(function* (resources: VoiceResources, voice: Vo
 const attach = Effect.fnUntraced(
   function* (resources: VoiceResources, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, verbs: CallVerbs) {
     const run = Effect.runForkWith(yield* Effect.context())
-    // In a fiber of its own, so that a caller that is interrupted while it waits does not leave half a recording.
+    // In its own fiber, so that a caller interrupted while waiting does not leave half a recording.
     const finish = ({ talk, voice }: { readonly talk: Talk | undefined; readonly voice: Voice }) =>
       Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(resources, voice, talk)))))
     const open = yield* Effect.acquireRelease(openWith(resources, plan, media, emit, verbs), (opened) =>
@@ -207,7 +207,7 @@ const attach = Effect.fnUntraced(
 const prepare = Effect.fnUntraced(function* ({ openings }: VoiceResources, plan: VoicePlan) {
   const wanted: SpeechWanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS, campaignId: plan.campaignId }
   const recording = yield* Effect.catchCause(openings.recorded(plan, wanted), () => Effect.undefined)
-  // What is not kept would be made a second time.
+  // Speech that is not cached would have to be made a second time.
   const isKept = plan.voice?.speech.isCacheable !== false
   if (recording === undefined && isKept) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
 })

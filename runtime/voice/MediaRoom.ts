@@ -1,5 +1,5 @@
 /**
- * Limits the calls with audio on this node: the operator's limit, or a lower one where late audio has shown that the node cannot carry as many.
+ * Limits the calls with audio on this node: to the operator's limit, or a lower one if late audio has shown that the node cannot carry as many.
  * Counted in the same slots as all other limits, so that a call that ends makes room for the next one.
  */
 import { Clock, Context, Effect, Layer } from "effect"
@@ -10,11 +10,11 @@ import { type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
 import type { MediaMetrics } from "#runtime/metrics/MediaMetrics.ts"
 import { type FramePacer, makeFramePacer, type PacerTime, systemTime } from "./FramePacer.ts"
 
-/** A lower limit is logged at most once in this time. */
+/** A lowered limit is logged at most once in this time. */
 const LOG_MILLIS = 60_000
 
 const mediaKey = "media"
-/** Calls without audio are counted too, so that a call can move to the other scope once it is known whether it has audio. */
+/** Calls without audio are counted too, so that a call can move to the other scope once it is known whether it needs audio. */
 const silent: SlotScope = { key: "silent", limit: undefined }
 
 export class MediaRoom extends Context.Service<
@@ -22,9 +22,13 @@ export class MediaRoom extends Context.Service<
   {
     /** The scope in which a call counts. Its limit is always the current one. */
     readonly scope: (needsAudio: boolean) => SlotScope
-    /** Corrects the assumption that was made about a call when its slot was taken. */
+    /** Corrects the assumption made when the call's slot was taken. */
     readonly settle: (callId: string, needsAudio: boolean) => void
     readonly isFull: () => boolean
+    /** The calls on this node itself: those with audio, their limit, and all of them. Reserved slots may become calls of other nodes. */
+    readonly here: () => { readonly calls: number; readonly limit: number; readonly all: number }
+    /** Set once: call nodes carry these calls, which hold slots here, and may carry so many with audio. */
+    readonly join: (nodes: { readonly calls: (needsAudio: boolean) => number; readonly limit: () => number }) => void
     readonly metrics: () => MediaMetrics
     /** Paces the audio of all calls of this node. */
     readonly pacer: FramePacer
@@ -47,15 +51,18 @@ const make = Effect.fnUntraced(function* (time: PacerTime) {
   let framesLate = 0
   let loggedAt = Number.NEGATIVE_INFINITY
 
+  let nodes: Parameters<MediaRoom["Service"]["join"]>[0] = { calls: () => 0, limit: () => 0 }
   const limit = () => Math.min(maxLiveMedia, found.limit)
   const media: SlotScope = {
     key: mediaKey,
     get limit() {
-      return limit()
+      return limit() + nodes.limit()
     }
   }
   const scope = (needsAudio: boolean) => (needsAudio ? media : silent)
-  const placed = () => slots.used(mediaKey)
+  const everywhere = (needsAudio: boolean) => slots.used(scope(needsAudio).key) - slots.reserved(scope(needsAudio).key)
+  const hereWith = (needsAudio: boolean) => everywhere(needsAudio) - nodes.calls(needsAudio)
+  const placed = () => hereWith(true)
 
   const tell = (streamsThen: number) => {
     const now = SteadyTime.nowOf(clock)
@@ -77,7 +84,11 @@ const make = Effect.fnUntraced(function* (time: PacerTime) {
   return MediaRoom.of({
     scope,
     settle: (callId, needsAudio) => slots.move(callId, scope(!needsAudio).key, scope(needsAudio).key),
-    isFull: () => placed() >= limit(),
+    isFull: () => everywhere(true) >= limit() + nodes.limit(),
+    here: () => ({ all: hereWith(true) + hereWith(false), calls: placed(), limit: limit() }),
+    join: (joined) => {
+      nodes = joined
+    },
     metrics: () => ({ placed: placed(), streams: pacer.size(), limit: limit(), framesLate }),
     pacer
   })

@@ -1,6 +1,6 @@
 /**
- * Finds the moment to leave a message: once the beep is over. Some machines never beep, and some are people after all, who say something and
- * wait: the message starts when either has been silent for long enough. On a callee that never stops speaking, none is left.
+ * Finds the moment to leave a message: once the beep is over. Some machines never beep, and some turn out to be people, who say something and
+ * wait: the message starts once either has been silent for long enough. If the callee never stops speaking, no message is left.
  */
 import type { PcmFrame } from "#core/audio/PcmFrame.ts"
 import { lowestGate, makeGate } from "./Amd.ts"
@@ -10,16 +10,16 @@ import { frameMillis } from "#core/audio/Mulaw.ts"
 export type Moment = "speak" | "give_up"
 
 export interface MessageMoment {
-  /** Returns the moment once, with the frame that settles it. `tMillis` is the time of any clock, in milliseconds. */
+  /** Returns the moment once, with the frame that decides it. `tMillis` is in milliseconds on any clock. */
   readonly push: (frame: PcmFrame, tMillis: number) => Moment | undefined
 }
 
-/** A machine starts to record within this time, and the next tone of a series follows within it. */
+/** A machine starts recording within this time, and the next tone of a series follows within it. */
 const afterBeepMillis = 300
 /** Longer than the pauses of a greeting, and than the pause before most beeps. */
 const withoutBeepMillis = 3000
 const longestGreetingMillis = 60_000
-/** A callee that speaks for longer than this after a tone has not begun to record: a network's tones precede its announcement. */
+/** A callee that speaks for longer than this after a tone is not recording yet: a network's tones precede its announcement. */
 const speechAfterBeepMillis = 400
 
 /** `isBeeping`: the machine was detected by its beep. */
@@ -29,7 +29,7 @@ export const makeMessageMoment = (isBeeping: boolean): MessageMoment => {
   let hasBeeped = isBeeping
   let speechMillis = 0
   let startedAt: number | undefined
-  // Counted in frames, because the clock goes on while the process is stalled.
+  // Counted in frames, because the clock runs on while the process is stalled.
   let silentMillis = 0
   const hear = (frame: PcmFrame) => {
     const isLoud = isSpeech(frame.level)

@@ -6,7 +6,7 @@ import { randomInt } from "node:crypto"
 
 interface OggOpusOptions {
   readonly channels: 1 | 2
-  /** The sample rate that was encoded, for players that show it. */
+  /** The sample rate of the original, for players that show it. */
   readonly inputRate: number
   /** Samples at 48 kHz that a decoder outputs before the sound begins, and that players drop. */
   readonly preSkip: number
@@ -96,7 +96,7 @@ export const startOggOpus = (options: OggOpusOptions): OggOpus => {
   return {
     push: (packet) => {
       const more = segmentsOf(packet)
-      // A page is written only when the next packet comes, because the last page carries a flag.
+      // A page is written only when the next packet arrives, because the last page carries a flag.
       if (waiting.length === packetsPerPage || segments + more > maxSegments) flush(packets * options.packetSamples, 0)
       waiting.push(packet)
       segments += more

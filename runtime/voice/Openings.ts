@@ -1,4 +1,4 @@
-/** The openings of calls: a recording, or a text that is spoken sentence by sentence, the first while the next ones are being made. */
+/** The openings of calls: a recording, or a text spoken sentence by sentence, the first while the next ones are being synthesized. */
 import { Effect, Fiber } from "effect"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
@@ -14,11 +14,11 @@ const recordingTimeout = "5 seconds"
 interface OpeningPiece {
   /** Whole frames, shared with other calls, so they must not be written to. */
   readonly speech: Uint8Array
-  /** The text that is spoken. */
+  /** The text being spoken. */
   readonly text: string
 }
 
-/** The speech of a piece, or a part of it. The parts of a piece come one after another, with the same piece. */
+/** The speech of a piece, or a part of it. The parts of a piece arrive one after another, with the same piece. */
 export type Say = (speech: Uint8Array, piece: Piece) => void
 
 interface RecordedOpening extends OpeningPiece {
@@ -29,7 +29,7 @@ export const makeOpenings = Effect.gen(function* () {
   const tts = yield* Tts
   const recordings = yield* RecordedSpeech
 
-  /** Undefined when the plan has no recording. */
+  /** Undefined if the plan has no recording. */
   const recorded = (
     { organizationId, recording }: VoicePlan,
     wanted: SpeechWanted
@@ -44,7 +44,7 @@ export const makeOpenings = Effect.gen(function* () {
     )
   }
 
-  /** Undefined when nothing in the text can be said: a number in a list, a word in a script that the voice does not know. */
+  /** Undefined if nothing in the text can be said, such as a list number, or words in a script that the voice does not know. */
   const sentence = (
     text: string,
     wanted: SpeechWanted,
@@ -67,7 +67,7 @@ export const makeOpenings = Effect.gen(function* () {
     )
 
   /**
-   * Requests all pieces at once, and hands each to `say` as soon as it and those before it are made. Fails with the first piece that cannot be
+   * Requests all pieces at once, and hands each to `say` once it and all pieces before it are ready. Fails with the first piece that cannot be
    * made: earlier pieces stay said, and nothing is left out in the middle.
    */
   const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: SpeechWanted, say: Say) {
@@ -95,13 +95,13 @@ export const makeOpenings = Effect.gen(function* () {
   return { ...namesOf(tts), recorded, sentence, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })
 
-/** Of the voice of a call, in the usage of its run. */
+/** The names of a call's engine and voice in the usage of its run. */
 const namesOf = ({ engine, voice: usual }: Tts["Service"]) => ({
   engineOf: ({ voice }: VoicePlan): string => voice?.speech.provider ?? engine,
   voiceOf: ({ voice }: VoicePlan): string => voice?.speech.voice ?? usual
 })
 
-/** Of a sentence whose turn to be said has perhaps not come. */
+/** The parts of a sentence whose turn to be said may not have come yet. */
 class SpokenParts {
   readonly #piece: GrowingPiece
   readonly #waiting: Array<Uint8Array> = []
@@ -124,7 +124,7 @@ class SpokenParts {
     for (const speech of this.#waiting.splice(0)) say(speech, this.#piece)
   }
 
-  /** False: it did not come in parts. */
+  /** False if the speech did not arrive in parts. */
   end(): boolean {
     this.#piece.end()
     return this.#isAny

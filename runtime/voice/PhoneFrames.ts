@@ -1,16 +1,16 @@
-/** Turns what a voice gives, bytes of its format cut anywhere, into whole frames for the phone. */
+/** Turns a voice's output, bytes of its format cut anywhere, into whole frames for the phone. */
 import { encode, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import { makeResampler } from "#core/audio/Resampler.ts"
 import type { SpeechFormat } from "#core/model/TextToSpeech.ts"
 
 interface PhoneFrames {
-  /** The whole frames that there are now; empty if there is none. They may be the very bytes that were given, which are not written to. */
+  /** The whole frames available now; empty if there are none. The result may be the given bytes themselves, which are never written to. */
   readonly push: (bytes: Uint8Array) => Uint8Array
   /** The rest, padded with silence. */
   readonly end: () => Uint8Array
 }
 
-/** In memory of their own. */
+/** Copied into memory of their own. */
 export const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -24,13 +24,13 @@ export const wholeOf = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 const nothing = new Uint8Array(0)
 const joined = (a: Uint8Array, b: Uint8Array): Uint8Array => (a.length === 0 ? b : wholeOf([a, b]))
 
-/** Of whole samples. They may begin at an odd byte of their buffer, where no array of samples can. */
+/** Reads whole samples. They may begin at an odd byte of their buffer, where a typed array cannot start. */
 const samplesOf = (bytes: Uint8Array): Int16Array => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Int16Array.from({ length: bytes.length >> 1 }, (_, index) => view.getInt16(index * 2, true))
 }
 
-/** As mu-law, sample for sample. */
+/** Converts to mu-law, sample for sample. */
 const mulawOf = ({ encoding, rate }: SpeechFormat) => {
   if (encoding === "mulaw") return { push: (bytes: Uint8Array) => bytes, end: () => nothing }
   const resampler = rate === sampleRate ? undefined : makeResampler(rate, sampleRate)

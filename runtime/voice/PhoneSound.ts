@@ -1,21 +1,21 @@
-/** Converts sound of any rate to the phone's, piece by piece, so that a long recording is never in memory in its original form. */
+/** Converts audio of any rate to the phone's, piece by piece, so that a long recording is never entirely in memory in its original form. */
 import { encodeFrames, sampleRate } from "#core/audio/Mulaw.ts"
 import { makeResampler, type Resampler } from "#core/audio/Resampler.ts"
 
-/** Anything after this is not played. */
+/** Anything beyond this is not played. */
 export const maxSeconds = 300
-/** No recording of speech has a rate outside of these. */
+/** No recording of speech has a rate outside this range. */
 const lowestRate = 2000
 const highestRate = 192_000
 // A filter is as long as the terms of its fraction, a hundred megabytes for 191,999 Hz. Common rates are multiples of this step, and in speech
-// nobody hears an error of half a percent.
+// an error of half a percent is inaudible.
 const rateStep = 25
 
 export interface PhoneSound {
-  /** Takes one channel of PCM16. False: no recording of speech has this rate. */
+  /** Takes one channel of PCM16. False if no recording of speech has this rate. */
   readonly push: (samples: Int16Array, rate: number) => boolean
   readonly isFull: () => boolean
-  /** Mu-law in whole frames; undefined when there was no sound. */
+  /** Mu-law in whole frames; undefined if there was no sound. */
   readonly end: () => Uint8Array<ArrayBuffer> | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * What the agent says, piece by piece as it is made, and how much of it the callee has heard: what was sent, less what the carrier has not played
- * yet. An utterance is known by its epoch. Whatever stops it begins the next epoch, and pieces of an earlier one are dropped. Plain callbacks;
- * allocates nothing per frame.
+ * What the agent says, piece by piece as it is made, and how much of it the callee has heard: what was sent, minus what the carrier has not
+ * played yet. An utterance is identified by its epoch. Anything that stops it starts the next epoch, and pieces of earlier epochs are dropped.
+ * Plain callbacks; allocates nothing per frame.
  */
 import { frameMillis, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -11,14 +11,14 @@ export interface Played {
   readonly from: number
   /** When its last frame so far was sent. */
   readonly until: number
-  /** Counted in all pieces of the utterance, in order. */
+  /** Counted over all pieces of the utterance, in order. */
   readonly bytes: number
 }
 
 interface PieceHooks {
   /** The first frame of the piece was sent. Called once. */
   readonly begun?: (at: number) => void
-  /** The last one was sent; again, if what the carrier had not played yet is sent again. */
+  /** The last frame was sent; called again if audio that the carrier had not played is sent again. */
   readonly sent?: (at: number) => void
   /** The callee has heard all of it. Called at most once. */
   readonly played?: () => void
@@ -31,26 +31,26 @@ interface Piece {
   /** Where it ends in its utterance, in bytes. */
   readonly end: number
   hasBegun: boolean
-  /** When its first sample was sent, or would have been if a pause had not come between. */
+  /** When its first sample was sent, or would have been without the pauses in between. */
   startedAt: number | undefined
-  /** When its last frame was sent, and the carrier was asked to tell of it. */
+  /** When its last frame was sent, and the carrier was asked to report it. */
   sentAt: number | undefined
-  /** The tick at which it counts as played where no mark tells; undefined: a mark will tell. */
+  /** The tick at which it counts as played without a mark; undefined: a mark will report it. */
   dueTick: number | undefined
 }
 
-/** Half a second: longer than what any carrier buffers of a stream that is sent in real time. */
+/** Half a second: longer than any carrier buffers of a stream sent in real time. */
 const unmarkedTicks = 25
-/** How often, while the agent speaks, a mark is sent to see how far behind the carrier is. */
+/** How often, while the agent speaks, a mark is sent to measure how far behind the carrier is. */
 const probeMillis = 1000
-/** A carrier that takes longer to tell of a mark does not tell of marks; after some time the adapter does so in its place. */
+/** A carrier that takes longer to report a mark does not report marks; after a while the adapter does so in its place. */
 const longestDelayMillis = 1000
 const bytesPerMillis = sampleRate / 1000
 
 interface Probe {
   readonly name: string
   readonly at: number
-  /** What had been sent of the utterance. */
+  /** How much of the utterance had been sent. */
   readonly bytes: number
 }
 
@@ -60,23 +60,23 @@ export class Playout {
   #media: MediaStream | undefined
   #epoch = 1
   #names = 0
-  /** Pieces that are not known to have been played, in order. Those before `#reading` have been sent, and that one up to `#at`. */
+  /** Pieces not known to have been played, in order. Those before `#reading` have been sent, and that one up to `#at`. */
   readonly #pieces: Array<Piece> = []
   #reading = 0
   #at = 0
   #isPaused = false
-  /** All bytes of the utterance: appended, sent, and known to have been played. */
+  /** Bytes of the utterance that have been appended, sent, and known to be played. */
   #end = 0
   #sent = 0
   #heard = 0
   #from = 0
   #until = 0
   #ticks = 0
-  /** Called when all of the utterance has been played; undefined while more pieces may come. */
+  /** Called once the whole utterance has been played; undefined while more pieces may come. */
   #finished: (() => void) | undefined
-  /** From sending a frame until the carrier told that it was played. */
+  /** The time from sending a frame until the carrier reports that it was played. */
   #delayMillis = 0
-  /** The mark that is to tell the delay next, while the carrier has not answered it. */
+  /** The mark that will measure the delay next, until the carrier has answered it. */
   #probe: Probe | undefined
   #probedAt = Number.NEGATIVE_INFINITY
   #isAnswering = true
@@ -86,13 +86,13 @@ export class Playout {
     this.#now = now
   }
 
-  /** Goes on over this stream, with the next sample that has not been sent. */
+  /** Continues over this stream, with the next sample that has not been sent. */
   over(media: MediaStream): void {
     this.#media = media
     this.#isAnswering = true
     this.#delayMillis = 0
     this.#probe = undefined
-    // The marks went with the stream before.
+    // The marks were lost with the previous stream.
     for (let index = 0; index < this.#reading; index++) this.#expectUnmarked(index)
   }
 
@@ -100,7 +100,9 @@ export class Playout {
     return this.#epoch
   }
 
-  /** Adds speech to the utterance: whole frames, which must not change any more. False: the utterance was stopped, and the piece is dropped. */
+  /**
+   * Adds speech to the utterance: whole frames, which must not change afterwards. False if the utterance was stopped and the piece is dropped.
+   */
   append(epoch: number, speech: Uint8Array, hooks: PieceHooks = {}): boolean {
     if (epoch !== this.#epoch) return false
     this.#end += speech.length
@@ -117,12 +119,15 @@ export class Playout {
     return true
   }
 
-  /** No more pieces will follow. `played` is called with the next tick after the callee has heard all of them, and never if that is prevented. */
+  /**
+   * No more pieces will follow. `played` is called at the next tick after the callee has heard all of them, and never if the utterance is
+   * stopped first.
+   */
   finish(epoch: number, played: () => void): void {
     if (epoch === this.#epoch) this.#finished = played
   }
 
-  /** Silences the agent, drops the rest, and begins the next epoch. Returns what was heard; undefined when nothing was. */
+  /** Silences the agent, drops the rest, and starts the next epoch. Returns what was heard; undefined if nothing was. */
   stop(): Played | undefined {
     const played = this.played()
     this.#clear()
@@ -134,7 +139,7 @@ export class Playout {
     return played
   }
 
-  /** Silences the agent until `resume`, which goes on with the first sample that was not heard. */
+  /** Silences the agent until `resume`, which continues with the first sample that was not heard. */
   pause(): void {
     if (this.#isPaused) return
     const heard = this.played()?.bytes ?? 0
@@ -152,7 +157,7 @@ export class Playout {
     this.#isPaused = false
   }
 
-  /** What of the utterance has been heard so far; undefined before its first frame. */
+  /** How much of the utterance has been heard so far; undefined before its first frame. */
   played(): Played | undefined {
     if (this.#sent === 0) return undefined
     // A frame has been played once the delay after it was sent has passed.
@@ -177,12 +182,12 @@ export class Playout {
     return this.#pieces.length > 0
   }
 
-  /** How much speech of the utterance is left to be heard; infinite while more pieces may come. */
+  /** How much speech of the utterance is still to be heard; infinite while more pieces may come. */
   leftMillis(): number {
     return this.#finished === undefined ? Number.POSITIVE_INFINITY : (this.#end - (this.played()?.bytes ?? 0)) / bytesPerMillis
   }
 
-  /** The next frame of speech, valid until the next call; undefined when there is none to send. */
+  /** The next frame of speech, valid until the next call; undefined if there is none to send. */
   take(now: number): Uint8Array | undefined {
     if (!this.isSpeaking()) return undefined
     if (this.#sent === 0) this.#from = now
@@ -211,13 +216,13 @@ export class Playout {
     }
   }
 
-  /** This many frames were not sent, because the process stalled; the speech goes on that much later. */
+  /** This many frames were not sent, because the process stalled; the speech continues that much later. */
   skipped(frames: number): void {
     const piece = this.#pieces[this.#reading]
     if (piece?.startedAt !== undefined) piece.startedAt += frames * frameMillis
   }
 
-  /** The carrier tells of a mark of this stream. */
+  /** The carrier reports a mark of this stream. */
   marked(name: string, how: "played" | "cleared"): void {
     if (how === "cleared") return
     if (this.#probe?.name === name) {
@@ -232,7 +237,7 @@ export class Playout {
     for (let settled = 0; settled <= at; settled++) this.#settleFirst()
   }
 
-  /** Copies as much of the present piece as there is room for, and returns how much of the frame is filled. */
+  /** Copies as much of the current piece as there is room for, and returns how much of the frame is filled. */
   #copy(from: number, now: number): number {
     const piece = this.#pieces[this.#reading]
     if (piece === undefined) return frameSize
@@ -281,7 +286,7 @@ export class Playout {
     if (delay <= longestDelayMillis) this.#delayMillis = Math.max(0, delay)
   }
 
-  /** At least as long as the carrier has not answered a mark that it will answer. */
+  /** The carrier's delay: at least as long as it has kept us waiting for the current mark. */
   #delay(): number {
     const first = this.#pieces[0]
     const askedAt = first?.dueTick === undefined ? first?.sentAt : undefined
@@ -290,7 +295,7 @@ export class Playout {
     return this.#isAnswering ? Math.max(this.#delayMillis, waited + frameMillis) : 0
   }
 
-  /** The marks that are waiting are told as cleared meanwhile, or not at all. */
+  /** Pending marks are then reported as cleared, or not at all. */
   #clear(): void {
     this.#probe = undefined
     this.#probedAt = Number.NEGATIVE_INFINITY

@@ -16,7 +16,10 @@ const meanings = {
 } as const
 
 export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>()("RecordingUnplayable", {
-  /** `Unknown`: the organization has no such recording. `Missing`: its file is gone. `NotMade`: nothing can be heard of it, or not in time. */
+  /**
+   * `Unknown`: the organization has no such recording. `Missing`: its file is gone. `NotMade`: it has no audible content, or could not be
+   * decoded in time.
+   */
   reason: Schema.Literals(["Unknown", "Missing", "NotMade"]),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -37,8 +40,8 @@ const idle = Duration.seconds(20)
 // Five minutes, the longest recording, are 2.4 MB.
 const cacheBytes = 32 * 1024 * 1024
 const decodeTimeout = Duration.seconds(15)
-// The file of a storage key never changes, so one that yields no sound is not decoded again for each call, ahead of others. A decoder that was
-// too slow or crashed proves less about the file.
+// The file of a storage key never changes, so one that yields no sound is not decoded again for each call, delaying others. A decoder that was
+// too slow or crashed says less about the file.
 const maxMute = 1000
 const muteMillis = { Nothing: 300_000, TimedOut: 60_000, Crashed: 60_000, Busy: 0, Closed: 0 } as const
 

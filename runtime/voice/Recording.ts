@@ -1,7 +1,7 @@
 /**
- * Records a call as a stereo WAV: callee left, agent right, PCM16 at 8 kHz. Each tick adds a frame to both sides, and what arrives late of the callee
- * still takes its place, so the tracks stay aligned. The file is written in blocks of a second at fixed positions during the call. The header has no
- * sizes until the end, and `repair` fills them in if the process died. Uses callbacks throughout: a tick never waits for a write.
+ * Records a call as a stereo WAV: callee left, agent right, PCM16 at 8 kHz. Each tick adds a frame to both sides, and late frames of the callee
+ * are still put in their place, so the tracks stay aligned. The file is written in one-second blocks at fixed positions during the call. The
+ * header has no sizes until the end, and `repair` fills them in if the process died. Uses callbacks throughout: a tick never waits for a write.
  */
 import { Effect, Schema } from "effect"
 import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
@@ -19,11 +19,11 @@ class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBr
 }
 
 export interface Recording {
-  /** Takes the callee's side from here, at each tick. */
+  /** Takes the callee's side from here at each tick. */
   readonly hear: (callee: Arrivals) => void
-  /** Adds one tick in which this was sent. */
+  /** Adds one tick in which this frame was sent. */
   readonly push: (agent: Uint8Array) => void
-  /** Adds this many ticks that did not happen: the agent was silent, and what the callee said may arrive yet. */
+  /** Adds this many ticks that did not happen: the agent was silent, and the callee's frames may still arrive. */
   readonly skip: (frames: number) => void
   /** Writes the rest, completes the header, and returns the seconds recorded. Runs once. */
   readonly close: Effect.Effect<number, RecordingBroken>
@@ -34,19 +34,20 @@ const samplesPerTick = frameSize * channels
 const blockTicks = 50
 /** How far back the callee's track may still be filled. */
 const lateTicks = 10
-// With this many pending, the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
+// With this many pending, the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in
+// place.
 const maxPendingBlocks = 4
 
-/** Blocks that have been written, for any recording: a new one in each second of each call would be 38 KB of garbage each. */
+/** Written blocks, for reuse by any recording: a new one for each second of each call would be 38 KB of garbage each. */
 const spareBlocks: Array<Int16Array<ArrayBuffer>> = []
-/** 10 MB: those of 250 calls. */
+/** 10 MB: the blocks of 250 calls. */
 const mostSpareBlocks = 250
 const takeBlock = () => spareBlocks.pop() ?? new Int16Array((blockTicks + lateTicks) * samplesPerTick)
 const giveBack = (block: Int16Array<ArrayBuffer>): void => {
   if (spareBlocks.length < mostSpareBlocks) spareBlocks.push(block)
 }
 
-/** A file written at fixed positions, with callbacks. The first failure is kept and ends the writing. */
+/** A file written at fixed positions, with callbacks. The first failure is kept and stops the writing. */
 const makeFile = (path: string) => {
   const waiting: Array<() => void> = []
   let file: number | undefined
@@ -83,7 +84,7 @@ const makeFile = (path: string) => {
 
   return {
     pending: () => pending,
-    /** `written` is called once the bytes are not needed any more. */
+    /** `written` is called once the bytes are no longer needed. */
     write: (bytes: Uint8Array, position: number, written?: () => void) => {
       pending++
       if (file === undefined && failure === undefined) waiting.push(() => put(bytes, position, written))
@@ -117,7 +118,7 @@ export const startRecording = (path: string): Recording => {
   let block = takeBlock()
   let filled = 0
   let position = headerBytes
-  /** Ticks at the end of the track without a frame of the callee. */
+  /** Ticks at the end of the track that have no frame of the callee. */
   let unheard = 0
 
   /** Writes the first ticks of the block. */
@@ -134,7 +135,7 @@ export const startRecording = (path: string): Recording => {
     filled -= ticks
   }
 
-  /** The newest frame belongs to the present tick, and those before it to the ticks before, as far as nothing is there. */
+  /** The newest frame belongs to the current tick, and earlier frames to the preceding ticks that are still empty. */
   const place = () => {
     unheard = Math.min(unheard + 1, lateTicks)
     const frames = Math.min(callee?.waiting() ?? 0, unheard)
@@ -174,8 +175,8 @@ export const startRecording = (path: string): Recording => {
 }
 
 /**
- * Completes the header of a recording whose process died, from the size of the file. False when the header was already right. Fails when the
- * file is not one of our recordings.
+ * Completes the header of a recording whose process died, from the size of the file. False if the header was already right. Fails if the file is
+ * not one of our recordings.
  */
 export const repair = Effect.fn("Recording.repair")(function* (path: string) {
   const file = yield* Effect.acquireRelease(

@@ -18,7 +18,7 @@ import { Files } from "#runtime/storage/Files.ts"
 const EVERY = "5 seconds"
 /** A call of an hour takes half a minute on an idle processor. */
 const LONGEST = "1 hour"
-/** How soon a recording that could not be compressed is tried again: the disk may be full, or the recording may crash the worker. */
+/** When to retry a recording that could not be compressed: the disk may be full, or the recording may crash the worker. */
 const REST_MILLIS = 3_600_000
 const MOST_RESTING = 10_000
 
@@ -36,7 +36,7 @@ const makeCompress: Effect.Effect<Compress, never, Scope.Scope> = Effect.gen(fun
   })
   yield* Effect.addFinalizer(() => stop)
   const start = () => {
-    // Without the flags of the process: a loader among them would be loaded again.
+    // Without the process's flags: a loader among them would be loaded again.
     const started = new Worker(program, { name: "compression", execArgv: [] })
     // Without a listener, an error in the worker would end the process.
     started.on("error", () => {})
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
   const draft = `drafts/${nodeName}.opus`
   const resting = new Map<string, number>()
 
-  /** Compresses the recording, and has the run name the compressed file. */
+  /** Compresses the recording, and makes the run refer to the compressed file. */
   const compressed = Effect.fnUntraced(function* (compression: store.Compression, compress: Compress) {
     const { key } = compression
     const opus = yield* files.createWriter(draft)
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
     return yield* cleared(compression, isNamed)
   })
 
-  /** Removes the WAV, which no run names any more, and the compressed file unless the run names it. */
+  /** Removes the WAV, which no run refers to any more, and the compressed file unless the run refers to it. */
   const cleared = Effect.fnUntraced(function* (compression: store.Compression, isNamed: boolean) {
     const { key } = compression
     if (!isNamed) yield* files.remove(compressedKey(key))

@@ -66,11 +66,11 @@ const short = (sentence: string): ReadonlyArray<string> => {
   return [...parts, rest]
 }
 
-/** A beginning that is shorter is over before the rest of its sentence is made. */
+/** A shorter beginning would be over before the rest of its sentence is synthesized. */
 const leastClause = 16
 const clauseEnd = /[,;:]\s+(?=\S)|\s[-–—]\s+(?=\S)/g
 
-/** How much of a sentence of which more is to come can be spoken already: up to a comma that words follow. Undefined: nothing of it. */
+/** How much of an unfinished sentence can be spoken already: up to a comma that is followed by words. Undefined if none of it can. */
 export const clauseIn = (text: string): number | undefined => {
   const ends = [...text.matchAll(clauseEnd)].map(({ 0: found, index }) => index + found.length)
   return ends.find((end) => text.slice(0, end).trim().length >= leastClause)

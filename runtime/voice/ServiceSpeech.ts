@@ -1,6 +1,7 @@
 /**
- * The speech of services that do not keep it themselves: made once for all calls that ask for the same at the same time, told of part by part, and
- * kept where it may be. Nothing is shared between two organizations, or two settings of one, because the key of a voice holds both.
+ * The speech of services that do not cache it themselves: made once for all calls that ask for the same at the same time, delivered part by
+ * part, and cached where permitted. Nothing is shared between two organizations, or between two settings of one, because the key of a voice
+ * contains both.
  */
 import { Deferred, Effect, Exit, type Fiber, type Scope, Stream } from "effect"
 import { createHash } from "node:crypto"
@@ -17,20 +18,20 @@ import { makeSpeechTurns } from "./SpeechTurns.ts"
 // Several hundred sentences.
 const cacheBytes = 16 * 1024 * 1024
 const maxWaiting = 1024
-/** Five minutes: a service that speaks without end must not exhaust the memory. */
+/** Five minutes: a service that never stops speaking must not exhaust memory. */
 const maxSpeechBytes = 2_400_000
 
 export interface ServiceSpeechOptions {
-  /** For all of a text. */
+  /** For the whole text. */
   readonly timeoutMillis?: number
-  /** How long a callee who hears a sentence waits for the rest of it before the agent finds other words. */
+  /** How long a callee who is hearing a sentence waits for the rest of it before the agent finds other words. */
   readonly stallMillis?: number
 }
 const defaults: Required<ServiceSpeechOptions> = { timeoutMillis: 15_000, stallMillis: 1500 }
-/** Where the process stood still, what has come meanwhile is taken first. */
+/** If the process was stalled, whatever has arrived meanwhile is handled first. */
 const graceMillis = 50
 const bytesPerMillis = sampleRate / 1000
-/** Shorter parts would each have the carrier tell of them. */
+/** With shorter parts, the carrier would have to report each one. */
 const leastPartBytes = 10 * frameSize
 
 type Part = (speech: Uint8Array) => void
@@ -54,10 +55,10 @@ interface State {
 const failed = (reason: ModelError["reason"], message: string) => new ModelError({ reason, isRetryable: true, message })
 const stopping = new ModelError({ reason: "unreachable", isRetryable: false, message: "the engine is stopping" })
 
-/** Secrets are among the settings, and need not be in the cache. */
+/** A hash, because the settings contain secrets, which need not be in the cache. */
 const keyOf = ({ key }: ChosenVoice, text: string): string => createHash("sha256").update(key).update("\0").update(text).digest("base64")
 
-/** Fails once what has been given would have been heard, and nothing more comes. */
+/** Fails once everything delivered so far would have been heard and nothing more arrives. */
 const stalled = Effect.fnUntraced(function* (
   begun: Deferred.Deferred<SteadyTime.SteadyMillis>,
   bytes: () => number,
@@ -73,7 +74,7 @@ const stalled = Effect.fnUntraced(function* (
   }
 })
 
-/** Asks the service, and tells of the parts as they come. */
+/** Asks the service, and passes on the parts as they arrive. */
 const asked = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted, { listeners, parts }: Making, options: State["options"]) =>
   Effect.suspend(() => {
     const frames = makePhoneFrames(speech.format)
@@ -127,14 +128,14 @@ const make = (state: State, voice: ChosenVoice, key: string, text: string, wante
     Effect.asVoid
   )
 
-/** The request of those who want the same; a new one if there is none. */
+/** The request shared by all callers that want the same speech; a new one if there is none. */
 const begun = Effect.fnUntraced(function* (state: State, voice: ChosenVoice, key: string, text: string, wanted: SpeechWanted) {
   const same = voice.speech.isCacheable ? state.making.get(key) : undefined
   if (same !== undefined) return same
   if (state.turns.waiting() >= maxWaiting) return yield* failed("rate_limited", "too much speech is waiting to be made")
   const own: Making = { wants: new Set([wanted]), parts: [], listeners: new Set(), outcome: Deferred.makeUnsafe(), fiber: undefined }
   if (voice.speech.isCacheable) state.making.set(key, own)
-  // Not within the caller, who may hang up while others wait for the same.
+  // Not within the caller, who may hang up while others wait for the same speech.
   own.fiber = yield* Effect.forkIn(make(state, voice, key, text, wanted, own), state.scope)
   return own
 })
@@ -148,7 +149,7 @@ const joined = (state: State, key: string, making: Making, wanted: SpeechWanted,
     making.wants.delete(wanted)
     making.listeners.delete(part)
     if (making.wants.size > 0) return
-    // A request that nobody waits for any more is not paid for, and nobody may join it.
+    // A request that nobody is waiting for any more is cancelled, so that it is not paid for, and nobody may join it.
     if (state.making.get(key) === making) state.making.delete(key)
     making.fiber?.interruptUnsafe()
   })
@@ -178,7 +179,7 @@ export const makeServiceSpeech = Effect.fnUntraced(function* (options: ServiceSp
   }
   yield* countPool("voices", { running: turns.running, waiting: turns.waiting })
   return {
-    /** `part` is told of each part as it comes, unless the speech was kept. Empty: nothing in the text can be said. */
+    /** `part` gets each part as it arrives, unless the speech was cached. Empty if nothing in the text can be said. */
     speak: (voice: ChosenVoice, text: string, wanted: SpeechWanted, part: Part) => speak(state, voice, text, wanted, part)
   }
 })

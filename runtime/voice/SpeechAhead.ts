@@ -1,13 +1,13 @@
 /**
- * Has the beginnings of lines made that the agent may say next, so that they are cached once they are wanted. Nobody waits for them, so whatever somebody
- * waits for goes first; and of those that have not been made when the conversation has gone on, none is.
+ * Has the beginnings of lines synthesized that the agent may say next, so that they are cached when they are wanted. Nobody is waiting for them,
+ * so speech that somebody is waiting for comes first; beginnings not yet synthesized when the conversation moves on are dropped.
  */
 import { Effect, type Fiber } from "effect"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { sentencesOf } from "./Sentences.ts"
 
-/** `soon`: the callee has perhaps finished. */
+/** `soon`: the callee may have finished. */
 type Urgency = "soon" | "whenever"
 
 export class SpeechAhead {
@@ -23,7 +23,7 @@ export class SpeechAhead {
     this.#speak = speak
   }
 
-  /** In place of those before. The rest of each is made while its first sentence is heard. */
+  /** Replaces the previous lines. The rest of each line is synthesized while its first sentence is heard. */
   make(lines: ReadonlyArray<string>, urgency: Urgency): void {
     for (const fiber of this.#fibers) fiber.interruptUnsafe()
     const beginnings = lines.flatMap((line) => sentencesOf(line).slice(0, 1))
@@ -33,7 +33,7 @@ export class SpeechAhead {
   readonly #made = (text: string, urgency: Urgency): Effect.Effect<void> =>
     Effect.flatMap(SteadyTime.now, (now) => {
       const neededAt = urgency === "soon" ? now : Number.POSITIVE_INFINITY
-      // Whoever says it in earnest hears of what goes wrong.
+      // If the line is really said, that request reports the failure.
       return Effect.asVoid(Effect.exit(this.#speak(text, { isAnswered: urgency === "soon", neededAt })))
     })
 }

@@ -7,7 +7,7 @@ import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 interface Wish {
-  /** All calls that want the piece. It is empty when none does any more. */
+  /** All calls that want the piece; empty once none does any more. */
   readonly wants: Iterable<SpeechWanted>
 }
 
@@ -43,8 +43,8 @@ const neededAtOf = ({ wants }: Wish): SteadyMillis => {
 }
 
 /**
- * Whether one of them will be more than `tolerance` late if they are made in the order in which they are needed, each in `pieceMillis`. A
- * second sentence is needed only when the first has been said, so it does not make the pieces for phones that begin to ring late.
+ * Whether one of them will be more than `tolerance` late if they are made in the order in which they are needed, each in `pieceMillis`. A second
+ * sentence is needed only once the first has been said, so it does not delay the pieces for phones that start to ring.
  */
 export const areLate = (wishes: Iterable<Wish>, now: SteadyMillis, pieceMillis: number, tolerance: number): boolean => {
   const needed = Array.from(wishes, neededAtOf).toSorted((a, b) => a - b)

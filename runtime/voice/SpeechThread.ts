@@ -20,7 +20,7 @@ export class SpeechNotMade extends Schema.TaggedError<SpeechNotMade>()("SpeechNo
   }
 }
 
-/** 8 kHz mu-law in whole frames; undefined when there is nothing to say. */
+/** 8 kHz mu-law in whole frames; undefined if there is nothing to say. */
 export type SpeechReply = Uint8Array<ArrayBuffer> | undefined
 
 const maxHeapMegabytes = 256
@@ -35,7 +35,7 @@ export const makeSpeechThread = <Request>(name: string, program: URL): SpeechThr
   let worker: Worker | undefined
 
   const start = (): Worker => {
-    // Without the flags of the process: a loader among them would be loaded again.
+    // Without the process's flags: a loader among them would be loaded again.
     const started = new Worker(program, { name, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
     const gone = () => {
       if (worker === started) worker = undefined

@@ -1,4 +1,4 @@
-/** Who may ask a service next that takes only so many requests at once: the most urgent of those that wait. */
+/** Decides who may ask next, for a service that takes only a limited number of requests at once: the most urgent of those waiting. */
 import { Deferred, Effect } from "effect"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -11,7 +11,7 @@ interface Turn {
   hasCome: boolean
 }
 
-/** Those of one service. */
+/** The turns of one service. */
 interface Turns {
   running: number
   readonly waiting: Set<Turn>
@@ -42,7 +42,7 @@ export const makeSpeechTurns = () => {
     })
   const sum = (of: (turns: Turns) => number) => () => [...services.values()].reduce((whole, turns) => whole + of(turns), 0)
   return {
-    /** Does the work when its turn has come. `key`: of the service. */
+    /** Runs the work when its turn has come. `key` identifies the service. */
     within: <A, E>(key: string, atOnce: number, wants: Turn["wants"], work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.suspend(() => {
         const turns = turnsOf(key)

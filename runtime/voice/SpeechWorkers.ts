@@ -1,7 +1,7 @@
 /**
- * Computes speech in worker threads: the most urgent piece first, once for all callers that ask for it, and cached up to a number of bytes.
- * A piece that nobody waits for any more is not made. A thread starts when a piece would have to wait, and stops when it has been idle for a
- * while. A thread that crashes or takes too long loses its piece, not the next one.
+ * Computes speech in worker threads: the most urgent piece first, once for all callers that ask for it, and cached up to a number of bytes. A
+ * piece that nobody is waiting for any more is not made. A thread starts when a piece would have to wait, and stops after being idle for a
+ * while. A thread that crashes or takes too long loses its current piece, but not the next one.
  */
 import { Clock, Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
@@ -24,13 +24,13 @@ interface SpeechWorkersOptions {
 
 interface SpeechWorkers<Request, E> {
   /**
-   * Speech of the same key is the same and is shared, so it must not be written to. `request` runs when the piece's turn has come. An
-   * interrupted caller withdraws its wish.
+   * Speech of the same key is identical and shared, so it must not be written to. `request` runs when the piece's turn has come. An interrupted
+   * caller withdraws its request.
    */
   readonly speech: (key: string, request: Effect.Effect<Request, E>, wanted?: SpeechWanted) => Effect.Effect<Uint8Array, E | SpeechNotMade>
   /**
-   * Some waiting pieces cannot be made by the time they are needed, and some of the waiting pieces are this campaign's: with more of its calls,
-   * more callees would hear nothing. True only while pieces wait, and each of them is made or fails within the timeout.
+   * Whether some waiting pieces cannot be made by the time they are needed and some of the waiting pieces are this campaign's: with more of its
+   * calls, more callees would hear nothing. True only while pieces wait, and each of them is made or fails within the timeout.
    */
   readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   readonly isKept: (key: string) => boolean
@@ -38,9 +38,9 @@ interface SpeechWorkers<Request, E> {
 }
 
 const maxWaiting = 1024
-/** A piece is late when it is ready longer than this after it is needed. */
+/** A piece is late if it is ready more than this after it is needed. */
 const toleratedMillis = 500
-/** Weight of the latest piece in the average of how long a piece takes. */
+/** Weight of the latest piece in the average time per piece. */
 const newest = 0.1
 
 interface Piece<Request, E> {
@@ -56,7 +56,7 @@ interface Place<Request> {
   isTaken: boolean
 }
 
-/** The threads and the pieces that they have to make. */
+/** The threads, and the pieces they have to make. */
 interface Workers<Request, E> {
   readonly options: SpeechWorkersOptions
   readonly cache: SpeechCache
@@ -106,7 +106,7 @@ const work = Effect.fnUntraced(function* <Request, E>(workers: Workers<Request, 
     if (piece === undefined) break
     waiting.delete(piece.key)
     making.set(piece.key, piece)
-    // A failure has been passed on to the callers, and must not keep the next piece waiting.
+    // A failure has already been passed on to the callers, and must not hold up the next piece.
     yield* Effect.exit(make(workers, place.thread, piece))
   }
   place.isTaken = false
@@ -124,7 +124,7 @@ const begin = <Request, E>(workers: Workers<Request, E>) =>
     return Effect.asVoid(Effect.forkIn(work(workers, place), workers.scope, { startImmediately: true }))
   })
 
-/** False: every piece that waits is more urgent than one with this single wish. */
+/** False if every waiting piece is more urgent than one wanted only by this request. */
 const makeRoom = <Request, E>({ waiting }: Workers<Request, E>, wanted: SpeechWanted, now: SteadyTime.SteadyMillis): boolean => {
   if (waiting.size < maxWaiting) return true
   const least = leastUrgent(waiting.values(), now)

@@ -75,7 +75,7 @@ const rules: ReadonlyArray<Rule> = [
   [/ (?=[.,;:!?])/g, ""]
 ]
 
-/** Undefined when nothing can be said: the text is empty, or in a script that flite does not know. */
+/** Undefined if nothing can be said: the text is empty, or in a script that flite does not know. */
 export const spokenText = (text: string): string | undefined => {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
   const spoken = rules

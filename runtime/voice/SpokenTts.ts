@@ -1,4 +1,4 @@
-/** Text to speech by the voices that agents choose, with those of the engine itself as the usual ones. */
+/** Text to speech with the voices that agents choose, and with the engine's own voices by default. */
 import { Effect, Layer, Stream } from "effect"
 import type { ChosenVoice } from "#core/model/ChosenVoice.ts"
 import type { ModelError } from "#core/model/LanguageModel.ts"
@@ -21,7 +21,7 @@ const reasons = {
 
 const ignored = () => {}
 
-/** Of a voice that gives its speech as a whole, ready for the phone. */
+/** For a voice that delivers its speech as a whole, ready for the phone. */
 const wholeOf = ({ speech }: ChosenVoice, text: string, wanted: SpeechWanted): Effect.Effect<Uint8Array, ModelError> =>
   Effect.map(Stream.runCollect(speech.speak(text, wanted)), (parts) => parts[0] ?? new Uint8Array(0))
 

@@ -1,6 +1,6 @@
 /**
- * A call that holds a conversation: joins the conversation, which knows no audio, to the call's line, which knows no words. The callee's frames become
- * turns and keys; the lines of the conversation become speech, and it is told how much of that was heard.
+ * A call that holds a conversation: joins the conversation, which knows nothing of audio, to the call's line, which knows nothing of words. The
+ * callee's frames become turns and keys; the conversation's lines become speech, and it is told how much of that was heard.
  */
 import { Deferred, Effect, Exit, type Fiber, FiberSet, Option, Scope } from "effect"
 import { expectedAt } from "#core/agent/conversation/Expectation.ts"
@@ -34,7 +34,7 @@ import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "./VoiceSessi
 
 /** Longer than a conversation waits for its last variables. */
 const conclusionTimeout = "40 seconds"
-/** The same where the node stops. */
+/** The same when the node is stopping. */
 const hurriedTimeout = "2 seconds"
 
 interface TalkPorts {
@@ -72,19 +72,19 @@ export class Talk {
   #turns: TurnTaking | undefined
   #voice: Voice | undefined
   #actor: ConversationActor | undefined
-  /** What was understood last was one of the expected answers. */
+  /** Set if the last thing understood was one of the expected answers. */
   #answer: string | undefined
   #isBeeping = false
   #end: ConversationEvent = { _tag: "CalleeHungUp" }
   #endOfTurn: EndOfTurn = endOfTurnRules
-  /** Kept for a model that was chosen: the rules look at the text alone. */
+  /** Kept only if an end-of-turn model was chosen: the rules look at the text alone. */
   #turnAudio: TurnAudio | undefined
   readonly #meter: TalkMeter
   readonly #foresight: Foresight
   readonly #ahead: SpeechAhead
-  /** The model, if it answers at once, and a voice of this machine speaks: what nobody may ever want to hear must cost nothing. */
+  /** The model, if it answers at once and a voice on this machine speaks: preparing what may never be heard must cost nothing. */
   #instant: LanguageModel | undefined
-  /** Tells the present one from those that were forgotten before they were begun. */
+  /** Tells the current thought from those discarded before they began. */
   #thoughts = 0
   #expects: Expectation
 
@@ -109,7 +109,7 @@ export class Talk {
     )
   }
 
-  /** Those of the line, in the order in which they hear each frame. */
+  /** The line's listeners, in the order in which they hear each frame. */
   readonly listeners = (playout: Playout): ReadonlyArray<FrameListener> => {
     const { now, openings } = this.#ports
     const { fork } = this.#workshop
@@ -148,7 +148,7 @@ export class Talk {
 
   readonly moment = (moment: Moment): void => this.#tell({ _tag: "MessageMoment", canSpeak: moment === "speak" })
 
-  /** The line is open. The conversation begins once all is known that it needs to know. */
+  /** The line is open. The conversation begins once everything it needs is known. */
   begin(voice: Voice): Effect.Effect<void> {
     return Effect.gen({ self: this }, function* () {
       const { fork, scope } = this.#workshop
@@ -167,7 +167,7 @@ export class Talk {
     })
   }
 
-  /** The carrier tells of a key. `at` is in epoch milliseconds. */
+  /** The carrier has reported a key. `at` is in epoch milliseconds. */
   keyReported(key: string, at: number): void {
     this.#turns?.keyed()
     if (this.#pressed.reported(key, this.#ports.now())) this.#press(key, at)
@@ -184,12 +184,12 @@ export class Talk {
     if (reason !== undefined) this.#end = { _tag: "EndRequested", reason }
   }
 
-  /** Nobody can wait for the last variables any more. */
+  /** There is no more time to wait for the last variables. */
   hurry(): void {
     Deferred.doneUnsafe(this.#workshop.hurried, Effect.void)
   }
 
-  /** The call is over: the conversation comes to its conclusion. */
+  /** The call is over: lets the conversation conclude. */
   readonly finish: Effect.Effect<Pick<Conclusion, "isVoicemail" | "messageFate">> = Effect.gen({ self: this }, function* () {
     const { hurried, scope } = this.#workshop
     this.#speaker?.interrupted(this.#playout?.played())
@@ -254,7 +254,7 @@ export class Talk {
     }
   }
 
-  /** The callee has perhaps finished: the answer is begun, and nothing of it is said or done before that is certain. */
+  /** The callee may have finished: the answer is started, but none of it is said or acted on until that is certain. */
   #thinkAhead(text: string): void {
     if (this.#instant !== undefined) return this.#foretell(text)
     const thought = ++this.#thoughts
@@ -263,7 +263,7 @@ export class Talk {
     })
   }
 
-  /** What the agent may say next is made while the callee does not wait for it yet. `text`: what they seem to have said. */
+  /** Synthesizes what the agent may say next while the callee is not waiting for it yet. `text`: what they seem to have said. */
   #foretell(text: string | undefined): void {
     if (this.#instant === undefined) return
     const thought = ++this.#thoughts
@@ -285,7 +285,7 @@ export class Talk {
     })
   }
 
-  /** Finds keys by their tones, which carriers may not tell of. */
+  /** Finds keys by their tones, because carriers may not report them. */
   #toneListener(): FrameListener {
     const tones = makeDtmfTones()
     return {
@@ -336,21 +336,21 @@ export class Talk {
   }
 }
 
-/** What it threw may hold what the callee said: only its kind is told. */
+/** The exception may contain what the callee said: only its kind is reported. */
 const faulty = (defect: unknown) =>
   new ModelError({ reason: "broken", isRetryable: false, message: `it threw a ${defect instanceof Error ? defect.name : typeof defect}` })
 const unheard = new Int16Array(0)
-/** A turn is noticed this long after its first sound. */
+/** A turn is detected this long after its first sound. */
 const beforeVoiceMillis = 200
 const mute: ConversationPorts["speaker"] = { say: () => {}, play: () => {}, stop: () => {} }
 
-/** Why we hang up. All others are the agent's own wish. */
+/** Why we hang up. For all other reasons the agent wanted to. */
 const causes: Partial<Record<EndReason, HangupCause>> = {
   call_duration_exceeded: "duration_exceeded",
   system_cancelled: "originator_cancel",
   voicemail_detected: "machine_detected"
 }
-/** Of ends that the callee has not made. */
+/** Reasons for ends that the callee did not cause. */
 const reasons: Partial<Record<HangupCause, EndReason>> = {
   duration_exceeded: "call_duration_exceeded",
   originator_cancel: "system_cancelled",

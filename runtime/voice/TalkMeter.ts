@@ -1,6 +1,6 @@
 /**
- * What the callee of a conversation waits for, stage by stage, and what its services are used for: measured on the pacer's clock, and noted for the run
- * as it happens, so that a kill loses at most the turn that it falls into.
+ * How long the callee of a conversation waits, stage by stage, and how much of its services is used: measured on the pacer's clock, and noted
+ * for the run as it happens, so that a kill loses at most the current turn.
  */
 import { Stream } from "effect"
 import type { CallFact, LatencyStage } from "#core/conversation/ConversationEntry.ts"
@@ -13,7 +13,7 @@ interface Service {
 }
 
 interface MeterPorts {
-  /** The pacer's clock, and the time of the day that it stands for. */
+  /** The pacer's clock; `epochOf` converts it to epoch milliseconds. */
   readonly now: () => number
   readonly epochOf: (time: number) => number
   readonly note: (fact: CallFact) => void
@@ -26,16 +26,16 @@ export class TalkMeter {
   readonly #ports: MeterPorts
   #model: Service | undefined
   readonly #tokens = new TokenCount()
-  /** When the last text of the present turn came. */
+  /** When the last text of the current turn arrived. */
   #textAt: number | undefined
-  /** The end of the callee's voice, until the agent is heard. */
+  /** The end of the callee's voice; cleared once the agent is heard. */
   #voiceUntil: number | undefined
 
   constructor(ports: MeterPorts) {
     this.#ports = ports
   }
 
-  /** The recognizer has told what was said. */
+  /** The recognizer has reported what was said. */
   understood(): void {
     this.#textAt = this.#ports.now()
   }
@@ -50,25 +50,25 @@ export class TalkMeter {
     this.used()
   }
 
-  /** Nothing was heard before this text, which has become speech. */
+  /** This text has been synthesized while the callee had nothing else to hear. */
   synthesized(millis: number): void {
     this.#waited("synthesis", millis, this.#ports.services.voice)
   }
 
-  /** The first frame of a line is sent. */
+  /** The first frame of a line has been sent. */
   agentHeard(at: number): void {
     if (this.#voiceUntil === undefined) return
     this.#waited("first_audio", at - this.#voiceUntil, this.#ports.services.voice, at)
     this.#voiceUntil = undefined
   }
 
-  /** Counts the tokens of all answers, whether or not anybody waits for them, and of those that are dropped. */
+  /** Counts the tokens of all answers, including dropped ones and those that nobody waits for. */
   counted(model: LanguageModel): LanguageModel {
     this.#model = { processor: model.provider, model: model.model }
     return this.#tokens.over(model)
   }
 
-  /** Measures the answers that the callee waits for. */
+  /** Measures the answers that the callee is waiting for. */
   timed(model: LanguageModel): LanguageModel {
     const service = { processor: model.provider, model: model.model }
     const answer: LanguageModel["answer"] = (request) => {
@@ -86,7 +86,7 @@ export class TalkMeter {
     return { ...model, answer }
   }
 
-  /** Notes all that has been used by now. */
+  /** Notes all usage so far. */
   used(): void {
     const { heardSeconds, note, services, spokenCharacters } = this.#ports
     const tokens = this.#tokens.used()

@@ -1,4 +1,4 @@
-/** The voice of a conversation: what its lines sound like, and what the run keeps of them. */
+/** The voice of a conversation: how its lines are spoken, and what the run keeps of them. */
 import { Cause, Effect } from "effect"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"

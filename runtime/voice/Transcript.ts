@@ -16,11 +16,11 @@ export interface Problem {
 }
 
 interface Transcript {
-  /** Times are epoch milliseconds. Utterances may come in any order. */
+  /** Times are epoch milliseconds. Utterances may arrive in any order. */
   readonly said: (utterance: Utterance) => void
   readonly firstAudio: (metric: { readonly at: number; readonly millis: number; readonly engine: string; readonly voice: string }) => void
   readonly problem: (problem: Problem) => void
-  /** One line per utterance, `[time] user: text`. Empty when nobody said anything. */
+  /** One line per utterance, `[time] user: text`. Empty if nobody said anything. */
   readonly text: () => string
   readonly events: () => ReadonlyArray<FeedbackEvent>
 }
@@ -48,7 +48,7 @@ const noteOfProblem = ({ at, error, processor }: Problem): Noted => ({
   payload: { error, fatal: false, processor }
 })
 
-/** `keepsText`: without it, nothing that is said is noted. */
+/** `keepsText`: if false, nothing that is said is noted. */
 export const makeTranscript = (keepsText: boolean): Transcript => {
   const utterances: Array<Utterance> = []
   const notes: Array<Noted> = []
@@ -91,14 +91,14 @@ export interface Piece {
   readonly bytes: number
 }
 
-/** The part of a text that was heard when its speech was played only in part: whole words, in proportion to the characters. */
+/** The part of a text that was heard when only part of its speech was played: whole words, in proportion to the characters. */
 const heardPart = ({ bytes, text }: Piece, played: number): string => {
   if (played >= bytes) return text
   const cut = text.slice(0, Math.floor((text.length * Math.max(0, played)) / bytes))
   return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")))
 }
 
-/** The part of a text that was heard, piece by piece, when `played` bytes of its speech were played. */
+/** The part of a text that was heard when `played` bytes of its pieces' speech were played. */
 export const heardText = (pieces: ReadonlyArray<Piece>, played: number): string => {
   let rest = played
   const heard: Array<string> = []

@@ -32,12 +32,13 @@ export const maxTextLength = 4000
 export class Tts extends Context.Service<
   Tts,
   {
-    /** Names of the engine and its usual voice in the usage of a run. */
+    /** Names of the engine and its default voice in the usage of a run. */
     readonly engine: string
     readonly voice: string
     /**
-     * The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call, and spoken by the usual
-     * voice. Of a voice that gives its speech bit by bit, `part` is told of each part as it comes, in whole frames: together, they are the result.
+     * The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call, and spoken by the
+     * default voice. If the voice delivers its speech bit by bit, `part` gets each part as it arrives, in whole frames; together they form the
+     * result.
      */
     readonly speak: (
       text: string,
@@ -47,11 +48,11 @@ export class Tts extends Context.Service<
     ) => Effect.Effect<Uint8Array, TtsError>
     /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>, voice?: ChosenVoice) => Effect.Effect<void>
-    /** Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign. */
+    /** Whether some of the waiting speech cannot be made in time and some of it is for calls of this campaign. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }
 >()("runtime/voice/Tts") {
-  /** For tests that do not listen: a low tone of a tenth of a second per word, at once and without a worker. */
+  /** For tests that do not listen: a low tone of a tenth of a second per word, immediately and without a worker. */
   static readonly layerSilent: Layer.Layer<Tts> = Layer.sync(Tts, () =>
     Tts.of({
       engine: "tone",

@@ -1,4 +1,4 @@
-/** The last seconds of what was heard of the callee, for end-of-turn models that listen. */
+/** The last seconds heard from the callee, for end-of-turn models that listen. */
 import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { PcmFrame } from "#core/audio/PcmFrame.ts"
 import type { FrameListener } from "./FrameListener.ts"
@@ -13,7 +13,7 @@ export class TurnAudio implements FrameListener {
     this.#ring.set(samples, (this.#heard++ % frames) * frameSize)
   }
 
-  /** A copy of the last milliseconds, of the eight seconds that are kept. */
+  /** A copy of the last `millis`, out of the eight seconds that are kept. */
   last(millis: number): Int16Array {
     const wanted = Math.max(0, Math.ceil((millis * sampleRate) / 1000 / frameSize))
     const count = Math.min(wanted, frames, this.#heard)

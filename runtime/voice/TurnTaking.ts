@@ -97,10 +97,10 @@ class Turns implements TurnTaking {
     const change = this.#activity.push(frame)
     const now = this.#options.now()
     const isDeaf = this.#isProtected || now < this.#keyedUntil
-    if (!isDeaf) this.#options.recognizer.write(frame.samples)
-    if (change === undefined || change === "ended") return
-    this.#isVoiced = change !== "paused"
-    if (isDeaf) return
+    const isTurning = change !== undefined && change !== "ended"
+    if (isTurning) this.#isVoiced = change !== "paused"
+    if (!isDeaf) this.#options.recognizer.write(frame.samples, this.#isVoiced)
+    if (isDeaf || !isTurning) return
     const since = now - this.#activity.changedMillisAgo()
     if (change === "paused") {
       this.#tellBargeIn({ _tag: "VoicePaused", at: now })

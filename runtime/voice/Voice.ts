@@ -1,4 +1,4 @@
-/** The voice of one open call: its line, its recording, and what is learned while it lasts. */
+/** The voice of one open call: its line, its recording, and what is learned during the call. */
 import { Cause, Clock, Deferred, Effect, type Fiber, Option } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { serviceKey } from "#core/run/serviceUsage.ts"
@@ -27,16 +27,16 @@ interface Saying {
 /** What is learned during the call. */
 interface Noted {
   answeredBy: AmdVerdict | undefined
-  /** The greeting, then the message. The line speaks the last one. */
+  /** The greeting, then the message. The line is speaking the last one. */
   readonly sayings: Array<Saying>
   firstAudioMillis: number | undefined
   wasToSpeak: boolean
-  /** Undefined: no message is left. */
+  /** Undefined if no message is to be left. */
   message: MessageFate | undefined
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
 
-/** A machine that a message is left on: whether it was beeping when it was detected, and when the message may start. */
+/** A machine on which a message is left: whether it was beeping when it was detected, and when the message may start. */
 const makeMachine = () => ({ heard: Deferred.makeUnsafe<boolean>(), moment: Deferred.makeUnsafe<Moment>() })
 
 export type Machine = ReturnType<typeof makeMachine>
@@ -47,7 +47,7 @@ export const isToSpeak = ({ conversation, greeting = "", later, recording }: Voi
   return !isDelayed && (later !== undefined || recording !== undefined || greeting.trim() !== "")
 }
 
-/** What a conversation does in place of the greeting, with what is heard. */
+/** What a conversation does with what is heard; it takes the place of the greeting. */
 interface Listening {
   readonly listeners: (playout: Playout) => ReadonlyArray<FrameListener>
   readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
@@ -132,7 +132,7 @@ export const charactersOf = ({ sayings }: Noted): Readonly<Record<string, number
   return characters
 }
 
-/** A message that was cut counts as left when all of it was heard, as far as is known. */
+/** A message that was cut counts as left if all of it was heard, as far as is known. */
 export const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFate | undefined => {
   const bytes = sayings.at(-1)?.pieces.reduce((sum, piece) => sum + piece.bytes, 0) ?? 0
   return message === "cut" && (line.playout.played()?.bytes ?? 0) >= bytes ? "left" : message
@@ -147,7 +147,7 @@ export const noteFirstAudio = ({ epochOf, noted, openedAt, transcript }: Voice, 
   transcript.firstAudio({ at: epochOf(from), millis: noted.firstAudioMillis, engine, voice })
 }
 
-/** Of something that could not be said: what the run and the log state, besides the reason. */
+/** Describes something that could not be said: what the run and the log state, besides the reason. */
 export interface Trouble {
   readonly error: string
   readonly processor: string

@@ -16,29 +16,32 @@ export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
     /**
-     * Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign: with more of its calls, more
-     * callees would hear nothing. Never true for a campaign whose greetings are all cached, and never true for good.
+     * Whether some of the waiting speech cannot be made in time and some of it is for calls of this campaign: with more of its calls, more
+     * callees would hear nothing. Never true for a campaign whose greetings are all cached, and never permanently true.
      */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
     /** Called when the call is dialed: gets the voice ready if the greeting needs one. Returns at once. */
     readonly warm: (plan: VoicePlan) => Effect.Effect<void>
     /**
      * Called while the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails, and may be
-     * skipped. An interrupt drops the pieces that have not been begun.
+     * skipped. An interrupt drops the pieces that have not been started.
      */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
-    /** The greeting begins as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not throw. `verbs` are for conversations. */
+    /**
+     * The greeting starts as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not
+     * throw. `verbs` are for conversations.
+     */
     readonly attach: (
       plan: VoicePlan,
       media: MediaStream,
       emit: (event: VoiceEvent) => void,
       verbs?: CallVerbs
     ) => Effect.Effect<VoiceSession, never, Scope.Scope>
-    /** Makes the recording of a process that died playable, and returns its key; undefined when there is none. */
+    /** Makes the recording of a dead process playable, and returns its key; undefined if there is none. */
     readonly salvage: (plan: VoicePlan) => Effect.Effect<string | undefined>
   }
 >()("runtime/voice/VoiceAgent") {
-  /** For tests: their own pacer turns the frames by hand. */
+  /** For tests, whose own pacer advances the frames by hand. */
   static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
   static readonly layer: Layer.Layer<VoiceAgent, never, CallFiles | Files | MediaRoom | RecordedSpeech | Tts> = Layer.unwrap(

@@ -15,7 +15,7 @@ export const makeVoiceFiles = Effect.gen(function* () {
     return keep(organizationId, key, Effect.andThen(close, kept))
   }
 
-  /** Completes what a former process was writing. False: nothing had been recorded. */
+  /** Completes a recording that an earlier process was writing. False if nothing had been recorded. */
   const completed = Effect.fnUntraced(function* (path: string, key: string) {
     yield* repair(path)
     if (((yield* bytesAt(path)) ?? 0) <= headerBytes) return false
@@ -23,7 +23,7 @@ export const makeVoiceFiles = Effect.gen(function* () {
     return true
   })
 
-  /** The former process may have died after it had completed the recording. While nobody can tell, the run names it. */
+  /** The earlier process may have died after completing the recording. While this cannot be determined, the run refers to it. */
   const isKept = (key: string) =>
     files
       .stat(key)

@@ -18,7 +18,7 @@ interface VoiceLineEvents {
   /** `isBeeping`: the machine was detected by a beep that is still going on. */
   readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
   readonly moment: (moment: Moment) => void
-  /** The callee has not heard this many frames: the process stalled, or the other side had no room for them. */
+  /** The callee did not hear this many frames: the process stalled, or the other side had no room for them. */
   readonly skipped: (frames: number) => void
   /** The stream has ended: nothing is sent or recorded until there is another one. */
   readonly closed: (how: MediaEnd, why: string) => void
@@ -28,11 +28,11 @@ interface VoiceLineEvents {
 interface VoiceLine {
   /** What the agent says. */
   readonly playout: Playout
-  /** Has `moment` emitted once, when the message can start or is given up. */
+  /** Emits `moment` once, when the message can start or is given up. */
   readonly awaitMoment: (isBeeping: boolean) => void
   /** Number of frames sent. */
   readonly sent: () => number
-  /** Goes on over another stream, with the next frame of what is being said. */
+  /** Continues over another stream, with the next frame of what is being said. */
   readonly resume: (media: MediaStream) => void
   /** No frame goes in or out after this. */
   readonly hangUp: () => void
@@ -41,12 +41,12 @@ interface VoiceLine {
 interface VoiceLineOptions {
   readonly recording: Recording | undefined
   readonly detectMachine: boolean
-  /** In the order in which they hear each frame. Where none arrives, they hear silence. */
+  /** In the order in which they hear each frame. When no frame arrives, they hear silence. */
   readonly listeners?: (playout: Playout) => ReadonlyArray<FrameListener>
 }
 
 const quiet = makePcmFrame()
-/** After this many ticks without a frame of the callee, the line is silent: some carriers do not send silence. */
+/** After this many ticks without a frame from the callee, the line counts as silent: some carriers do not send silence. */
 const mostTicksUnheard = 3
 
 export const openLine = (media: MediaStream, pacer: FramePacer, events: VoiceLineEvents, options: VoiceLineOptions): VoiceLine => {
@@ -59,7 +59,7 @@ class Line implements VoiceLine, PacedStream {
   readonly #pacer: FramePacer
   readonly #events: VoiceLineEvents
   readonly #recording: Recording | undefined
-  /** Undefined: nobody hears the callee. */
+  /** Undefined if nobody listens to the callee. */
   readonly #inbound: Inbound | undefined
   readonly #arrivals: Arrivals | undefined
   readonly #listeners: ReadonlyArray<FrameListener>
@@ -72,7 +72,7 @@ class Line implements VoiceLine, PacedStream {
   /** When the last stream ended, in the pacer's milliseconds. */
   #stoppedAt: number | undefined
   #ticks = 0
-  /** Since a frame of the callee arrived. */
+  /** Ticks since the last frame from the callee. */
   #ticksUnheard = 0
   /** Frames that the other side had no room for. */
   #dropped = 0
@@ -131,7 +131,7 @@ class Line implements VoiceLine, PacedStream {
     this.#leave = undefined
   }
 
-  /** Between two streams nobody spoke, so that the recording stays as long as the call. */
+  /** Nobody spoke between two streams: adds silence, so that the recording stays as long as the call. */
   #recordGap(): void {
     if (this.#stoppedAt === undefined) return
     this.#recording?.skip(Math.floor((this.#pacer.now() - this.#stoppedAt) / frameMillis))
@@ -181,7 +181,7 @@ class Line implements VoiceLine, PacedStream {
     if (frame !== undefined) this.#listen(frame, this.#pacer.now())
   }
 
-  /** Each frame that arrives, in its order: after a stall, more arrive than one for each tick. Undefined: none did. */
+  /** Called for each frame that arrives, in order: after a stall, more than one arrives per tick. Undefined if none arrived. */
   #listen(frame: PcmFrame | undefined, now: number): void {
     // We may be in a callback of the socket, where an exception would end the process.
     try {

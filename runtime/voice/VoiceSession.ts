@@ -24,33 +24,33 @@ import type { VoiceFindings } from "./CallFindings.ts"
 
 /** What a call opens with. */
 export interface PlannedOpening {
-  /** A recording of the organization to open with. Undefined: the greeting is spoken. */
+  /** The organization's recording to open with; undefined if the greeting is spoken. */
   readonly recording: RecordingName | undefined
-  /** Rendered; undefined when the agent stays silent. With a recording, the greeting is spoken only if the recording cannot be played. */
+  /** Rendered; undefined if the agent stays silent. If there is a recording, the greeting is spoken only if the recording cannot be played. */
   readonly greeting: string | undefined
   /** Rendered; the message left on a machine after its beep. */
   readonly message?: string | undefined
 }
 
-/** The conversation that a call holds, and what it is held with. */
+/** The conversation that a call holds, and the services it uses. */
 export interface PlannedTalk {
   readonly plan: ConversationPlan
   readonly model: OpenLanguageModel
   readonly hearing: SpeechToText
   readonly endOfTurn: OpenEndOfTurn
-  /** How the callee may interrupt, where they may. */
+  /** How the callee may interrupt, where that is allowed. */
   readonly bargeIn: Omit<BargeInRules, "allowInterrupt">
-  /** What is known of the call and the callee. May wait for what is fetched; never fails. */
+  /** What is known about the call and the callee. May wait for what is being fetched; never fails. */
   readonly context: Effect.Effect<JsonObject>
-  /** What the callee may say in a node. */
+  /** What the callee may say at a node. */
   readonly hintsAt: (node: ConversationNode) => RecognizerHints
 }
 
-/** What a conversation can have done, besides speaking and hanging up. */
+/** The actions a conversation can take, besides speaking and hanging up. */
 export interface CallVerbs extends Pick<ConversationPorts, "runTool" | "sendDigits"> {
-  /** Keeps it for the run. Returns at once. */
+  /** Keeps the fact for the run. Returns at once. */
   readonly note: (fact: CallFact) => void
-  /** Ends once it is known what came of it. */
+  /** Ends once the outcome is known. */
   readonly transfer: (
     destination: string,
     timeoutSeconds: number
@@ -71,34 +71,37 @@ export interface VoicePlan extends PlannedOpening {
   /** Undefined for a single call. */
   readonly campaignId?: CampaignId | undefined
   readonly organizationId: OrganizationId
-  /** Undefined: the usual one. */
+  /** Undefined for the default voice. */
   readonly voice?: ChosenVoice | undefined
-  /** An opening that is still being fetched, and replaces this one. Until then the callee hears noise. Never fails; takes at most ten seconds. */
+  /**
+   * An opening that is still being fetched, and then replaces this one. Until then the callee hears noise. Never fails; takes at most ten
+   * seconds.
+   */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean
-  /** False: what is said is kept nowhere. */
+  /** If false, nothing that is said is kept anywhere. */
   readonly keepsTranscript: boolean
   readonly detectMachine: boolean
   /** What to do when a machine is detected. */
   readonly onMachine: MachineAction
-  /** Undefined: the agent cannot hear, and says its greeting only. */
+  /** Undefined if the agent cannot hear and only says its greeting. */
   readonly conversation?: PlannedTalk | undefined
 }
 
 export type VoiceEvent =
-  /** Not emitted where the call should go on as with a person. */
+  /** Not emitted if the call should continue as with a person. */
   | { readonly _tag: "MachineDetected" }
   /** The message was left or cannot be: there is nothing more to say to the machine. */
   | { readonly _tag: "MessageOver" }
   | { readonly _tag: "HumanDetected" }
   | { readonly _tag: "MediaClosed"; readonly how: MediaEnd; readonly why: string }
   | { readonly _tag: "GreetingSpoken" }
-  /** The conversation is over: what was to be heard has been heard. */
+  /** The conversation is over, and everything to be heard has been heard. */
   | { readonly _tag: "EndWanted"; readonly cause: HangupCause }
 
 /**
- * Of the `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. What a conversation has used
- * besides is noted while it lasts.
+ * Part of a run's `usage_info`. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. A conversation's other
+ * usage is noted while it lasts.
  */
 interface VoiceUsage {
   readonly tts: Readonly<Record<string, number>>
@@ -106,7 +109,7 @@ interface VoiceUsage {
   readonly call_duration_seconds: number
 }
 
-/** What is found out beside what a conversation notes of itself, and what decides whether the contact is called again. */
+/** Findings beyond those a conversation notes itself, including what decides whether the contact is called again. */
 export interface VoiceReport {
   readonly transcriptText: string
   /** The `realtime_feedback_events` of the run's logs. */
@@ -116,9 +119,9 @@ export interface VoiceReport {
   readonly usage: VoiceUsage
   /** Entries for `gathered_context`. */
   readonly gathered: VoiceFindings
-  /** In the conversation, nobody but a machine spoke. */
+  /** In the conversation, only a machine spoke. */
   readonly isVoicemail: boolean
-  /** From opening the audio to the first frame of speech sent; undefined when the agent said nothing. */
+  /** From opening the audio to the first frame of speech sent; undefined if the agent said nothing. */
   readonly firstAudioMillis: number | undefined
   /** The steady time of the first frame of speech. */
   readonly firstAudioAt: SteadyMillis | undefined
@@ -129,13 +132,13 @@ export interface VoiceReport {
 export interface VoiceSession {
   /** The callee pressed one key. `at` is in epoch milliseconds. */
   readonly dtmf: (digit: string, at: number) => void
-  /** The provider has detected a machine, and the call must not be hung up for that. */
+  /** The provider has detected a machine, but the call must not be hung up for that. */
   readonly machineDetected: () => void
   /** The provider has heard a machine's greeting end, so that a message can be left now. */
   readonly greetingEnded: () => void
-  /** The call has ended, and this is why. Told before `finish`, if at all. */
+  /** Why the call has ended. Called before `finish`, if at all. */
   readonly hungUp?: (cause: HangupCause) => void
-  /** The call's audio goes on over this stream. What is being said goes on where it stopped. */
+  /** The call's audio continues over this stream, and speech continues where it stopped. */
   readonly resume: (media: MediaStream) => void
   /**
    * Ends the session: closes the recording and writes the transcript. Idempotent, and works after the scope has closed. Never fails: a problem

@@ -92,7 +92,7 @@ const readerOf = ({ bytes, encoding }: Format): ((view: DataView, at: number) =>
   }
 }
 
-/** Mixes all channels into one. False when the file is not a WAV, or has an unsupported format. */
+/** Mixes all channels into one. False if the file is not a WAV, or has an unsupported format. */
 export const readWav = (file: Uint8Array, sound: PhoneSound): boolean => {
   const wav = isWav(file) ? open(file) : undefined
   if (wav === undefined) return false

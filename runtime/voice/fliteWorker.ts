@@ -10,11 +10,11 @@ export interface FliteRequest {
   readonly voice: FliteVoice
   readonly text: string
 }
-/** Undefined when nothing in the text can be said. */
+/** Undefined if nothing in the text can be said. */
 type FliteReply = Uint8Array<ArrayBuffer> | undefined
 
-// Flite begins and ends with a fifth of a second of silence, which would keep the callee waiting. So would a sibilant whose sound the phone line has taken
-// away: what counts is left of it at the line's rate, and louder than the noise of a quiet line.
+// Flite begins and ends with a fifth of a second of silence, which would keep the callee waiting. So would a sibilant that the phone line's band
+// removes: audible is only what remains at the line's rate and is louder than a quiet line's noise.
 const audible = 200
 const leadSamples = 0.01 * sampleRate
 const tailSamples = 0.1 * sampleRate

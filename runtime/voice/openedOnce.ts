@@ -1,10 +1,10 @@
-/** A language model that is opened when it is first asked, or before, and again when it could not be opened. */
+/** A language model that is opened on or before its first request, and again if that failed. */
 import { Effect, Scope, Semaphore, Stream } from "effect"
 import { type LanguageModel, ModelError, type OpenLanguageModel } from "#core/model/LanguageModel.ts"
 
 const faulty = new ModelError({ reason: "broken", isRetryable: false, message: "the model has a fault" })
 
-/** It lives as long as the scope. */
+/** The model lives as long as the scope. */
 export const openedOnce = (opening: OpenLanguageModel, scope: Scope.Scope) => {
   const turns = Semaphore.makeUnsafe(1)
   let opened: LanguageModel | undefined

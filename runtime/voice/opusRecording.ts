@@ -8,7 +8,7 @@ import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { startOggOpus } from "./OggOpus.ts"
 import { bytesPerSample, channels, headerBytes, isRecording } from "./RecordingHeader.ts"
 
-/** At less than 20,000 the codec mixes both sides into one. */
+/** Below 20,000 the codec mixes both sides into one. */
 const bitsPerSecond = 24_000
 /** Out of 10. A higher value costs time and makes no audible difference at this rate. */
 const complexity = 5
@@ -59,7 +59,7 @@ const encode = (wav: number, opus: number, encoder: OpusEncoderHandle): number =
     const read = fill(wav, buffer, headerBytes + packets * frameBytes)
     samples += Math.floor(read / bytesPerSample)
     isAtEnd = read < buffer.length
-    // What was put in last comes out so much later.
+    // The encoder's output lags behind its input by this much.
     const wanted = isAtEnd ? Math.ceil((samples + lookahead) / frameSize) : packets + framesAtOnce
     for (let from = 0; packets < wanted; packets++, from += frameBytes) {
       ogg.push(encoder.encode(from < buffer.length ? buffer.subarray(from, from + frameBytes) : new Uint8Array(frameBytes)))
@@ -70,7 +70,7 @@ const encode = (wav: number, opus: number, encoder: OpusEncoderHandle): number =
   return written
 }
 
-/** Returns the bytes written, all of which are on the disk; undefined when the file is not a recording of a call. */
+/** Returns the number of bytes written, all of them on disk; undefined if the file is not a recording of a call. */
 export const compressRecording = async (wav: string, opus: string): Promise<number | undefined> => {
   const encoder = await createEncoder({
     channels,

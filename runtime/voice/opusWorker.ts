@@ -7,7 +7,7 @@ export interface CompressionRequest {
   readonly wav: string
   readonly opus: string
 }
-/** The bytes written; undefined when the file is not a recording of a call. */
+/** The number of bytes written; undefined if the file is not a recording of a call. */
 export type CompressionReply = number | undefined
 
 stepBack(19)

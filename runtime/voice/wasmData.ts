@@ -28,8 +28,8 @@ const makeReader = (bytes: Uint8Array, from: number) => {
 }
 
 /**
- * The address of the last segment of the program's initial data. Linkers put read-only data before everything else. Throws when the data is
- * not laid out as linkers do it.
+ * The address of the last segment of the program's initial data. Linkers put read-only data before everything else. Throws if the data is not
+ * laid out that way.
  */
 export const lastDataAt = (program: Uint8Array): number => {
   const reader = makeReader(program, headerBytes)

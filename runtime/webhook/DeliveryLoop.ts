@@ -1,6 +1,6 @@
 /**
- * The loop of a delivery worker: it claims what is due, as far as it has room, delivers each claim in a fiber of its own, and sleeps until the
- * next delivery is due or something wakes it. A policy decides what the loop claims and how that is delivered.
+ * The loop of a delivery worker: it claims what is due and fits, delivers each claim in its own fiber, and sleeps until the next delivery is due
+ * or something wakes it. A policy decides what the loop claims and how that is delivered.
  */
 import { Duration, Effect, FiberSet, type Scope } from "effect"
 import { unending } from "#runtime/event/EventSequencer.ts"
@@ -11,9 +11,9 @@ const SHORTEST_SLEEP = Duration.millis(20)
 const RELEASE_TIMEOUT = "2 seconds"
 
 interface DeliveryPolicy<Claimed> {
-  /** The most claims that are in delivery at once. */
+  /** The most claims in delivery at once. */
   readonly atOnce: number
-  /** After this long, the loop looks even if nothing woke it. This also finds leases that a dead node left behind. */
+  /** After this long, the loop looks even if nothing woke it. This also finds leases left behind by a dead node. */
   readonly longestSleep: Duration.Duration
   /** How long after a claim the loop looks again. Undefined if a claim takes everything that is due and fits. */
   readonly lookAgainAfter?: Duration.Input
@@ -23,7 +23,7 @@ interface DeliveryPolicy<Claimed> {
   /** Milliseconds until more is due; undefined if nothing is. */
   readonly nextDueIn: Effect.Effect<number | undefined>
   readonly deliver: (claimed: Claimed) => Effect.Effect<void>
-  /** The message that is logged when the loop fails and restarts. */
+  /** The message logged when the loop fails and restarts. */
   readonly complaint: string
 }
 
@@ -61,7 +61,7 @@ export const run = Effect.fnUntraced(function* <Claimed>(policy: DeliveryPolicy<
 const sleepFor = (dueInMillis: number | undefined, longest: Duration.Duration): Duration.Duration =>
   dueInMillis === undefined ? longest : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: longest })
 
-/** Gives the lease back when the delivery is interrupted. If that fails, the lease expires by itself. */
+/** Returns the lease if the delivery is interrupted. If that fails, the lease expires by itself. */
 export const releasing = <R>(release: Effect.Effect<void, never, R>) =>
   Effect.onInterrupt(() =>
     release.pipe(

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of agents' webhook nodes when a call is over, each at least once: a request that was sent but not recorded is sent again,
- * with the same delivery id.
+ * Sends the requests of agents' webhook nodes after a call, each at least once: a request that was sent but not recorded is sent again, with the
+ * same delivery id.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
@@ -17,6 +17,7 @@ import { unending } from "#runtime/event/EventSequencer.ts"
 import { EventWakes } from "#runtime/event/EventWakes.ts"
 import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import * as DeliveryLoop from "./DeliveryLoop.ts"
+import { tracedTry } from "./tracedTry.ts"
 import { type Sent, WebhookSender } from "./WebhookSender.ts"
 
 const SENT_AT_ONCE = 64
@@ -106,7 +107,8 @@ const tryOnce = Effect.fnUntraced(function* (
   }
   const answer = yield* sender.send(request).pipe(
     Effect.map(({ status }): number | string => status),
-    Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason))
+    Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason)),
+    tracedTry({ "trunkline.run_id": claimed.runId, "trunkline.tries_before": claimed.attempts }, (answer) => answer)
   )
   return sentWith(claimed, answer)
 })
@@ -116,7 +118,7 @@ const requestOf = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, job:
   if (node === undefined) return refused("node_missing")
   if (node.method === undefined) return refused("method_unknown")
   if (node.url === "") return refused("url_missing")
-  // This checks the URL's form only. WebhookSender checks where it leads.
+  // This checks only the URL's form. WebhookSender checks the address it resolves to.
   if (whyRefused(node.url) !== undefined) return refused("url_refused")
   const rendered = yield* renderedOnce(claimed, job, node, node.method)
   if (rendered === undefined) return refused("payload_too_large")
@@ -140,7 +142,7 @@ const renderedOnce = Effect.fnUntraced(function* (
   return fresh && (yield* NodeWebhookQueue.use((queue) => queue.keep(claimed, fresh)))
 })
 
-/** Reads the node's credential for each try, so that no copy is stored. If the node names one that is missing, nothing is sent. */
+/** Reads the node's credential for each attempt, so that no copy is stored. If the node names one that is missing, nothing is sent. */
 const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid, url }: WebhookNode) {
   if (credentialUuid === undefined) return { header: undefined }
   const found = yield* CredentialSecrets.use((secrets) => secrets.find(organizationId, credentialUuid))

@@ -1,6 +1,6 @@
 /**
- * Sends events to webhook endpoints, each at least once: an event that was sent but not recorded is sent again. Endpoints take turns of
- * several deliveries each. After the first failure, a turn starts no more deliveries.
+ * Sends events to webhook endpoints, each at least once: an event that was sent but not recorded is sent again. Endpoints take turns of several
+ * deliveries each. After the first failure, a turn starts no further deliveries.
  */
 import { Clock, Duration, Effect, Layer, Random } from "effect"
 import { nextTryIn, pauseAfter, retryAfterOf } from "#core/webhook/Backoff.ts"
@@ -11,13 +11,14 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { EventWakes } from "#runtime/event/EventWakes.ts"
 import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import * as DeliveryLoop from "./DeliveryLoop.ts"
+import { tracedTry } from "./tracedTry.ts"
 import { signatureOf } from "./webhookSignature.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 const ENDPOINTS_AT_ONCE = 16
 const SENT_AT_ONCE = 4
 const SENT_PER_TURN = 40
-/** After this long, a turn starts no more deliveries, so that it ends well before its lease. */
+/** After this long, a turn starts no further deliveries, so that it ends well before its lease does. */
 const TURN_MILLIS = 30_000
 const LONGEST_SLEEP = Duration.seconds(30)
 
@@ -52,7 +53,7 @@ export const layer = Layer.effectDiscard(
   })
 )
 
-/** The tries of a turn so far. */
+/** The attempts of a turn so far. */
 interface Turn {
   readonly tries: Array<Tried>
   isGone: boolean
@@ -106,7 +107,13 @@ const tryOnce = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, { attemp
       },
       body: message.body
     })
-    .pipe(Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed({ status: undefined, retryAfter: "", reason })))
+    .pipe(
+      Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed({ status: undefined, retryAfter: "", reason })),
+      tracedTry(
+        { "trunkline.event_subject": event.subject, "trunkline.event_type": event.type, "trunkline.tries_before": attempts },
+        (answer) => ("reason" in answer ? answer.reason : answer.status)
+      )
+    )
   const { status } = answer
   const error = "reason" in answer ? answer.reason : `status_${status}`
   if (status !== undefined && status >= 200 && status < 300) {

@@ -1,4 +1,4 @@
-/** Serves the media sockets of a hosted line, as the gateway and the engine do: 403 if the adapter does not admit it, and the newest stream counts. */
+/** Serves the media sockets of a hosted line, as the gateway and the engine do: 403 if the adapter does not admit the request, and the newest stream counts. */
 import type { IncomingMessage, Server } from "node:http"
 import type { Duplex } from "node:stream"
 import { type WebSocket, WebSocketServer } from "ws"
@@ -20,8 +20,10 @@ interface Served {
 }
 
 export class HostedMedia {
-  /** Every request for a socket, and whether it was let in. */
+  /** Every request for a socket, and the status of its reply. */
   readonly upgrades: Array<{ readonly callback: Callback; readonly status: 101 | 403 | 404 }> = []
+  /** Calls whose audio has shown that they are answered. Kept apart from what callbacks report, because the two come in any order. */
+  readonly shown = new Set<string>()
   readonly #served: Served
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: 65_536 })
   readonly #streams = new Map<string, Array<MediaStream>>()
@@ -32,7 +34,7 @@ export class HostedMedia {
     http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head, origin()))
   }
 
-  /** The streams that have started, in order, once there are so many. */
+  /** The streams that have started, in order, once there are this many. */
   async streams(callId: CallId, count = 1): Promise<ReadonlyArray<MediaStream>> {
     return await until(`${count} streams`, () => {
       const streams = this.#streams.get(callId) ?? []
@@ -73,7 +75,9 @@ export class HostedMedia {
 
   #serve(call: CallRef, client: WebSocket): void {
     const { adapter, take } = this.#served
-    const protocol = adapter.media?.accept(call, socketOf(client), (event) => take(call.callId, event))
+    const protocol = adapter.media?.accept(call, socketOf(client), (event) =>
+      event._tag === "Answered" ? void this.shown.add(call.callId) : take(call.callId, event)
+    )
     if (protocol === undefined) return client.terminate()
     client.on("error", () => client.terminate())
     client.on("message", (data, isBinary) => {

@@ -1,4 +1,4 @@
-/** An open trunk in a test, and all that it has told; with the numbers that tests dial. */
+/** An open trunk in a test and all that it has reported, and the numbers that tests dial. */
 import { randomInt, randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Exit, Result, Schema, Scope } from "effect"
@@ -18,24 +18,24 @@ type Tag = TrunkEvent["_tag"]
 /** Costs nothing when the event comes, and is long enough for a machine that is busy with other work. */
 const PATIENCE_MILLIS = 600_000
 const MOST_TRIES = 20
-/** The longest that the engine can be set to. A phone that a test lets ring must not stop before the test has come to it. */
+/** The longest ring timeout of the engine: a phone must not stop ringing before the test needs it. */
 const RING_SECONDS = 300
 
 /** Emulators and Asterisks are on this machine. */
 const first = Schema.decodeSync(OrganizationId)(1)
 let lastNode = 0
 
-/** An open trunk and all that it has told. */
+/** An open trunk and all that it has reported. */
 export class Line {
   readonly statuses: Array<TrunkStatus> = []
   readonly #events = new Map<string, Array<TrunkEvent>>()
   readonly #checks = new Set<() => void>()
   readonly #scope = Scope.makeUnsafe()
-  /** Under whose name. */
+  /** The name of its node. */
   node = ""
   trunk!: Trunk // set by `open`, the only maker of lines
 
-  /** As a node of its own, unless it is to be told which. */
+  /** Opens a trunk for a new node, unless the node is given. */
   static async open(adapter: Adapter, config: Config, node = `test-${++lastNode}`, more: Partial<TrunkContext> = {}): Promise<Line> {
     const line = new Line()
     line.node = node
@@ -79,19 +79,19 @@ export class Line {
     return this.#events.get(callId) ?? []
   }
 
-  /** The calls that anything was told of. */
+  /** The calls about which anything was reported. */
   known(): ReadonlyArray<string> {
     return [...this.#events.keys()]
   }
 
-  /** What came of a call, as words. */
+  /** The events of a call, as words. */
   story(callId: string): ReadonlyArray<string> {
     return this.events(callId).map((event) =>
       event._tag === "HungUp" ? `HungUp ${event.cause}` : event._tag === "Dtmf" ? event.digit : event._tag
     )
   }
 
-  /** Settled when `found` finds something; an error that says what was waited for, when it does not in time. */
+  /** Resolves when `found` finds something; if it does not in time, rejects with an error that names `what`. */
   until<A>(what: string, found: () => A | undefined, millis = PATIENCE_MILLIS): Promise<A> {
     return new Promise((resolve, reject) => {
       const check = () => {
@@ -117,7 +117,7 @@ export class Line {
     return this.until(`status ${tag}`, () => (this.statuses.at(-1)?._tag === tag ? this.statuses.at(-1) : undefined), millis)
   }
 
-  /** The events of this kind, once there are so many. */
+  /** Waits for an event of this kind. */
   async event(callId: string, tag: Tag, millis?: number): Promise<void> {
     await this.until(`${tag} of the call`, () => this.events(callId).find(({ _tag }) => _tag === tag), millis)
   }
@@ -128,7 +128,7 @@ export class Line {
     return causes[0] ?? "unknown"
   }
 
-  /** `undefined` is success. */
+  /** Returns undefined on success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
     const callId = more.callId ?? newCallId()
     const request = { callId, to, from: undefined, leave: () => true, ...usual, ringTimeoutSeconds: RING_SECONDS, ...more }
@@ -151,7 +151,7 @@ export class Line {
     return (await Effect.runPromise(this.trunk.lookup(refTo(callId)))).presence
   }
 
-  /** With the audio of a call open. */
+  /** Runs `use` while the audio of a call is open. */
   withMedia<A>(callId: CallId, use: (stream: MediaStream) => Promise<A>): Promise<A> {
     return Effect.runPromise(
       Effect.scoped(
@@ -163,7 +163,7 @@ export class Line {
   }
 
   /**
-   * The same, with a callee who hangs up after a moment: on a busy machine they may be gone before the audio is open, and another one is called.
+   * The same, with a callee who hangs up after a moment. On a busy machine they may be gone before the audio is open; then another one is called.
    */
   async withMediaOf<A>(ending: string, use: (callId: CallId) => Promise<A>): Promise<A> {
     for (let tries = 1; ; tries++) {
@@ -186,7 +186,7 @@ export class Line {
   }
 }
 
-/** For what no event tells. */
+/** Waits for something that no event reports. */
 export const eventually = async (what: string, holds: () => boolean): Promise<void> => {
   for (let waited = 0; !holds(); waited += 20) {
     if (waited > PATIENCE_MILLIS) throw new Error(`never: ${what}`)
@@ -197,5 +197,5 @@ export const eventually = async (what: string, holds: () => boolean): Promise<vo
 export const newCallId = (): CallId => Schema.decodeSync(CallId)(randomUUID())
 
 let lastNumber = randomInt(90_000)
-/** A number that nobody else uses, of the callee with this ending. */
+/** An unused number of the callee with this ending. */
 export const numberOf = (ending: string): string => `+1555${String(++lastNumber).padStart(6, "0")}${ending}`

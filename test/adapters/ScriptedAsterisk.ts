@@ -1,5 +1,5 @@
 /**
- * An Asterisk that says what a test tells it to, and records what it is asked, down to the query and the body. The emulator behaves like
+ * An Asterisk that says what a test tells it to, and records all requests with their queries and bodies. The emulator behaves like
  * Asterisk; this one lets a test choose each reply and each event.
  */
 import { createServer, type Server } from "node:http"
@@ -11,12 +11,12 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
 }
-/** By method and path, or by method alone. What is not here is answered with 404. */
+/** Answers by method and path, or by method alone. Anything else is answered with 404. */
 type Answers = Readonly<Record<string, Answer | ((asked: Asked) => Answer | Promise<Answer>)>>
 
 interface Asked {
   readonly method: string
-  /** Without `/ari`. */
+  /** The path without `/ari`. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   /** Undefined if there was none. */
@@ -89,12 +89,12 @@ export class ScriptedAsterisk {
     this.#answers = { ...this.#answers, ...answers }
   }
 
-  /** What it was asked for under this method and path. */
+  /** The requests with this method and path. */
   requests(method: string, path: string): ReadonlyArray<Asked> {
     return this.asked.filter((asked) => asked.method === method && asked.path === path)
   }
 
-  /** Sends an event, or any other text, to whoever listens. */
+  /** Sends an event, or any other text, to all event WebSockets. */
   tell(event: object | string): void {
     for (const socket of this.#events) socket.send(typeof event === "string" ? event : JSON.stringify(event))
   }
@@ -104,7 +104,7 @@ export class ScriptedAsterisk {
     for (const socket of this.#events) socket.terminate()
   }
 
-  /** Says something on the media WebSockets. */
+  /** Sends a frame on the media WebSockets. */
   say(frame: Uint8Array): void {
     for (const socket of this.#media) socket.send(frame)
   }

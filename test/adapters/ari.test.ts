@@ -1,4 +1,4 @@
-/** What is peculiar to the Asterisk adapter, against the emulator and against a real Asterisk; the rest is in `ariConformance.test.ts`. */
+/** What is specific to the Asterisk adapter, against the emulator and a real Asterisk; the rest is in `ariConformance.test.ts`. */
 import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
@@ -16,7 +16,7 @@ import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-// What takes long waits side by side.
+// Long waits run in parallel.
 t.jobs = 12
 const unavailable = await asteriskUnavailable()
 const doomed = unavailable === undefined ? await startAsterisk() : undefined
@@ -36,14 +36,14 @@ const real = (which: string, asterisk: Asterisk | undefined, test: (name: string
 }
 
 type Place = Parameters<typeof ariConfig>[0]
-/** What Asterisk has under a path of ARI, by another client than ours. */
+/** What ARI returns for a path, to a client of the test's own. */
 const asked = async (at: Place, path: string): Promise<unknown> => {
   const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
   return (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()
 }
 const leftovers = async (at: Place) => [await asked(at, "/channels"), await asked(at, "/bridges")]
 
-/** Asterisk takes a moment to remove what it has been asked to. */
+/** Asterisk takes a moment to remove channels and bridges. */
 const untilNothingIsLeft = (at: Place) =>
   untilTrue("end of all channels and bridges", async () => (await leftovers(at)).flat().length === 0)
 
@@ -68,7 +68,7 @@ t.test("given events from the wire", async (t) => {
   )
   check({ type: "ChannelDtmfReceived", channel, digit: "#" }, { type: "ChannelDtmfReceived", id: "c", digit: "#" })
   check({ type: "ApplicationReplaced", application: "a" }, { type: "ApplicationReplaced", id: "a" })
-  t.test("when they are unknown or hostile, then they are nothing", async (t) => {
+  t.test("when they are unknown or hostile, then they are ignored", async (t) => {
     const nothing = (text: string) => t.equal(decode(text), undefined, text.slice(0, 60))
     nothing("")
     nothing("null")
@@ -89,7 +89,7 @@ t.test("given events from the wire", async (t) => {
   })
 })
 
-t.test("given a call, when its channel is destroyed, then the cause follows from what was said before", async (t) => {
+t.test("given a call, when its channel is destroyed, then the cause follows from the earlier events", async (t) => {
   const destroyed = (cause: number, sipStatus?: number): ChannelEvent => ({ type: "ChannelDestroyed", id: "c", cause, sipStatus })
   const requested = (cause: number, sipStatus?: number, soft = false): ChannelEvent => ({
     type: "ChannelHangupRequest",
@@ -140,7 +140,7 @@ t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
     await emulator.stop()
   })
 
-  await t.test("then only the events in use are sent, to an application of this node's own", async (t) => {
+  await t.test("then only the events in use are sent, to this node's own application", async (t) => {
     t.match(await asked(emulator, "/applications/trunkline.one.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
   })
   await t.test("when originating fails, then the reason says what to do", async (t) => {
@@ -161,7 +161,7 @@ t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
     await check({ _tag: "OriginateDoubtful" }, {}, "500")
     emulator.setResponseFault("none")
   })
-  await t.test("A7: when the id is taken, then the call was placed already", async (t) => {
+  await t.test("A7: when the id is taken, then the call has already been placed", async (t) => {
     const other = await Line.up(ari, config, "other")
     const { callId, to } = await line.originate(numberOf("011"))
     const again = await other.originate(to, { callId })
@@ -170,10 +170,10 @@ t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
     await line.hangup(callId)
     await other.close()
   })
-  await t.test("when audio ends, then nothing of it stays", (t) => leavesNothing(t, line, emulator, "001"))
+  await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, emulator, "001"))
 })
 
-/** Each with an Asterisk of its own, so that they can wait side by side. */
+/** Each test has its own Asterisk, so that they can run in parallel. */
 const emulated = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
   t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
     const emulator = await startAriEmulator({ timeScale: 0.2 })
@@ -184,7 +184,7 @@ const emulated = (name: string, test: (t: Test, emulator: AriEmulator, line: Lin
     })
   })
 
-emulated("when the request was lost and so may be events, then nobody can say what became of it", async (t, emulator, line) => {
+emulated("when the request was lost, and events may be too, then its outcome is unknown", async (t, emulator, line) => {
   emulator.setResponseFault("reset-before-placing", 1)
   const { callId } = await line.originate(numberOf("011"))
   emulator.dropSockets()
@@ -193,7 +193,7 @@ emulated("when the request was lost and so may be events, then nobody can say wh
   await sleep(5_100)
   t.equal(await line.lookup(callId), "gone")
 })
-emulated("when it may still hold the request, then nobody can say what becomes of it", async (t, emulator, line) => {
+emulated("when it may still hold the request, then its outcome is unknown", async (t, emulator, line) => {
   emulator.setResponseFault("hang-before-placing", 1)
   const { callId, failure } = await line.originate(numberOf("011"))
   t.equal(failure?._tag, "OriginateDoubtful")
@@ -216,7 +216,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     await line.close()
     await emulator.stop()
   })
-  await t.test("A9: when it is back, then calls that ended meanwhile end, and the others go on", async (t) => {
+  await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
     const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
     await emulator.refuseConnections(true)
     emulator.dropSockets()
@@ -224,7 +224,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
     await eventually("the end of one call", () => emulator.live() === 1)
     await emulator.refuseConnections(false)
-    t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk has no more has ended normally")
+    t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
     await line.status("Up")
     t.equal(line.story(stays).at(-1), "Answered")
     await line.hangup(stays)
@@ -239,20 +239,23 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
     for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
   })
-  await t.test("when calls of an earlier life are adopted, then their events come again, and a missing one is no end", async (t) => {
-    const earlier = await Line.up(ari, config, "earlier")
-    const stays = await earlier.talkTo(numberOf("011"))
-    await earlier.close()
-    const later = await Line.up(ari, config, "earlier")
-    const unknown = newCallId()
-    later.trunk.adopt(refTo(stays))
-    later.trunk.adopt(refTo(unknown))
-    await later.event(stays, "Answered")
-    await later.hangup(stays, "node_lost")
-    t.equal(await later.hungUp(stays), "node_lost")
-    t.strictSame(later.events(unknown), [])
-    await later.close()
-  })
+  await t.test(
+    "when calls of an earlier process are adopted, then their events arrive again, and a missing call has not ended",
+    async (t) => {
+      const earlier = await Line.up(ari, config, "earlier")
+      const stays = await earlier.talkTo(numberOf("011"))
+      await earlier.close()
+      const later = await Line.up(ari, config, "earlier")
+      const unknown = newCallId()
+      later.trunk.adopt(refTo(stays))
+      later.trunk.adopt(refTo(unknown))
+      await later.event(stays, "Answered")
+      await later.hangup(stays, "node_lost")
+      t.equal(await later.hungUp(stays), "node_lost")
+      t.strictSame(later.events(unknown), [])
+      await later.close()
+    }
+  )
   await t.test("when the password was changed, then the trunk is down for it", async () => {
     emulator.setPassword("another")
     emulator.dropSockets()
@@ -261,7 +264,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
 })
 
 emulated(
-  "A10: when another client takes the application, then the first gives way and can still end its calls",
+  "A10: when another client takes the application, then the first one yields, and can still end its calls",
   async (t, emulator, first) => {
     const callId = await first.talkTo(numberOf("011"))
     const second = await Line.up(ari, ariConfig(emulator), "test")
@@ -279,14 +282,14 @@ real("that comes and goes", doomed, (name, asterisk) =>
   t.test(name, { buffered: true }, async (t) => {
     const at = { ...placeOf(asterisk), url: asterisk.ariUrl.replace(/\/ari$/, "") }
     const line = await Line.up(ari, ariConfig(at, { trunk: "loop" }))
-    await t.test("when audio ends, then nothing of it stays", (t) => leavesNothing(t, line, at, "105"))
-    await t.test("A9: when the events are interrupted, then those of a call that goes on are told again", async (t) => {
+    await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, at, "105"))
+    await t.test("A9: when the events are interrupted, then those of a call that continues are reported again", async (t) => {
       const proxy = await HttpProxy.start(at.url)
       const far = await Line.up(ari, ariConfig(at, { endpoint: proxy.url, trunk: "loop" }))
       const callId = await far.talkTo(numberOf("520"))
       proxy.tcp.cut(({ opening }) => opening.startsWith("GET /ari/events"))
       await far.until("second connection", () => (far.statuses.filter(({ _tag }) => _tag === "Up").length === 2 ? true : undefined))
-      // What ends the call is an event, and not the next look at all channels.
+      // The end must come from an event, not from the next look at all channels.
       proxy.befall(fates.error(503), ({ path }) => path.startsWith("/ari/channels"))
       await asterisk.ctl("channel request hangup all")
       t.equal(await far.hungUp(callId), "normal_clearing")

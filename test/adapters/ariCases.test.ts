@@ -18,7 +18,7 @@ interface Scene {
   readonly line: Line
 }
 const connectionId = "connection-1"
-/** Calls are accepted, and whatever is created or deleted is. */
+/** Accepts calls, and whatever is created or deleted. */
 const working = {
   "POST /channels": ({ query }: { readonly query: Readonly<Record<string, string>> }) => ({
     status: 200,
@@ -58,7 +58,7 @@ const talk = async ({ asterisk, line }: Scene) => {
 }
 
 given(
-  "A1: when a call is originated, then its id is ours, the query holds everything but the variables, and the body nothing else",
+  "A1: when a call is originated, then its id is ours, the query holds everything but the variables, and the body only them",
   async (t, { asterisk, line }) => {
     const to = "+14155550123"
     const { callId, failure } = await line.originate(to, {
@@ -89,33 +89,36 @@ given(
   { caller_name: "Acme", account_code: "sales", channel_variables: ["customer"] }
 )
 
-given("A2: when everything is told before the reply, then it is told in order, and one media channel is created", async (t, scene) => {
-  const { asterisk, line } = scene
-  let reply = () => {}
-  const replied = new Promise<void>((resolve) => {
-    reply = resolve
-  })
-  asterisk.answer({
-    "POST /channels": async ({ query }) => {
-      await replied
-      return { status: 200, body: { id: query["channelId"] } }
-    }
-  })
-  const callId = newCallId()
-  const originating = line.originate(numberOf("1"), { callId })
-  await untilTrue("the request", () => asterisk.requests("POST", "/channels").length === 1)
-  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId, "Ringing") })
-  asterisk.tell(ringing(callId))
-  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId) })
-  asterisk.tell(started(callId, ["call", callId]))
-  await line.event(callId, "Answered")
-  const opening = withMedia(scene, callId, async () => {})
-  reply()
-  t.equal((await originating).failure, undefined)
-  await opening
-  t.strictSame(line.story(callId), ["Rang", "Answered"])
-  t.equal(asterisk.requests("POST", "/channels/externalMedia").length, 1)
-})
+given(
+  "A2: when all events arrive before the reply, then they are reported in order, and one media channel is created",
+  async (t, scene) => {
+    const { asterisk, line } = scene
+    let reply = () => {}
+    const replied = new Promise<void>((resolve) => {
+      reply = resolve
+    })
+    asterisk.answer({
+      "POST /channels": async ({ query }) => {
+        await replied
+        return { status: 200, body: { id: query["channelId"] } }
+      }
+    })
+    const callId = newCallId()
+    const originating = line.originate(numberOf("1"), { callId })
+    await untilTrue("the request", () => asterisk.requests("POST", "/channels").length === 1)
+    asterisk.tell({ type: "ChannelStateChange", channel: channel(callId, "Ringing") })
+    asterisk.tell(ringing(callId))
+    asterisk.tell({ type: "ChannelStateChange", channel: channel(callId) })
+    asterisk.tell(started(callId, ["call", callId]))
+    await line.event(callId, "Answered")
+    const opening = withMedia(scene, callId, async () => {})
+    reply()
+    t.equal((await originating).failure, undefined)
+    await opening
+    t.strictSame(line.story(callId), ["Rang", "Answered"])
+    t.equal(asterisk.requests("POST", "/channels/externalMedia").length, 1)
+  }
+)
 
 /** Opens the audio of a call, and starts its media channel after `before`. */
 const withMedia = async (
@@ -174,7 +177,7 @@ given("A4: when a channel is destroyed unanswered, then its cause decides the ou
   }
   const { callId } = await line.originate(numberOf("1"), { ringTimeoutSeconds: 1 })
   asterisk.tell(destroyed(callId, 0))
-  t.equal(outcomeOf({ answered: false, cause: await line.hungUp(callId), machine: false }), "no_answer", "0 after the time-out")
+  t.equal(outcomeOf({ answered: false, cause: await line.hungUp(callId), machine: false }), "no_answer", "0 after the timeout")
 })
 
 const place = { context: "ivr", extension: "s", priority: "1" }
@@ -202,7 +205,7 @@ given(
 )
 
 given(
-  "A6: when the dialplan finds a machine and hangs up by its policy, then the call has reached a voicemail",
+  "A6: when the dialplan detects a machine and hangs up by its own policy, then the call has reached a voicemail",
   async (t, { asterisk, line }) => {
     const { callId } = await line.originate(numberOf("1"))
     asterisk.tell(started(callId, args(callId)))
@@ -217,7 +220,7 @@ given(
 )
 
 given(
-  "A8: when no channel can be allocated, then the call is refused as the trunk's fault, and asked for once",
+  "A8: when no channel can be allocated, then the call is refused because of the trunk, and requested once",
   async (t, { asterisk, line }) => {
     asterisk.answer({ "POST /channels": { status: 500, body: { error: "Allocation failed" } } })
     const { callId, failure } = await line.originate(numberOf("1"))
@@ -227,23 +230,26 @@ given(
   }
 )
 
-given("A9: when the events are interrupted, then a call that is still there goes on, and one that is gone has ended", async (t, scene) => {
-  const { asterisk, line } = scene
-  const [stays, leaves] = [await talk(scene), await talk(scene)]
-  const listed = { ...channel(stays), dialplan: { app_name: "Stasis", app_data: `trunkline.one.1,call,${stays}` } }
-  asterisk.answer({ "GET /channels": { status: 200, body: [listed] } })
-  asterisk.dropEvents()
-  await line.hungUp(leaves)
-  await untilTrue("the next connection", () => asterisk.connected === 2)
-  await line.status("Up")
-  asterisk.tell({ type: "ChannelDtmfReceived", digit: "5", channel: channel(stays) })
-  await line.event(stays, "Dtmf")
-  t.strictSame(line.story(stays), ["Answered", "5"])
-  t.strictSame(line.story(leaves), ["Answered", "HungUp normal_clearing"])
-})
+given(
+  "A9: when the events are interrupted, then a call that is still there continues, and one that is gone has ended",
+  async (t, scene) => {
+    const { asterisk, line } = scene
+    const [stays, leaves] = [await talk(scene), await talk(scene)]
+    const listed = { ...channel(stays), dialplan: { app_name: "Stasis", app_data: `trunkline.one.1,call,${stays}` } }
+    asterisk.answer({ "GET /channels": { status: 200, body: [listed] } })
+    asterisk.dropEvents()
+    await line.hungUp(leaves)
+    await untilTrue("the next connection", () => asterisk.connected === 2)
+    await line.status("Up")
+    asterisk.tell({ type: "ChannelDtmfReceived", digit: "5", channel: channel(stays) })
+    await line.event(stays, "Dtmf")
+    t.strictSame(line.story(stays), ["Answered", "5"])
+    t.strictSame(line.story(leaves), ["Answered", "HungUp normal_clearing"])
+  }
+)
 
 given(
-  "A13: when the media websocket closes while the call is up, then that is told, and the call ends as it is asked to",
+  "A13: when the media websocket closes while the call is up, then that is reported, and the call ends on request",
   async (t, scene) => {
     const { asterisk } = scene
     const callId = await talk(scene)
@@ -261,7 +267,7 @@ given(
   }
 )
 
-given("A14: when a call that Asterisk does not know is hung up, then that has succeeded", async (t, { asterisk, line }) => {
+given("A14: when a call that Asterisk does not know is hung up, then that succeeds", async (t, { asterisk, line }) => {
   asterisk.answer({ DELETE: { status: 404, body: { message: "Channel not found" } } })
   const callId = newCallId()
   await line.hangup(callId)
@@ -269,7 +275,7 @@ given("A14: when a call that Asterisk does not know is hung up, then that has su
 })
 
 given(
-  "A15: when events are unknown or have more fields, then they are ignored or understood, with the time that they name",
+  "A15: when events are unknown, then they are ignored, and when they have more fields, then they are understood, with the time that they name",
   async (t, scene) => {
     const { asterisk, line } = scene
     const { callId } = await line.originate(numberOf("1"))

@@ -19,7 +19,7 @@ const configsOf = (config: ReturnType<typeof ariConfig>) => ({
   wrongConfig: { ...config, app_password: "wrong secret" }
 })
 
-/** What the emulator can reply in the place of Asterisk. */
+/** The replies that the emulator can send in place of its own. */
 const faultOf = (places: boolean, reply: Parameters<NonNullable<World["spoil"]>>[1]): ResponseFault | undefined => {
   if (reply === "late") return undefined
   if (reply === "lost") return places ? "reset-after-placing" : "reset-before-placing"
@@ -34,9 +34,9 @@ const faultOf = (places: boolean, reply: Parameters<NonNullable<World["spoil"]>>
   ).find(([status, of]) => status === String(reply.status) && of === isPage)?.[0]
 }
 
-/** Behind one configuration, whatever their number. */
+/** Emulators behind one configuration, however many. */
 const emulatedWorld = async (count: number): Promise<World> => {
-  // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
+  // Eight seconds of talk, because on a busy machine it takes some of them until the audio is open.
   const all = await Promise.all(Array.from({ length: count }, () => startAriEmulator({ talkMillis: 40_000, timeScale: 0.2 })))
   const [emulator, ...others] = all
   if (emulator === undefined) throw new Error("no emulator")
@@ -45,8 +45,8 @@ const emulatedWorld = async (count: number): Promise<World> => {
     ...configs,
     calleeHertz,
     cannot: {
-      replyLate: "it sends no reply that is late",
-      refusals: "Asterisk itself refuses no call for its rate, and its trunk's refusals are ends of calls"
+      replyLate: "it sends no late replies",
+      refusals: "Asterisk itself refuses no call because of its rate, and refusals by its trunk are ends of calls"
     },
     close: async () => void (await Promise.all(all.map((one) => one.stop()))),
     config: { ...config, ari_endpoints: others.map(({ url }) => url) },
@@ -58,7 +58,7 @@ const emulatedWorld = async (count: number): Promise<World> => {
     requested: (number) => all.flatMap(({ requests }) => requests).filter(({ endpoint }) => endpoint.includes(number)).length,
     spoil: (places, reply) => {
       const fault = faultOf(places, reply)
-      // Of the one that is asked next, whichever that is.
+      // The fault must meet the emulator that gets the next request, whichever that is.
       for (const one of all) one.setResponseFault(fault ?? "none", 1)
       return fault !== undefined
     },
@@ -69,17 +69,17 @@ const emulatedWorld = async (count: number): Promise<World> => {
   }
 }
 
-/** `loop`: to itself, where the dialplan is the callee. `sipp`: to SIPp, which keeps a log. */
+/** `loop`: Asterisk calls itself, and the dialplan is the callee. `sipp`: it calls SIPp, which keeps a log. */
 const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
   const config = configsOf(ariConfig({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password }, { trunk }))
-  const unseen = "a real phone tells nobody"
+  const unseen = "a real phone reports nothing"
   const isLoop = trunk === "loop"
   return {
     ...config,
     calleeHertz: 440,
     cannot: {
       breaks: "no real line breaks on demand",
-      disorderly: "Asterisk tells in order",
+      disorderly: "Asterisk sends its events in order",
       endedBy: unseen,
       heard: unseen,
       heardAtOnce: "the recording is written later",
@@ -112,7 +112,7 @@ const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
   }
 }
 
-/** The samples of a 16-bit mono WAV file that may not be there yet, or still be open. */
+/** The samples of a 16-bit mono WAV file that may not exist yet, or may still be open. */
 const recording = async (path: string): Promise<ArrayLike<number>> => {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0))
   const start = bytes.indexOf("data") + 8

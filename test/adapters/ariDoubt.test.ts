@@ -1,6 +1,6 @@
 /**
- * What proves that no call came of a request, and what does not. Between the adapter and Asterisk stands an ingress that answers in Asterisk's
- * place; judged by the callee's log.
+ * What proves that a request did not become a call, and what does not. Between the adapter and Asterisk there is an ingress that answers in
+ * Asterisk's place. The callee's log is the judge.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
@@ -18,9 +18,9 @@ t.jobs = 8
 interface Scene {
   readonly emulator: AriEmulator
   readonly line: Line
-  /** What befalls the next originate. */
+  /** Sets what happens to the next originate. */
   readonly befall: (fate: Fate) => void
-  /** What befalls everything from now on. */
+  /** Sets what happens to all requests from now on. */
   readonly befallAll: (fate: Fate) => void
 }
 const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
@@ -32,7 +32,7 @@ const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
     })
   )
 
-/** Later than a broken connection was ever believed to prove something. */
+/** A time after which a broken connection might be taken for proof. */
 const LATE_MILLIS = 6_000
 const lateFates: ReadonlyArray<readonly [what: string, fate: (later: Promise<void>) => Fate, failure: object]> = [
   ...[503, 504, 429, 403, 404].map(
@@ -62,7 +62,7 @@ for (const [what, fate, failure] of lateFates) {
   )
 }
 
-given("when it says how long to wait, then that is told", async (t, { befall, line }) => {
+given("when it says how long to wait, then that is reported", async (t, { befall, line }) => {
   befall(fates.error(503, { "retry-after": "7" }))
   t.match((await line.originate(numberOf("001"))).failure, { _tag: "OriginateDoubtful", status: 503, retryAfterMillis: 7_000 })
   const date = new Date(Date.UTC(2026, 0, 1, 12, 0, 0))
@@ -72,7 +72,7 @@ given("when it says how long to wait, then that is told", async (t, { befall, li
   t.notOk("retryAfterMillis" in ((await line.originate(numberOf("001"))).failure ?? {}))
 })
 
-given("when an answer could be Asterisk's, then only one with its name and its words is a refusal", async (t, { befall, line }) => {
+given("when an answer could be Asterisk's, then only one with its name and its message is a refusal", async (t, { befall, line }) => {
   const json = JSON.stringify({ message: "No" })
   const check = async (expected: object | undefined, reply: ProxyAnswer) => {
     befall({ name: "made up", forward: "never", reply })
@@ -116,31 +116,31 @@ given("when a refusal comes late, then it still proves that there was no call", 
 })
 
 given(
-  "when a request gets no answer and no other follows, then the doubt ends all the same, and nobody is called for it",
+  "when a request gets no answer and no other follows, then the doubt ends nevertheless, and nobody is called for that",
   async (t, { befall, emulator, line }) => {
     const ringTimeoutSeconds = 1
     befall(fates.swallow)
     const { callId, failure } = await line.originate(numberOf("001"))
     t.match(failure, { _tag: "OriginateDoubtful" })
     const left = Date.now()
-    // As the engine asks, each second: at first of its own call, and after a restart of one that a former process sent.
+    // Asked each second, as the engine does: first about its own call, and after a restart about one that an earlier process sent.
     const mayAppear = (id: CallId) => line.trunk.mayAppear?.({ ageMillis: Date.now() - left, call: refTo(id), ringTimeoutSeconds })
     t.equal(mayAppear(callId), true)
     while (mayAppear(callId) !== false || mayAppear(newCallId()) !== false) {
-      // By time alone it would end after ten minutes.
+      // Without proof, the doubt would end only after ten minutes.
       if (Date.now() > left + 540_000) throw new Error("still in doubt after nine minutes")
       await sleep(1_000)
     }
-    t.ok(Date.now() > left + 30_000, "but not before Asterisk has had time to get over what delayed it")
+    t.ok(Date.now() > left + 30_000, "but not before Asterisk has had time to recover from a delay")
     t.equal(emulator.log.entries.length, 0, "nobody was called")
   }
 )
 
 t.test(
-  "given an Asterisk that has an endpoint by the name of nobody, when a doubt is to be ended by a request to it, then whoever that rings is let go at once",
+  "given an Asterisk with an endpoint of the reserved name, when a request to it is to end a doubt, then the channel that it creates is hung up at once",
   { buffered: true },
   (t) =>
-    // Any trunk: the one that calls leave through, and that endpoint.
+    // The trunks are the one for calls and that endpoint.
     throughProxy({ ringMillis: 600_000, trunks: ["trunk", nobody] }, async ({ emulator, line, proxy }) => {
       proxy.befall(fates.swallow, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
       const { callId } = await line.originate(numberOf("001"))
@@ -180,7 +180,7 @@ t.test("given a request without an answer, then the doubt ends", async (t) => {
     t.equal(doubt.mayAppear(leftAt, ring, now), expected, name)
   }
   check("not by time alone", true, 1_000, 599_000, () => {})
-  check("when a later request was answered so long ago as a phone may ring", false, 1_000, 2_000 + end, (doubt) =>
+  check("when a later request was answered as long ago as a phone may ring", false, 1_000, 2_000 + end, (doubt) =>
     doubt.answered(1_500, 2_000)
   )
   check("not a moment sooner", true, 1_000, 1_999 + end, (doubt) => doubt.answered(1_500, 2_000))

@@ -1,4 +1,4 @@
-/** Several Asterisks behind one trunk, seen from its contract: where a call leaves, where it is looked for, and what is believed of its absence. */
+/** Several Asterisks behind one trunk: through which one a call leaves, where it is looked for, and what its absence proves. */
 import { Effect } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
@@ -34,7 +34,7 @@ const open = async (t: Test, config: object, node?: string) => {
 }
 const dialsOf = ({ log }: AriEmulator) => log.count("originate")
 
-t.test("given two, when calls are placed, then in turn, and each is asked once where it leaves", async (t) => {
+t.test("given two endpoints, when calls are placed, then they take turns, and permission is asked once for each call", async (t) => {
   const { config, one, other } = await two(t)
   const line = await open(t, config)
   const left: Array<string | undefined> = []
@@ -50,13 +50,13 @@ t.test("given two, when calls are placed, then in turn, and each is asked once w
   t.strictSame(left, [one.url, other.url, one.url, other.url])
 })
 
-t.test("given one to which no connection can be made, then its calls leave through the other, and are asked once", async (t) => {
+t.test("given an endpoint that refuses connections, then its calls leave through the other, and permission is asked once", async (t) => {
   const { one, other } = await two(t)
   const proxy = await TcpProxy.start({ host: "127.0.0.1", port: Number(new URL(one.url).port) })
   t.teardown(() => proxy.stop())
   const way = `http://127.0.0.1:${proxy.port}`
   const line = await open(t, { ...ariConfig(one), ari_endpoint: way, ari_endpoints: [other.url] })
-  // Its events go on.
+  // Its events continue to arrive.
   await proxy.refuse(true)
   let asked = 0
   const { failure } = await line.originate(numberOf("011"), { leave: (endpoint) => ++asked > 0 && endpoint === other.url })
@@ -65,7 +65,7 @@ t.test("given one to which no connection can be made, then its calls leave throu
   await proxy.refuse(false)
 })
 
-t.test("given one whose handshakes take for ever, then its calls leave through the other, and never twice", async (t) => {
+t.test("given an endpoint whose handshakes never end, then its calls leave through the other, and never twice", async (t) => {
   trust()
   const { one, other } = await two(t)
   const front = await startTlsFront(one.url)
@@ -78,11 +78,11 @@ t.test("given one whose handshakes take for ever, then its calls leave through t
   await eventually("a connection that waits for its handshake", () => front.held() > 0)
   t.equal((await dialing).failure, undefined)
   front.hold(false)
-  // What is asked afterwards has overtaken nothing.
+  // A later request shows that nothing was still on its way.
   await line.lookup((await line.originate(numberOf("011"))).callId)
-  t.strictSame(asked, [other.url], "then it is asked once")
+  t.strictSame(asked, [other.url], "then permission is asked once")
   t.equal(front.requests.filter((request) => request === "POST /ari/channels").length, 0)
-  t.strictSame([dialsOf(one), dialsOf(other)], [0, 2], "then the first rests for a moment")
+  t.strictSame([dialsOf(one), dialsOf(other)], [0, 2], "then the first one is left alone for a moment")
 })
 
 t.test("given a call that left through one of them", async (t) => {
@@ -96,12 +96,12 @@ t.test("given a call that left through one of them", async (t) => {
   other.say(JSON.stringify({ type: "StasisStart", channel, args: [] }))
   const second = await line.originate(numberOf("011"))
   await line.event(second.callId, "Answered")
-  t.equal(line.events(callId).length, before, "when another speaks of it, then nobody believes that")
+  t.equal(line.events(callId).length, before, "when another one reports it, then that is not believed")
   await one.refuseConnections(true)
   one.dropSockets()
   await eventually("one is down", () => line.trunk.endpoints?.()[0]?.status._tag === "Down")
-  t.equal(line.statuses.at(-1)?._tag, "Up", "when its own is away, then the trunk is up")
-  t.equal(line.trunk.statusOf?.(callId)._tag, "Down", "then what it is heard by is down")
+  t.equal(line.statuses.at(-1)?._tag, "Up", "when its own is down, then the trunk is up")
+  t.equal(line.trunk.statusOf?.(callId)._tag, "Down", "then the status for this call is down")
   t.match(await line.lookup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not gone")
   t.match(await line.hangup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not hung up either")
   t.equal(line.trunk.mayAppear?.({ call: refTo(newCallId(), { endpoint: one.url }), ageMillis: 1000, ringTimeoutSeconds: 30 }), true)
@@ -113,7 +113,7 @@ t.test("given a call that left through one of them", async (t) => {
   t.equal(other.log.live(), 1, "then no other call is hung up")
 })
 
-t.test("given calls of a former process", async (t) => {
+t.test("given calls of an earlier process", async (t) => {
   const { config, one, other } = await two(t)
   const earlier = await open(t, config, "node")
   const [mine, yours] = [await earlier.talkTo(numberOf("011")), await earlier.talkTo(numberOf("011"))]
@@ -121,30 +121,34 @@ t.test("given calls of a former process", async (t) => {
   const line = await open(t, config, "node")
   const nowhere = newCallId()
   for (const callId of [mine, yours, nowhere]) line.trunk.adopt(refTo(callId))
-  t.strictSame([await line.lookup(mine), await line.lookup(yours)], ["up", "up"], "when nobody knows where they left, then they are found")
+  t.strictSame(
+    [await line.lookup(mine), await line.lookup(yours)],
+    ["up", "up"],
+    "when it is not known where they left, then they are found"
+  )
   t.equal(await line.lookup(nowhere), "gone", "then one is gone if both say so")
   const former = newCallId()
   line.trunk.adopt(refTo(former, { endpoint: "http://pbx.example.com:8088" }))
   t.match(
     await line.lookup(former).catch((error: unknown) => error),
     { _tag: "ProviderError", detail: /no longer names/ },
-    "when it left through one that is not here, then it is not gone"
+    "when it left through one that is not configured, then it is not gone"
   )
   t.equal(line.trunk.mayAppear?.({ call: refTo(former), ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)
   await other.refuseConnections(true)
   other.dropSockets()
   await eventually("it is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
-  t.match(await line.lookup(nowhere).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one is away, then none is gone")
+  t.match(await line.lookup(nowhere).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one is down, then no call is gone")
   const here = newCallId()
   line.trunk.adopt(refTo(here, { endpoint: one.url }))
-  t.equal(await line.lookup(here), "gone", "then only of its own is what the other says believed")
+  t.equal(await line.lookup(here), "gone", "then the other one is believed only about its own calls")
   await line.hangup(mine)
   t.equal(one.log.live(), 0)
   t.equal(other.log.live(), 1, "then a call is hung up where it is")
 })
 
 t.test(
-  "given a request that left for an Asterisk which the configuration named before, when this one is restarted, then it may still appear",
+  "given a request that left for an Asterisk that the configuration no longer names, when the configured one is restarted, then the call may still appear",
   async (t) => {
     const { one } = await two(t)
     const line = await Line.up(ari, ariConfig(one))
@@ -161,16 +165,16 @@ t.test("given weights", async (t) => {
   const { one, other } = await two(t)
   const drained = await open(t, { ...ariConfig(one), ari_endpoints: [`${one.url} weight=0`, other.url] })
   for (let count = 0; count < 3; count++) t.equal((await drained.originate(numberOf("011"))).failure, undefined)
-  t.strictSame([dialsOf(one), dialsOf(other)], [0, 3], "when one has none, then it gets no new calls")
+  t.strictSame([dialsOf(one), dialsOf(other)], [0, 3], "when one has the weight 0, then it gets no new calls")
   const none = await open(t, { ...ariConfig(one), ari_endpoints: [`${one.url} weight=0`, `${other.url} weight=0`] })
   t.match(
     (await none.originate(numberOf("011"))).failure,
     { reason: "misconfigured", detail: /weight 0/ },
-    "when all have, then it is said"
+    "when all have it, then the refusal says so"
   )
 })
 
-t.test("given a configuration of two, when it is tried out, then each is named", async (t) => {
+t.test("given a configuration with two endpoints, when it is tested, then each is named", async (t) => {
   const { config, one, other } = await two(t)
   const found: Array<Check> = []
   const context = { apiOrigin: undefined, configurationId: TelephonyConfigId.make(1), egress: trunksOf(first, { first }), node: "verify" }
@@ -217,12 +221,12 @@ t.test(
     const [stays, cut] = calls
     await emulator.refuseConnections(true)
     emulator.crash()
-    await eventually("one is away", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
+    await eventually("one is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
     t.match(await line.lookup(cut).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one dies, then its call is in doubt")
-    t.equal(await line.lookup(stays), "up", "then the other's goes on")
+    t.equal(await line.lookup(stays), "up", "then the other's call continues")
     await emulator.refuseConnections(false)
     t.equal(await line.hungUp(cut), "trunk_lost", "when it is back, then its call was lost")
     await line.hangup(stays)
-    t.equal(await line.hungUp(stays), "agent_hangup", "then the other ends as it is asked to")
+    t.equal(await line.hungUp(stays), "agent_hangup", "then the other ends on request")
   }
 )

@@ -1,4 +1,4 @@
-/** Looks for calls: one by one, or together, when there are many. What Asterisk was asked is judged by a proxy's log. */
+/** Lookups of calls: one by one, or together if there are many. A proxy logs the requests to Asterisk. */
 import { Effect } from "effect"
 import t, { type Test } from "tap"
 import { fates, type HttpProxy } from "#test/support/HttpProxy.ts"
@@ -23,7 +23,7 @@ const asked = async (proxy: HttpProxy, act: () => Promise<unknown>) => {
   return proxy.exchanges.slice(before).flatMap(({ method, path }) => (method === "GET" ? [path.replace("/ari", "")] : []))
 }
 
-given("when many calls are looked for at once, then it is asked once, and each look has its answer", async (t, proxy, line) => {
+given("when many calls are looked up at once, then one request is sent, and each lookup has its answer", async (t, proxy, line) => {
   const calls = await ringing(line, 40)
   const gone = newCallId()
   const paths = await asked(proxy, async () => {
@@ -36,13 +36,13 @@ given("when many calls are looked for at once, then it is asked once, and each l
   t.strictSame(paths, ["/channels"])
 })
 
-given("when one call is looked for, then it is asked for that one", async (t, proxy, line) => {
+given("when one call is looked up, then only that one is requested", async (t, proxy, line) => {
   const [call = newCallId()] = await ringing(line, 1)
   const paths = await asked(proxy, async () => t.match(await look(line, [call]), [{ _tag: "Success", success: { presence: "ringing" } }]))
   t.strictSame(paths, [`/channels/${call}`])
 })
 
-given("when its list cannot be had, then no look has an answer, and the next has one", async (t, proxy, line) => {
+given("when the list cannot be read, then no lookup has an answer, and the next one has", async (t, proxy, line) => {
   const calls = await ringing(line, 10)
   proxy.befall(fates.errorAfterForwarding(), ({ method }) => method === "GET", 1)
   t.match(

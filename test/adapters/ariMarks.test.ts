@@ -1,4 +1,4 @@
-/** The audio to Asterisk: what we say on the media websocket, and what we make of Asterisk's answers. */
+/** The audio to Asterisk: what we send on the media websocket, and how Asterisk's answers are understood. */
 import type { AddressInfo } from "node:net"
 import { once } from "node:events"
 import { Effect, Exit, Scope } from "effect"
@@ -12,7 +12,7 @@ import { untilTrue } from "#test/support/until.ts"
 const frame = new Uint8Array(160).fill(0xff)
 const MARK = "MARK_MEDIA "
 
-/** A stream, Asterisk's end of its websocket, and what each has said. */
+/** A stream, Asterisk's end of its websocket, and what each has sent. */
 const given = async (t: Test) => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
   const connected = once(server, "connection")
@@ -22,11 +22,11 @@ const given = async (t: Test) => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     server.close()
   })
-  // Listening on TCP, so neither a path nor null. Of an Asterisk, the socket needs only these.
+  // The cast holds because the server listens on TCP. The socket needs only these parts of an Asterisk.
   const base = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const asterisk = { authorization: "Basic", base, egress: everywhere } as unknown as Asterisk
   const opening = Effect.runPromise(openSocket(asterisk, "connection-1").pipe(Effect.provideService(Scope.Scope, scope)))
-  // The first argument of the event.
+  // The cast holds for the first argument of the event.
   const [socket] = (await connected) as [WebSocket]
   const stream = await opening
   const [said, heard]: [Array<string>, Array<string>] = [[], []]
@@ -36,14 +36,14 @@ const given = async (t: Test) => {
     frame: () => heard.push("frame"),
     marked: (name, how) => heard.push(`${name} ${how}`)
   })
-  /** Says this, and then lets the callee be heard, which shows that it has arrived. */
+  /** Sends this, and then a frame of the callee, which shows that it has arrived. */
   const tell = async (event: string) => {
     socket.send(event)
     const before = heard.filter((one) => one === "frame").length
     socket.send(frame)
     await untilTrue("the callee", async () => heard.filter((one) => one === "frame").length > before)
   }
-  /** Echoes the mark that was said at this place. */
+  /** Echoes the mark that was sent at this place. */
   const echo = async (place: number) => {
     await untilTrue("the mark", async () => said.length > place)
     await tell(`MEDIA_MARK_PROCESSED ${(said[place] ?? "").slice(MARK.length)}`)
@@ -51,12 +51,12 @@ const given = async (t: Test) => {
   return { echo, heard, said, stream, tell }
 }
 
-/** A second: our own clock would say much later that they have been played. */
+/** Sends a second of audio: our own clock would report much later that it has been played. */
 const speak = ({ stream }: Awaited<ReturnType<typeof given>>) => {
   for (let frames = 0; frames < 50; frames++) stream.send(frame)
 }
 
-t.test("when Asterisk has processed a mark, then it is told as played at once, and only once", async (t) => {
+t.test("when Asterisk has processed a mark, then it is reported as played at once, and only once", async (t) => {
   const line = await given(t)
   speak(line)
   t.ok(line.stream.mark("greeting"))
@@ -66,7 +66,7 @@ t.test("when Asterisk has processed a mark, then it is told as played at once, a
 })
 
 t.test(
-  "when marks of one name follow each other, then each has an id of its own on the wire, and a later one proves those before it",
+  "when several marks have the same name, then each has its own id on the wire, and a later one proves the earlier ones",
   async (t) => {
     const line = await given(t)
     speak(line)
@@ -79,7 +79,7 @@ t.test(
   }
 )
 
-t.test("when what was said is flushed, then its marks are told as cleared, and a late echo of them is nothing new", async (t) => {
+t.test("when audio is flushed, then its marks are reported as cleared, and late echoes of them are ignored", async (t) => {
   const line = await given(t)
   speak(line)
   line.stream.mark("cut")
@@ -94,7 +94,7 @@ t.test("when what was said is flushed, then its marks are told as cleared, and a
   t.strictSame(line.heard, ["cut cleared", "frame", "next played", "frame"])
 })
 
-t.test("A11: when Asterisk has no room, then no frame is sent until it has, or until what was said is flushed", async (t) => {
+t.test("A11: when Asterisk has no room, then no frame is sent until it has, or until the audio is flushed", async (t) => {
   const { stream, tell } = await given(t)
   t.equal(stream.send(frame), true)
   await tell("MEDIA_XOFF")
@@ -106,12 +106,15 @@ t.test("A11: when Asterisk has no room, then no frame is sent until it has, or u
   t.equal(stream.send(frame), true)
 })
 
-t.test("A12: when a mark has a long name, then the command is not longer than Asterisk takes, and the whole name is told", async (t) => {
-  const { echo, heard, said, stream } = await given(t)
-  const name = "word".repeat(50)
-  stream.send(frame)
-  stream.mark(name)
-  await echo(0)
-  t.ok((said[0] ?? "").length <= 128)
-  t.strictSame(heard, [`${name} played`, "frame"])
-})
+t.test(
+  "A12: when a mark has a long name, then the command is no longer than Asterisk accepts, and the whole name is reported",
+  async (t) => {
+    const { echo, heard, said, stream } = await given(t)
+    const name = "word".repeat(50)
+    stream.send(frame)
+    stream.mark(name)
+    await echo(0)
+    t.ok((said[0] ?? "").length <= 128)
+    t.strictSame(heard, [`${name} played`, "frame"])
+  }
+)

@@ -1,4 +1,4 @@
-/** A request leaves only while it is wanted, however long its connection takes: judged by what the server was sent. */
+/** A request leaves only while it is wanted, however long its connection takes: the server's log is the judge. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect, Fiber } from "effect"
 import t, { type Test } from "tap"
@@ -49,13 +49,13 @@ given("when the permit ends while the handshake takes 3.5 s, then nothing leaves
   const { callId, failure, to } = await dialing
   t.match(failure, { _tag: "OriginateRefused", reason: "permit_lapsed" })
   t.equal(asked, 1)
-  // What is asked afterwards has overtaken nothing.
+  // A later request shows that nothing was still on its way.
   await line.lookup(callId)
   t.equal(placed(front), 0)
   t.equal(emulator.log.dialsByNumber().get(to), undefined)
 })
 
-given("when it is withdrawn while it waits for a connection, then its connection is dropped at once", async (t, { front, line }) => {
+given("when the call is withdrawn while it waits for a connection, then its connection is dropped at once", async (t, { front, line }) => {
   front.hold(true)
   const callId = newCallId()
   let asked = 0
@@ -71,7 +71,7 @@ given("when it is withdrawn while it waits for a connection, then its connection
   t.equal(placed(front), 1)
 })
 
-given("when the permit lasts, then it is asked once, right before the request", async (t, { front, line }) => {
+given("when the permit lasts, then it is asked for once, right before the request", async (t, { front, line }) => {
   front.hold(true)
   const asked: Array<number> = []
   const leave = () => asked.push(placed(front)) > 0

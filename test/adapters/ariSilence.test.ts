@@ -1,4 +1,4 @@
-/** Connections that go silent without ending, and what is remembered of an Asterisk that could not do something once. */
+/** Connections that go silent without ending, and what is remembered about an Asterisk that has once failed to do something. */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
@@ -8,7 +8,7 @@ import { type Proxied, throughProxy } from "./throughProxy.ts"
 t.jobs = 8
 
 const given = (name: string, test: (t: Test, scene: Proxied) => Promise<void>, options: AriEmulatorOptions = {}) =>
-  t.test(`given an Asterisk at the end of a long way, ${name}`, { buffered: true }, (t) =>
+  t.test(`given an Asterisk behind a proxy, ${name}`, { buffered: true }, (t) =>
     throughProxy({ timeScale: 0.2, ...options }, (scene) => test(t, scene))
   )
 
@@ -24,7 +24,7 @@ given("when the events' websocket freezes, then it is replaced, and the call is 
   t.equal(await line.hungUp(callId), "agent_hangup")
 })
 
-given("when the connections of requests freeze, then those that follow get new ones", async (t, { line, proxy }) => {
+given("when the connections of requests freeze, then later requests get new ones", async (t, { line, proxy }) => {
   const callId = await line.talkTo(numberOf("011"))
   await Promise.all([line.lookup(callId), line.lookup(callId), line.lookup(callId)])
   proxy.tcp.freeze((connection) => !isEvents(connection))
@@ -34,7 +34,7 @@ given("when the connections of requests freeze, then those that follow get new o
   t.match(await stuck, { _tag: "ProviderError" })
 })
 
-given("when the audio's websocket freezes, then that is told, and the call lives on", async (t, { line, proxy }) => {
+given("when the audio's websocket freezes, then that is reported, and the call continues", async (t, { line, proxy }) => {
   const callId = await line.talkTo(numberOf("011"))
   await line.withMedia(callId, async (stream) => {
     let closed: ReadonlyArray<string> | undefined
@@ -65,7 +65,7 @@ given(
   { media: false }
 )
 
-given("when one websocket channel could not be made, then the next is asked for again", async (t, { line, proxy }) => {
+given("when one websocket channel could not be created, then the next one is requested again", async (t, { line, proxy }) => {
   const callId = await line.talkTo(numberOf("011"))
   const refuse = (status: number) =>
     proxy.befall(

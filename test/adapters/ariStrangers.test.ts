@@ -1,4 +1,4 @@
-/** Calls that the adapter does not follow, and lists of channels that are older than what it knows: nothing is forgotten, nothing made up. */
+/** Calls that the adapter does not follow, and lists of channels that are older than what it knows: no call is lost or invented. */
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { AriCalls } from "#adapters/ari/AriCalls.ts"
@@ -23,14 +23,14 @@ const given = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) 
     })
   })
 
-/** As another client of the same Asterisk. */
+/** Places a call as another client of the same Asterisk. */
 const originate = async (emulator: AriEmulator, channelId: string, app: string, number = numberOf("011")) => {
   const query = new URLSearchParams({ endpoint: `PJSIP/${number}@trunk`, app, channelId })
   const authorization = `Basic ${Buffer.from(`${emulator.user}:${emulator.password}`).toString("base64")}`
   await fetch(`${emulator.url}/ari/channels?${query.toString()}`, { method: "POST", headers: { authorization } })
 }
 
-given("when a call that a former process has placed gives a sign of life, then it is told", async (t, emulator) => {
+given("when a call that an earlier process placed has an event, then it is reported", async (t, emulator) => {
   const earlier = await Line.up(ari, ariConfig(emulator), "node")
   emulator.letRing(true)
   const { callId } = await earlier.originate(numberOf("001"))
@@ -42,27 +42,24 @@ given("when a call that a former process has placed gives a sign of life, then i
   await later.close()
 })
 
-given(
-  "when it connects, then calls that it does not follow are told, whosever they are, and nothing is done to any",
-  async (t, emulator) => {
-    const other = await Line.up(ari, ariConfig(emulator), "other")
-    const up = await other.talkTo(numberOf("011"))
-    const { callId: ringing } = await other.originate(numberOf("003"))
-    await other.event(ringing, "Rang")
-    await other.withMedia(up, async () => {
-      await originate(emulator, "1763.12", "trunkline.other.1")
-      const line = await Line.up(ari, ariConfig(emulator), "one")
-      t.strictSame(line.story(up), ["Answered"])
-      t.strictSame(line.story(ringing), ["Rang"])
-      t.strictSame([...line.known()].toSorted(), [ringing, up].toSorted(), "then neither media channels nor other clients' are")
-      t.equal(emulator.live(), 3)
-      await line.close()
-    })
-    await other.close()
-  }
-)
+given("when it connects, then calls that it does not follow are reported, whoever placed them, and left alone", async (t, emulator) => {
+  const other = await Line.up(ari, ariConfig(emulator), "other")
+  const up = await other.talkTo(numberOf("011"))
+  const { callId: ringing } = await other.originate(numberOf("003"))
+  await other.event(ringing, "Rang")
+  await other.withMedia(up, async () => {
+    await originate(emulator, "1763.12", "trunkline.other.1")
+    const line = await Line.up(ari, ariConfig(emulator), "one")
+    t.strictSame(line.story(up), ["Answered"])
+    t.strictSame(line.story(ringing), ["Rang"])
+    t.strictSame([...line.known()].toSorted(), [ringing, up].toSorted(), "then neither media channels nor those of other clients are")
+    t.equal(emulator.live(), 3)
+    await line.close()
+  })
+  await other.close()
+})
 
-given("when a call appears without a word, then the next look through the channels tells of it", async (t, emulator, line) => {
+given("when a call appears without an event, then the next look through the channels reports it", async (t, emulator, line) => {
   const other = await Line.up(ari, ariConfig(emulator), "other")
   const callId = await other.talkTo(numberOf("011"))
   await line.event(callId, "Answered")
@@ -70,28 +67,31 @@ given("when a call appears without a word, then the next look through the channe
   await other.close()
 })
 
-given("when Asterisk accepts a call after it has made a list of its channels, then the call is not missed in it", async (t, emulator) => {
-  const proxy = await HttpProxy.start(emulator.url)
-  const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
-  proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
-  const placing = line.originate(numberOf("011"))
-  emulator.holdLists(true)
-  emulator.dropSockets()
-  // One is for the line of every story here, which has lost its socket as well.
-  await eventually("lists that are asked for", () => emulator.heldLists() === 2)
-  const { callId, failure } = await placing
-  t.equal(failure, undefined)
-  emulator.holdLists(false)
-  await line.status("Up")
-  await line.event(callId, "Answered")
-  await line.hangup(callId)
-  t.equal(await line.hungUp(callId), "agent_hangup")
-  await line.close()
-  await proxy.stop()
-})
+given(
+  "when Asterisk accepts a call after it has composed a list of its channels, then the call's absence from it means nothing",
+  async (t, emulator) => {
+    const proxy = await HttpProxy.start(emulator.url)
+    const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
+    proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+    const placing = line.originate(numberOf("011"))
+    emulator.holdLists(true)
+    emulator.dropSockets()
+    // One of them is for the other line, which has lost its socket as well.
+    await eventually("requested lists", () => emulator.heldLists() === 2)
+    const { callId, failure } = await placing
+    t.equal(failure, undefined)
+    emulator.holdLists(false)
+    await line.status("Up")
+    await line.event(callId, "Answered")
+    await line.hangup(callId)
+    t.equal(await line.hungUp(callId), "agent_hangup")
+    await line.close()
+    await proxy.stop()
+  }
+)
 
 given(
-  "when a call is answered while nobody listens and let go once somebody does, then nobody says that it was not answered",
+  "when a call is answered while nobody listens, and dropped once somebody does, then it is not reported as unanswered",
   async (t, emulator, line) => {
     const answered = (callId: string) =>
       eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
@@ -101,8 +101,8 @@ given(
     const { callId } = await earlier.originate(numberOf("011"))
     await earlier.event(callId, "Rang")
     await earlier.close()
-    // But for the line of every story here.
-    await eventually("nobody who listens", () => emulator.listeners() === 1)
+    // Only the other line still listens.
+    await eventually("no listener", () => emulator.listeners() === 1)
     emulator.letRing(false)
     await answered(callId)
     const next = await Line.up(ari, ariConfig(emulator), "node")
@@ -118,7 +118,7 @@ given(
     await emulator.refuseConnections(true)
     emulator.dropSockets()
     await line.status("Down")
-    await eventually("nobody who listens", () => emulator.listeners() === 0)
+    await eventually("no listener", () => emulator.listeners() === 0)
     emulator.letRing(false)
     await answered(second)
     await emulator.refuseConnections(false)
@@ -128,7 +128,7 @@ given(
   }
 )
 
-given("when a phone rings on after a gap in the events, then it is known how it ends", async (t, emulator, line) => {
+given("when a phone still rings after a gap in the events, then its end is known", async (t, emulator, line) => {
   emulator.letRing(true)
   const { callId } = await line.originate(numberOf("001"))
   await line.event(callId, "Rang")
@@ -202,7 +202,7 @@ t.test("given a list of channels", async (t) => {
   })
 })
 
-t.test("given a call whose end was not heard, when it is missing, then the cause follows from what was said before", async (t) => {
+t.test("given a call whose end was missed, when the call is missing, then the cause follows from the earlier events", async (t) => {
   const answered: ChannelEvent = { type: "StasisStart", id: "c" }
   const ringing: ChannelEvent = { type: "Dial", id: "c", status: "RINGING" }
   const requested = (cause: number, soft = false): ChannelEvent => ({

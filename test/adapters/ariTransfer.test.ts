@@ -1,4 +1,4 @@
-/** Calls that are handed to somebody else, through the emulator and through a real Asterisk. */
+/** Transferred calls, through the emulator and through a real Asterisk. */
 import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 import t, { type Test } from "tap"
@@ -17,29 +17,29 @@ t.jobs = 6
 const ways = { transfer_dial_string: "PJSIP/{number}@trunk", transfer_context: "queues" }
 type Place = Parameters<typeof ariConfig>[0]
 
-/** What Asterisk has, by another client than ours. */
+/** What Asterisk has, as a client of the test's own sees it. */
 const asked = async (at: Place, path: string) => {
   const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
   return (await (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()) as ReadonlyArray<{
     readonly id: string
     readonly channels: ReadonlyArray<string>
-  }> // As Asterisk documents channels and bridges.
+  }> // The cast holds for what Asterisk documents.
 }
-/** Who is in the only bridge: `callee`, `agent` and `other`. */
+/** The parties in the only bridge: `callee`, `agent` and `other`. */
 const together = async (at: Place, callId: string) => {
   const [bridge] = await asked(at, "/bridges")
   const roles = bridge?.channels.map((id) => (id === callId ? "callee" : id.startsWith("media-") ? "agent" : "other")) ?? []
   return roles.sort().join(" ")
 }
-/** But for the agent's side, which the engine closes. */
+/** Whether no channel is left but the agent's, which the engine closes. */
 const isEmpty = async (at: Place) => (await asked(at, "/channels")).every(({ id }) => id.startsWith("media-"))
 
 type Asked = Omit<TransferRequest, "leave" | "transfer">
 const to = (ending: string, more: Partial<Asked> = {}): Asked => ({ to: numberOf(ending), kind: "attended", timeoutSeconds: 600, ...more })
 
-/** How often a call was to be transferred. */
+/** The number of transfers of each call. */
 const tries = new Map<string, number>()
-/** Undefined: it has begun. */
+/** Returns undefined if the transfer has begun. */
 const begun = async (line: Line, callId: CallId, request: Asked, leave = () => true) => {
   const transfer = (tries.get(callId) ?? 0) + 1
   tries.set(callId, transfer)
@@ -47,7 +47,7 @@ const begun = async (line: Line, callId: CallId, request: Asked, leave = () => t
   const result = await Effect.runPromise(Effect.result(asked))
   return result._tag === "Failure" ? result.failure : undefined
 }
-/** Why it has not begun, or else what came of it: who answered, or why nobody did. */
+/** Why the transfer has not begun, or otherwise its outcome: `answered`, or why nobody did. */
 const transferred = async (line: Line, callId: CallId, request: Asked) => {
   const failure = await begun(line, callId, request)
   if (failure !== undefined) return failure
@@ -58,7 +58,7 @@ const transferred = async (line: Line, callId: CallId, request: Asked) => {
   return told.answered ? "answered" : told.cause
 }
 
-/** A call that is up, with its agent, for as long as `use` takes. */
+/** Runs a test with a call that is up and its agent. */
 const given = (
   name: string,
   use: (t: Test, world: { emulator: AriEmulator; line: Line; callId: CallId }) => Promise<unknown>,
@@ -73,7 +73,7 @@ const given = (
     await line.withMedia(callId, () => use(t, { emulator, line, callId }))
   })
 
-given("the destination answers, then the two of them talk, until the destination hangs up", async (t, { callId, emulator, line }) => {
+given("the destination answers, then it talks to the callee until it hangs up", async (t, { callId, emulator, line }) => {
   t.strictSame(await transferred(line, callId, to("001", { from: "+15550100" })), "answered")
   t.equal(await together(emulator, callId), "callee other")
   t.strictSame(line.known(), [callId], "nobody takes the second channel for a call")
@@ -81,7 +81,7 @@ given("the destination answers, then the two of them talk, until the destination
   await untilTrue("nobody there", () => isEmpty(emulator))
 })
 
-given("the destination answers, then the callee's end is its end", async (t, { callId, emulator, line }) => {
+given("the destination answers, then it ends with the call", async (t, { callId, emulator, line }) => {
   t.strictSame(await transferred(line, callId, to("011")), "answered")
   t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /was transferred before/ })
   await line.hangup(callId)
@@ -108,7 +108,7 @@ given("the destination rings for too long, then the agent has the callee again",
 })
 
 given(
-  "the destination's line is none, then the agent has the callee again",
+  "the destination's endpoint does not exist, then the agent has the callee again",
   async (t, { callId, emulator, line }) => {
     t.strictSame(await transferred(line, callId, to("011")), "no_route")
     t.equal(await together(emulator, callId), "agent callee")
@@ -116,7 +116,7 @@ given(
   { config: { transfer_dial_string: "SIP/{number}" } }
 )
 
-given("the callee hangs up while the destination rings, then that stops ringing", async (t, { callId, emulator, line }) => {
+given("the callee hangs up while the destination rings, then the destination stops ringing", async (t, { callId, emulator, line }) => {
   const outcome = transferred(line, callId, to("003"))
   await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
   t.equal(await together(emulator, callId), "callee", "the callee waits alone")
@@ -125,7 +125,7 @@ given("the callee hangs up while the destination rings, then that stops ringing"
   await untilTrue("nobody there", () => isEmpty(emulator))
 })
 
-given("it may not leave any more, then nobody rings, and the agent keeps the callee", async (t, { callId, emulator, line }) => {
+given("the request may no longer leave, then nobody is dialed, and the agent keeps the callee", async (t, { callId, emulator, line }) => {
   for (const kind of ["attended", "blind"] as const)
     t.match(await begun(line, callId, to("011", { kind }), () => false), { _tag: "TransferRefused" })
   t.equal(emulator.log.count("originate"), 1)
@@ -133,7 +133,7 @@ given("it may not leave any more, then nobody rings, and the agent keeps the cal
 })
 
 given(
-  "the reply to its request is lost, then the destination rings once, and its answer is told",
+  "the reply to its request is lost, then the destination rings once, and its answer is reported",
   async (t, { callId, emulator, line }) => {
     emulator.setResponseFault("reset-after-placing", 1)
     t.equal(await transferred(line, callId, to("011")), "answered")
@@ -142,23 +142,23 @@ given(
 )
 
 given(
-  "the engine is killed while the destination rings, then the next one ends that, and finds the call",
+  "the engine is killed while the destination rings, then the next engine ends the ringing, and finds the call",
   async (t, { callId, emulator, line }) => {
     t.equal(await begun(line, callId, to("003")), undefined)
     await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
     const config = { ...ariConfig(emulator), ...ways }
-    // The same node again: it takes the place of the one before, which can do nothing any more.
+    // The same node again: it replaces the previous one, which can no longer do anything.
     const next = await Line.up(ari, config, line.node)
     t.teardown(() => next.close())
     await untilTrue("no second channel", async () => (await asked(emulator, "/channels")).every(({ id }) => !id.startsWith("transfer-")))
     t.equal(await next.lookup(callId), "up")
-    t.strictSame(next.known(), [callId], "the engine is told of the call, and of no other")
+    t.strictSame(next.known(), [callId], "only this call is reported to the engine")
     await next.hangup(callId)
   }
 )
 
 given(
-  "the engine is killed while the two of them talk, then they go on talking until the next one ends the call",
+  "the engine is killed while callee and destination talk, then they continue until the next engine ends the call",
   async (t, { callId, emulator, line }) => {
     t.strictSame(await transferred(line, callId, to("011")), "answered")
     const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
@@ -170,7 +170,7 @@ given(
   }
 )
 
-given("the destination could be something else than a number, then nobody is dialed", async (t, { callId, emulator, line }) => {
+given("the destination is not a number, then nobody is dialed", async (t, { callId, emulator, line }) => {
   for (const other of ["", "1000@evil", "100/n", "1&PJSIP/2", "Local/1", "+", "1 0", "$(X)", "1".repeat(21)]) {
     t.match(await transferred(line, callId, to("011", { to: other })), { _tag: "TransferRefused" }, other)
     t.match(await transferred(line, callId, to("011", { to: other, kind: "blind" })), { _tag: "TransferRefused" }, other)
@@ -181,7 +181,7 @@ given("the destination could be something else than a number, then nobody is dia
 })
 
 given(
-  "nothing says where to, then nobody is dialed",
+  "the configuration names no destinations, then nobody is dialed",
   async (t, { callId, emulator, line }) => {
     t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
     t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
@@ -190,7 +190,7 @@ given(
   { config: { transfer_dial_string: "", transfer_context: "" } }
 )
 
-given("it goes on in the dialplan, then its end there is heard", async (t, { callId, line }) => {
+given("it continues in the dialplan, then its end there is reported", async (t, { callId, line }) => {
   t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), "answered")
   t.equal(await line.hungUp(callId), "normal_clearing")
 })
@@ -212,18 +212,18 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   const config = { ...ariConfig(at, { trunk: "loop" }), transfer_dial_string: "PJSIP/{number}@loop", transfer_context: "callee" }
   const line = await Line.up(ari, config)
   t.teardown(() => line.close())
-  /** What a callee has heard so far, 16-bit samples behind a header. */
+  /** What a callee has heard so far: 16-bit samples after a header. */
   const heard = async (number: string) => {
     const bytes = await readFile(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`).catch(() => Buffer.alloc(0))
     const start = bytes.indexOf("data") + 8
     return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
   }
 
-  /** Each hears the other: a busy machine may stand still before the tone comes through. */
+  /** Whether enough of the tone was heard: on a busy machine it may come late. */
   const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, 440).share > 0.9
-  t.test("when it is transferred, then each hears the other, and not the agent any more", async (t) => {
-    // The callee says what it hears, so the other hears its own tone once the way leads there and back. (A MixMonitor at the callee's end often
-    // writes silence once the sound there has paused, while the packets arrive.)
+  t.test("when it is transferred, then each hears the other, and no longer the agent", async (t) => {
+    // The callee echoes what it hears, so the destination hears its own tone once audio flows in both directions. (A MixMonitor at the callee's end often
+    // writes silence once the sound there has paused, although the packets arrive.)
     const other = numberOf("710")
     const callId = await line.talkTo(numberOf("700"))
     await line.withMedia(callId, async (stream) => {
@@ -231,7 +231,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       t.strictSame(await transferred(line, callId, to("710", { to: other })), "answered")
       await speakUntil(stream, async () => hearsEnough(await heard(other)))
       const byOther = await heard(other)
-      t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and neither the agent")
+      t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and not the agent")
     })
     await line.hangup(callId)
     await untilTrue("nobody there", () => isEmpty(at))
@@ -270,7 +270,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       })
       await queues.hangup(callId)
     })
-    await t.test("when somebody there answers, then each hears the other, and not the agent any more", async (t) => {
+    await t.test("when somebody there answers, then each hears the other, and no longer the agent", async (t) => {
       const other = "+15550000710"
       const callId = await queues.talkTo(numberOf("700"))
       await queues.withMedia(callId, async (stream) => {
@@ -279,16 +279,16 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
         const before = (await heard(other)).length
         await speakUntil(stream, async () => hearsEnough((await heard(other)).slice(before)))
         const byOther = (await heard(other)).slice(before)
-        t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and neither the agent")
+        t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and not the agent")
       })
       await queues.hangup(callId)
       await untilTrue("nobody there", () => isEmpty(at))
     })
   })
-  t.test("when it goes on in the dialplan, then its end there is heard", async (t) => {
+  t.test("when it continues in the dialplan, then its end there is reported", async (t) => {
     const callId = await line.talkTo(numberOf("520"))
     await line.withMedia(callId, async () => {
-      // An extension of the lab that hangs up after a moment.
+      // This extension of the lab hangs up after a moment.
       t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "105" })), "answered")
       t.equal(await line.hungUp(callId), "normal_clearing")
     })
@@ -296,14 +296,14 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   t.test("when the dialplan has no such extension, then the callee stays with the agent", async (t) => {
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async (stream) => {
-      // The context takes digits, and nothing that begins with a plus.
+      // The context accepts digits, but nothing that begins with a plus.
       t.match(await transferred(line, callId, to("105", { kind: "blind", to: "+105" })), { _tag: "TransferRefused" })
       const { heard: byAgent } = await exchange(stream, 2)
       t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
     })
     await line.hangup(callId)
   })
-  t.test("when the engine is killed while two of them talk, then they go on, and the next engine can end it", async (t) => {
+  t.test("when the engine is killed while the two talk, then they continue, and the next engine can end the call", async (t) => {
     const other = numberOf("710")
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async () => {

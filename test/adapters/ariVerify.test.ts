@@ -1,4 +1,4 @@
-/** What is found wrong with an Asterisk that answers, but not as calls need it. */
+/** The faults that are found in an Asterisk that answers, but is not fit for calls. */
 import { Effect, Schema } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
@@ -23,11 +23,11 @@ const running = [
 ]
 
 interface Options {
-  /** By method and path; what is not here is as it should be. */
+  /** Answers by method and path, in place of the correct ones. */
   readonly answers?: Readonly<Record<string, Answer>>
   readonly without?: ReadonlyArray<string>
   readonly hasEvents?: boolean
-  /** Of the configuration, beside the rest. */
+  /** Additional fields of the configuration. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
@@ -41,7 +41,7 @@ const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>>
   DELETE: { status: 404, body: { message: "Channel not found" } }
 })
 
-/** What is not as it should be. */
+/** The faults that are found. */
 const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
   const asterisk = await ScriptedAsterisk.start({ ...usual(without), ...answers }, hasEvents)
   t.teardown(() => asterisk.stop())
@@ -59,7 +59,7 @@ const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, witho
   return checks.filter(({ result }) => result !== "passed")
 }
 
-t.test("given an Asterisk that lacks something, then it is said what, and what to do", async (t) => {
+t.test("given an Asterisk that lacks something, then the test says what, and what to do", async (t) => {
   const check = async (options: Options, expected: ReadonlyArray<object>) => t.match(await found(t, options), expected)
   const denied = { status: 403, body: { message: "Write access denied" } }
   t.strictSame(await found(t, {}), [])

@@ -1,4 +1,4 @@
-/** The Asterisk of deploy/asterisk does what the table in its extensions.conf says, asked through a bare ARI client. */
+/** The Asterisk of deploy/asterisk does what the table in its extensions.conf says, as a bare ARI client sees it. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { performance } from "node:perf_hooks"
@@ -18,7 +18,7 @@ const fromMuLaw = (sound: Buffer): ReadonlyArray<number> =>
 const fromWav = (file: Buffer): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, Math.floor((file.length - 44) / 2)) }, (_, index) => file.readInt16LE(44 + 2 * index))
 
-/** For each 40 ms, so that a gap in the sound spoils little: does nearly all of its energy lie at this frequency? */
+/** Whether nearly all energy lies at this frequency, for each 40 ms, so that a gap in the sound spoils little. */
 const tonesOf = (samples: ReadonlyArray<number>, hertz: number): ReadonlyArray<boolean> =>
   Array.from({ length: Math.floor(samples.length / 320) }, (_, part) => {
     const angle = (2 * Math.PI * hertz) / 8_000
@@ -42,7 +42,7 @@ const hear = (socket: WebSocket, bytes: number) =>
     })
   })
 
-/** Asks again until it is so; only for what no event tells. */
+/** Polls until the value is right; only for what no event reports. */
 const eventually = async <A>(what: string, look: () => Promise<A>, isSo: (value: A) => boolean): Promise<A> => {
   const deadline = performance.now() + eventMillis
   for (;;) {
@@ -54,10 +54,10 @@ const eventually = async <A>(what: string, look: () => Promise<A>, isSo: (value:
 }
 
 type Media = "Asterisk connects" | "we connect"
-/** Two seconds of a square wave of 1000 Hz; a fifth of its energy lies in its overtones. */
+/** Two seconds of a square wave of 1000 Hz; a fifth of its energy lies in the overtones. */
 const toneOfOurs = Buffer.from(Array.from({ length: 16_000 }, (_, index) => (index % 8 < 4 ? 0x20 : 0xa0)))
 
-/** Calls, joins a media WebSocket, says a tone of 1000 Hz, and returns the first bytes that come back. */
+/** Calls, joins a media WebSocket, plays a tone of 1000 Hz, and returns the first bytes that come back. */
 const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoint: string, bytes: number) => {
   const uri = new URL(asterisk.mediaUri)
   const server = media === "Asterisk connects" ? new WebSocketServer({ port: Number(uri.port), host: uri.hostname }) : undefined
@@ -90,7 +90,7 @@ const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoi
   return sound
 }
 
-/** A zombie has ended; whether its parent has asked about it is no matter of ours. */
+/** A zombie counts as ended, even if its parent has not reaped it yet. */
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
 const ends = (answered: boolean, cause: number, tech?: number): Ending => ({ answered, cause, tech })
 
@@ -114,7 +114,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     t.equal(stranger.status, 401)
   })
 
-  /** The far ends whose call ends by itself; those of a trunk stand beside those of all. */
+  /** The far ends whose call ends by itself: those of each trunk, and those of all. */
   const failures = {
     200: ends(false, 17, 486),
     310: ends(false, 19, 480),
@@ -166,7 +166,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
         const endings = await Promise.all(
           Object.entries(expected).map(async ([ending, wanted]) => {
             const came = await client.ended(await over(way, `+15550001${ending}`))
-            // Of the two halves of a Local channel, ours is at times hung up before it hears why.
+            // Our half of a Local channel is sometimes hung up before it learns the cause.
             const isUntold = way.startsWith("Local/") && wanted.answered && came.cause === 0
             return [ending, isUntold ? { ...came, cause: wanted.cause } : came] as const
           })
@@ -177,7 +177,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     t.strictSame(Object.fromEntries(results), byWay)
   })
 
-  t.test("an endpoint or a technology that nobody has is refused, and no channel is made for it", async (t) => {
+  t.test("an endpoint or a technology that does not exist is refused, and no channel is created for it", async (t) => {
     const invitesBefore = (await asterisk.sippLog()).length
     for (const endpoint of ["PJSIP/trunkline-nobody", "Trunkline/nobody"]) {
       await t.rejects(client.originate(endpoint), /500 .*Allocation failed/, endpoint)
@@ -216,7 +216,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
   t.test("a redirected call ends unanswered", async (t) => {
     const { answered, cause } = await client.ended(await client.originate("PJSIP/+15550001302@sipp"))
     t.notOk(answered)
-    // Asterisk loses the reason, 23 (302), at times on a busy machine.
+    // On a busy machine, Asterisk sometimes loses the cause 23 (302).
     t.ok(cause === 23 || cause === 0, `cause ${cause}`)
   })
 
@@ -250,7 +250,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     t.strictSame(called.map(({ number }) => number).sort(), numbers)
     t.ok(
       called.every(({ at }) => at >= from - 1_000 && at <= Date.now()),
-      "the callee tells when"
+      "the callee says when"
     )
     t.strictSame(
       byes
@@ -282,7 +282,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     const sound = await converse(client, asterisk, "we connect", "PJSIP/+15550007500@sipp", 8 * 8_000)
     const recorded = fromMuLaw(readFileSync(join(asterisk.runFolder, "sounds/greeting.ulaw")))
     t.ok(tonesOf(recorded, 1_000).indexOf(true) > 4 / 0.04, "the greeting is long")
-    // We join some time after the answer, so how much of the greeting is left depends on the machine.
+    // How much of the greeting is left depends on the machine, because we join some time after the answer.
     t.ok(tonesOf(fromMuLaw(sound), 1_000).indexOf(true) > 0, "a beep follows it")
     t.ok(
       sound.subarray(-800).every((byte) => (byte & 0x7f) === 0x7f),
@@ -299,7 +299,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     t.strictSame(args, ["inbound", "+15550008001"])
   })
 
-  t.test("two instances live side by side; one crashes, returns, and stops without a trace", async (t) => {
+  t.test("two instances run side by side; one crashes, returns, and stops without a trace", async (t) => {
     const second = await startAsterisk()
     const guest = await connect(second)
     await guest.answered(await guest.originate("PJSIP/+15550009110@sipp"))

@@ -1,4 +1,4 @@
-/** What a real Asterisk does with calls that an application sends into the dialplan: what the adapter and the emulator take for granted. */
+/** What a real Asterisk does with calls that an application sends into the dialplan, as the adapter and the emulator assume. */
 import { appendFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
@@ -6,7 +6,7 @@ import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { app, connect, newId, subscribe } from "#test/support/bareAri.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-/** As the dialplan writes the value of an expression. */
+/** The value of an expression in the dialplan's syntax. */
 const value = (expression: string) => `\${${expression}}`
 const stasis = `Stasis(${app},call,back,AMDSTATUS=${value("AMDSTATUS")})`
 const context = (name: string, steps: ReadonlyArray<string>) =>
@@ -36,7 +36,7 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
 
   t.test("a call into a context that fails at once is gone before anybody can subscribe to it", async (t) => {
     const channelId = newId()
-    await t.rejects(subscription(channelId), /422 .*Event source does not exist/, "nor can anybody before it is there")
+    await t.rejects(subscription(channelId), /422 .*Event source does not exist/, "nor can anybody subscribe before it exists")
     const place = { context: "human", extension: "+1", priority: "1" }
     await client.ask("POST", "/channels", { endpoint: "Local/+15550001404@lab", formats: "ulaw", channelId, ...place })
     await untilTrue("end of the channel", async () => !JSON.stringify(await client.ask("GET", "/channels")).includes(channelId))
@@ -52,7 +52,7 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
     await client.ended(id)
   })
 
-  t.test("the application hears of a call that it has sent on: what is set, and how it ends", async (t) => {
+  t.test("the application gets events of a call that it has sent on: the variables that are set, and the end", async (t) => {
     const id = await answered()
     await subscription(id)
     await sendOn(id, "machine")
@@ -63,7 +63,7 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
     t.equal(typesOf(id).filter((type) => type === "StasisStart").length, 1)
   })
 
-  t.test("a call comes back with what the dialplan says of it, and is not sent on twice", async (t) => {
+  t.test("a call comes back with the dialplan's results, and is not sent on twice", async (t) => {
     const id = await answered()
     await sendOn(id, "human")
     await t.rejects(sendOn(id, "human"), /409 .*Channel not in Stasis application/)
@@ -73,7 +73,7 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
     await client.ended(id)
   })
 
-  t.test("it says whether there is such a place, and ends a call that is sent where none is with cause 0", async (t) => {
+  t.test("it says whether a place exists, and ends a call that is sent to a missing one with cause 0", async (t) => {
     const id = await answered()
     const exists = (name: string) => client.ask("GET", `/channels/${id}/variable`, { variable: `DIALPLAN_EXISTS(${name},+1,1)` })
     t.strictSame([await exists("human"), await exists("nowhere")], [{ value: "1" }, { value: "0" }])
@@ -81,13 +81,13 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
     t.match(await client.ended(id), { cause: 0 })
   })
 
-  t.test("a subscription outlives the events' websocket, and Stasis() of an application without a client fails", async (t) => {
+  t.test("a subscription outlives the events' websocket, and Stasis() fails for an application without a client", async (t) => {
     const id = await answered()
     await subscription(id)
     await sendOn(id, "retries")
     client.close()
     const status = () => client.ask("GET", `/channels/${id}/variable`, { variable: "STASISSTATUS" })
-    await untilTrue("try in vain", async () => JSON.stringify(await status()) === '{"value":"FAILED"}')
+    await untilTrue("failed attempt", async () => JSON.stringify(await status()) === '{"value":"FAILED"}')
     const next = await subscribe(asterisk, app)
     const back = await next.waitFor("handover", ({ args, channel }) => channel?.id === id && args?.[0] === "call")
     await client.ask("DELETE", `/channels/${id}`)

@@ -30,7 +30,7 @@ const requestOf = (url: string, headers: CarrierRequest["headers"], body: string
   url
 })
 
-/** No lone surrogates, which are no text, and none at all where values are sorted: the package sorts them in another order than bytes. */
+/** Text without surrogates: lone ones are not text, and the package does not sort pairs in the order of their bytes. */
 const value = fc.string({ unit: fc.integer({ min: 0, max: 0xd7ff }).map((code) => String.fromCodePoint(code)) })
 const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.]{0,15}$/)
 const part = fc.stringMatching(/^[A-Za-z0-9~!$'()*,;:@%._-]{0,12}$/).map((text) => text.replaceAll("%", "%25"))
@@ -132,7 +132,7 @@ t.test("given any address and number, then Twilio's builder makes the same docum
   t.ok(isSame(hangUp, end))
 })
 
-/** With the attributes in the order of their names. */
+/** Sorts the attributes by name. */
 const sorted = (verbs: ReturnType<typeof verbsOf>): unknown =>
   verbs?.map(({ attributes, children, ...verb }) => ({
     ...verb,
@@ -152,7 +152,7 @@ const request = {
 const addresses = { callbackUrl: () => "https://voice.example.com/cb", mediaUrl: "wss://voice.example.com/media" }
 
 t.test("given a request for a call, then Twilio's types know every parameter of it", async (t) => {
-  // Any other name is not compiled.
+  // Any other name does not compile.
   const known: ReadonlyArray<Capitalize<keyof CallListInstanceCreateOptions>> = [
     "AsyncAmd",
     "AsyncAmdStatusCallback",

@@ -1,5 +1,5 @@
 /**
- * What is peculiar to calls through Cloudonix beyond `cloudonixConformance.test.ts`: the adapter against an emulated Cloudonix over real sockets,
+ * What is specific to calls through Cloudonix beyond `cloudonixConformance.test.ts`: the adapter against an emulated Cloudonix over real sockets,
  * judged by what the callees saw. N2 and so on are the conformance cases of the carrier's reference.
  */
 import { Effect } from "effect"
@@ -12,14 +12,14 @@ import { OUR_NUMBER } from "./hosted.ts"
 
 const ended = (world: World, to: string) => untilTrue("end", () => world.emulator.sessionsTo(to)[0]?.hasEnded() === true)
 
-/** What a call came to, without what was told before. */
+/** The events of a call, each once. */
 const storyOf = ({ line }: World, callId: string) => [...new Set(line.story(callId))]
 
-t.test("given calls that are told in order", async (t) => {
+t.test("given calls that are reported in order", async (t) => {
   const world = await open(t)
   const { emulator, hosted } = world
 
-  await t.test("N1: when a call is placed, then Cloudonix is asked for it in its own words", async (t) => {
+  await t.test("N1: when a call is placed, then the request is as Cloudonix documents it", async (t) => {
     const { callId, to } = await hosted.originate(numberOf("011"))
     const [order] = emulator.orders()
     t.equal(order?.path, "/calls/acme.cloudonix.net/application")
@@ -31,7 +31,7 @@ t.test("given calls that are told in order", async (t) => {
     await hosted.hangup(hosted.ref(callId))
   })
 
-  await t.test("N4: when the callee answers and hangs up, then each step is told once", async (t) => {
+  await t.test("N4: when the callee answers and hangs up, then each step is reported once", async (t) => {
     const { callId, failure, to } = await hosted.originate(numberOf("001"))
     t.equal(failure, undefined)
     await ended(world, to)
@@ -44,7 +44,7 @@ t.test("given calls that are told in order", async (t) => {
     t.strictSame([...new Set(times)], [session?.record().callAnswerTime, session?.record().callEndTime])
     const read = hosted.received.flatMap(({ callback: { call }, read }) => (call?.callId === callId ? [read?.deliveryId] : []))
     t.ok(read.length >= 12)
-    t.equal(new Set(read).size, 5, "new, processing, ringing, connected, and none of the end, whose copies differ from a false one")
+    t.equal(new Set(read).size, 5, "new, processing, ringing, connected, but none for the end, because a forged one must not look like it")
     t.strictSame([world.dials(to), world.asked(to)], [1, 1])
   })
 })
@@ -55,7 +55,7 @@ t.test("given callees who are not reached, or an account without credit", async 
   const rung = await hosted.originate(numberOf("003"), { ringTimeoutSeconds: 0.5 })
   await ended(world, rung.to)
   await hosted.lookup(hosted.ref(rung.callId))
-  t.equal(await hosted.line.hungUp(rung.callId), "no_answer", "N6: Cloudonix ends the call when the time to ring has passed")
+  t.equal(await hosted.line.hungUp(rung.callId), "no_answer", "N6: Cloudonix ends the call at the ring timeout")
   t.equal(emulator.log.of(rung.to).at(-1)?.by, "timeout")
   emulator.domain.hasCredit = false
   const { callId, to } = await hosted.originate(numberOf("001"))
@@ -68,7 +68,7 @@ t.test("given callees who are not reached, or an account without credit", async 
 t.test("given callbacks in disorder", async (t) => {
   const world = await open(t)
   const { emulator, hosted } = world
-  await t.test("when they come backwards and twice, then a look still tells the truth", async (t) => {
+  await t.test("when they come backwards and twice, then a look still finds the truth", async (t) => {
     emulator.callbacks.hold()
     emulator.callbacks.copies = 2
     const { callId, to } = await hosted.originate(numberOf("001"))
@@ -93,9 +93,9 @@ t.test("given the record of a call (CDR)", async (t) => {
   const { callId, to } = await hosted.originate(numberOf("001"))
   await ended(world, to)
   await emulator.callbacks.settled()
-  t.match(hosted.received.at(-1), { callback: { kind: "cdr" }, read: { events: [] }, status: 200 }, "N7: then nobody has to believe it")
+  t.match(hosted.received.at(-1), { callback: { kind: "cdr" }, read: { events: [] }, status: 200 }, "N7: then it is not believed")
   t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-  t.equal(await hosted.line.hungUp(callId), "normal_clearing", "N7: then the session has the last word")
+  t.equal(await hosted.line.hungUp(callId), "normal_clearing", "N7: then the session decides")
 })
 
 t.test("N8: given callbacks that are lost", async (t) => {
@@ -108,14 +108,14 @@ t.test("N8: given callbacks that are lost", async (t) => {
     ["has answered", "001", ["Named", "Answered", "HungUp normal_clearing"]]
   ] as const
   for (const [what, ending, story] of ends) {
-    t.test(`when the callee ${what}, then the call is asked for after a while`, { buffered: true }, async (t) => {
+    t.test(`when the callee ${what}, then the call is looked up after a while`, { buffered: true }, async (t) => {
       const { callId, to } = await hosted.originate(numberOf(ending))
       await hosted.line.event(callId, "HungUp")
       t.strictSame(hosted.line.story(callId), story)
       t.equal(world.dials(to), 1)
     })
   }
-  t.test("when the session is not kept either, then the call has ended all the same", { buffered: true }, async (t) => {
+  t.test("when the session is not kept either, then the call has ended nevertheless", { buffered: true }, async (t) => {
     const { callId, to } = await hosted.originate(numberOf("002"))
     await ended(world, to)
     emulator.sessions.delete(hosted.ref(callId).providerCallId ?? "")
@@ -124,7 +124,7 @@ t.test("N8: given callbacks that are lost", async (t) => {
   })
 })
 
-t.test("N9: given callbacks that others make up", async (t) => {
+t.test("N9: given forged callbacks", async (t) => {
   const world = await open(t, {}, { authorization_api_key: "cx-static-key-1" })
   const { emulator, hosted } = world
   emulator.domain.staticKey = "cx-static-key-1"
@@ -142,7 +142,7 @@ t.test("N9: given callbacks that others make up", async (t) => {
   t.equal(await post({}, ""), 403, "without the key")
   t.equal(await post({}, undefined, hosted.address("session", other.callId)), 403, "at another call's address")
   for (const status of ["completed", "busy", "failed"]) t.equal(await post({ status, callEndTime: Date.now() }), 200, `an end as ${status}`)
-  t.strictSame(new Set(hosted.line.story(callId)), new Set([...story, "EndClaimed"]), "then the call goes on")
+  t.strictSame(new Set(hosted.line.story(callId)), new Set([...story, "EndClaimed"]), "then the call continues")
   t.equal(await hosted.lookup(hosted.ref(callId)), "up")
 })
 
@@ -222,13 +222,13 @@ t.test("given calls to hang up", async (t) => {
     const { ref } = await callIn(world, "ended")
     t.equal(await hosted.hangup(ref()), undefined, "of a session that Cloudonix keeps")
     emulator.forgetEnded()
-    t.equal(await hosted.hangup(ref()), undefined, "of one that it does not")
+    t.equal(await hosted.hangup(ref()), undefined, "of one that it no longer keeps")
   })
   await t.test("when it is not certain that it ends, then hanging up fails", async (t) => {
     const { ref } = await callIn(world, "up")
     const failed = { _tag: "ProviderError", operation: "hangup" }
     t.match(await hosted.hangup({ ...ref(), providerCallId: undefined }), failed, "without a token")
-    t.match(await hosted.hangup({ ...ref(), providerCallId: "../dnids" }), failed, "with what is no token")
+    t.match(await hosted.hangup({ ...ref(), providerCallId: "../dnids" }), failed, "with something that is not a token")
     for (const reply of ["reset", { status: 503 }, { status: 404, body: "<html></html>" }, { status: 302 }] as const) {
       emulator.server.fail({ acts: false, reply }, isHangup)
       t.match(await hosted.hangup(ref()), failed, JSON.stringify(reply))
@@ -246,23 +246,23 @@ t.test("given calls to look up", async (t) => {
     ["ended", "ended", "gone"]
   ] as const
   for (const [state, byToken, byNumber] of looks) {
-    await t.test(`when it is ${state}, then it is found by its token, and by its number while it lives`, async (t) => {
+    await t.test(`when it is ${state}, then it is found by its token, and by its number while it is live`, async (t) => {
       const { ref } = await callIn(world, state)
       t.equal(await hosted.lookup(ref()), byToken)
       t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), byNumber)
     })
   }
-  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+  await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ringing")
     const { callId } = await hosted.originate(to)
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, sentAt: Date.now() - 86_400_000 }), "gone", "at another time")
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number")
     hosted.others.add(hosted.ref(callId).providerCallId ?? "")
-    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ringing", "unless all but one are known as others")
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ringing", "unless all but one are known to be other calls")
   })
-  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
-    // Without other calls, which are asked for as well.
+  await t.test("when there is no trace of it, then it is gone, and not `never_placed`", async (t) => {
+    // A new emulator, because other calls would be looked up as well.
     const { emulator, hosted } = await open(t)
     const call = { ...hosted.ref(newCallId()), to: numberOf("001"), providerCallId: "0".repeat(32) }
     t.equal(await hosted.lookup(call), "gone")
@@ -281,7 +281,7 @@ t.test("given calls to look up", async (t) => {
 t.test("given a restart, when only the reference to a call is left", async (t) => {
   const world = await open(t)
   const { emulator, hosted } = world
-  await t.test("and it is adopted, then its end is found out", async (t) => {
+  await t.test("and it is adopted, then its end is found", async (t) => {
     emulator.domain.hasCallbacks = false
     const { callId, to } = await hosted.originate(numberOf("011"))
     await hosted.restart()

@@ -1,4 +1,4 @@
-/** What is Cloudonix' own about the audio of calls; the rest is in `hostedMedia.test.ts`. */
+/** What is specific to Cloudonix about the audio of calls; the rest is in `hostedMedia.test.ts`. */
 import t from "tap"
 import { isHangup, isOrder } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -6,7 +6,7 @@ import { open } from "./cloudonixWorld.ts"
 import { numberOf } from "./Line.ts"
 import { ourFrame } from "./tones.ts"
 
-t.test("N10: given a call of which nothing has come but its stream, then the stream names its session", async (t) => {
+t.test("N10: given a call that has only its stream, then the stream names its session", async (t) => {
   const { asked, dials, emulator, hosted } = await open(t)
   emulator.domain.hasCallbacks = false
   emulator.server.fail({ acts: true, reply: "reset" }, isOrder)
@@ -21,7 +21,7 @@ t.test("N10: given a call of which nothing has come but its stream, then the str
   t.strictSame([dials(to), asked(to)], [1, 1])
 })
 
-t.test("N13: given marks that are not told, then the clock tells them, and what was cleared is not heard", async (t) => {
+t.test("N13: given marks that are not reported, then the clock decides, and cleared audio is not heard", async (t) => {
   const { emulator, hosted } = await open(t)
   emulator.domain.hasMarks = false
   const { callId, to } = await hosted.originate(numberOf("015"))
@@ -34,7 +34,7 @@ t.test("N13: given marks that are not told, then the clock tells them, and what 
   stream.mark("end")
   await untilTrue("mark", () => marks.length > 0)
   t.strictSame(marks, ["end played"])
-  t.ok(emulator.log.audio(token).played >= 50, "when all has been heard")
+  t.ok(emulator.log.audio(token).played >= 50, "once everything has been heard")
   for (let frames = 0; frames < 500; frames++) stream.send(ourFrame)
   stream.mark("cut")
   stream.clear()

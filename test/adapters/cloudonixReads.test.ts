@@ -1,4 +1,4 @@
-/** What the Cloudonix adapter reads into replies, sessions and callbacks. N1 and so on are the conformance cases of the carrier's reference. */
+/** How the Cloudonix adapter reads replies, sessions and callbacks. N1 and so on are the conformance cases of the carrier's reference. */
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -122,7 +122,7 @@ t.test("the domain's record says whether the trunk is up", async (t) => {
 
 t.test("numbers are listed in E.164", async (t) => {
   t.strictSame(numbersIn({ body: [{ source: "15550009000" }, { dnid: "+15550009001" }, { source: "support" }, 5] }), [from, "+15550009001"])
-  t.notOk(replies.isMissing(reply(404)), "a 404 of somebody else")
+  t.notOk(replies.isMissing(reply(404)), "a 404 from somebody else")
 })
 
 // --- sessions
@@ -137,7 +137,7 @@ const session = (more: object) => ({
 })
 const answered = { callStartTime: 1000, callAnswerTime: 5000, callEndTime: 12_500 }
 
-t.test("a look says how a session stands, and how it ended", async (t) => {
+t.test("a look says in which state a session is, and how it ended", async (t) => {
   const looks: ReadonlyArray<readonly [object, object]> = [
     [{ status: "new" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
     [{ status: "processing" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
@@ -194,7 +194,7 @@ t.test("N6: an end has the cause that the table says", async (t) => {
   for (const [more, cause] of causes) t.match(lookOf(session(more), token)?.told, [{ _tag: "HungUp", cause }], JSON.stringify(more))
 })
 
-t.test("a session can be that of a call without a token by its numbers and its time", async (t) => {
+t.test("a session is matched to a call without a token by its numbers and its time", async (t) => {
   const call = refTo(callId, { to, from, sentAt: Date.parse("2026-11-25T10:00:00Z") })
   const one = session({ status: "ringing", createdAt: "2026-11-25T10:00:01Z" })
   t.ok(isOf(call, one))
@@ -231,7 +231,7 @@ const read = (body: unknown, more: Partial<Callback> = {}, settings: object = {}
   cloudonix.read?.({ ...config, ...settings }, callbackOf(body, more))
 const tagsOf = (body: unknown, more: Partial<Callback> = {}) => read(body, more)?.events.map(({ event }) => event._tag)
 
-t.test("N5, N14: callbacks tell of a call that lives, as an object or an array, and no other status does", async (t) => {
+t.test("N5, N14: callbacks report a live call, as an object or an array, and no other status does", async (t) => {
   const named = { ...ref, providerCallId: token }
   for (const one of [session({ status: "connected" }), [session({ status: "connected" })]]) t.strictSame(tagsOf(one), ["Named", "Answered"])
   const statuses = [
@@ -253,11 +253,11 @@ t.test("an end is not believed from a callback", async (t) => {
   t.strictSame(tagsOf(session({ status: "foo", ...answered }), { call: { ...ref, providerCallId: token } }), ["EndClaimed"])
 })
 
-t.test("a token that a callback told may be that of another session", async (t) => {
+t.test("a token from a callback may be that of another session", async (t) => {
   const call = refTo(callId, { to, from, sentAt: 1_000_000 })
   const mine = session({ callStartTime: 1_000_500 })
   t.notOk(isOfAnother(mine, call))
-  t.notOk(isOfAnother({ ...mine, callStartTime: 900_000 }, call), "the clocks are apart")
+  t.notOk(isOfAnother({ ...mine, callStartTime: 900_000 }, call), "the clocks differ")
   t.notOk(isOfAnother({ ...mine, destination: "0014155550101", callStartTime: undefined }, call), "the number was translated")
   t.ok(isOfAnother({ ...mine, destination: "+14155550102" }, call))
   t.ok(isOfAnother({ ...mine, callStartTime: 600_000 }, call), "a call to the same number long before")
@@ -267,7 +267,7 @@ t.test("N4: repeats have the same id, and other statuses another one", async (t)
   const idOf = (status: string, more: object = {}) => read(session({ status, ...more }))?.deliveryId
   t.equal(idOf("ringing", { modifiedAt: "1" }), idOf("ringing", { modifiedAt: "2" }))
   t.not(idOf("ringing"), idOf("connected"))
-  t.equal(idOf("completed"), undefined, "except for an end: a false one must not make the true one a repeat")
+  t.equal(idOf("completed"), undefined, "except for an end: a forged one must not make the genuine one a repeat")
 })
 
 t.test("N9: a callback of another call or domain is refused", async (t) => {
@@ -282,7 +282,7 @@ t.test("N9: a callback of another call or domain is refused", async (t) => {
   t.ok(read(session({ status: "connected" }), { headers: { "x-cx-apikey": "cx-static-key-1" } }, key))
 })
 
-t.test("whatever comes is read without an error", async () => {
+t.test("any input is read without an error", async () => {
   const names = ["token", "status", "domain", "destination", "callAnswerTime", "callEndTime", "error", "session"]
   const values = [token, "completed", "connected", "__proto__", "acme.cloudonix.net", 0, -1, 1e300, null]
   const bodies = fc.oneof(fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.anything())), fc.anything())
@@ -305,11 +305,11 @@ t.test("whatever comes is read without an error", async () => {
   )
 })
 
-// --- what is asked for, and when
+// --- what is looked up, and when
 
 const withClock = <A>(test: Effect.Effect<A>) => Effect.runPromise(Effect.scoped(Effect.provide(test, TestClock.layer())))
 
-t.test("calls that have been silent for 15 s are asked for, the oldest first", (t) =>
+t.test("calls that have been silent for 15 s are looked up, the oldest first", (t) =>
   withClock(
     Effect.gen(function* () {
       const followed = new FollowedCalls(yield* Effect.clockWith(Effect.succeed))
@@ -328,9 +328,9 @@ t.test("calls that have been silent for 15 s are asked for, the oldest first", (
       followed.heard(one)
       t.equal(followed.silent(), other)
       followed.ended(other)
-      t.equal(followed.silent(), undefined, "a call without a token is not asked for")
+      t.equal(followed.silent(), undefined, "a call without a token is not looked up")
       followed.suspect(other)
-      t.equal(followed.silent(), other, "one that may be over is asked for at once")
+      t.equal(followed.silent(), other, "one that may be over is looked up at once")
     })
   )
 )
@@ -341,7 +341,7 @@ t.test("of ten requests within ten seconds, looks leave two to calls and hang-up
       const budget = new RequestBudget(yield* Effect.clockWith(Effect.succeed), { most: 10, windowMillis: 10_000 })
       t.ok(budget.mayPoll())
       budget.spend()
-      t.notOk(budget.mayPoll(), "polls keep a second's distance")
+      t.notOk(budget.mayPoll(), "polls are at least a second apart")
       yield* TestClock.adjust("1 second")
       t.ok(budget.mayPoll())
       for (let n = 1; n < 8; n++) yield* budget.turn

@@ -1,4 +1,4 @@
-/** Callees who are handed over through Cloudonix, on the wire. */
+/** Transfers through Cloudonix, on the wire. */
 import { Effect } from "effect"
 import t from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
@@ -25,7 +25,7 @@ t.test("given a callee who talks to the agent", async (t) => {
     hosted.received.filter(({ callback }) => callback.kind === kind).map(({ read }) => verbsOf(read?.reply?.body ?? ""))
   const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
 
-  await t.test("when the destination is busy, then the callee is connected to the agent again, and nothing is told", async (t) => {
+  await t.test("when the destination is busy, then the callee is connected to the agent again, and nothing is reported", async (t) => {
     const [to, before] = [numberOf("002"), legs()]
     t.match(await hand(ref(), to, 1), { _tag: "Success" })
     const { body = "{}", path } = emulator.server.requests.find(isTransfer) ?? {}
@@ -53,7 +53,7 @@ t.test("given a callee who talks to the agent", async (t) => {
       t.match(await hand(ref(), numberOf("011"), 2), { failure: { _tag: failure, ...more } }, JSON.stringify(reply))
     }
   })
-  await t.test("when callee and destination have talked, then that is told, and the call is over", async (t) => {
+  await t.test("when callee and destination have talked, then that is reported, and the call is over", async (t) => {
     const to = numberOf("001")
     t.match(await hand(ref(), to, 3), { _tag: "Success" })
     await hosted.line.event(callId, "HungUp")
@@ -63,7 +63,7 @@ t.test("given a callee who talks to the agent", async (t) => {
   })
 })
 
-t.test("given a dial that is over, then only what is told of it in the call's name counts, and only an answer", async (t) => {
+t.test("given a dial that is over, then only a report in the call's name counts, and only an answer", async (t) => {
   const [token, mediaUrl] = ["16a7294c989b11e7b3d32b9edb8660c7", "wss://voice.example.com/media/42"]
   const config = { domain_id: "acme.cloudonix.net", authorization_api_key: "" }
   const known = { ...refTo(newCallId()), providerCallId: token }
@@ -91,5 +91,5 @@ t.test("given a dial that is over, then only what is told of it in the call's na
   }
   t.equal(read({ Session: "26a7294c989b11e7b3d32b9edb8660c7", CallStatus: "completed" }), undefined, "of another call")
   t.equal(read({ CallStatus: "completed" }), undefined, "of no call")
-  t.strictSame(verbOf({ Session: token, CallStatus: "busy" }, { call: undefined }), ["Hangup"], "of a call that nobody knows any more")
+  t.strictSame(verbOf({ Session: token, CallStatus: "busy" }, { call: undefined }), ["Hangup"], "of a call that is no longer known")
 })

@@ -18,7 +18,7 @@ t.test("when the engine has no public address, then the trunk is down and nothin
   t.strictSame(emulator.server.requests, [])
 })
 
-t.test("when the key or the domain is wrong, then the trunk is down for that, and calls are refused", async (t) => {
+t.test("when the key or the domain is wrong, then the trunk is down because of it, and calls are refused", async (t) => {
   const emulator = await start(t)
   const cases = [
     [{ bearer_token: "XIwrong" }, /401/, "auth_refused"],
@@ -36,7 +36,7 @@ t.test("when the key or the domain is wrong, then the trunk is down for that, an
   t.equal(emulator.log.count("originate"), 0)
 })
 
-t.test("when Cloudonix cannot be reached, then the trunk comes back by itself, or at once when it is told to", async (t) => {
+t.test("when Cloudonix cannot be reached, then the trunk recovers by itself, or at once when it is told to", async (t) => {
   const { emulator, hosted, line } = await open(t)
   await emulator.server.refuseConnections(true)
   t.match((await hosted.originate(numberOf("011"))).failure, { reason: "unreachable" })

@@ -1,4 +1,4 @@
-/** A Cloudonix of its own for a test, and a line to it. */
+/** An emulated Cloudonix for one test, and a line to it. */
 import type { Test } from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import { isOrder, isTransfer, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
@@ -20,7 +20,7 @@ export const start = async (t: Test, options: Options = {}) => {
 
 const error = (status: number) => ({ status, body: { message: "No call to +15551234567" } })
 
-/** For the conformance suite. */
+/** A world for the conformance suite. */
 export const openSuiteWorld = async () => {
   const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], talkMillis })
   return hostedWorld(emulator, {
@@ -45,7 +45,7 @@ export const open = async (t: Test, options: Options = {}, more: object = {}) =>
 }
 export type World = Awaited<ReturnType<typeof open>>
 
-/** A call that has come so far. */
+/** A call in this state. */
 export const callIn = async (world: World, state: "ringing" | "up" | "ended") => {
   const to = numberOf({ ringing: "003", up: "011", ended: "002" }[state])
   const { callId } = await world.hosted.originate(to)

@@ -20,7 +20,7 @@ export const conforms = (adapter: Adapter, openWorld: () => Promise<World>, wher
   }
 }
 
-/** How long callees talk who hang up: long enough that their audio is open, and their keys are pressed, on a busy machine. */
+/** How long callees talk before they hang up: long enough on a busy machine for their audio to open and their keys to be pressed. */
 export const talkMillis = 2_000
 
 /** The callees of all emulators, by the ends of their numbers. */

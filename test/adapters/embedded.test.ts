@@ -1,4 +1,4 @@
-/** The model that is built in: what it says, what it understands, and above all what it does not take for an answer. */
+/** The built-in model: what it says, what it understands, and above all what it does not take for an answer. */
 import fc from "fast-check"
 import t from "tap"
 import { grammarOf } from "#adapters/voice/embedded/grammar.ts"
@@ -83,7 +83,7 @@ const unforeseen = [
   "",
   "…"
 ]
-t.test("what is no answer is not taken for one", async (t) => {
+t.test("sentences that are not answers are not taken for any", async (t) => {
   for (const text of unforeseen) t.equal(ask(text), apology, text)
   const confirming = nodeOf({ edges: [edge("Cancel", "The caller wants to cancel"), edge("Keep", "The caller confirms")] })
   for (const text of [
@@ -196,7 +196,7 @@ t.test("phrases of the author", async (t) => {
   })
   t.equal(ask("I'd love the beach", seasons), "summer")
   t.equal(ask("Skiing!", seasons), "winter")
-  t.equal(ask("either snow or swimming", seasons), apology, "two edges at once are none")
+  t.equal(ask("either snow or swimming", seasons), apology, "two edges at once count as none")
   t.equal(ask("my uncle moved to the beach house after retirement last year", seasons), apology)
 })
 
@@ -212,7 +212,7 @@ t.test("keys", async (t) => {
   t.equal(outcome(collecting, agent("Your account number?"), keys("4711")), "given", "keys are not read back")
 })
 
-t.test("what holds in every node", async (t) => {
+t.test("what is understood in every node", async (t) => {
   t.equal(ask("Stop calling me!"), "opt_out")
   t.equal(ask("please take me off your list"), "opt_out")
   t.equal(ask("Could you repeat that?"), question)
@@ -238,14 +238,14 @@ t.test("answers that are not understood", async (t) => {
   t.equal(at(0), apology)
   t.equal(at(1, apology), options)
   t.equal(at(2, apology, options), "not_interested", "the first edge that ends the call")
-  t.equal(at(2), apology, "after a question that was repeated at their wish")
+  t.equal(at(2), apology, "after a question that was repeated on request")
   const fallback = nodeOf({ ...yesNo, misunderstood: 2, embedded: { fallback_edge: "Interested" } })
   t.equal(outcome(fallback, ...[question, apology, options].flatMap((line) => [agent(line), callee("purple")])), "interested")
 })
 
 t.test("nodes with one edge", async (t) => {
   const told = nodeOf({ prompt: 'Say: "I will tell you something."', edges: [edge("Next", "Always")] })
-  t.match(replyTo(requestOf(told, [])), { text: "I will tell you something.", call: { name: "next" } }, "it goes on after speaking")
+  t.match(replyTo(requestOf(told, [])), { text: "I will tell you something.", call: { name: "next" } }, "it continues after speaking")
   const asks = nodeOf({ edges: [edge("Next", "Always")] })
   t.match(replyTo(requestOf(asks, [])), { text: question, call: undefined })
   t.equal(ask("whatever you like", asks), "next")
@@ -255,7 +255,7 @@ t.test("nodes with one edge", async (t) => {
   t.equal(ask("I have a dog", named), apology)
 })
 
-t.test("what cannot be undone is confirmed first", async (t) => {
+t.test("irreversible edges are confirmed first", async (t) => {
   const node = nodeOf({ edges: [edge("Cancel appointment", "They want to cancel"), edge("Keep", "They confirm it")] })
   const confirm = "Just to confirm: Cancel appointment. Is that right?"
   const reply = (text: string) => outcome(node, agent(question), callee("cancel"), agent(confirm), callee(text))
@@ -283,23 +283,27 @@ t.test("a plain yes or no answers the question that was asked, and no other", as
   })
   const own = "Does Monday at ten still suit you?"
   const identity = agent("Hello, this is Acme. Am I speaking with Ada?")
-  t.equal(outcome(remind, identity, callee("yes")), own, "who is on the phone has not confirmed an appointment")
+  t.equal(outcome(remind, identity, callee("yes")), own, "saying who is on the phone does not confirm an appointment")
   t.equal(outcome(remind, agent("Is this Ada Lovelace?"), callee("yes, that's me")), own)
   t.equal(outcome(remind, identity, callee("no")), "wrong_person")
   t.equal(outcome(remind, identity, callee("no, wrong number")), "wrong_person")
   t.equal(outcome(remind, identity, callee("yes"), agent(own), callee("yes")), "confirmed")
   const stillThere = agent("Are you still there?")
-  t.equal(outcome(remind, agent(own), stillThere, callee("yes")), own, "who is still there has not confirmed anything either")
+  t.equal(outcome(remind, agent(own), stillThere, callee("yes")), own, "saying that they are still there does not confirm it either")
   t.equal(outcome(remind, agent(own), stillThere, callee("yes"), agent(own), callee("yes")), "confirmed")
   const confirm = "Just to confirm: Cancel. Is that right?"
   t.equal(outcome(remind, agent(own), callee("cancel"), agent(confirm), stillThere, callee("yes")), confirm)
   const cut = (text: string): ReturnType<typeof agent> => ({ _tag: "Assistant", text, calls: [], wasInterrupted: true })
-  t.equal(outcome(remind, cut("Hello, this is the assistant of"), callee("yes")), own, "nor who has not heard the question")
+  t.equal(
+    outcome(remind, cut("Hello, this is the assistant of"), callee("yes")),
+    own,
+    "nor does an answer to a question that was not heard"
+  )
   t.equal(outcome(remind, cut("Hello. Does Monday at"), callee("yes")), "confirmed", "but people answer before it is over")
   t.equal(outcome(remind, identity, callee("cancel it please")), confirm, "more than yes or no is understood at any time")
 })
 
-t.test("speech that was not understood is no answer, even where any is one", async (t) => {
+t.test("speech that was not understood is not an answer, even where any answer will do", async (t) => {
   const open = nodeOf({ edges: [edge("Answered", "They answered")], variables: [variable("reason", "string", "The reason")] })
   t.equal(outcome(open, agent(question), callee("it was too slow")), "answered")
   t.equal(outcome(open, agent(question), callee("(not understood)")), apology)
@@ -307,7 +311,7 @@ t.test("speech that was not understood is no answer, even where any is one", asy
   t.strictSame(values(open.variables, agent(question), callee("(not understood)")), {})
 })
 
-t.test("digits that were heard are read back", async (t) => {
+t.test("spoken digits are read back", async (t) => {
   const node = nodeOf({ edges: [edge("Given", "The caller gave the number")], variables: [variable("account_number", "string")] })
   const question = agent("What is your account number?")
   const back = "I heard 4, 7, 1, 1. Is that right?"
@@ -320,7 +324,7 @@ t.test("digits that were heard are read back", async (t) => {
   t.match(outcome(node, question, callee("four seven double one"), agent(back), callee("no")), /^All right\. /)
 })
 
-t.test("numbers that were heard are read back before what cannot be undone, however short", async (t) => {
+t.test("spoken numbers are read back before an irreversible edge, however short they are", async (t) => {
   const amount = variable("amount", "number", "The amount in dollars")
   const account = variable("account_number", "string")
   const pay = edge("Pay", "The caller pays the amount")
@@ -334,7 +338,7 @@ t.test("numbers that were heard are read back before what cannot be undone, howe
   t.match(outcome(node, ...said, callee("no")), /^All right\. /)
   const corrected = "Just to confirm: Pay, and I heard 5, 0. Is that right?"
   t.equal(outcome(node, ...said, callee("no, fifty")), corrected)
-  t.equal(outcome(node, ...said, callee("yes, fifty")), corrected, "which is no yes to fifteen")
+  t.equal(outcome(node, ...said, callee("yes, fifty")), corrected, "which is not a yes to fifteen")
   t.equal(outcome(node, ...said, callee("no, fifty"), agent(corrected), callee("yes")), "pay")
   t.equal(outcome(node, ...said, keys("1")), "pay")
   t.equal(outcome(node, asked, callee("I pay two point five")), "Just to confirm: Pay, and I heard 2.5. Is that right?")

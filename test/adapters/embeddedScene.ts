@@ -1,4 +1,4 @@
-/** Nodes, and what callees say in them. */
+/** Builds nodes, and what callees say in them. */
 import type { ExtractedVariable, ModelMessage, ModelNode, ModelRequest } from "#core/model/LanguageModel.ts"
 import { replyTo } from "#adapters/voice/embedded/Reply.ts"
 
@@ -37,7 +37,7 @@ export const requestOf = (node: ModelNode, messages: ReadonlyArray<ModelMessage>
   ...change
 })
 
-/** The tool that is called, or else what is said. */
+/** The tool that is called, or otherwise what is said. */
 export const outcome = (node: ModelNode, ...messages: ReadonlyArray<ModelMessage>): string => {
   const { call, text } = replyTo(requestOf(node, messages))
   return call?.name ?? text

@@ -1,4 +1,4 @@
-/** What the built-in model makes of numbers, dates, times and names, and which turn it takes a variable from. */
+/** How the built-in model understands numbers, dates, times and names, and from which turn it takes a variable. */
 import fc from "fast-check"
 import t from "tap"
 import type { ExtractedVariable } from "#core/model/LanguageModel.ts"
@@ -127,7 +127,7 @@ t.test("each variable is taken from the answer to its question", async (t) => {
   t.strictSame(values([variable("pin", "string", "The code")], agent("Your code?"), keys("4711")), { pin: "4711" })
 })
 
-t.test("a number that corrects one that was read back takes its place", async (t) => {
+t.test("a number that corrects one that was read back replaces it", async (t) => {
   const account = variable("account_number", "string")
   const back = (digits: string) => agent(`I heard ${digits}. Is that right?`)
   const first = [agent("What is your account number?"), callee("four seven double one"), back("4, 7, 1, 1")]
@@ -146,7 +146,7 @@ t.test("a number that corrects one that was read back takes its place", async (t
   t.strictSame(values([amount], ...paid), { amount: 50 })
 })
 
-t.test("a corrected number takes its place before it is asked for again", async (t) => {
+t.test("a corrected number replaces the first one before the question is repeated", async (t) => {
   const number = variable("customer_number", "string", "The customer number, as digits.")
   const before = [
     agent("What is your customer number?"),
@@ -162,7 +162,7 @@ t.test("a corrected number takes its place before it is asked for again", async 
   t.strictSame(values([number], ...before, agent("Are you still there?"), ...after), { customer_number: "4792" }, "after a silence")
 })
 
-t.test("a yes that only confirms is no value", async (t) => {
+t.test("a yes that only confirms is not a value", async (t) => {
   const keeps = variable("keeps", "boolean", "Keep the appointment")
   const talk = [agent("Do you keep the appointment?"), callee("no"), agent("Just to confirm: Cancel. Is that right?"), callee("yes")]
   t.strictSame(values([keeps], ...talk), { keeps: false })

@@ -1,4 +1,4 @@
-/** How well callees are understood, with a margin: `npm run bench -- hearing` measures it on everything. */
+/** How well callees are understood, with a margin, on a sample of what `npm run bench -- hearing` measures. */
 import { Effect } from "effect"
 import t from "tap"
 import { makeRecognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
@@ -19,7 +19,7 @@ t.test("given answers in writing", async (t) => {
   const missed = answers.filter((answer) => !isRight(answer, understoodIn(answer.at, answer.text)))
   t.ok(
     missed.length <= 0.03 * answers.length,
-    `then at least 97 % of them are understood, but for: ${missed.map(({ text }) => text).join("; ")}`
+    `then at least 97 % of them are understood; not understood: ${missed.map(({ text }) => text).join("; ")}`
   )
 })
 
@@ -29,17 +29,19 @@ t.test("given sentences that answer nothing, in writing", async (t) => {
   t.ok(percent(taken) <= 2, `then few are taken for an answer: ${percent(taken).toFixed(1)} %`)
 })
 
-/** The female voice loses its sibilants on the line: two thirds of what it says is understood, and nineteen in twenty of the others. */
-const leastUnderstood = 75
+/** A percentage. On the whole set it is ninety-five. */
+const leastUnderstood = 80
 const mostTaken = 3
-/** Every so many, so that each node and each voice is among them. */
+/** Every 29th answer is taken, which covers each node and each voice. */
 const answerStep = 29
 const unrelatedStep = 17
 
 t.test("given the same over a phone line", { skip }, (t) =>
   runLive(
     Effect.gen(function* () {
-      const ear = makeEar(yield* makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 10, timeout: "10 minutes" }))
+      const ear = makeEar(
+        yield* makeRecognition({ files: pocketsphinx(), listening: 4, processes: 1, mostWaiting: 10, timeout: "10 minutes" })
+      )
       const spoken = answers
         .filter((_, index) => index % answerStep === 0)
         .flatMap((answer) =>
@@ -57,6 +59,22 @@ t.test("given the same over a phone line", { skip }, (t) =>
         })
       const taken = (yield* Effect.all(others)).filter((one) => one).length
       t.ok(taken <= mostTaken, `then hardly any other sentence is taken for one: ${taken} of ${others.length}`)
+    })
+  )
+)
+
+t.test("given answers that sound like others", { skip }, (t) =>
+  runLive(
+    Effect.gen(function* () {
+      const ear = makeEar(
+        yield* makeRecognition({ files: pocketsphinx(), listening: 4, processes: 1, mostWaiting: 10, timeout: "10 minutes" })
+      )
+      const zero = yield* ear.hear("clean", "awb", "account", "seven seven zero")
+      t.equal(zero.value, "770", "then no `oh` is heard at the end of a zero")
+      const guests = yield* ear.hear("clean", "rms", "guests", "eight guests")
+      t.equal(guests.value, 8, "nor `a two` in an eight")
+      const um = yield* ear.hear("clean", "rms", "friday", "um")
+      t.notOk(isTaken("friday", um), `nor an answer in an um: ${um.reply}`)
     })
   )
 )

@@ -1,4 +1,4 @@
-/** The receiver of callbacks in tests answers as the gateway does. */
+/** The receiver of callbacks in tests answers like the gateway. */
 import { Effect } from "effect"
 import t from "tap"
 import { type Adapter, ProviderError } from "#core/provider/Adapter.ts"

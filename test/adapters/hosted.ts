@@ -1,7 +1,7 @@
 /**
  * A line to a hosted carrier: the adapter's trunk, and a server at the addresses that the carrier is given. Each raw request goes to the adapter's
- * `read`, as in the gateway: 403 if it is forged, 400 if `read` throws, otherwise its reply. What a test knows of a call is what the engine would know:
- * an end that is only claimed is looked for.
+ * `read`, as in the gateway: 403 if it is forged, 400 if `read` throws, otherwise its reply. A test knows about a call what the engine would know:
+ * an end that is only claimed is looked up.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -18,7 +18,7 @@ import { HostedMedia } from "./HostedMedia.ts"
 import { Line, newCallId } from "./Line.ts"
 import { usual } from "#test/support/usual.ts"
 
-/** How often, and after which growing pauses, a claimed end is looked for. */
+/** How often, and after which growing pauses, a claimed end is looked up. */
 const MOST_CHECKS = 5
 const CHECK_MILLIS = 500
 
@@ -29,7 +29,7 @@ interface Received {
 }
 
 interface HostedOptions {
-  /** Where the emulator is. */
+  /** The origin of the emulator. */
   readonly apiOrigin: string
   /** False: the engine has no public address. */
   readonly isPublic?: boolean
@@ -40,14 +40,14 @@ export class Hosted {
   readonly received: Array<Received> = []
   /** Calls that nobody wants any more. */
   readonly unwanted = new Set<string>()
-  /** The carrier's ids of calls that are not the ones looked for. */
+  /** The carrier's ids of calls that are known to be other ones. */
   readonly others = new Set<string>()
-  /** So many callbacks get a 503, unread. */
+  /** How many of the next callbacks get a 503, unread. */
   failures = 0
   line!: Line // set by `open`, the only maker
   readonly media: HostedMedia
   readonly #refs = new Map<string, CallRef>()
-  /** Calls whose claimed end is being looked for. */
+  /** Calls whose claimed end is being looked up. */
   readonly #checked = new Set<string>()
   #isClosed = false
   readonly #http = createServer((request, response) => {
@@ -84,23 +84,23 @@ export class Hosted {
     return hosted
   }
 
-  /** The address that the carrier is given. A media address is one of a websocket, and has no query. */
+  /** The address that the carrier gets. A media address is that of a websocket, and has no query. */
   readonly address = (kind: string, callId?: CallId): string =>
     kind === "media" ? `ws://${this.#origin}/${callId}/${kind}` : `http://${this.#origin}/${callId ?? "-"}/${kind}?token=${kind}%2B1&n=2`
 
-  /** A new trunk in the place of the old one, as after a restart of the engine. Only the references to calls survive. */
+  /** Replaces the trunk, as after a restart of the engine. Only the references to calls survive. */
   async restart(): Promise<void> {
     await this.line.close()
     await this.#connect()
     await this.line.status("Up")
   }
 
-  /** What the engine knows of the call. */
+  /** What the engine knows about the call. */
   ref(callId: CallId): CallRef {
     return this.#refs.get(callId) ?? refTo(callId)
   }
 
-  /** `failure` undefined is success. */
+  /** Undefined `failure`: success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
     const callId = more.callId ?? newCallId()
     const leave = () => {
@@ -113,7 +113,7 @@ export class Hosted {
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
   }
 
-  /** `undefined` is success. */
+  /** Returns undefined on success. */
   async hangup(call: CallRef, cause: HangupCause = "agent_hangup") {
     const result = await Effect.runPromise(Effect.result(this.line.trunk.hangup(call, cause)))
     return Result.isFailure(result) ? result.failure : undefined
@@ -155,7 +155,7 @@ export class Hosted {
     if (event._tag === "EndClaimed") void this.#check(callId)
   }
 
-  /** Once at a time for each call, as in the engine. */
+  /** Runs at most once at a time for each call, as in the engine. */
   async #check(callId: string): Promise<void> {
     const ref = this.#refs.get(callId)
     if (ref === undefined || this.#checked.has(callId)) return
@@ -212,5 +212,5 @@ export class Hosted {
   }
 }
 
-/** Belongs to the account of every emulator. */
+/** A number of the account at every emulator. */
 export const OUR_NUMBER = "+15550009000"

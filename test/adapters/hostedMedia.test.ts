@@ -1,4 +1,4 @@
-/** The audio of calls through hosted carriers: the adapters against emulated carriers over real websockets, judged by what the callees heard. */
+/** The audio of calls through hosted carriers: the adapters against emulated carriers over real websockets. What the callees heard is the judge. */
 import t, { type Test } from "tap"
 import { WebSocket } from "ws"
 import type { CallId } from "#core/Id.ts"
@@ -23,11 +23,11 @@ t.jobs = 4
 interface Carrier {
   readonly hosted: Hosted
   readonly log: CalleeLog
-  /** The call's sockets, as the carrier has them. */
+  /** The carrier's ends of the call's sockets. */
   readonly legs: (callId: CallId) => ReadonlyArray<MediaLeg>
-  /** Has the carrier open another socket for the call. */
+  /** Makes the carrier open another socket for the call. */
   readonly again: (callId: CallId) => void
-  /** Whether the carrier tells keys on the socket. */
+  /** False: the carrier does not report keys on the socket. */
   readonly hasKeys?: false
   /** What breaks the protocol of the carrier, if it is not JSON. */
   readonly garbage?: ReadonlyArray<string | Buffer>
@@ -45,7 +45,7 @@ const ofDialect = ({ emulator, hosted }: Awaited<ReturnType<typeof openPlivo>>):
   }
 }
 
-/** Whoever presses keys has time for all of them, however late the audio is opened. */
+/** Callees who press keys have time for all of them, however late the audio is opened. */
 const talk = { talkMillis: 3000 }
 
 const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
@@ -94,7 +94,7 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
   }
 }
 
-/** A call that is up, its stream, and what is told of it. */
+/** A call that is up, its stream, and what is reported about it. */
 const talkTo = async ({ hosted, legs }: Carrier, ending: string) => {
   const to = numberOf(ending)
   const { callId } = await hosted.originate(to)
@@ -122,6 +122,7 @@ for (const [name, start] of Object.entries(carriers)) {
 
     await t.test("when both sides make a sound, then each hears the other at its level", async (t) => {
       const { callId, id, leg, stream } = await talkTo(carrier, "015")
+      t.equal(hosted.media.shown.has(callId), name !== "Telnyx", "audio shows the answer, unless the carrier opens the stream before it")
       const { closed, heard } = await exchange(stream, 3)
       await untilTrue("all of it", () => log.audio(id).played === log.audio(id).received)
       const theirs = clearest(heard, calleeHertz)
@@ -134,17 +135,17 @@ for (const [name, start] of Object.entries(carriers)) {
       await hosted.line.event(callId, "HungUp")
     })
 
-    await t.test("T11: when marks are played or cleared, then each is told as what it was", async (t) => {
+    await t.test("T11: when marks are played or cleared, then each is reported as such", async (t) => {
       const { callId, id, leg, stream } = await talkTo(carrier, "015")
       const { marks } = followed(stream)
       t.ok(stream.mark("begin"))
-      // A second of it, at once: it is played for as long.
+      // A second of audio, sent at once, takes a second to play.
       for (let frames = 0; frames < 50; frames++) stream.send(ourFrame)
       t.ok(stream.mark("end"))
       await untilTrue("first mark", () => marks.length > 0)
       t.strictSame(marks, ["begin played"])
       await untilTrue("second mark", () => marks.length > 1)
-      t.ok(log.audio(id).played >= 50, "the second one when all has been heard")
+      t.ok(log.audio(id).played >= 50, "the second one once everything has been heard")
       for (let frames = 0; frames < 500; frames++) stream.send(ourFrame)
       for (let marks = 0; marks < 3; marks++) stream.mark("cut")
       await untilTrue("some of it", () => log.audio(id).played > 55)
@@ -159,13 +160,13 @@ for (const [name, start] of Object.entries(carriers)) {
       await hosted.hangup(hosted.ref(callId))
     })
 
-    await t.test("T12: when the callee presses keys, then each is told once, in order", async (t) => {
+    await t.test("T12: when the callee presses keys, then each is reported once, in order", async (t) => {
       const { callId, stream } = await talkTo(carrier, "010")
       const { ends } = followed(stream)
       await hosted.line.event(callId, "HungUp")
       await untilTrue("end of the stream", () => ends.length > 0)
       const keys = hosted.line.events(callId).flatMap((event) => (event._tag === "Dtmf" ? [event.digit] : []))
-      t.strictSame([keys.join(""), ends], [carrier.hasKeys === false ? "" : "1234#", ["ended"]], "then the stream has ended in order")
+      t.strictSame([keys.join(""), ends], [carrier.hasKeys === false ? "" : "1234#", ["ended"]], "then the stream has ended normally")
     })
 
     await t.test("when we close the stream, then the carrier closes it too", async (t) => {
@@ -177,7 +178,7 @@ for (const [name, start] of Object.entries(carriers)) {
       await hosted.hangup(hosted.ref(callId))
     })
 
-    await t.test("T12: when the connection breaks, then nobody knows why", async (t) => {
+    await t.test("T12: when the connection breaks, then the reason is unknown", async (t) => {
       const { callId, leg, stream } = await talkTo(carrier, "015")
       const { ends } = followed(stream)
       leg.drop()
@@ -197,7 +198,7 @@ for (const [name, start] of Object.entries(carriers)) {
       }
     })
 
-    await t.test("B13: when the carrier opens another stream, then it takes the place of the first", async (t) => {
+    await t.test("B13: when the carrier opens another stream, then it replaces the first", async (t) => {
       const { callId, id, stream } = await talkTo(carrier, "015")
       const { ends } = followed(stream)
       carrier.again(callId)
@@ -236,7 +237,7 @@ t.test("given a request for a socket that Twilio did not sign, then it is refuse
 })
 
 t.test(
-  "X8: given nobody who answers Telnyx, when its socket closes without a start, then no stream has begun",
+  "X8: given a callee who does not answer, when Telnyx' socket closes without a start, then no stream has begun",
   { buffered: true },
   async (t) => {
     const { emulator, hosted } = await open(t, talk)

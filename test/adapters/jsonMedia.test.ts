@@ -1,4 +1,4 @@
-/** The JSON media protocol of hosted carriers, without a socket: what is read, what is said, and when marks have been played. */
+/** The JSON media protocol of hosted carriers, without a socket: what is read, what is sent, and when marks have been played. */
 import fc from "fast-check"
 import t from "tap"
 import { base64Length, decodeBase64, encodeBase64 } from "#adapters/shared/base64.ts"
@@ -12,7 +12,7 @@ import { newCallId } from "./Line.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-t.test("base64 is that of Node, both ways", async (t) => {
+t.test("base64 is that of Node, in both directions", async (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       const text = Buffer.from(bytes).toString("base64")
@@ -32,7 +32,7 @@ t.test("base64 is that of Node, both ways", async (t) => {
 // --- finding the audio
 
 const found = new MediaMessage()
-/** What `JSON.parse` makes of the same text. */
+/** The same message as `JSON.parse` reads it. */
 const parsed = (text: string): { readonly payload: unknown; readonly chunk: unknown; readonly track: unknown } | undefined => {
   try {
     const { event, media } = JSON.parse(text)
@@ -92,7 +92,7 @@ const message = fc.record({
   other: json.value
 })
 
-t.test("whatever comes, the audio that is found is the parser's", async () => {
+t.test("for any message, the audio that is found is the parser's", async () => {
   const agrees = (text: string): boolean => {
     const payload = readOf(text)
     const audio = parsed(text)
@@ -135,7 +135,7 @@ const turned = () => {
   }
 }
 
-/** A carrier and the engine, with what each has said. */
+/** A carrier and the engine, with what each has sent. */
 const talk = (dialect: JsonDialect) => {
   const sent: Array<unknown> = []
   const events: Array<TrunkEvent> = []
@@ -168,6 +168,7 @@ const talk = (dialect: JsonDialect) => {
 
 const frame = Uint8Array.from({ length: 160 }, (_, n) => (n * 7) & 0xff)
 const payload = Buffer.from(frame).toString("base64")
+const answered = { _tag: "Answered" }
 const format = { encoding: "audio/x-mulaw", sampleRate: 8000, channels: 1 }
 const dialects = {
   Twilio: {
@@ -199,7 +200,7 @@ const dialects = {
 }
 
 for (const [name, { dialect, played, said, start }] of Object.entries(dialects)) {
-  t.test(`given ${name}'s words, then it is spoken to in them`, async (t) => {
+  t.test(`given ${name}'s dialect, then both sides use it`, async (t) => {
     const line = talk(dialect)
     t.equal(line.says({ event: "connected" }), undefined)
     const stream = line.follow(line.says(start))
@@ -209,7 +210,7 @@ for (const [name, { dialect, played, said, start }] of Object.entries(dialects))
     t.strictSame(line.sent, said)
     t.strictSame(line.told, ["greeting cleared"])
     line.says(played("1"))
-    t.strictSame(line.told, ["greeting cleared"], "when the mark that was cleared is told as well, then it is not played")
+    t.strictSame(line.told, ["greeting cleared"], "when a cleared mark is reported as well, then it is not played")
     t.equal(stream?.mark("greeting"), true)
     line.says(played("2"))
     t.strictSame(line.told, ["greeting cleared", "greeting played"])
@@ -220,7 +221,8 @@ for (const [name, { dialect, played, said, start }] of Object.entries(dialects))
       line.heard.map((heard) => heard.equals(Buffer.alloc(160, 5))),
       [true, true, true]
     )
-    t.strictSame(line.events, [{ _tag: "Dtmf", digit: "#" }])
+    const shown = dialect === telnyxDialect ? [] : [answered]
+    t.strictSame(line.events, [...shown, { _tag: "Dtmf", digit: "#" }], "a stream shows the answer if it never begins before it")
     line.says({ event: "stop" })
     t.strictSame(line.ends, [["ended", "the carrier stopped the stream"]])
     line.says({ event: "media", media: { payload } })
@@ -229,7 +231,7 @@ for (const [name, { dialect, played, said, start }] of Object.entries(dialects))
   })
 }
 
-t.test("given audio in an order that does not hold", async (t) => {
+t.test("given audio in the wrong order", async (t) => {
   const line = talk(telnyxDialect)
   line.follow(line.says(dialects.Telnyx.start))
   const piece = (chunk: number | string, value: number, track = "inbound") =>
@@ -247,7 +249,7 @@ t.test("given audio in an order that does not hold", async (t) => {
   t.strictSame(
     line.heard.map((heard) => heard[0]),
     [1, 3, 4],
-    "X12: then what was overtaken is left out, and so is what is said to the callee"
+    "X12: then overtaken audio is left out, and so is audio that was sent to the callee"
   )
 })
 
@@ -269,18 +271,18 @@ t.test("given hostile messages, then each throws and changes nothing", async (t)
   ]
   for (const message of bad) t.throws(() => line.says(message), message.slice(0, 50))
   t.throws(() => line.protocol.message(bytesOf("{}"), false), "a binary message")
-  t.throws(() => line.protocol.message(Uint8Array.from([0x7b, 0xff, 0xfe, 0x7d]), true), "no UTF-8")
-  t.strictSame([line.heard, line.events, line.ends, stream?.send(frame)], [[], [], [], true])
+  t.throws(() => line.protocol.message(Uint8Array.from([0x7b, 0xff, 0xfe, 0x7d]), true), "not UTF-8")
+  t.strictSame([line.heard, line.events, line.ends, stream?.send(frame)], [[], [answered], [], true])
   for (const message of ['{"event":"__proto__"}', '{"event":"mark"}', '{"event":"dtmf","dtmf":{"digit":5}}', '{"event":"start"}'])
     t.equal(line.says(message), undefined, `${message} says nothing`)
   const starting = (start: object) => () => talk(streamSidDialect).says({ event: "start", start })
   t.throws(starting({}), "a start without an id")
-  t.throws(starting({ streamSid: "M Z" }), "an id that is none")
+  t.throws(starting({ streamSid: "M Z" }), "an invalid id")
   t.throws(starting({ streamSid: "MZ1", mediaFormat: { ...format, encoding: "audio/x-l16" } }), "another encoding")
   t.throws(starting({ streamSid: "MZ1", mediaFormat: { ...format, sampleRate: 16_000 } }), "another rate")
 })
 
-t.test("given a carrier that is too far behind, then what it cannot take is refused", async (t) => {
+t.test("given a carrier that is too far behind, then frames and marks that it cannot take are refused", async (t) => {
   const line = talk(streamSidDialect)
   const stream = line.follow(line.says(dialects.Twilio.start))
   line.room(false)
@@ -289,18 +291,55 @@ t.test("given a carrier that is too far behind, then what it cannot take is refu
   t.strictSame([stream?.send(frame), stream?.mark("two"), line.told], [true, true, []])
 })
 
-t.test("given a carrier that does not tell marks, then our clock does", async (t) => {
+t.test("given a carrier that does not report marks, then our clock decides", async (t) => {
   const line = talk(streamSidDialect)
   const stream = line.follow(line.says(dialects.Twilio.start))
   for (let frames = 0; frames < 50; frames++) stream?.send(frame)
   stream?.mark("greeting")
   line.time.pass(2999)
-  t.strictSame(line.told, [], "two seconds of grace after the second that it plays")
+  t.strictSame(line.told, [], "two seconds of grace after the second of audio")
   line.time.pass(1)
   t.strictSame(line.told, ["greeting played"])
 })
 
-t.test("marks of a stream that nobody tells are played when the audio before them is", async (t) => {
+t.test("given a carrier that falls further and further behind, then its reports are awaited", async (t) => {
+  const { dialect, played, start } = dialects.Twilio
+  const line = talk(dialect)
+  const stream = line.follow(line.says(start))
+  const say = (name: string) => {
+    for (let frames = 0; frames < 50; frames++) stream?.send(frame)
+    stream?.mark(name)
+    line.time.pass(1000)
+  }
+  say("one")
+  line.time.pass(1900)
+  line.says(played("1"))
+  say("two")
+  line.time.pass(5000)
+  t.strictSame(line.told, ["one played"], "it was late before, and is later now")
+  line.says(played("2"))
+  t.strictSame(line.told, ["one played", "two played"])
+  say("goodbye")
+  line.time.pass(11_999)
+  t.equal(line.told.length, 2)
+  line.time.pass(1)
+  t.strictSame(line.told.slice(2), ["goodbye played"], "but not for ever")
+  say("once more")
+  line.time.pass(3000)
+  line.says(played("3"))
+  line.time.pass(15_000)
+  t.equal(line.told.length, 3, "a report that comes after our clock has spoken tells how late it is, too")
+  line.time.pass(2000)
+  t.equal(line.told.length, 4)
+  say("at last")
+  line.says(played("4"))
+  line.says(played("5"))
+  say("in time again")
+  line.time.pass(2000)
+  t.strictSame(line.told.slice(4), ["at last played", "in time again played"], "a carrier that has caught up has two seconds again")
+})
+
+t.test("marks that the carrier does not report are played when the audio before them has been", async (t) => {
   const time = turned()
   const told: Array<string> = []
   const marks = new MediaMarks({ report: (name, how) => void told.push(`${name} ${how}`), send: undefined, time })
@@ -317,10 +356,10 @@ t.test("marks of a stream that nobody tells are played when the audio before the
   marks.clear()
   marks.mark("c")
   time.pass(0)
-  t.strictSame(told, ["now played", "a played", "b cleared", "c played"], "after a barge-in nothing is waited for")
+  t.strictSame(told, ["now played", "a played", "b cleared", "c played"], "after a barge-in nothing is awaited")
   const accepted = Array.from({ length: 100 }, () => marks.mark("many")).filter((isAccepted) => isAccepted).length
   t.equal(accepted, 64, "and there is a limit")
   marks.close()
   time.pass(10_000)
-  t.equal(told.length, 4, "nothing is told after the end")
+  t.equal(told.length, 4, "nothing is reported after the end")
 })

@@ -1,4 +1,4 @@
-/** The status of a trunk whose credentials are checked now and then. */
+/** The status of a trunk whose credentials are checked from time to time. */
 import { Effect, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -9,7 +9,7 @@ import { run } from "#test/support/run.ts"
 const up: TrunkStatus = { _tag: "Up" }
 const down = (reason: "auth" | "unreachable", detail = reason): TrunkStatus => ({ _tag: "Down", reason, detail })
 
-/** A trunk whose checks find what the test says. */
+/** A trunk whose checks give the results that the test sets. */
 const checked = Effect.fnUntraced(function* (first: TrunkStatus) {
   const world = { status: first, checks: 0, told: [] as string[], hurry: Latch.makeUnsafe(false) }
   const check = Effect.sync(() => {
@@ -22,7 +22,7 @@ const checked = Effect.fnUntraced(function* (first: TrunkStatus) {
   return world
 })
 
-t.test("when the carrier cannot be reached, then it is tried again after growing pauses, and told once", async (t) => {
+t.test("when the carrier cannot be reached, then the check is retried after growing pauses, and reported once", async (t) => {
   await run(
     Effect.gen(function* () {
       const world = yield* checked(down("unreachable"))
@@ -42,7 +42,7 @@ t.test("when the carrier cannot be reached, then it is tried again after growing
   )
 })
 
-t.test("when the trunk is up, then a single check without an answer is no outage, and two are", async (t) => {
+t.test("when the trunk is up, then a single check without an answer is not an outage, but two are", async (t) => {
   await run(
     Effect.gen(function* () {
       const world = yield* checked(up)
@@ -63,7 +63,7 @@ t.test("when the trunk is up, then a single check without an answer is no outage
   )
 })
 
-t.test("when a check is hurried, then its result is told at once, whatever it was before", async (t) => {
+t.test("when a check is hurried, then its result is reported at once, whatever it was before", async (t) => {
   await run(
     Effect.gen(function* () {
       const world = yield* checked(up)

@@ -1,4 +1,4 @@
-/** The conformance suite of language models, passed by those that are built in, and failed by those that break its rules. */
+/** The conformance suite of language models: the built-in models pass it, and models that break its rules fail. */
 import { Effect, Stream } from "effect"
 import t from "tap"
 import { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "#adapters/conformance/conformance.ts"

@@ -1,4 +1,4 @@
-/** What tests of language models ask, and what they read. */
+/** The requests that tests of language models make, and what they read from the answers. */
 import { Effect, Fiber, Stream } from "effect"
 import type { LanguageModel, ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
 
@@ -13,7 +13,7 @@ export const aRequest: ModelRequest = {
   node: { id: "1", type: "agentNode", name: "Ask", prompt: "Ask.", edges: [], variables: [], misunderstood: 0, embedded: {} }
 }
 
-/** What came of a request: its parts, and the error that ended it. */
+/** The outcome of a request: its parts, and the error that ended it. */
 interface Answered {
   readonly parts: ReadonlyArray<ModelPart>
   readonly error: ModelError | undefined

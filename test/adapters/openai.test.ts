@@ -1,4 +1,4 @@
-/** The client of chat completions: what it asks, and what it does with its connections. */
+/** The client of chat completions: its requests, and how it uses connections. */
 import { Effect } from "effect"
 import t from "tap"
 import { openai } from "#adapters/voice/openai/openai.ts"
@@ -13,7 +13,7 @@ import { untilTrue } from "#test/support/until.ts"
 import { aRequest, answered, callsOf, idsOf, interrupted, textOf } from "./modelScene.ts"
 import { answerTo, apiKey, delta, open, withModel } from "./openaiScene.ts"
 
-t.test("what is asked is what the vendor documents", async (t) => {
+t.test("the request is as the vendor documents it", async (t) => {
   const call = { id: "c1", name: "booked", arguments: { day: "Friday" } }
   const lost = { id: "c2", name: "refused", arguments: {} }
   const { asked, parts } = await answerTo(
@@ -134,7 +134,7 @@ t.test("connections", async (t) => {
       t.strictSame(
         emulator.requests.map(({ connections }) => connections),
         [1, 1],
-        "the one that stood before the first turn serves all turns"
+        "the one that was opened before the first turn serves all turns"
       )
       t.equal(emulator.abandoned, 0)
       emulator.resetConnections()
@@ -147,7 +147,7 @@ t.test("connections", async (t) => {
   )
 })
 
-t.test("over TLS, the connection is there before the first turn", async (t) => {
+t.test("over TLS, the connection is open before the first turn", async (t) => {
   trust()
   const emulator = await OpenAiEmulator.start({ apiKey })
   const front = await startTlsFront(emulator.url)
@@ -181,7 +181,7 @@ t.test("the egress policy holds", async (t) => {
   t.match(name, { error: { reason: "unreachable", isRetryable: false } }, "for names")
 })
 
-t.test("a server that is not there", async (t) => {
+t.test("a server that cannot be reached", async (t) => {
   const [error] = await withModel(t, {}, (model, emulator) =>
     Effect.gen(function* () {
       yield* Effect.promise(() => emulator.stop())

@@ -1,4 +1,4 @@
-/** Every way in which servers fail or keep a call waiting, and what an error may say about it. */
+/** The ways in which servers fail or keep a call waiting, and what an error may say about it. */
 import t from "tap"
 import type { ModelError, ModelRequest } from "#core/model/LanguageModel.ts"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"

@@ -1,11 +1,11 @@
-/** Every way in which servers that call themselves compatible differ from the vendor's. */
+/** The ways in which servers that claim to be compatible differ from the vendor's. */
 import t from "tap"
 import { chunk, type Completion, done, event, whole } from "#test/emulators/openai/completions.ts"
 import { json, type RawReply } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { aRequest, callsOf, idsOf, textOf } from "./modelScene.ts"
 import { answerTo, delta, fragment, raw, stopped } from "./openaiScene.ts"
 
-/** Replies of servers that differ from the vendor's, each with what must come of it. */
+/** Replies of servers that differ from the vendor's, each with the expected result. */
 const booked = { name: "booked", arguments: '{"day":"Friday"}' }
 const asBooked = [["booked", { day: "Friday" }]]
 const bothCalls = [

@@ -19,7 +19,7 @@ interface Scene {
   readonly egress?: Egress
   readonly limits?: typeof generous
 }
-/** A model at an emulator, and what is to be done with both. */
+/** Runs `use` with a model and its emulator. */
 export const withModel = async <A>(
   t: Test,
   scene: Scene,

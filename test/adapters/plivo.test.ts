@@ -1,5 +1,5 @@
 /**
- * What is peculiar to calls through Plivo beyond `plivoConformance.test.ts`: the adapter against an emulated Plivo over real sockets, judged by what the callees saw. `P2` and so on are
+ * What is specific to calls through Plivo beyond `plivoConformance.test.ts`: the adapter against an emulated Plivo over real sockets. What the callees saw is the judge. `P2` and so on are
  * cases of its conformance list.
  */
 import t from "tap"
@@ -22,14 +22,14 @@ import {
 } from "./plivoDialect.ts"
 import { openWorld } from "./plivoWorld.ts"
 
-t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, "P3"))
+t.test("given calls that are reported in order", (t) => tellsCalls(t, openWorld, "P3"))
 t.test("given machine detection", (t) => detectsMachines(t, openWorld, "P5"))
 t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "P13"))
 t.test("given replies that prove nothing", (t) => doubtsReplies(t, openWorld))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
-t.test("given callees to hand over", (t) => handsOver(t, openWorld, `/v1/Account/${account.authId}`, ["user_busy"]))
+t.test("given callees to transfer", (t) => handsOver(t, openWorld, `/v1/Account/${account.authId}`, ["user_busy"]))
 
 t.test("P2: given a request and a call with different ids", async (t) => {
   const world = await openWorld(t)
@@ -43,10 +43,10 @@ t.test("P2: given a request and a call with different ids", async (t) => {
   t.equal(emulator.server.requests.at(-1)?.path, `/v1/Account/${account.authId}/Call/${call.uuid}/`, "then the hang-up uses it")
 })
 
-t.test("P9: given a call of which only the request is known", async (t) => {
+t.test("P9: given a call that is known only by its request", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
-  await t.test("when it waits in the queue, then it is told, and taken out, and never rings", async (t) => {
+  await t.test("when it waits in the queue, then that is reported, and it is canceled and never rings", async (t) => {
     emulator.holdQueue(true)
     const { callId, to } = await hosted.originate(numberOf("011"))
     const [call] = emulator.callsTo(to)
@@ -63,7 +63,7 @@ t.test("P9: given a call of which only the request is known", async (t) => {
     ["rings", "003"],
     ["talks", "011"]
   ] as const) {
-    await t.test(`when it ${what}, then it is looked up and hung up all the same`, async (t) => {
+    await t.test(`when it ${what}, then it is looked up and hung up nevertheless`, async (t) => {
       emulator.sender.hold()
       const { callId, to } = await hosted.originate(numberOf(ending))
       await untilTrue("call", () => emulator.log.of(to).at(-1)?.kind === (ending === "003" ? "ringing" : "answered"))
@@ -88,7 +88,7 @@ t.test("P9: given a call of which only the request is known", async (t) => {
   })
 })
 
-t.test("P3: given a call that has cost something, then it is told, once by the callback and once by the record", async (t) => {
+t.test("P3: given a call that has cost something, then the cost is reported, once by the callback and once by the record", async (t) => {
   const world = await openWorld(t)
   const { hosted } = world
   const { callId } = await hosted.originate(numberOf("001"))
@@ -114,7 +114,7 @@ t.test("P7: given an answer, when the call is not wanted any more, then its docu
   t.match(emulator.callsTo(to)[0]?.end, { source: "Answer XML" })
 })
 
-t.test("P8: given a media socket that is refused, then Plivo tries it three times, and the call ends for want of audio", async (t) => {
+t.test("P8: given a media socket that is refused, then Plivo tries three times, and the call ends because it has no audio", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   emulator.leaveMediaUnsigned()
   const { callId, to } = await hosted.originate(numberOf("011"))
@@ -134,7 +134,7 @@ t.test("P6: given a callback that Plivo signed", async (t) => {
   const { post, url } = await forge(world, "ring", callId)
   const story = hosted.line.story(callId)
   t.equal(await post({ headers: { "x-plivo-signature-v3-nonce": "1" } }), 403, "with another nonce")
-  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is reported")
   t.equal(await post({ headers: { "x-forwarded-host": "elsewhere.example.com" } }), 200, "as it was, through a proxy")
   const send = (fields: Readonly<Record<string, string>>) => {
     const { headers, body } = signed(url, fields, account.authToken)
@@ -145,7 +145,7 @@ t.test("P6: given a callback that Plivo signed", async (t) => {
   t.equal(await send({ ...end, CallUUID: "00000000-0000-4000-8000-000000000000" }), 200, "about another leg")
   t.equal(await send({ ...end, Event: "constructor" }), 200, "with an event that does not exist")
   t.equal(await send({ Event: "Hangup" }), 200, "about no call")
-  t.strictSame(hosted.line.story(callId), told, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), told, "then nothing is reported")
   t.equal(await send(end), 200)
   t.equal(storyOf(world, callId).at(-1), "HungUp normal_clearing")
 })

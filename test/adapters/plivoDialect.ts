@@ -1,4 +1,4 @@
-/** What both carriers of Plivo's dialect must do beyond the conformance suite, judged by what the callees saw. The names of cases are those of each carrier's list. */
+/** What both carriers of Plivo's dialect must do beyond the conformance suite. What the callees saw is the judge. The names of cases are those of each carrier's list. */
 import { Effect } from "effect"
 import type { Test } from "tap"
 import type { CallId } from "#core/Id.ts"
@@ -14,7 +14,7 @@ import { Hosted, OUR_NUMBER } from "./hosted.ts"
 interface DialectWorld {
   readonly emulator: DialectEmulator
   readonly hosted: Hosted
-  /** How often the number's phone was called, and how often that was asked for. */
+  /** How often the number was called, and how often calls to it were requested. */
   readonly dials: (number: string) => number
   readonly asked: (number: string) => number
 }
@@ -37,12 +37,12 @@ export const openDialect = async (t: Test, adapter: Adapter, emulator: DialectEm
   }
 }
 
-/** What a call came to, without what was told before. */
+/** The events of a call, each once. */
 export const storyOf = ({ hosted }: DialectWorld, callId: CallId): ReadonlyArray<string> => [...new Set(hosted.line.story(callId))]
 
 const isRecord = (call: { readonly endedAt: number | undefined } | undefined): boolean => call?.endedAt !== undefined
 
-/** A call that has come so far. */
+/** A call in this state. */
 export const callIn = async (world: DialectWorld, state: "queued" | "ringing" | "up" | "ended") => {
   const { emulator, hosted } = world
   const to = numberOf({ queued: "011", ringing: "003", up: "011", ended: "002" }[state])
@@ -62,7 +62,7 @@ export const tellsCalls = async (t: Test, open: OpenWorld, name: string): Promis
   const world = await open(t)
   const { emulator, hosted } = world
   t.jobs = 4
-  t.test(`${name}: when the callee answers and hangs up, then each step is told`, { buffered: true }, async (t) => {
+  t.test(`${name}: when the callee answers and hangs up, then each step is reported`, { buffered: true }, async (t) => {
     const { callId, failure, to } = await hosted.originate(numberOf("001"))
     t.equal(failure, undefined)
     await hosted.line.event(callId, "HungUp")
@@ -74,7 +74,7 @@ export const tellsCalls = async (t: Test, open: OpenWorld, name: string): Promis
     t.strictSame([world.dials(to), world.asked(to)], [1, 1])
     t.equal(emulator.log.of(to).at(-1)?.by, "callee")
   })
-  t.test("when the call may last no longer, then the carrier ends it", { buffered: true }, async (t) => {
+  t.test("when the call reaches its maximum duration, then the carrier ends it", { buffered: true }, async (t) => {
     const fast = await open(t, { timeScale: 0.01 })
     const { callId, to } = await fast.hosted.originate(numberOf("011"), { maxDurationSeconds: 1 })
     t.equal(await fast.hosted.line.hungUp(callId), "duration_exceeded")
@@ -93,9 +93,9 @@ export const detectsMachines = async (t: Test, open: OpenWorld, name: string): P
     await hosted.line.event(callId, "HungUp")
     return hosted.line.events(callId).flatMap((event) => (event._tag === "Detected" ? [event.who] : []))
   }
-  t.strictSame(await detectedOf("004", "who"), ["machine"], `${name}: then a machine is told`)
-  t.strictSame(await detectedOf("011", "greetingEnd"), ["human"], "then a human is told")
-  t.strictSame(await detectedOf("004", "no"), [], "then nothing is told that was not asked for")
+  t.strictSame(await detectedOf("004", "who"), ["machine"], `${name}: then a machine is reported`)
+  t.strictSame(await detectedOf("011", "greetingEnd"), ["human"], "then a human is reported")
+  t.strictSame(await detectedOf("004", "no"), [], "then nothing is reported that was not requested")
   t.strictSame(
     world.emulator.server.requests.filter(placesCall).map(({ body }) => body.includes("machine_detection")),
     [true, true, false]
@@ -107,7 +107,7 @@ export const survivesDisorder = async (t: Test, open: OpenWorld, repeated: strin
   const { emulator, hosted } = world
   const about = (callId: CallId) => hosted.received.filter(({ callback }) => callback.call?.callId === callId)
 
-  await t.test("when the engine cannot take one, then the carrier sends it again", async (t) => {
+  await t.test("when the engine cannot accept one, then the carrier sends it again", async (t) => {
     hosted.failures = 1
     const { callId } = await hosted.originate(numberOf("002"))
     t.equal(await hosted.line.hungUp(callId), "user_busy")
@@ -117,7 +117,7 @@ export const survivesDisorder = async (t: Test, open: OpenWorld, repeated: strin
       [503, 200]
     )
   })
-  await t.test(`${repeated}: when a delivery is repeated, then its bytes are the same and nothing new is told`, async (t) => {
+  await t.test(`${repeated}: when a delivery is repeated, then its bytes are the same and nothing new is reported`, async (t) => {
     emulator.sender.copies = 2
     const { callId } = await hosted.originate(numberOf("002"))
     await hosted.line.event(callId, "HungUp")
@@ -173,7 +173,7 @@ export const hangsUp = async (t: Test, open: OpenWorld): Promise<void> => {
     const { asked, log } = { asked: emulator.server.requests.length, log: emulator.log.live() }
     for (const providerCallId of ["", "../Number", "request:", "request:../x"])
       t.match(await hosted.hangup({ ...ref(), providerCallId, to: undefined }), { _tag: "ProviderError" }, `'${providerCallId}'`)
-    t.equal(emulator.server.requests.length, asked, "then nothing is asked for without an id, which would end all calls")
+    t.equal(emulator.server.requests.length, asked, "then no request is sent without an id, because it would end all calls")
     t.equal(emulator.log.live(), log)
     t.equal(await hosted.lookup(ref()), "up")
     t.equal(await hosted.hangup(ref()), undefined)
@@ -197,7 +197,7 @@ export const looksUp = async (t: Test, open: OpenWorld, states: ReadonlyArray<"q
       emulator.holdQueue(false)
     })
   }
-  await t.test("when its callbacks are lost, then the look tells its end", async (t) => {
+  await t.test("when its callbacks are lost, then the look reports its end", async (t) => {
     emulator.sender.hold()
     const { callId, to } = await hosted.originate(numberOf("013"))
     await untilTrue("end", () => isRecord(emulator.callsTo(to)[0]))
@@ -214,7 +214,7 @@ export const looksUp = async (t: Test, open: OpenWorld, states: ReadonlyArray<"q
     t.equal(await late.hosted.lookup(ref()), "gone")
     t.equal(await late.hosted.lookup({ ...ref(), providerCallId: undefined }), "gone")
   })
-  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+  await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
     const { callId } = await hosted.originate(to)
     await hosted.line.event(callId, "HungUp")
@@ -223,9 +223,9 @@ export const looksUp = async (t: Test, open: OpenWorld, states: ReadonlyArray<"q
     t.equal(await hosted.lookup({ ...lost, sentAt: Date.now() - 86_400_000 }), "gone", "at another time there are none")
     t.equal(await hosted.lookup({ ...lost, from: "+15550009999" }), "gone", "from another number neither")
     hosted.others.add(hosted.ref(callId).providerCallId ?? "")
-    t.equal(await hosted.lookup(lost), "ended", "unless all but one are known as others")
+    t.equal(await hosted.lookup(lost), "ended", "unless all but one are known to be other calls")
   })
-  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
+  await t.test("when there is no trace of it, then it is gone, and not `never_placed`", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
     const { callId } = await hosted.originate(numberOf("001"))
     const lost = hosted.ref(callId)
@@ -257,7 +257,7 @@ export const sendsKeys = async (t: Test, open: OpenWorld): Promise<void> => {
   t.equal(await hosted.hangup(ref()), undefined)
 }
 
-/** Posts what a carrier would: the callback as it was, with another body, at another address, or with other headers. */
+/** Posts a callback as the carrier would: unchanged, with another body, at another address, or with other headers. */
 export const forge = async (world: DialectWorld, kind: string, callId: CallId) => {
   const { hosted } = world
   const { callback } = await until("callback", () =>
@@ -277,7 +277,7 @@ export const forge = async (world: DialectWorld, kind: string, callId: CallId) =
   return { body, url: callback.url, post }
 }
 
-/** `base`: the path of the account. `causes`: what is told of a destination that is busy. */
+/** `base`: the path of the account. `causes`: the causes that are reported for a busy destination. */
 export const handsOver = async (t: Test, open: OpenWorld, base: string, causes: ReadonlyArray<string>): Promise<void> => {
   const world = await open(t)
   const { emulator, hosted } = world
@@ -287,7 +287,7 @@ export const handsOver = async (t: Test, open: OpenWorld, base: string, causes: 
   }
   const { call, callId, ref } = await callIn(world, "up")
   const busy = numberOf("002")
-  await t.test("when a callee is handed over, then the call is sent to a document that dials", async (t) => {
+  await t.test("when a callee is transferred, then the call is redirected to a document that dials", async (t) => {
     t.match(await hand(ref(), busy, 1), { _tag: "Success" })
     const { body = "{}", path } = emulator.server.requests.findLast(({ method }) => method === "POST") ?? {}
     t.equal(path, `${base}/Call/${call.uuid}/`)

@@ -1,4 +1,4 @@
-/** What Plivo is asked for, what it refuses, and the state of its trunk. `P1` and so on are cases of its conformance list. */
+/** The requests to Plivo, its refusals, and the state of its trunk. `P1` and so on are cases of its conformance list. */
 import { Effect, Schema } from "effect"
 import t from "tap"
 import plivo from "#adapters/plivo/plivo.ts"
@@ -11,7 +11,7 @@ import { Hosted, OUR_NUMBER } from "./hosted.ts"
 import { placesCall } from "./plivoDialect.ts"
 import { config, openWorld, start } from "./plivoWorld.ts"
 
-t.test("P1: given a call with machine detection, then Plivo is asked for exactly this", async (t) => {
+t.test("P1: given a call with machine detection, then exactly this request is sent to Plivo", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   const to = numberOf("011")
   const { callId } = await hosted.originate(to, { ringTimeoutSeconds: 29.5, maxDurationSeconds: 600, detect: "who" })
@@ -56,7 +56,7 @@ t.test("P12: given requests that Plivo refuses, then nobody is called", async (t
   t.match((await hosted.originate("+99255500011")).failure, refused("no_credit"))
   t.match((await hosted.originate("+99355500011")).failure, invalid)
   const foreign = await hosted.originate(numberOf("001"), { from: "+15550009999" })
-  t.match(foreign.failure, refused("caller_id_refused"), "a caller id of somebody else")
+  t.match(foreign.failure, refused("caller_id_refused"), "somebody else's caller id")
   t.match(await refusedWith(400, "15551234567 is not a valid destination number"), invalid)
   t.match(await refusedWith(400, { to: "not a valid number: +15551234567" }), invalid, "an error that is an object")
   t.match(
@@ -84,7 +84,7 @@ t.test("P12: given requests that Plivo refuses, then nobody is called", async (t
   t.equal(emulator.server.requests.filter(placesCall).length, requests, "then nothing is sent")
 })
 
-t.test("given two calls a second, when more are requested, then they wait at Plivo, which is told", async (t) => {
+t.test("given two calls a second, when more are requested, then they wait at Plivo, and that is reported", async (t) => {
   const { emulator, hosted } = await openWorld(t, { callsPerSecond: 2 })
   const calls = await Promise.all([1, 2].map(() => hosted.originate(numberOf("002"))))
   for (const { callId } of calls) t.equal(await hosted.line.hungUp(callId), "user_busy")
@@ -103,14 +103,14 @@ t.test("given the state of the trunk", async (t) => {
     })
     return { emulator, hosted }
   }
-  await t.test("P12: when the credentials are wrong, then the trunk is down for them, and calls are refused", async (t) => {
+  await t.test("P12: when the credentials are wrong, then the trunk is down because of them, and calls are refused", async (t) => {
     const { hosted } = await open(wrong)
     t.match(await hosted.line.status("Down"), { reason: "auth" })
     const { failure } = await hosted.originate(numberOf("001"))
     t.match(failure, { _tag: "OriginateRefused", reason: "auth_refused" })
     t.notMatch(JSON.stringify([failure, ...hosted.line.statuses]), wrong.auth_token)
   })
-  await t.test("when Plivo cannot be reached, or something else answers, then the trunk comes back", async (t) => {
+  await t.test("when Plivo cannot be reached, or something else answers, then the trunk recovers", async (t) => {
     const { emulator, hosted } = await open()
     await hosted.line.status("Up")
     await emulator.server.refuseConnections(true)
@@ -133,7 +133,7 @@ t.test("given the state of the trunk", async (t) => {
     t.match((await hosted.originate(numberOf("001"))).failure, { reason: "unreachable", detail: /PUBLIC_URL/ })
     t.strictSame(emulator.server.requests, [])
   })
-  await t.test("when a configuration is tested, then it is said what is wrong, if anything is", async (t) => {
+  await t.test("when a configuration is tested, then any faults are named", async (t) => {
     const { emulator } = await open()
     const first = Schema.decodeSync(OrganizationId)(1)
     const checksOf = async (given: object) => {

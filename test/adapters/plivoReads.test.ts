@@ -69,7 +69,7 @@ t.test("P4: each end has its cause, whatever the status says", async (t) => {
   t.equal(causeOf({ HangupCauseCode: "6000", BillDuration: "14400" }), "duration_exceeded")
 })
 
-t.test("P3, P8: an end tells the answer before it", async (t) => {
+t.test("P3, P8: an end also reports the answer before it", async (t) => {
   const end = { Event: "Hangup", HangupCauseCode: "4000", CallStatus: "completed" }
   const bill = { _tag: "Billed", amount: "0.00850", currency: "USD" }
   t.strictSame(told({ ...end, BillDuration: "12", Duration: "12", TotalCost: "0.00850" }), [
@@ -96,7 +96,7 @@ t.test("P3, P8: an end tells the answer before it", async (t) => {
   for (const TotalCost of ["-1", "1e3", "", "0x1", "NaN"]) t.equal(told({ ...end, TotalCost })?.length, 1, TotalCost)
 })
 
-t.test("P5: only what machine detection says is told", async (t) => {
+t.test("P5: only what machine detection says is reported", async (t) => {
   const machine = (Machine: string) => told({ Event: "MachineDetection", Machine, CallStatus: "in-progress" })
   t.strictSame(machine("true"), [{ _tag: "Detected", who: "machine" }])
   t.strictSame(machine("False"), [{ _tag: "Detected", who: "human" }])
@@ -137,7 +137,7 @@ t.test("P7: the document depends on the address and on whether the call is wante
   t.equal(documentFor({ kind: "hangup", mediaUrl }), undefined)
 })
 
-t.test("given a callee who is handed over, then only what is told of that dial counts", async (t) => {
+t.test("given a callee who is transferred, then only reports about that dial count", async (t) => {
   const bare = "https://voice.example.com/plivo/transfer-b/42"
   const read = (fields: Readonly<Record<string, string>>, query = "", more: Partial<Callback> = {}) => {
     const url = bare + query
@@ -154,7 +154,7 @@ t.test("given a callee who is handed over, then only what is told of that dial c
   t.strictSame(outcomes({ ...over, DialAction: "connected" }), [joined])
   t.strictSame(outcomes({ ...over, DialAction: "hangup" }), [], "its end changes nothing")
   t.strictSame(outcomes({ ...over, DialALegUUID: "99999999-9999", DialAction: "answer" }), [], "of another call")
-  t.strictSame(outcomes({ ...over, DialStatus: "completed" }), [joined], "an answer that was not told before")
+  t.strictSame(outcomes({ ...over, DialStatus: "completed" }), [joined], "an answer that was not reported before")
   t.match(read({ ...over, DialStatus: "completed" })?.reply, { body: /<Hangup\/>/ })
   for (const [DialStatus, DialHangupCause, cause] of [
     ["busy", "USER_BUSY", "user_busy"],
@@ -241,7 +241,7 @@ t.test("a live record is that of the call, or none", async (t) => {
   const lookOf = (body: unknown, at: typeof call) => liveLookOf(body, at, { hasQueue: true })
   t.strictSame(lookOf(live, call), { presence: "up", told: named })
   t.strictSame(lookOf({ ...record, call_status: "queued" }, call), { presence: "queued", told: named })
-  t.strictSame(lookOf({ ...record, call_status: "whatever" }, call), { presence: "ringing", told: named }, "it lives, and may still ring")
+  t.strictSame(lookOf({ ...record, call_status: "whatever" }, call), { presence: "ringing", told: named }, "it is live, and may still ring")
   t.strictSame(lookOf(live, { ...call, providerCallId: uuid }), { presence: "up", told: [] })
   t.equal(lookOf(live, { ...call, providerCallId: "request:99999999-9999" }), undefined, "of another request")
   t.equal(lookOf(live, { ...call, to: "+15550001002" }), undefined, "to another number")

@@ -1,4 +1,4 @@
-/** Utterances of synthetic voices, heard as over a phone line, and what PocketSphinx makes of them by grammar. */
+/** Utterances of synthetic voices, heard as over a phone line, and what PocketSphinx recognizes in them by grammar. */
 import { Effect, Fiber } from "effect"
 import t from "tap"
 import { grammarOf, wordsOf } from "#adapters/voice/pocketsphinx/Grammar.ts"
@@ -37,6 +37,7 @@ const grammar = grammarOf(sentences) ?? ""
 const opened = (options: { readonly processes?: number; readonly mostWaiting?: number } = {}) =>
   makeRecognition({
     files: pocketsphinx(),
+    listening: 4,
     processes: options.processes ?? 1,
     mostWaiting: options.mostWaiting ?? 100,
     timeout: "10 minutes"
@@ -48,12 +49,12 @@ t.test("grammars", async (t) => {
   t.equal(
     grammarOf(["Yes, please!", "yes please", "No"]),
     "#JSGF V1.0; grammar node; public <utterance> = yes please | no ;",
-    "sentences in small letters, once each"
+    "sentences in lower case, once each"
   )
   t.strictSame(
     wordsOf("#JSGF V1.0; grammar trunkline; public <utterance> = call trunkline [/2/ now] <tomorrow> | no {tag} | call ;"),
     ["call", "trunkline", "now", "no"],
-    "names, weights and tags are no words"
+    "names, weights and tags are not words"
   )
 })
 
@@ -65,7 +66,7 @@ t.test("given utterances of three voices", { skip }, (t) =>
         for (const text of sentences) {
           const { hypothesis } = yield* recognize({ grammar, audio: utterance(voice, text) })
           t.equal(hypothesis?.text, text, `then "${text}" of ${voice} is recognized`)
-          t.ok((hypothesis?.scorePerFrame ?? -100) >= leastScorePerFrame, "and certain enough")
+          t.ok((hypothesis?.scorePerFrame ?? -100) >= leastScorePerFrame, "with enough certainty")
         }
       }
       const accepted: Array<string> = []
@@ -76,8 +77,8 @@ t.test("given utterances of three voices", { skip }, (t) =>
         }
       }
       t.ok(
-        accepted.length <= 1,
-        `then of ${unrelated.length * voices.length} unrelated ones at most one is taken for an answer: ${accepted.join(", ")}`
+        accepted.length <= 2,
+        `then of ${unrelated.length * voices.length} unrelated ones at most two are taken for an answer: ${accepted.join(", ")}`
       )
       const other = grammarOf(["seven", "eight"]) ?? ""
       const { hypothesis } = yield* recognize({ grammar: other, audio: utterance("rms", "seven") })
@@ -86,7 +87,7 @@ t.test("given utterances of three voices", { skip }, (t) =>
   )
 )
 
-t.test("given a grammar that PocketSphinx cannot take whole", { skip }, (t) =>
+t.test("given a grammar that PocketSphinx cannot fully use", { skip }, (t) =>
   runLive(
     Effect.gen(function* () {
       const { recognize } = yield* opened()
@@ -95,9 +96,9 @@ t.test("given a grammar that PocketSphinx cannot take whole", { skip }, (t) =>
       t.strictSame(strange.unknown, ["xqzwvian"], "then the unknown word is named")
       t.equal(strange.hypothesis?.text, "yes please", "and the rest is recognized")
       const broken = yield* recognize({ grammar: "public <utterance> = ((( ;", audio })
-      t.strictSame(broken, { hypothesis: undefined, unknown: [] }, "then nothing is heard by a broken one")
+      t.strictSame(broken, { hypothesis: undefined, unknown: [] }, "then nothing is recognized with a broken one")
       t.equal((yield* recognize({ grammar, audio: new Uint8Array(0) })).hypothesis, undefined, "nor in no audio at all")
-      t.equal((yield* recognize({ grammar, audio })).hypothesis?.text, "yes please", "then the process goes on")
+      t.equal((yield* recognize({ grammar, audio })).hypothesis?.text, "yes please", "then the process continues")
     })
   )
 )
@@ -137,11 +138,11 @@ t.test("given more utterances than can wait", { skip }, (t) =>
       t.match(
         [first, second, third],
         [{ _tag: "Success" }, { _tag: "Success" }, { _tag: "Failure", failure: { reason: "Busy" } }],
-        "then it is said at once"
+        "then that is reported at once"
       )
       const gone = yield* Effect.forkChild(request, { startImmediately: true })
       yield* Fiber.interrupt(gone)
-      yield* Effect.promise(() => untilTrue("nothing that waits", () => depth() === 0))
+      yield* Effect.promise(() => untilTrue("nothing waiting", () => depth() === 0))
       t.equal((yield* request).hypothesis?.text, "no", "then a caller who hangs up leaves no reply behind for the next one")
     })
   )
@@ -166,6 +167,6 @@ t.test("when the engine stops", { skip }, async (t) => {
       return true
     }
   }
-  await untilTrue("process that is gone", isGone)
-  t.ok(isGone(), "then no process stays behind")
+  await untilTrue("end of the process", isGone)
+  t.ok(isGone(), "then no process is left")
 })

@@ -27,13 +27,19 @@ interface Line {
   readonly session: RecognizerSession
   readonly recognition: Recognition
   readonly hears: (...parts: ReadonlyArray<Int16Array>) => void
-  /** Finalizes, and returns what is told until the answer, and what follows it at once. */
+  /** Finalizes, and returns the events up to the answer, and those that follow it at once. */
   readonly answer: () => Effect.Effect<ReadonlyArray<RecognizerEvent>>
 }
 
 const opened = (hints: RecognizerHints = english): Effect.Effect<Line, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const recognition = yield* makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 100, timeout: "10 minutes" })
+    const recognition = yield* makeRecognition({
+      files: pocketsphinx(),
+      listening: 4,
+      processes: 1,
+      mostWaiting: 100,
+      timeout: "10 minutes"
+    })
     const events: Array<RecognizerEvent> = []
     const session = yield* Effect.orDie(recognizer(recognition).open(hints, (event) => void events.push(event)))
     const hears: Line["hears"] = (...parts) => {
@@ -65,7 +71,7 @@ t.test("given an expected answer", { skip }, (t) =>
       t.ok(said.fromMillis >= 2000 && said.fromMillis < 2500, `then it began after the quiet: ${said.fromMillis} ms`)
       t.ok(said.untilMillis > said.fromMillis && (said.confidence ?? 0) > 0.5)
       hears(quiet(500))
-      t.match(yield* answer(), [{ _tag: "Final", text: "", isForced: true, isAnswer: false }], "then the quiet after it is nothing")
+      t.match(yield* answer(), [{ _tag: "Final", text: "", isForced: true, isAnswer: false }], "then the silence after it is nothing")
     })
   )
 )
@@ -89,7 +95,7 @@ t.test("given something else", { skip }, (t) =>
     Effect.gen(function* () {
       const { answer, hears, session } = yield* opened()
       hears(quiet(500), pcm("the weather is nice today"), quiet(200))
-      t.match(yield* answer(), [{ text: "", isUnclear: true }], "then it is said that somebody spoke")
+      t.match(yield* answer(), [{ text: "", isUnclear: true }], "then the answer says that somebody spoke")
       hears(quiet(3000), pcm("yes"), quiet(200))
       const [said] = yield* answer()
       t.ok(isText(said, "yes"), "then it does not spoil what is said after a while")
@@ -111,10 +117,10 @@ t.test("given a noisy line", async (t) => {
     for (const { samples } of framesOf(sound)) utterance.write(samples)
     return utterance.heard()?.overNoise ?? 0
   }
-  t.ok(heardIn(1) > 35, "then a quiet line is told from")
+  t.ok(heardIn(1) > 35, "then a quiet line is distinguished from")
   t.ok(heardIn(300) < 25, "one with noise")
-  t.ok(leastScorePerFrame(heardIn(300)) > leastScorePerFrame(heardIn(1)) + 5, "and more is asked of what is heard in it")
-  t.equal(leastScorePerFrame(60), leastScorePerFrame(40), "but not of quiet ones")
+  t.ok(leastScorePerFrame(heardIn(300)) > leastScorePerFrame(heardIn(1)) + 5, "and the limit is stricter in noise")
+  t.equal(leastScorePerFrame(60), leastScorePerFrame(40), "but not on quiet lines")
 })
 
 t.test("given a grammar with numbers", { skip }, (t) =>
@@ -133,7 +139,7 @@ t.test("given a grammar with numbers", { skip }, (t) =>
   )
 )
 
-t.test("given a recognizer that is killed in mid-call", { skip }, (t) =>
+t.test("given a recognizer that is killed during a call", { skip }, (t) =>
   runLive(
     Effect.gen(function* () {
       const { answer, hears, recognition } = yield* opened()
@@ -142,7 +148,7 @@ t.test("given a recognizer that is killed in mid-call", { skip }, (t) =>
       for (const pid of recognition.pids()) process.kill(pid, "SIGKILL")
       hears(quiet(2000), pcm("no"), quiet(200))
       const [said] = yield* answer()
-      t.ok(isText(said, "no"), "then the next answer is recognized all the same")
+      t.ok(isText(said, "no"), "then the next answer is recognized nevertheless")
     })
   )
 )
@@ -150,7 +156,13 @@ t.test("given a recognizer that is killed in mid-call", { skip }, (t) =>
 t.test("given another language", { skip }, (t) =>
   runLive(
     Effect.gen(function* () {
-      const recognition = yield* makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 1, timeout: "10 minutes" })
+      const recognition = yield* makeRecognition({
+        files: pocketsphinx(),
+        listening: 4,
+        processes: 1,
+        mostWaiting: 1,
+        timeout: "10 minutes"
+      })
       const refused = yield* Effect.flip(recognizer(recognition).open({ ...english, language: "de-DE" }, () => {}))
       t.equal(refused.reason, "refused")
     })

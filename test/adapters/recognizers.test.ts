@@ -1,4 +1,4 @@
-/** The conformance suite of recognizers, passed by those that there are, and failed by those that break its rules. */
+/** The conformance suite of recognizers: the built-in recognizers pass it, and recognizers that break its rules fail. */
 import { Effect, Exit, Scope } from "effect"
 import t from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
@@ -28,7 +28,7 @@ t.test("PocketSphinx", { skip: (await pocketsphinxUnavailable()) ?? false }, asy
   const scope = Scope.makeUnsafe()
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const whole = await Effect.runPromise(
-    Scope.provide(makeRecognition({ files: pocketsphinx(), processes: 1, mostWaiting: 100, timeout: "10 minutes" }), scope)
+    Scope.provide(makeRecognition({ files: pocketsphinx(), listening: 4, processes: 1, mostWaiting: 100, timeout: "10 minutes" }), scope)
   )
   let isBroken = false
   const recognition: Recognition = {
@@ -48,7 +48,7 @@ t.test("PocketSphinx", { skip: (await pocketsphinxUnavailable()) ?? false }, asy
 })
 
 const manifest = { contract: 1, kind: "stt", provider: "scripted", title: "Scripted", description: "" } as const
-/** As `altered` makes it, with a world that tells it what is said. */
+/** The recognizer as `altered` changes it, with a world that tells it what is said. */
 const scripted = (altered: (recognizer: SpeechToText) => SpeechToText = (recognizer) => recognizer) => {
   const recognizer = scriptedRecognizer()
   const provider = defineRecognizer({ manifest, fields: {}, recognizer: () => altered(recognizer) })
@@ -116,5 +116,5 @@ t.test("a recognizer that breaks a rule fails", async (t) => {
       queueMicrotask(() => emit({ _tag: "Partial", text: "" }))
     }
   }))
-  t.match(afterEnd, ["close"], "one that goes on after the call")
+  t.match(afterEnd, ["close"], "one that continues after the call")
 })

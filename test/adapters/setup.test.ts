@@ -1,4 +1,4 @@
-/** What a hosted carrier's configuration lacks before calls can go out, and which address is to be entered where. */
+/** What a hosted carrier's configuration lacks before calls can be placed, and which address must be entered where. */
 import t from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
@@ -11,7 +11,7 @@ const stepsOf = ({ setup }: Adapter, config: Readonly<Record<string, unknown>>, 
 const blocked = (adapter: Adapter, config: Readonly<Record<string, unknown>>, publicUrl: string | undefined) =>
   blockedBy(stepsOf(adapter, config, publicUrl))
 
-t.test("without a public address that the carrier takes, no call goes out", async (t) => {
+t.test("without a public address that the carrier accepts, no call is placed", async (t) => {
   const ready = { connection_id: "1684", webhook_public_key: "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=" }
   for (const [adapter, config] of [
     [cloudonix, {}],
@@ -24,7 +24,7 @@ t.test("without a public address that the carrier takes, no call goes out", asyn
   t.match(blocked(twilio, {}, "https://voice_1.example.com"), /underscore/)
 })
 
-t.test("without an application, or the key that proves webhooks, no call goes out through Telnyx", async (t) => {
+t.test("without an application, or the key that proves webhooks, no call is placed through Telnyx", async (t) => {
   const publicUrl = "https://voice.example.com"
   t.match(blocked(telnyx, {}, publicUrl), /connection_id/)
   t.match(blocked(telnyx, { connection_id: "1684", webhook_public_key: "A6EHv" }, publicUrl), /webhook_public_key/)

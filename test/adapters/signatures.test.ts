@@ -1,6 +1,6 @@
 /**
- * What each carrier signs: the vectors of the carriers' own validators, and for every part of a request whether changing it is found out. A
- * part that a scheme does not cover is asserted as such, because our own token has to cover it.
+ * What each carrier signs: the vectors of the carriers' own validators, and for every part of a request whether a change is detected. A part that a
+ * scheme does not cover is asserted as such, because our own token must protect it.
  */
 import { createPrivateKey, sign } from "node:crypto"
 import fc from "fast-check"
@@ -53,7 +53,7 @@ const twilioSignature = "SibfxUNfCy3FLp+no0Pl34Xzi3U="
 t.test("Twilio signs the address and the fields", async (t) => {
   const proof = (one: CarrierRequest, token = twilioToken) => twilio.proofOf(one, token)
   t.strictSame(proof(twilioRequest(twilioSignature)), { coversBody: true, nonce: undefined })
-  t.ok(proof(twilioRequest("u7vA2sQCFv/LSLr37QbC5R/iOuw=")), "signed with the port that the scheme has anyway")
+  t.ok(proof(twilioRequest("u7vA2sQCFv/LSLr37QbC5R/iOuw=")), "signed with the default port of the scheme")
   const upgrade = { method: "GET", url: "wss://voice.example.com/ws/media/tok", body: "" } as const
   t.ok(proof(twilioRequest("5h0U4jljxCI8Jeh8e/MS8pXEltY=", upgrade)))
   const overHttps = hmac("sha1", twilioToken, "https://voice.example.com/ws/media/tok").toString("base64")
@@ -71,11 +71,18 @@ t.test("Twilio signs the address and the fields", async (t) => {
   t.notOk(proof(twilioRequest(twilioSignature, { url: "https://voice.example.com/api/v1/telephony/twilio/status/43?wf=7&org=3" })))
   t.notOk(proof(twilioRequest(twilioSignature, form({ ...twilioStatus, CallStatus: "busy" }))))
   t.notOk(proof(twilioRequest(twilioSignature, form({ ...twilioStatus, Extra: "1" }))))
+  const repeated = "%F0%9F%93%9E=5&%EF%BF%AE=4&b=3&b=1&b=3&a=2"
+  const address = "https://voice.example.com/hook"
+  const inOrder = hmac("sha1", twilioToken, `${address}a2b1b3\u{ffee}4\u{1f4de}5`).toString("base64")
+  t.ok(
+    proof(twilioRequest(inOrder, { url: address, body: repeated })),
+    "fields in the order of their bytes, a repeated one once for each value"
+  )
   t.notOk(proof(twilioRequest("")), "no signature")
   t.notOk(proof(twilioRequest(twilioSignature), "12345678901234567890123456789013"))
   const keyless = hmac("sha1", "", "https://voice.example.com/hook").toString("base64")
   t.notOk(proof(twilioRequest(keyless, { url: "https://voice.example.com/hook", body: "" }), ""), "an empty token proves nothing")
-  t.ok(proof(twilioRequest(twilioSignature, { at: signedAt + 86_400_000 })), "a replay is not found out by the signature")
+  t.ok(proof(twilioRequest(twilioSignature, { at: signedAt + 86_400_000 })), "the signature does not detect a replay")
 })
 
 t.test("Twilio's fields are signed by name, a repeated value once, an empty one by its name", async (t) => {
@@ -112,10 +119,10 @@ t.test("Telnyx signs the time and the body", async (t) => {
   t.notOk(proof(telnyxRequest({ headers: { "telnyx-timestamp": undefined } })))
   t.notOk(proof(telnyxRequest({ headers: { "telnyx-signature-ed25519": "AAAA" } })))
   t.notOk(telnyx.proofOf(telnyxRequest(), ""), "no key in the configuration")
-  t.ok(proof(telnyxRequest({ url: "https://voice.example.com/elsewhere" })), "another address is not found out by the signature")
+  t.ok(proof(telnyxRequest({ url: "https://voice.example.com/elsewhere" })), "the signature does not detect another address")
 })
 
-t.test("Telnyx' key is read as it is pasted", async (t) => {
+t.test("Telnyx' key is read in every form in which it may be pasted", async (t) => {
   const pem = `-----BEGIN PUBLIC KEY-----\n${telnyxKey}\r\n-----END PUBLIC KEY-----\n`
   const der = `MCowBQYDK2VwAyEA${telnyxKey}`
   for (const pasted of [` ${telnyxKey}\n`, pem, der]) t.ok(telnyx.proofOf(telnyxRequest(), pasted), JSON.stringify(pasted))
@@ -205,11 +212,8 @@ t.test("Vobiz signs the address without its query, and a nonce", async (t) => {
   t.notOk(proof(vobizRequest("v3", vobizSignature, { headers: { "x-vobiz-signature-v3-nonce": "1" } })))
   t.notOk(proof(vobizRequest("v3", vobizSignature), "vobiz-auth-token-0002"))
   t.notOk(proof(request({ url: "https://voice.example.com/vobiz/hangup/42" })), "none")
-  t.ok(
-    proof(vobizRequest("v3", vobizSignature, { url: "https://voice.example.com/vobiz/hangup/42?x=2" })),
-    "another query is not found out"
-  )
-  t.ok(proof(vobizRequest("v3", vobizSignature, { body: "HangupCause=USER_BUSY" })), "another body is not found out")
+  t.ok(proof(vobizRequest("v3", vobizSignature, { url: "https://voice.example.com/vobiz/hangup/42?x=2" })), "another query is not detected")
+  t.ok(proof(vobizRequest("v3", vobizSignature, { body: "HangupCause=USER_BUSY" })), "another body is not detected")
 })
 
 // --- Vonage
@@ -245,14 +249,14 @@ t.test("Vonage signs the body, the time and a nonce", async (t) => {
   t.notOk(proof(vonageRequest(jwt({ ...vonageClaims, iss: "Other" }))))
   t.notOk(proof(vonageRequest(jwt({ ...vonageClaims, api_key: "other" }))), "another account")
   t.notOk(proof(vonageRequest(jwt({ ...vonageClaims, iat: "1760000000" }))))
-  t.notOk(proof(vonageRequest(jwt({ ...vonageClaims, jti: undefined }))), "nothing to know a replay by")
+  t.notOk(proof(vonageRequest(jwt({ ...vonageClaims, jti: undefined }))), "no id to detect a replay by")
   t.notOk(proof(vonageRequest("a.b")))
   t.notOk(proof(request({ body: vonageBody })), "unsigned")
   t.notOk(proof(vonageRequest(jwt(vonageClaims, undefined, "")), { ...vonageKeys, signatureSecret: "" }))
-  t.ok(proof(vonageRequest(vonageToken, { url: "https://voice.example.com/elsewhere" })), "another address is not found out")
+  t.ok(proof(vonageRequest(vonageToken, { url: "https://voice.example.com/elsewhere" })), "another address is not detected")
 })
 
-t.test("V7: of a GET, Vonage signs the parameters in their order", async (t) => {
+t.test("V7: for a GET, Vonage signs the parameters in their order", async (t) => {
   const payload_hash = "fee9cbfae2c348d08aad5bb90adda64d89a778729623d623bc40b492d825c560"
   const asked = (query: string) =>
     vonageRequest(jwt({ ...vonageClaims, payload_hash }), { method: "GET", body: "", url: `https://voice.example.com/answer?${query}` })
@@ -263,16 +267,16 @@ t.test("V7: of a GET, Vonage signs the parameters in their order", async (t) => 
 
 // --- Cloudonix
 
-t.test("Cloudonix sends a key where a domain has one, and proves nothing else", async (t) => {
+t.test("Cloudonix sends a key if the domain has one, and proves nothing else", async (t) => {
   const key = "cx-static-key-1"
   t.ok(cloudonix.proofOf(request({ headers: { "x-cx-apikey": key } }), key))
   t.ok(cloudonix.proofOf(request({ headers: { authorization: `Bearer ${key}` } }), key))
   t.notOk(cloudonix.proofOf(request({ headers: { "x-cx-apikey": "cx-static-key-2" } }), key))
   t.notOk(cloudonix.proofOf(request({}), key))
-  t.ok(cloudonix.proofOf(request({}), ""), "without a key our own token is all there is")
+  t.ok(cloudonix.proofOf(request({}), ""), "without a key there is only our own token")
 })
 
-// --- whatever comes
+// --- any input
 
 const schemes: ReadonlyArray<readonly [string, (one: CarrierRequest) => Proof | undefined]> = [
   ["twilio", (one) => twilio.proofOf(one, twilioToken)],
@@ -302,7 +306,7 @@ const anyRequest: fc.Arbitrary<CarrierRequest> = fc.record({
   at: fc.integer({ min: 0 })
 })
 
-t.test("a request that nobody signed is refused, whatever it holds, and never throws", async (t) => {
+t.test("an unsigned request is refused, whatever it contains, and never throws", async (t) => {
   for (const [name, proofOf] of schemes) {
     fc.assert(
       fc.property(anyRequest, (one) => proofOf(one) === undefined),

@@ -1,5 +1,5 @@
 /**
- * What is peculiar to calls through Telnyx beyond `telnyxConformance.test.ts`, against the emulator and over real sockets, judged by what the callees saw and by what Telnyx was asked. X1 and so on are
+ * What is specific to calls through Telnyx beyond `telnyxConformance.test.ts`, against the emulator and over real sockets, judged by what the callees saw and by what Telnyx was asked. X1 and so on are
  * the conformance cases of the carrier's reference.
  */
 import { Effect } from "effect"
@@ -50,7 +50,7 @@ t.test("X1, X9: a call is placed by one exact request, and its id is escaped in 
     webhook_url_method: "POST",
     webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
   })
-  t.ok(UNEXPLAINED_MILLIS > Math.max(...retries.retries_ms), "an end that only the record tells waits for another try of its webhook")
+  t.ok(UNEXPLAINED_MILLIS > Math.max(...retries.retries_ms), "an end that only the record reports waits for another attempt of its webhook")
   t.match(dial?.headers, { authorization: `Bearer ${emulator.apiKey}`, "content-type": "application/json" })
   await line.event(callId, "Answered")
   t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
@@ -61,7 +61,7 @@ t.test("X1, X9: a call is placed by one exact request, and its id is escaped in 
   t.equal(emulator.dials().length, 1)
 })
 
-t.test("X2, X14: a conversation is told from beginning to end, in the carrier's time", async (t) => {
+t.test("X2, X14: a conversation is reported from beginning to end, in the carrier's time", async (t) => {
   const { emulator, hosted, line } = await open(t)
   const to = numberOf("10")
   const { callId } = await hosted.originate(to)
@@ -71,14 +71,14 @@ t.test("X2, X14: a conversation is told from beginning to end, in the carrier's 
   // Callbacks may overtake each other.
   const withoutAnswer = story.filter((word) => word !== "Answered")
   t.strictSame(withoutAnswer, ["Placed", "1", "2", "3", "4", "#", "HungUp normal_clearing", "Billed"])
-  t.equal(story.length - withoutAnswer.length, 1, "it is told once of the answer")
+  t.equal(story.length - withoutAnswer.length, 1, "the answer is reported once")
   const timeOf = (tag: string) =>
     line.events(callId).flatMap((event) => (event._tag === tag && "at" in event ? [event.at ?? 0] : []))[0] ?? 0
   t.ok(timeOf("HungUp") - timeOf("Answered") >= 250, "as long as the conversation")
   t.equal(timesDialed(emulator, to), 1)
   t.ok(
     hosted.received.every(({ status }) => status === 200),
-    "whatever the adapter does not need is accepted"
+    "events that the adapter does not need are accepted"
   )
 })
 
@@ -104,7 +104,7 @@ t.test("X7: forged, altered and old webhooks get a 403 and change nothing", asyn
   t.equal(await line.hungUp(callId), "normal_clearing", "its event is named with underscores")
 })
 
-t.test("an event that could not be taken comes again", async (t) => {
+t.test("an event that could not be accepted is sent again", async (t) => {
   const { emulator, hosted, line } = await open(t)
   hosted.failures = 2
   const { callId } = await hosted.originate(numberOf("11"))
@@ -169,7 +169,7 @@ t.test("a full account and a revoked key refuse, and the latter takes the trunk 
   t.equal(emulator.log.count("originate"), 1)
 })
 
-t.test("whatever else comes back is doubt, and nothing is sent a second time", async (t) => {
+t.test("any other reply means doubt, and nothing is sent a second time", async (t) => {
   const { emulator, hosted } = await open(t)
   const html = "<html><body>Bad gateway</body></html>"
   const replies = [
@@ -194,7 +194,7 @@ t.test("whatever else comes back is doubt, and nothing is sent a second time", a
   }
 })
 
-t.test("a lost reply and no event: the call is found among the live ones", async (t) => {
+t.test("given a lost reply and no event, the call is found among the live ones", async (t) => {
   const { emulator, hosted, line } = await open(t, { pageSize: 2 })
   for (let other = 0; other < 5; other++) await hosted.originate(numberOf("11"))
   emulator.callbacks.hold()
@@ -202,7 +202,7 @@ t.test("a lost reply and no event: the call is found among the live ones", async
   const { callId, to } = await hosted.originate(numberOf("11"))
   await reaches(emulator, to, "answered")
   t.strictSame(line.story(callId), [])
-  t.match(await hosted.hangup(hosted.ref(callId)), { _tag: "ProviderError" }, "an unknown id is doubt")
+  t.match(await hosted.hangup(hosted.ref(callId)), { _tag: "ProviderError" }, "an unknown id means doubt")
   t.ok(isLive(emulator, to))
   t.equal(await hosted.lookup(hosted.ref(callId)), "up")
   t.strictSame(line.story(callId), ["Named"])
@@ -220,7 +220,7 @@ t.test("X11: hang-up and lookup in every state", async (t) => {
     return { callId, to, ref: hosted.ref(callId) }
   }
   const silent = await begin("14")
-  t.equal(await hosted.lookup(silent.ref), "ringing", "no sign of life yet")
+  t.equal(await hosted.lookup(silent.ref), "ringing", "no event yet")
   const ringing = await begin("03")
   await reaches(emulator, ringing.to, "ringing")
   t.equal(await hosted.lookup(ringing.ref), "ringing")
@@ -236,13 +236,13 @@ t.test("X11: hang-up and lookup in every state", async (t) => {
   }
   emulator.forgetEnded()
   t.equal(await hosted.lookup(up.ref), "gone")
-  t.match(await hosted.hangup(up.ref), { _tag: "ProviderError" }, "no trace of it is doubt")
+  t.match(await hosted.hangup(up.ref), { _tag: "ProviderError" }, "no trace of it means doubt")
   t.equal(await hosted.lookup(refTo(newCallId())), "gone")
   await emulator.server.refuseConnections(true)
   t.equal(await hosted.lookup(up.ref), "silent")
 })
 
-t.test("a hang-up or a lookup that is not answered properly fails", async (t) => {
+t.test("a hang-up or a lookup without a proper reply fails", async (t) => {
   const { emulator, hosted, line } = await open(t)
   const { callId, to } = await hosted.originate(numberOf("11"))
   await line.event(callId, "Answered")

@@ -1,4 +1,4 @@
-/** What the Telnyx adapter reads into replies, records and webhooks. X1 and so on are the conformance cases of the carrier's reference. */
+/** How the Telnyx adapter reads replies, records and webhooks. X1 and so on are the conformance cases of the carrier's reference. */
 import { generateKeyPairSync, sign } from "node:crypto"
 import fc from "fast-check"
 import t from "tap"
@@ -130,7 +130,7 @@ t.test("X10: only Telnyx' own documented errors prove that no call was placed", 
   t.match(originated(new NotSent({ withdrawn: false, detail: "ECONNREFUSED" })), { reason: "unreachable" })
 })
 
-t.test("X11: a call that has ended already needs no hang-up, and a 200 alone is none", async (t) => {
+t.test("X11: a call that has already ended needs no hang-up, and a 200 alone does not prove one", async (t) => {
   t.ok(isDone(reply(200, { data: { result: "ok" } })))
   for (const body of [undefined, {}, { data: { result: "error" } }, errors(error("90018"))]) t.notOk(isDone(reply(200, body)))
   t.ok(isEndedAlready(reply(422, errors(error("90018")))))
@@ -149,7 +149,7 @@ t.test("the trunk's status follows from the application's record", async (t) => 
 
 // --- lookup
 
-t.test("a record tells whether a call lives, and its events whether it was answered", async (t) => {
+t.test("a record says whether a call is live, and its events whether it was answered", async (t) => {
   const id = legs.call_control_id
   const record = (more: object) => recordOf({ data: { ...legs, ...more } }, id)
   const ended = "2026-11-25T01:00:00Z"
@@ -194,7 +194,7 @@ t.test("a call without an id is found among the live calls by its client state",
   t.strictSame(
     activeCallsIn({ data: [other, ours], meta }, callId),
     { cursor: "n", entries: [other, ours], isLast: true },
-    "then there is no need to go on"
+    "then no further page is needed"
   )
   t.strictSame(activeCallsIn({ data: [null, other], meta }, callId), { cursor: "n", entries: [null, other], isLast: false })
   for (const meta of [undefined, { cursors: { after: "n" } }, { next: "", cursors: { after: "n" } }])
@@ -244,7 +244,7 @@ t.test("X2, X13: events are read in both spellings, with the time at which they 
   t.strictSame(told(event("call.answered")), [{ _tag: "Answered", at }])
   t.strictSame(told(event("call_answered")), [{ _tag: "Answered", at }])
   t.strictSame(told(event("call.answered", {}, { occurred_at: "yesterday" })), [{ _tag: "Answered" }])
-  t.strictSame(told(event("call.dtmf.received", { digit: "#" })), [], "the media socket tells the same key")
+  t.strictSame(told(event("call.dtmf.received", { digit: "#" })), [], "the media socket reports the same key")
   for (const type of ["streaming.failed", "streaming_failed", "call.cost", "call.bridged", "call.future.thing"])
     t.strictSame(told(event(type)), [], type)
 })
@@ -288,7 +288,7 @@ t.test("X2, X3: each end has its cause", async (t) => {
   t.match(told(event("call.hangup", { hangup_cause: 16 })), [{ cause: "unknown" }])
 })
 
-t.test("X4, X5: who answered is told, and only a machine is a machine", async (t) => {
+t.test("X4, X5: who answered is reported, and only a machine counts as a machine", async (t) => {
   const answerers = [
     ["machine", "machine"],
     ["human", "human"],
@@ -306,7 +306,7 @@ t.test("X4, X5: who answered is told, and only a machine is a machine", async (t
     t.strictSame(told(event(type, { result: "beep_detected" })), [{ _tag: "GreetingEnded" }])
 })
 
-t.test("X14: what a call cost is told", async (t) => {
+t.test("X14: what a call cost is reported", async (t) => {
   const parts = [{ call_part: "call-control", cost: "0.0017", currency: "USD" }]
   t.strictSame(told(event("call.cost", { total_cost: "0.0042", cost_parts: parts })), [
     { _tag: "Billed", amount: "0.0042", currency: "USD" }
@@ -332,7 +332,7 @@ t.test("an event names the call whose id is not known yet, and touches no other 
   t.strictSame(read(answered), read(answered), "X6: the same again")
 })
 
-t.test("X7: what is not signed with the account's key, or long ago, is not read", async (t) => {
+t.test("X7: webhooks that are old or not signed with the account's key are not read", async (t) => {
   const body = event("call.answered")
   t.ok(read(body, { at: now + 300_000 }))
   t.equal(read(body, { at: now + 301_000 }), undefined)
@@ -342,7 +342,7 @@ t.test("X7: what is not signed with the account's key, or long ago, is not read"
   t.equal(telnyx.read?.({}, callbackOf(body)), undefined)
 })
 
-t.test("whatever is signed or replied, nothing throws, and nothing is proven by accident", async (t) => {
+t.test("no input throws, and nothing is proven by accident", async (t) => {
   const anyBody = fc.oneof(fc.jsonValue(), fc.constant(undefined))
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(undefined, known), (body, call) => t.strictSame(told(body, { call }), [])),

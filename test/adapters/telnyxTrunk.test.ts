@@ -27,7 +27,7 @@ t.test("without an address, an application or a key that proves webhooks, nothin
   t.strictSame(emulator.server.requests, [])
 })
 
-t.test("the status tells a wrong key, a wrong application and an outage, and `reconnect` hurries", async (t) => {
+t.test("the status distinguishes a wrong key, a wrong application and an outage, and `reconnect` hurries the check", async (t) => {
   const emulator = await start(t)
   const down = async (more: object): Promise<TrunkStatus> => {
     const hosted = await Hosted.open(telnyx, configOf(emulator, more), { apiOrigin: emulator.url })

@@ -1,4 +1,4 @@
-/** A Telnyx of its own for a test, and a line to it. */
+/** An emulated Telnyx for one test, and a line to it. */
 import type { Test } from "tap"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"

@@ -11,7 +11,7 @@ export interface Proxied {
   readonly proxy: HttpProxy
 }
 
-/** Closed when the test is over, whatever comes of it. */
+/** Everything is closed when the test is over, whatever its result. */
 export const throughProxy = async (options: AriEmulatorOptions, test: (scene: Proxied) => Promise<void>): Promise<void> => {
   const emulator = await startAriEmulator(options)
   const proxy = await HttpProxy.start(emulator.url)

@@ -1,4 +1,4 @@
-/** A tone for the callee, and how loud and how pure what comes back is. */
+/** A tone for the callee, and the level and purity of what comes back. */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
@@ -6,14 +6,14 @@ import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
 const FRAME_SAMPLES = 160
 export const SAMPLE_RATE = 8_000
 const FULL_SCALE = 32_635
-/** So pitched that frames of 20 ms join without a step. */
+/** A pitch at which frames of 20 ms join without a step. */
 export const OUR_HERTZ = 1_000
 const OUR_PEAK = 8_000
 export const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
 const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
 export const ourFrame = Uint8Array.from(ourTone, toMulaw)
 
-/** Level in decibels of full scale, and how much of all the energy lies at one pitch. */
+/** The level in decibels of full scale, and the share of the energy at one pitch. */
 const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
   let energy = 0
   let real = 0
@@ -33,7 +33,7 @@ const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly leve
 /** Longer than any busy machine needs. */
 const PATIENCE_MILLIS = 600_000
 
-/** Sends a tone in real time, and takes down what comes back meanwhile, for so long and until as much has come. */
+/** Sends a tone in real time, and records what comes back, for this time and until as much has arrived. */
 export const exchange = async (stream: MediaStream, seconds: number) => {
   const heard: Array<number> = []
   let closed: string | undefined
@@ -52,7 +52,7 @@ export const exchange = async (stream: MediaStream, seconds: number) => {
   return { heard, closed }
 }
 
-/** Sends a tone in real time until that is so, which is asked twice a second. */
+/** Sends a tone in real time until `isEnough`, which is checked twice a second. */
 export const speakUntil = async (stream: MediaStream, isEnough: () => Promise<boolean>) => {
   const began = performance.now()
   for (let sent = 0; sent % 25 !== 0 || !(await isEnough()); sent++) {
@@ -66,8 +66,8 @@ const WINDOW_SAMPLES = SAMPLE_RATE / 8
 const STEP_SAMPLES = FRAME_SAMPLES
 
 /**
- * How loud and how pure the clearest eighth of a second of a recording is. On a busy machine both ends stand still again and again: what is
- * judged is that the sound arrives as it is, not that it never pauses.
+ * The level and purity of the clearest eighth of a second of a recording. On a busy machine both ends stall repeatedly: what matters is that the
+ * sound arrives unchanged, not that it never pauses.
  */
 export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
   let best = measure([], hertz)

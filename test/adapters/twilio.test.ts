@@ -1,5 +1,5 @@
 /**
- * What is peculiar to calls through Twilio beyond `twilioConformance.test.ts`: the adapter against an emulated Twilio over real sockets, judged by what the callees saw. `T2` and so on are
+ * What is specific to calls through Twilio beyond `twilioConformance.test.ts`: the adapter against an emulated Twilio over real sockets. What the callees saw is the judge. `T2` and so on are
  * cases of its conformance list.
  */
 import fc from "fast-check"
@@ -11,12 +11,12 @@ import { until, untilTrue } from "#test/support/until.ts"
 import { numberOf } from "./Line.ts"
 import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
 
-t.test("given calls that are told in order", async (t) => {
+t.test("given calls that are reported in order", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
   t.jobs = 4
 
-  t.test("T2: when the callee answers and hangs up, then each step is told", { buffered: true }, async (t) => {
+  t.test("T2: when the callee answers and hangs up, then each step is reported", { buffered: true }, async (t) => {
     const { callId, failure, to } = await hosted.originate(numberOf("001"))
     t.equal(failure, undefined)
     await hosted.line.event(callId, "HungUp")
@@ -41,7 +41,7 @@ t.test("given machine detection", async (t) => {
     t.equal(await hosted.line.hungUp(callId), "normal_clearing")
     return hosted.line.events(callId).flatMap((event) => (event._tag === "Detected" ? [event.who] : []))
   }
-  t.strictSame(await detectedOf("004"), ["machine"], "T5: then a machine is told")
+  t.strictSame(await detectedOf("004"), ["machine"], "T5: then a machine is reported")
   t.strictSame(await detectedOf("011"), ["human"], "then a human is")
   const odd = [
     ["unknown", ["unknown"]],
@@ -52,7 +52,7 @@ t.test("given machine detection", async (t) => {
   ] as const
   for (const [answeredBy, who] of odd) {
     emulator.detect(answeredBy)
-    t.strictSame(await detectedOf("011"), who, `T6: '${answeredBy}' is no machine`)
+    t.strictSame(await detectedOf("011"), who, `T6: '${answeredBy}' is not a machine`)
   }
 })
 
@@ -60,7 +60,7 @@ t.test("given callbacks in disorder", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
 
-  await t.test("when the engine cannot take one, then Twilio sends it again", async (t) => {
+  await t.test("when the engine cannot accept one, then Twilio sends it again", async (t) => {
     hosted.failures = 1
     const { callId } = await hosted.originate(numberOf("002"))
     t.equal(await hosted.line.hungUp(callId), "user_busy")
@@ -94,7 +94,7 @@ t.test("T9: given a callback that Twilio signed", async (t) => {
   t.equal(await send({ ...end, CallSid: `CA${"f".repeat(32)}` }), 200, "about another leg")
   t.equal(await send({ ...end, CallStatus: "constructor" }), 200, "with a status that does not exist")
   t.equal(await send({ CallStatus: "completed" }), 200, "about no call")
-  t.strictSame(hosted.line.story(callId), told, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), told, "then nothing is reported")
   t.equal(await send(end), 200)
   t.equal(hosted.line.story(callId).at(-1), "HungUp normal_clearing")
 })
@@ -130,7 +130,7 @@ t.test("given calls to hang up", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
 
-  await t.test("when Twilio accepts the end and it goes on ringing, then it is canceled", async (t) => {
+  await t.test("when Twilio accepts the end and the call continues to ring, then it is canceled", async (t) => {
     const { callId, ref } = await callIn(world, "ringing")
     const stillRings = { sid: ref().providerCallId, status: "ringing" }
     emulator.server.fail({ acts: false, reply: { status: 200, body: stillRings } }, ({ body }) => body === "Status=completed")
@@ -141,7 +141,7 @@ t.test("given calls to hang up", async (t) => {
     const { ref } = await callIn(world, "ended")
     t.equal(await hosted.hangup(ref()), undefined, "of a call that Twilio knows")
     emulator.forget(ref().providerCallId ?? "")
-    t.equal(await hosted.hangup(ref()), undefined, "of a call that it does not know any more")
+    t.equal(await hosted.hangup(ref()), undefined, "of a call that it no longer knows")
   })
   await t.test("when it is not certain that it ends, then hanging up fails", async (t) => {
     const { callId, ref } = await callIn(world, "up")
@@ -178,7 +178,7 @@ t.test("given calls to look up", async (t) => {
       emulator.holdQueue(false)
     })
   }
-  await t.test("when its callbacks are lost, then the look tells its end", async (t) => {
+  await t.test("when its callbacks are lost, then the look reports its end", async (t) => {
     emulator.sender.hold()
     const { callId, to } = await hosted.originate(numberOf("001"))
     await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
@@ -187,7 +187,7 @@ t.test("given calls to look up", async (t) => {
     t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
     t.match(hosted.line.events(callId).at(-1), { amount: "0.0130", currency: "USD" }, "and what it cost")
   })
-  await t.test("T14: when the price is not known in two looks, then a third one tells it, and all of them the same end", async (t) => {
+  await t.test("T14: when two looks find no price, then a third one reports it, and all of them the same end", async (t) => {
     emulator.holdPrices(true)
     const { callId } = await hosted.originate(numberOf("001"))
     await hosted.line.event(callId, "HungUp")
@@ -199,7 +199,7 @@ t.test("given calls to look up", async (t) => {
     const ends = hosted.line.story(callId).filter((told) => told.startsWith("HungUp"))
     t.strictSame([...new Set(ends)], ["HungUp normal_clearing"])
   })
-  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+  await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
     const { callId } = await hosted.originate(to)
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
@@ -210,9 +210,9 @@ t.test("given calls to look up", async (t) => {
     )
     t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number neither")
     hosted.others.add(hosted.ref(callId).providerCallId ?? "")
-    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ended", "unless all but one are known as others")
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ended", "unless all but one are known to be other calls")
   })
-  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
+  await t.test("when there is no trace of it, then it is gone, and not `never_placed`", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
     const { callId } = await hosted.originate(numberOf("001"))
     t.equal(await hosted.lookup(hosted.ref(callId)), "gone")

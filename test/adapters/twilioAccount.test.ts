@@ -24,7 +24,7 @@ t.test("when the account is suspended while the trunk is up, then a refused call
   t.match(await hosted.line.status("Down"), { reason: "auth" })
 })
 
-t.test("when Twilio cannot be reached, then the trunk comes back by itself, or at once when it is told to", async (t) => {
+t.test("when Twilio cannot be reached, then the trunk recovers by itself, or at once when it is told to", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   await hosted.line.status("Up")
   await emulator.server.refuseConnections(true)

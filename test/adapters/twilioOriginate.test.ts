@@ -1,5 +1,5 @@
 /**
- * What Twilio's adapter asks for, and what it concludes from the reply: a call is refused only if Twilio itself says so, and never requested twice. `T1`
+ * The requests of Twilio's adapter, and what it concludes from the replies: a call is refused only if Twilio itself says so, and never requested twice. `T1`
  * and so on are cases of its conformance list.
  */
 import fc from "fast-check"
@@ -13,7 +13,7 @@ import { OUR_NUMBER } from "./hosted.ts"
 import { openWorld } from "./twilioWorld.ts"
 import { usual } from "#test/support/usual.ts"
 
-t.test("T1: given a call with machine detection, then Twilio is asked for exactly this", async (t) => {
+t.test("T1: given a call with machine detection, then exactly this request is sent to Twilio", async (t) => {
   const { emulator, hosted } = await openWorld(t, {}, { amd_enabled: true })
   const to = numberOf("011")
   const { callId } = await hosted.originate(to, { detect: "who", ringTimeoutSeconds: 29.5 })
@@ -118,9 +118,9 @@ t.test("given requests that Twilio refuses", async (t) => {
   t.match(await refusedWith(403, 20005), refused("auth_refused"))
   t.match(await refusedWith(400, 10004), refused("rate_limited"))
   t.match(await refusedWith(400, 21205), refused("misconfigured"))
-  t.match(await refusedWith(400, 99999), refused("misconfigured"), "a code that is not known")
+  t.match(await refusedWith(400, 99999), refused("misconfigured"), "an unknown code")
   const foreign = (await hosted.originate(numberOf("001"), { from: "+15550009999" })).failure
-  t.match(foreign, refused("caller_id_refused", { detail: /21210/ }), "a caller id of somebody else")
+  t.match(foreign, refused("caller_id_refused", { detail: /21210/ }), "somebody else's caller id")
 
   await Promise.all([1, 2, 3].map(() => hosted.originate(numberOf("003"))))
   t.match((await hosted.originate(numberOf("001"))).failure, refused("rate_limited"), "too many calls at once")

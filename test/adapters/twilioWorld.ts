@@ -24,10 +24,10 @@ export const openWorld = async (t: Test, options: Options = {}, more: object = {
 }
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** What a call came to, without what was told before. */
+/** The events of a call, each once. */
 export const storyOf = ({ hosted }: World, callId: CallId) => [...new Set(hosted.line.story(callId))]
 
-/** A call that has come so far. */
+/** A call in this state. */
 export const callIn = async (world: World, state: "queued" | "ringing" | "up" | "ended") => {
   const to = numberOf({ queued: "011", ringing: "003", up: "011", ended: "002" }[state])
   world.emulator.holdQueue(state === "queued")

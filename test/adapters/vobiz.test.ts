@@ -1,5 +1,5 @@
 /**
- * What becomes of calls through Vobiz: the adapter against an emulated Vobiz over real sockets, judged by what the callees saw. `B1` and so on are
+ * Calls through Vobiz: the adapter against an emulated Vobiz over real sockets. What the callees saw is the judge. `B1` and so on are
  * cases of its conformance list.
  */
 import { Effect, Schema } from "effect"
@@ -32,16 +32,16 @@ import {
 } from "./plivoDialect.ts"
 import { config, openWorld, start } from "./vobizWorld.ts"
 
-t.test("given calls that are told in order", (t) => tellsCalls(t, openWorld, "B3"))
+t.test("given calls that are reported in order", (t) => tellsCalls(t, openWorld, "B3"))
 t.test("given machine detection", (t) => detectsMachines(t, openWorld, "B5"))
 t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "B6"))
 t.test("B9: given replies that prove nothing", (t) => doubtsReplies(t, openWorld))
 t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
 t.test("given calls to look up", (t) => looksUp(t, openWorld, ["ringing", "up", "ended"]))
 t.test("given keys to send", (t) => sendsKeys(t, openWorld))
-t.test("given callees to hand over", (t) => handsOver(t, openWorld, `/api/v1/Account/${account.authId}`, []))
+t.test("given callees to transfer", (t) => handsOver(t, openWorld, `/api/v1/Account/${account.authId}`, []))
 
-t.test("B1: given a call, then Vobiz is asked for exactly this", async (t) => {
+t.test("B1: given a call, then exactly this request is sent to Vobiz", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   const to = numberOf("011")
   const { callId } = await hosted.originate(to, { ringTimeoutSeconds: 29.5, maxDurationSeconds: 600, detect: "who" })
@@ -123,16 +123,16 @@ t.test("B6, B7: given a callback that Vobiz signed", async (t) => {
   t.equal(await post({ headers: { ...none, ...signed(url, {}, "another-token").headers } }), 403, "signed by another account")
   t.equal(await post({ url: hosted.address("hangup", callId) }), 403, "at another address")
   t.equal(await post({ url: hosted.address("ring", newCallId()) }), 403, "for another call")
-  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is reported")
   t.equal(await post({ headers: { "x-vobiz-signature-v3": "" } }), 200, "with the older version's signature alone")
   const nonceOf = () => hosted.received.at(-1)?.read?.nonce
   const before = nonceOf()
   t.ok(before)
   t.equal(await post({ body: `${body}&X=1` }), 200, "with another body, which the signature does not cover")
-  t.equal(nonceOf(), before, "then its nonce tells the engine that it is no repeat")
+  t.equal(nonceOf(), before, "then its nonce shows the engine that it is not a repeat")
 })
 
-t.test("given a body that others have written, with a fresh nonce at the call's own address", async (t) => {
+t.test("given a forged body with a fresh nonce at the call's own address", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
   const { call, callId, ref, to } = await callIn(world, "ringing")
@@ -153,16 +153,16 @@ t.test("given a body that others have written, with a fresh nonce at the call's 
     TotalCost: "500"
   }
   for (const address of [url, hosted.address("hangup", callId)]) t.equal(await post(address, end), 200)
-  t.strictSame(told(), ["EndClaimed", "EndClaimed"], "then neither an end, nor an answer, nor a cost is told")
+  t.strictSame(told(), ["EndClaimed", "EndClaimed"], "then neither an end, nor an answer, nor a cost is reported")
   t.equal(await post(url, { CallUUID: call.uuid, Event: "StartApp" }), 200)
-  t.equal(told().length, 2, "then an answer is told nowhere but where its document is asked for")
+  t.equal(told().length, 2, "then an answer is reported only by the request for its document")
   t.equal(await post(url, { CallUUID: other.call.uuid, Event: "Ring" }), 200)
   t.equal(ref().providerCallId, call.uuid, "then the call keeps its id")
   t.equal(await hosted.lookup(ref()), "ringing")
   t.notMatch(hosted.line.story(callId).join(), /HungUp|Answered|Billed/)
   t.notOk(
     emulator.log.of(to).some(({ kind }) => kind === "ended"),
-    "and the phone rings on"
+    "and the phone continues to ring"
   )
 })
 
@@ -174,7 +174,7 @@ t.test("given a call whose id is not known, when its callback names another call
   )
 })
 
-t.test("given a record that comes two seconds after the end, then the end is still found", async (t) => {
+t.test("given a record that appears two seconds after the end, then the end is still found", async (t) => {
   const { hosted } = await openWorld(t, { recordMillis: 2000 })
   const { callId } = await hosted.originate(numberOf("002"))
   t.equal(await hosted.line.hungUp(callId), "user_busy")
@@ -257,11 +257,11 @@ t.test("B4: each record has its cause", async (t) => {
   }
 })
 
-t.test("B4: a callback tells no cause, in a form or in JSON", async (t) => {
+t.test("B4: a callback reports no cause, in a form or in JSON", async (t) => {
   for (const isJson of [false, true]) t.strictSame(told({ Event: "Hangup", HangupCause: "USER_BUSY" }, isJson), [{ _tag: "EndClaimed" }])
 })
 
-t.test("B5: a machine is told in a form and in JSON", async (t) => {
+t.test("B5: a machine is reported in a form and in JSON", async (t) => {
   const machine = [{ _tag: "Detected", who: "machine" }]
   t.strictSame(told({ Event: "MachineDetection", Machine: "true" }), machine)
   t.strictSame(told({ Event: "MachineDetection", Machine: true }, true), machine)
@@ -284,7 +284,7 @@ t.test("only an error of Vobiz itself refuses a call", async (t) => {
   t.strictSame(provenBy, [400, 401, 402, 403, 404, 409, 422, 429])
 })
 
-t.test("a record tells what the call cost", async (t) => {
+t.test("a record says what the call cost", async (t) => {
   const world = await openWorld(t)
   const { hosted } = world
   const { callId } = await hosted.originate(numberOf("001"))

@@ -1,4 +1,4 @@
-/** The conformance suite of voices, passed by those of the engine, and failed by those that break its rules. */
+/** The conformance suite of voices: the engine's voices pass it, and voices that break its rules fail. */
 import { Effect, Layer, Stream } from "effect"
 import t from "tap"
 import { voiceConformance, type VoiceWorld } from "#adapters/conformance/conformance.ts"
@@ -25,7 +25,7 @@ t.test("Flite", async (t) => {
 })
 
 const tenth = 800
-/** A tenth of a second for each character, and a rule that it breaks. */
+/** A voice that breaks no rule: a tenth of a second for each character. */
 const usual: TextToSpeech = {
   provider: "p",
   voice: "v",
@@ -55,10 +55,14 @@ t.test("a voice that breaks a rule fails", async (t) => {
   t.strictSame(await failuresOf({ atOnce: 0 }), ["format"])
   const script = () => {}
   const hidden = { api_key: "key-of-nobody-else" }
-  t.strictSame(await failuresOf({}, { script }), ["error", "egress"], "that takes half for the whole, and connects anyhow")
+  t.strictSame(
+    await failuresOf({}, { script }),
+    ["error", "egress"],
+    "that takes incomplete speech for the whole, and connects where it may not"
+  )
   t.strictSame(
     await failuresOf({ speak: failing("auth", "no key-of-nobody-else") }, { wrongConfig: hidden }),
     ["speech", "speech", "error"],
-    "that tells its key"
+    "that reveals its key"
   )
 })

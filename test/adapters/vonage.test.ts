@@ -1,5 +1,5 @@
 /**
- * What is peculiar to calls through Vonage beyond `vonageConformance.test.ts`: the adapter against an emulated Vonage over real sockets, judged by what the callees saw. `V2` and so on are
+ * What is specific to calls through Vonage beyond `vonageConformance.test.ts`: the adapter against an emulated Vonage over real sockets. What the callees saw is the judge. `V2` and so on are
  * cases of its conformance list.
  */
 import { Effect } from "effect"
@@ -9,13 +9,13 @@ import { untilTrue } from "#test/support/until.ts"
 import { numberOf } from "./Line.ts"
 import { callIn, openWorld, storyOf } from "./vonageWorld.ts"
 
-t.test("given calls that are told in order", async (t) => {
+t.test("given calls that are reported in order", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
   t.jobs = 4
 
   t.test(
-    "V2, V5: when the callee answers and hangs up, then each step and the bill are told, and the websocket's leg is not",
+    "V2, V5: when the callee answers and hangs up, then each step and the bill are reported, and the websocket's leg is not",
     { buffered: true },
     async (t) => {
       const { callId, failure, to } = await hosted.originate(numberOf("001"))
@@ -71,10 +71,14 @@ t.test("V4: given machine detection", async (t) => {
       return event._tag === "GreetingEnded" ? ["greeting ended"] : []
     })
   }
-  t.strictSame(await toldOf("004", "no", "Answered"), [], "when it is not asked for, then nothing is detected")
-  t.strictSame(await toldOf("004", "who", "Detected"), ["machine"], "then a machine is told")
-  t.strictSame(await toldOf("011", "who", "Detected"), ["human"], "then a human is told")
-  t.strictSame([...new Set(await toldOf("004", "greetingEnd", "GreetingEnded"))], ["machine", "greeting ended"], "then the beep is told")
+  t.strictSame(await toldOf("004", "no", "Answered"), [], "when it is not requested, then nothing is detected")
+  t.strictSame(await toldOf("004", "who", "Detected"), ["machine"], "then a machine is reported")
+  t.strictSame(await toldOf("011", "who", "Detected"), ["human"], "then a human is reported")
+  t.strictSame(
+    [...new Set(await toldOf("004", "greetingEnd", "GreetingEnded"))],
+    ["machine", "greeting ended"],
+    "then the beep is reported"
+  )
   const asked = emulator.dials().map(({ body }) => {
     const { advanced_machine_detection: advanced, machine_detection: plain } = JSON.parse(body)
     return advanced ?? plain
@@ -86,7 +90,7 @@ t.test("given callbacks in disorder", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
 
-  await t.test("when they come backwards and twice, then the carrier's time tells the order", async (t) => {
+  await t.test("when they come backwards and twice, then the carrier's times show the order", async (t) => {
     emulator.callbacks.hold()
     emulator.callbacks.copies = 2
     const { callId, to } = await hosted.originate(numberOf("001"))
@@ -115,13 +119,13 @@ t.test("V6: given a webhook that Vonage signed", async (t) => {
   const { authorization = "" } = emulator.signature(body)
   t.equal(await post(body, { authorization: authorization.slice(0, -4) }), 403, "with another signature")
   t.equal(await post(body, { authorization: unsignedToken(authorization) }), 403, "with an algorithm that needs no key")
-  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is reported")
   const send = (signed: string) => post(signed, emulator.signature(signed))
   t.equal(await send(end({ uuid: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab" })), 200, "about another leg")
   t.equal(await send(end({ status: "constructor" })), 200, "with a status that does not exist")
   t.equal(await send("[]"), 200, "about no call")
   t.equal(await send("{"), 200, "that is not JSON")
-  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is reported")
   t.equal(await send(body), 200)
   t.equal(hosted.line.story(callId).at(-1), "HungUp normal_clearing")
 })
@@ -199,7 +203,7 @@ t.test("given calls to look up", async (t) => {
       await hosted.hangup(ref())
     })
   }
-  await t.test("when its callbacks are lost, then the look tells its end and its bill", async (t) => {
+  await t.test("when its callbacks are lost, then the look reports its end and its bill", async (t) => {
     emulator.callbacks.hold()
     const { callId, to } = await hosted.originate(numberOf("001"))
     await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
@@ -207,7 +211,7 @@ t.test("given calls to look up", async (t) => {
     t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
     t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
   })
-  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+  await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")
     const { callId } = await hosted.originate(to)
     const unnamed = { ...ref(), providerCallId: undefined }
@@ -215,9 +219,9 @@ t.test("given calls to look up", async (t) => {
     t.equal(await hosted.lookup({ ...unnamed, sentAt: Date.now() + 86_400_000 }), "gone", "at another time there are none")
     t.equal(await hosted.lookup({ ...unnamed, from: "+15550009999" }), "gone", "from another number neither")
     hosted.others.add(hosted.ref(callId).providerCallId ?? "")
-    t.equal(await hosted.lookup(unnamed), "ended", "unless all but one are known as others")
+    t.equal(await hosted.lookup(unnamed), "ended", "unless all but one are known to be other calls")
   })
-  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
+  await t.test("when there is no trace of it, then it is gone, and not `never_placed`", async (t) => {
     emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
     const { callId } = await hosted.originate(numberOf("001"))
     const named = { ...hosted.ref(callId), providerCallId: "aaaaaaaa-bbbb-cccc-dddd-0123456789ab" }
@@ -248,7 +252,7 @@ t.test("given an answered call, then keys can be sent to the callee", async (t) 
   t.match(await press(ref(), "12#"), { _tag: "Success" })
   t.equal(emulator.log.pressed(ref().providerCallId ?? ""), "12#")
   const failed = { _tag: "Failure", failure: { _tag: "ProviderError", operation: "sendDtmf" } }
-  t.match(await press(ref(), "1p"), failed, "what is no key")
+  t.match(await press(ref(), "1p"), failed, "something that is not a key")
   t.match(await press({ ...ref(), providerCallId: undefined }, "1"), failed)
   emulator.server.fail({ acts: false, reply: { status: 200, body: "<html></html>" } }, ({ path }) => path.endsWith("/dtmf"))
   t.match(await press(ref(), "1"), failed)

@@ -20,7 +20,7 @@ const pairOf = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).private
 const wrongKey = pairOf().export({ format: "pem", type: "pkcs8" }).toString()
 const listsCalls = ({ method, path }: { readonly method: string; readonly path: string }) => method === "GET" && path === "/v1/calls"
 
-t.test("when the key is another application's, then the trunk is down for it, and calls are refused", async (t) => {
+t.test("when the key belongs to another application, then the trunk is down because of it, and calls are refused", async (t) => {
   const { hosted } = await open(t, { private_key: wrongKey })
   t.match(await hosted.line.status("Down"), { reason: "auth", detail: "HTTP 401 unauthorized" })
   const { failure } = await hosted.originate(numberOf("001"))
@@ -35,7 +35,7 @@ t.test("when the key is replaced while the trunk is up, then a refused call show
   t.match(await hosted.line.status("Down"), { reason: "auth" })
 })
 
-t.test("however the key was pasted, it is understood", async (t) => {
+t.test("the key is understood, however it was pasted", async (t) => {
   const emulator = await start(t)
   const { privateKey } = emulator
   for (const private_key of [privateKey.replaceAll("\n", "\\n"), privateKey.replaceAll("\n", "\r\n"), `\n  ${privateKey.trim()} \n\n`]) {
@@ -45,7 +45,7 @@ t.test("however the key was pasted, it is understood", async (t) => {
   }
 })
 
-t.test("when Vonage cannot be reached, then the trunk comes back by itself, or at once when it is told to", async (t) => {
+t.test("when Vonage cannot be reached, then the trunk recovers by itself, or at once when it is told to", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   await emulator.server.refuseConnections(true)
   t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
@@ -81,7 +81,7 @@ t.test("without an address, a key or a secret that proves webhooks, nothing is d
   }
 })
 
-t.test("when a configuration is tested, then it is said what is wrong, if anything is", async (t) => {
+t.test("when a configuration is tested, then any faults are named", async (t) => {
   const emulator = await start(t)
   const first = Schema.decodeSync(OrganizationId)(1)
   const checksOf = async (given: object) => {

@@ -1,5 +1,5 @@
 /**
- * What Vonage's adapter asks for, and what it concludes from the reply: a call is refused only if Vonage itself says so, and never requested twice.
+ * The requests of Vonage's adapter, and what it concludes from the replies: a call is refused only if Vonage itself says so, and never requested twice.
  * `V1` and so on are cases of its conformance list.
  */
 import fc from "fast-check"
@@ -14,7 +14,7 @@ import { eventually, newCallId, numberOf } from "./Line.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { openWorld } from "./vonageWorld.ts"
 
-t.test("V1: given a call, then Vonage is asked for exactly this, with a token of its own for each request", async (t) => {
+t.test("V1: given a call, then exactly this request is sent to Vonage, with a separate token for each request", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   const to = numberOf("011")
   const { callId, failure } = await hosted.originate(to, { ringTimeoutSeconds: 29.5 })
@@ -74,7 +74,7 @@ t.test("given replies that are lost or prove nothing", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
 
-  await t.test("V5: when the leg of the websocket is told first, then it does not name the call", async (t) => {
+  await t.test("V5: when the leg of the websocket is reported first, then it does not name the call", async (t) => {
     emulator.server.fail({ acts: true, reply: "reset" }, placesCall)
     emulator.callbacks.hold()
     const { callId, to } = await hosted.originate(numberOf("001"))
@@ -124,7 +124,7 @@ t.test("given requests that Vonage refuses", async (t) => {
   for (const isOld of [false, true]) {
     emulator.hasOldErrors = isOld
     t.match(await failureOf("+99955500011"), refused("number_refused", { cause: "invalid_number_format" }), "an invalid number")
-    t.match(await failureOf(numberOf("001"), { from: "+15550009999" }), refused("caller_id_refused"), "a caller id of somebody else")
+    t.match(await failureOf(numberOf("001"), { from: "+15550009999" }), refused("caller_id_refused"), "somebody else's caller id")
     emulator.hasCredit = false
     t.match(await failureOf(numberOf("001")), refused("no_credit"), "V8: no credit")
     emulator.hasCredit = true
@@ -145,7 +145,7 @@ t.test("given requests that Vonage refuses", async (t) => {
   t.equal(emulator.dials().length, requests, "then nothing is sent")
 })
 
-t.test("V8: given more calls than Vonage takes in a second, then the others are refused and can be placed later", async (t) => {
+t.test("V8: given more calls than Vonage accepts in a second, then the others are refused and can be placed later", async (t) => {
   const world = await openWorld(t, { callsPerSecond: 3 })
   const numbers = [1, 2, 3, 4].map(() => numberOf("002"))
   const calls = await Promise.all(numbers.map((to) => world.hosted.originate(to)))

@@ -1,4 +1,4 @@
-/** What Vonage's adapter reads into webhooks, records and lists. `V2` and so on are cases of its conformance list. */
+/** How Vonage's adapter reads webhooks, records and lists. `V2` and so on are cases of its conformance list. */
 import fc from "fast-check"
 import t from "tap"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
@@ -37,11 +37,15 @@ const ids = { from: "15005550006", to: "14155550100", uuid, conversation_uuid: `
 const told = (more: object, callback: Partial<Callback> = {}) =>
   vonage.read?.(config, callbackOf(JSON.stringify({ ...ids, ...more }), callback))?.events.map(({ event }) => event)
 
-t.test("V2: each state is told in the carrier's time", async (t) => {
+t.test("V2: each state is reported in the carrier's time", async (t) => {
   t.strictSame(told({ status: "started" }), [{ _tag: "Placed" }])
   t.strictSame(told({ status: "ringing" }), [{ _tag: "Rang" }])
   t.strictSame(told({ status: "answered", start_time: timestamp, rate: "0.0072", network: "" }), [{ _tag: "Answered", at }])
-  t.strictSame(told({ status: "answered", timestamp: "2025-10-09 08:53:20" }), [{ _tag: "Answered" }], "a time without a zone is none")
+  t.strictSame(
+    told({ status: "answered", timestamp: "2025-10-09 08:53:20" }),
+    [{ _tag: "Answered" }],
+    "a time without a zone does not count"
+  )
   t.strictSame(told({ status: "answered", timestamp: 17 }), [{ _tag: "Answered" }])
   const end_time = "2025-10-09T08:53:32.000Z"
   const end = Date.parse(end_time)
@@ -82,7 +86,7 @@ t.test("V3: each end has its cause", async (t) => {
   t.match(told({ status: "busy" }, { isWanted: false }), [{ cause: "user_busy" }])
 })
 
-t.test("V4: what machine detection tells names the call as `call_uuid`", async (t) => {
+t.test("V4: reports of machine detection name the call as `call_uuid`", async (t) => {
   const detected = (more: object) => told({ ...more, uuid: undefined, call_uuid: uuid })
   t.strictSame(detected({ status: "human" }), [{ _tag: "Detected", who: "human" }])
   t.strictSame(detected({ status: "machine" }), [{ _tag: "Detected", who: "machine" }])
@@ -106,7 +110,7 @@ t.test("V5: another leg is not the call, and neither is a webhook that means not
   t.strictSame(told({ status: undefined, reason: "Syntax error in NCCO" }), [])
 })
 
-t.test("V6: only what this account signed is read, and its nonce is told", async (t) => {
+t.test("V6: only what this account signed is read, and its nonce is returned", async (t) => {
   const body = JSON.stringify({ ...ids, status: "busy" })
   const read = (more: Partial<Callback>, other = {}) => vonage.read?.({ ...config, ...other }, callbackOf(body, more))
   t.match(read({}), { nonce: "j-1", events: [{ event: { _tag: "HungUp" } }] })
@@ -163,7 +167,7 @@ t.test("the trunk's status follows from a list of calls", async (t) => {
     t.match(standing(each), { _tag: "Down", reason: "unreachable" })
 })
 
-t.test("a record tells the state of a call, and of one that has ended how it ended", async (t) => {
+t.test("a record says in which state a call is, and how it ended", async (t) => {
   const states = {
     started: "ringing",
     ringing: "ringing",
@@ -211,7 +215,7 @@ t.test("a call without an id is found by its numbers and its time, if there is o
     { ...record, to: {} }
   ]
   t.equal(await found(others), "gone")
-  t.equal(await found([others[1]], { ...sought, from: undefined }), "up", "whatever number was shown, if that is not known")
+  t.equal(await found([others[1]], { ...sought, from: undefined }), "up", "whatever number was shown, if ours is not known")
   const asked = emulator.server.requests.findLast(lists)?.query
   t.strictSame(Object.fromEntries(asked ?? []), { date_start: "2025-10-09T08:52:50.000Z", page_size: "100", record_index: "0" })
   for (const body of [undefined, {}, { count: 1 }, { count: "1", _embedded: { calls: [] } }, { count: 1, _embedded: { calls: {} } }])

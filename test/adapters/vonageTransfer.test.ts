@@ -1,4 +1,4 @@
-/** Callees who are handed over through Vonage, on the wire. */
+/** Transfers through Vonage, on the wire. */
 import { Effect } from "effect"
 import t from "tap"
 import type { CallRef } from "#core/provider/CallRef.ts"

@@ -24,7 +24,7 @@ export const start = async (t: Test, options: Options = {}) => {
   return emulator
 }
 
-/** With a trunk that is up. */
+/** A world with a trunk that is up. */
 export const openWorld = async (t: Test, options: Options = {}) => {
   const emulator = await start(t, options)
   const hosted = await Hosted.up(vonage, configOf(emulator), { apiOrigin: emulator.url })
@@ -35,10 +35,10 @@ export const openWorld = async (t: Test, options: Options = {}) => {
 }
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** What a call came to, without what was told before. */
+/** The events of a call, each once. */
 export const storyOf = ({ hosted }: World, callId: CallId) => [...new Set(hosted.line.story(callId))]
 
-/** A call that has come so far. `started`: the far end has not answered at all. */
+/** A call in this state. `started`: the far end has not answered at all. */
 export const callIn = async (world: World, state: "started" | "ringing" | "up" | "ended") => {
   const to = numberOf({ started: "014", ringing: "003", up: "011", ended: "002" }[state])
   const { callId } = await world.hosted.originate(to)

@@ -1,12 +1,12 @@
 /**
- * How much a process allocates on its heap, asked by the benchmark that started it: what each collection of garbage found beyond what the one
- * before it left.
+ * How much a process allocates on its heap, as requested by the benchmark that started it: the sum of what each garbage collection found
+ * beyond what the previous one left.
  */
 import { Effect } from "effect"
 import { GCProfiler } from "node:v8"
 import type { Child } from "./Child.ts"
 
-/** In the process that is asked. */
+/** Runs in the process that is measured. */
 export const answerAllocation = (): void => {
   let profiler = new GCProfiler()
   let startedAt = 0
@@ -38,7 +38,7 @@ const ask = <A>(child: Child, question: "begin" | "end", reads: (message: object
     return child.next((message) => (message instanceof Object ? reads(message) : undefined))
   })
 
-/** What the effect makes it allocate, in bytes. */
+/** How many bytes the process allocates during the effect. */
 export const allocatedDuring = <A>(child: Child, effect: Effect.Effect<A>): Effect.Effect<{ readonly bytes: number; readonly value: A }> =>
   Effect.gen(function* () {
     yield* ask(child, "begin", (message) => ("allocating" in message ? true : undefined))

@@ -1,19 +1,19 @@
-/** What each file of this folder gives to `bench.ts`. */
+/** What each benchmark in this folder exports to `bench.ts`. */
 import type { Effect } from "effect"
 import type { Figure } from "./Figure.ts"
 
 export interface Options {
-  /** Smaller and shorter: shows that the benchmark runs, its figures are no measurements. */
+  /** Smaller and shorter: only shows that the benchmark runs, so its figures are not measurements. */
   readonly quick: boolean
-  /** No commit waits for the disk: what the engine takes, on a machine whose disk stands still at times. */
+  /** Commits do not wait for the disk: measures the engine itself, on a machine whose disk stalls at times. */
   readonly unsynced?: boolean
-  /** Of what is generated, where a benchmark generates anything: which, and how many. */
+  /** Which generated inputs to use, and how many, for benchmarks that generate any. */
   readonly seed?: number | undefined
   readonly count?: number | undefined
 }
 
 export interface Benchmark {
   readonly name: string
-  /** Ends whatever it started. */
+  /** Runs the benchmark, and ends everything that it started. */
   readonly run: (options: Options) => Effect.Effect<ReadonlyArray<Figure>>
 }

@@ -1,4 +1,4 @@
-/** Processes of the benchmarks: what is measured shares its event loop with nobody. */
+/** Processes of the benchmarks: whatever is measured has its own event loop. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 import { setPriority } from "node:os"
@@ -11,7 +11,7 @@ const keptLines = 20
 export interface Child {
   readonly pid: number
   readonly send: (message: object) => void
-  /** The next message that `reads` makes something of. */
+  /** The next message that `reads` accepts, as it reads it. */
   readonly next: <A>(reads: (message: unknown) => A | undefined) => Effect.Effect<A>
   /** The first line of its output that matches, with its groups. */
   readonly line: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
@@ -22,14 +22,14 @@ const prioritized =
   <A extends { readonly pid: number }, E, R>(started: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.tap(started, ({ pid }) =>
       Effect.sync(() => {
-        // Only root may go first.
+        // Only root may raise a priority.
         if (niceness > 0 || process.getuid?.() === 0) setPriority(pid, niceness)
       })
     )
 
-/** Whoever judges by its clock when something arrives would, on a machine with nothing to spare, write down when it was its turn. */
+/** A process that judges by its clock when something arrives would, on a fully loaded machine, only record when it got to run. */
 export const judging = prioritized(-10)
-/** Whoever asks from elsewhere does not ask with the processors of the machine that it asks. */
+/** A client that stands for a remote one must not use the processors of the server under test. */
 export const fromElsewhere = prioritized(10)
 
 interface Program {
@@ -37,7 +37,7 @@ interface Program {
   readonly file: string
   readonly environment?: NodeJS.ProcessEnv
   readonly nodeOptions?: ReadonlyArray<string>
-  /** Where it is started: in the folder of the benchmark unless set. */
+  /** Where it is started: in the benchmarks' folder unless set. */
   readonly cwd?: string | undefined
 }
 
@@ -54,7 +54,7 @@ const stop = (process: ChildProcess) =>
     process.kill("SIGTERM")
   })
 
-/** What `listen` hands over; dies when the process ends by itself first. `listen` returns how to stop listening. */
+/** What `listen` hands over; dies if the process ends first. `listen` returns how to stop listening. */
 const heard = <A>(process: ChildProcess, failed: () => Error, listen: (give: (value: A) => void) => () => void) =>
   Effect.callback<A>((resume) => {
     const gone = () => resume(Effect.die(failed()))
@@ -71,7 +71,7 @@ const heard = <A>(process: ChildProcess, failed: () => Error, listen: (give: (va
     return Effect.sync(quit)
   })
 
-/** Runs until the scope closes. Errors that it logs are shown. */
+/** Runs until the scope closes. Errors that it logs are printed. */
 export const startChild = ({ cwd, environment, file, nodeOptions }: Program): Effect.Effect<Child, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {

@@ -1,20 +1,21 @@
-/** A database with one campaign, whose contacts are put there by SQL, claimed by the engine's own store, and dialed by nobody. */
+/** A database with one campaign, whose contacts are inserted by SQL, claimed by the engine's own store, and never dialed. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { ContactFate } from "#core/call/Attempt.ts"
 import { type CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { newCallId } from "#runtime/dispatch/newCallId.ts"
+import { Config } from "#runtime/config/config.ts"
 import { databaseLayer, schemaLayer } from "#runtime/postgres/postgres.ts"
 import { type Database, startDatabase } from "./Database.ts"
 
 const journal = "00000000-0000-4000-8000-00000000000a"
 
-/** In the order of the list. */
+/** Successive contacts of the list in one state. */
 export interface ContactRows {
   readonly count: number
   readonly state: "pending" | "retry_wait" | "completed"
-  /** Of retries: this many are due, evenly among the others, which fall due within a day. */
+  /** How many retries are due, evenly spread among the others, which fall due within a day. */
   readonly due?: number
 }
 
@@ -27,7 +28,7 @@ export interface ClaimPlace {
   readonly end: (claimed: Claimed, now: number, fateOf: (index: number) => ContactFate) => Effect.Effect<void>
 }
 
-/** An organization with a telephony configuration, an agent and a running campaign; the first of their kind, so that each id is 1. */
+/** Creates an organization with a telephony configuration, an agent and a running campaign; each is the first of its kind, so that its id is 1. */
 const prepare = ({ sql }: Database) =>
   sql.unsafe(`
     INSERT INTO organizations (name) VALUES ('bench');
@@ -71,13 +72,13 @@ const fill = (database: Database, lists: ReadonlyArray<ContactRows>) =>
       await insert(database, list, before)
     }
     await insertCalls(database)
-    // The planner takes a table for smaller if it was vacuumed while it was empty, which no database does by itself.
+    // The planner underestimates a table that was vacuumed while it was empty, which no database does by itself.
     await sql`VACUUM ANALYZE contacts`
     if (lists.some(({ state }) => state !== "pending")) await sql`VACUUM ANALYZE attempts, runs`
     await sql`CHECKPOINT`
   })
 
-/** A vacuum begins when a case says so. */
+/** Vacuums happen only when a case asks for them. */
 const withoutAutovacuum = ({ sql }: Database) =>
   sql.unsafe(["contacts", "attempts", "runs"].map((table) => `ALTER TABLE ${table} SET (autovacuum_enabled = false)`).join(";"))
 
@@ -95,7 +96,9 @@ const endOf = (callId: CallId, fate: ContactFate, now: number) => ({
 
 export const openClaimPlace = Effect.gen(function* () {
   const database = yield* startDatabase({ statistics: true, unsynced: true })
-  const layer = Layer.mergeAll(AttemptStore.layer, schemaLayer).pipe(Layer.provide(databaseLayer(Redacted.make(database.url))))
+  const layer = Layer.mergeAll(AttemptStore.layer, schemaLayer).pipe(
+    Layer.provide([databaseLayer(Redacted.make(database.url)), Layer.orDie(Config.layerOf({}))])
+  )
   const store = Context.get(yield* Layer.build(layer), AttemptStore)
   yield* Effect.promise(() => prepare(database))
   yield* Effect.promise(() => withoutAutovacuum(database))

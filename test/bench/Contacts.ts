@@ -8,10 +8,10 @@ export const ringsThenGivesUp: Suffix = "13"
 const names = ["Ada", "Alan", "Barbara", "Donald", "Edsger", "Frances", "Grace", "Hedy"]
 const cities = ["Berlin", "Hamburg", "Leipzig"]
 
-/** Numbers of Berlin, none twice. */
+/** Numbers in Berlin, all different. */
 const numberOf = (index: number, suffix: Suffix): string => `+4930${String(200_000 + index)}${suffix}`
 
-/** `from`: the first so many numbers are left out, because a number that is in a call is not dialed. */
+/** `from`: how many numbers to skip, because a number that is in a call is not dialed. */
 export const rowsOf = (count: number, suffix: Suffix, from = 0): ReadonlyArray<ReadonlyArray<string>> =>
   Array.from({ length: count }, (_, index) => [
     numberOf(from + index, suffix),

@@ -1,6 +1,6 @@
 /**
- * A callee of `voice-capacity`, as cheap as can be: waits until the agent has finished, thinks, and answers with the same sentence each time. Lives in
- * the ticks of its emulator, 20 ms each, and notes how long the agent takes to answer.
+ * A callee of `voice-capacity`, as cheap as possible: waits until the agent has finished, thinks, and answers with the same sentence each
+ * time. Runs on its emulator's ticks of 20 ms, and notes how long the agent takes to answer.
  */
 import { frameBytes, isLoud, toMulaw } from "#test/emulators/ari/Sound.ts"
 import { preciseNow } from "#test/emulators/shared/CalleeLog.ts"
@@ -9,7 +9,7 @@ import { makeMouth } from "#test/support/utterances.ts"
 const tickMillis = 20
 /** Shorter silence is a pause within a line. */
 const pauseMillis = 300
-/** An agent that says nothing for so long has not heard the answer. */
+/** An agent that is silent for this long has not heard the answer. */
 const unansweredMillis = 8000
 
 export interface ConverserPlan {
@@ -19,20 +19,20 @@ export interface ConverserPlan {
 }
 
 interface Answer {
-  /** Its end, on the clock of the callees. */
+  /** When it ended, on the callees' clock. */
   readonly at: number
   /** How long after that the agent was heard. */
   readonly millis: number
-  /** Counted from 1, of the callee. */
+  /** Which of the callee's turns it was, from 1. */
   readonly turn: number
 }
 
-/** What callees have noted since they were asked last. */
+/** What callees have noted since the last report. */
 export interface Conversed {
   readonly answers: ReadonlyArray<Answer>
-  /** Answers after which nothing came from the agent. */
+  /** Answers that the agent did not react to. */
   readonly unanswered: number
-  /** Of all callees together; and how long the agent spoke meanwhile, its pauses included. */
+  /** The time of all callees together, and how much of it the agent spoke, including its pauses. */
   readonly millis: number
   readonly spokenMillis: number
 }
@@ -55,9 +55,9 @@ export const makeConversers = ({ says, thinksMillis }: ConverserPlan) => {
   const join = () => {
     /** The next frame of the answer; undefined while the callee listens. */
     let saying: number | undefined
-    /** Since the end of the answer, until the agent is heard. */
+    /** How long the callee has waited since the end of its answer; undefined once the agent is heard. */
     let waited: number | undefined
-    /** Since the agent was loud; undefined before. */
+    /** How long the agent has been quiet; undefined before it was first loud. */
     let quiet: number | undefined
     let endedAt = 0
     let turn = 0

@@ -1,10 +1,10 @@
-/** What a child process has spent of its core, asked by the benchmark that started it. */
+/** How much CPU time a child process has used, as requested by the benchmark that started it. */
 import { Effect } from "effect"
 import type { Child } from "./Child.ts"
 
 const question = "cpu"
 
-/** In the child. */
+/** Runs in the child. */
 export const answerCpu = (): void => {
   process.on("message", (message) => {
     if (message instanceof Object && "ask" in message && message.ask === question) {
@@ -15,9 +15,9 @@ export const answerCpu = (): void => {
 
 const sum = ({ system, user }: NodeJS.CpuUsage): number => system + user
 
-/** Since its start, in seconds. */
+/** CPU seconds since its start. */
 export const cpuSecondsOf = (child: Child): Effect.Effect<number> => answerOf(child, "cpuMicros")
-/** The same of the one thread that runs JavaScript and answers requests. */
+/** Like `cpuSecondsOf`, for the one thread that runs JavaScript and answers requests. */
 export const mainSecondsOf = (child: Child): Effect.Effect<number> => answerOf(child, "mainMicros")
 
 const answerOf = (child: Child, name: "cpuMicros" | "mainMicros"): Effect.Effect<number> => {

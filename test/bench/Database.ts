@@ -1,4 +1,4 @@
-/** The embedded Postgres, every commit on disk as in production unless asked otherwise, in a folder of its own that is removed in the end. */
+/** The embedded Postgres in its own temporary folder; every commit reaches the disk, as in production, unless told otherwise. */
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { chmodSync, mkdirSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
@@ -18,12 +18,12 @@ export interface Database {
   readonly sql: ReturnType<typeof witness>
 }
 
-/** Of one's own, removed in the end. */
+/** A new folder, removed in the end. */
 export const newFolder = Effect.acquireRelease(
   Effect.sync(() => {
     mkdirSync(home, { recursive: true })
     const folder = mkdtempSync(join(home, "bench-"))
-    // Postgres does not run as root: its user has to pass.
+    // Postgres does not run as root: its user must be able to enter.
     chmodSync(folder, 0o711)
     return folder
   }),
@@ -46,7 +46,7 @@ const open = Effect.fnUntraced(function* (folder: string, { unsynced = false }: 
 interface Options {
   /** The database counts statements. */
   readonly statistics?: boolean
-  /** No commit waits for the disk: for what is measured with delays of its own. */
+  /** Commits do not wait for the disk: for measurements that add their own delays. */
   readonly unsynced?: boolean
 }
 
@@ -63,10 +63,10 @@ export const startDatabase = (options: Options = {}): Effect.Effect<Database, ne
   }).pipe(Effect.orDie)
 
 const commits = 200
-/** About as long as between two calls. */
+/** About the time between two calls. */
 const BREATH = "20 millis"
 
-/** What one small transaction costs from its begin until it is on disk. */
+/** How long one small transaction takes from its begin until it is on disk. */
 export const commitMillis = Effect.fnUntraced(function* ({ sql }: Database) {
   const millis: Array<number> = []
   yield* Effect.promise(() => sql`CREATE TABLE bench_commits AS SELECT 0 AS done`)

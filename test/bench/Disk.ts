@@ -1,17 +1,17 @@
 /**
- * What the disk itself takes while something else is measured. A disk that several machines share stands still now and then for tenths of
- * a second, and whoever waits for a commit then waits as long: without this beside it, such a figure would tell of the disk alone.
+ * How slow the disk itself is while something else is measured. A disk shared by several machines stalls from time to time for tenths of a
+ * second, and every commit then waits as long: without this beside it, such a figure would describe only the disk.
  */
 import { Effect } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 
-/** Seldom enough that whoever is measured does not notice: a disk makes one such write after the other. */
+/** Rare enough not to disturb the measurement: a disk makes such writes one after another. */
 const EVERY = "100 millis"
-/** A page of Postgres. */
+/** One page of Postgres. */
 const bytes = Buffer.alloc(8192, 1)
 
-/** Milliseconds that one page took each time until it was on the disk under `folder`, asked every 100 ms for as long as `run` lasts. */
+/** How many milliseconds a page took each time to reach the disk under `folder`, measured every 100 ms while `run` lasts. */
 export const besideDisk = <A, E, R>(folder: string, run: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const syncs: Array<number> = []

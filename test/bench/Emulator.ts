@@ -14,18 +14,18 @@ export interface Emulator extends EmulatorAddress {
   readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
   /** Frames that callees heard, and that they should have heard. */
   readonly flow: Effect.Effect<Flow>
-  /** What callees who converse have noted since it was asked last. */
+  /** What conversing callees have noted since the last request. */
   readonly conversed: Effect.Effect<Conversed>
   /** When each callee first heard more than noise, by channel. */
   readonly spoken: Effect.Effect<ReadonlyMap<string, number>>
-  /** Returns once the counts are so. */
+  /** Returns once `holds` accepts the counts. */
   readonly until: (holds: (counts: EmulatorCounts) => boolean) => Effect.Effect<void>
 }
 
 // Nobody else sends messages over this channel.
 const answerOf = (message: unknown) => message as EmulatorAnswer
 
-/** `callees`: all of them converse, in place of what their numbers would do. */
+/** `callees`: all of them converse, instead of acting by their numbers. */
 export const startEmulator = (options: AriEmulatorOptions, callees?: ConverserPlan) => start("asterisk", options, callees)
 export const startTwilio = (options: TwilioOptions, callees?: ConverserPlan) => start("twilio", options, callees)
 

@@ -1,4 +1,4 @@
-/** The engine as in production: its own process, on the benchmark's database, asked through its API. */
+/** The engine as in production: its own process, on the benchmark's database, used through its API. */
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { Agent, request } from "node:http"
@@ -10,7 +10,7 @@ import { parse } from "#test/support/prometheus.ts"
 
 const READY_TIMEOUT = "30 seconds"
 const answerMillis = 60_000
-/** Less than the engine keeps an idle connection. */
+/** Shorter than the time for which the engine keeps an idle connection. */
 const idleMillis = 4000
 
 export interface Engine {
@@ -19,13 +19,13 @@ export interface Engine {
   readonly get: (path: string) => Effect.Effect<unknown>
   readonly post: (path: string, body?: object) => Effect.Effect<unknown>
   readonly put: (path: string, body: object) => Effect.Effect<unknown>
-  /** The key of the uploaded file. */
+  /** Returns the key of the uploaded file. */
   readonly upload: (csv: string) => Effect.Effect<string>
 }
 
 interface EngineSettings {
   readonly environment?: Readonly<Record<string, string>>
-  /** Instead of `runtime/start.js`; relative to this folder. */
+  /** Replaces `runtime/start.js`; relative to this folder. */
   readonly file?: string
   readonly nodeOptions?: ReadonlyArray<string>
   /** The folder that npm packages of its adapters and services are installed in. */
@@ -45,7 +45,7 @@ const defaults = {
   TRUNK_RATE: "1000"
 }
 
-/** What the shell has set for an engine of its own is not meant for this one. */
+/** Leaves out the settings in the shell's environment, which are meant for another engine. */
 export const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
   const names = new Set(variables.map(({ name }) => name))
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
@@ -101,7 +101,7 @@ interface Exchange {
   readonly body: string | undefined
 }
 
-/** Any answer but a good one ends the benchmark. */
+/** Any answer except success ends the benchmark. */
 const exchange = ({ agent, body, headers, method, url }: Exchange): Effect.Effect<unknown> =>
   Effect.callback((resume) => {
     const failed = (why: unknown) => resume(Effect.die(new Error(`${method} ${new URL(url).pathname}: ${why}`)))
@@ -131,27 +131,27 @@ export const metricsOf = ({ address }: Engine) =>
     parse
   )
 
-/** A telephony configuration for the emulator, and an agent, whose id is returned. */
+/** Creates a telephony configuration for the emulator, and an agent, whose id is returned. */
 export const prepare = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, greeting = "") {
   const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
   yield* createTelephonyConfig(engine, config)
   return yield* createAgent(engine, greeting)
 })
 
-/** The id of the configuration that calls go through. */
+/** Returns the id of the configuration that calls go through. */
 export const createTelephonyConfig = Effect.fnUntraced(function* (engine: Engine, config: object) {
   const created = yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
   return numberAt(created, "id")
 })
 
-/** The agent's id. */
+/** Returns the agent's id. */
 export const createAgent = Effect.fnUntraced(function* (engine: Engine, greeting = "") {
   const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
   const graph = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
   return numberAt(yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph }), "id")
 })
 
-/** The id of a campaign made of an uploaded list, with these settings. */
+/** Creates a campaign from an uploaded list, with these settings; returns its id. */
 export const createCampaign = Effect.fnUntraced(function* (engine: Engine, agentId: number, csv: string, settings: object = {}) {
   const source_id = yield* engine.upload(csv)
   const campaign = yield* engine.post("/campaign/create", {

@@ -1,4 +1,4 @@
-/** What a benchmark has measured, and how it is shown. Every number comes from a measurement of this run. */
+/** A benchmark's measurements, and how they are shown. Every number was measured in this run. */
 
 export interface Figure {
   readonly name: string
@@ -6,12 +6,12 @@ export interface Figure {
   readonly unit: string
   /** Undefined: the figure explains another one. */
   readonly goal?: Goal
-  /** The same, of something simpler that was measured in the same run. */
+  /** The same measurement of something simpler, made in the same run. */
   readonly control?: number
 }
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 
-/** Three digits that count, and of a larger number all before the point. */
+/** Three significant digits, or all digits before the point of a larger number. */
 const rounded = (value: number): number => Number(value.toPrecision(Math.max(3, Math.trunc(Math.abs(value)).toString().length)))
 const shown = (value: number): string => rounded(value).toLocaleString("en", { maximumSignificantDigits: 21 })
 const goalText = (goal: Goal, show: (value: number) => string): string =>
@@ -53,7 +53,7 @@ export const table = (figures: ReadonlyArray<Figure>): string => {
   return [line(first), widths.map((width) => "-".repeat(width)).join("  "), ...rest.map(line)].join("\n")
 }
 
-/** The value that `share` of them, 0 to 1, do not exceed. */
+/** The value that this share of the values, 0 to 1, does not exceed. */
 export const quantile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN

@@ -1,4 +1,4 @@
-/** How much memory a process takes, asked from another one. */
+/** How much memory a process takes, as requested by the benchmark that started it. */
 import { Effect } from "effect"
 import type { Child } from "./Child.ts"
 
@@ -9,10 +9,10 @@ export interface Memory {
 }
 
 const isMemory = (message: unknown): message is Memory => message instanceof Object && "heap" in message && "rss" in message
-/** What a first collection lets go of, a second one frees. */
+/** Some of what one collection releases is freed only by a later one. */
 const collections = 3
 
-/** In the process that is asked. */
+/** Runs in the process that is measured. */
 export const answerMemory = (): void => {
   process.on("message", (message) => {
     if (!(message instanceof Object && "memory" in message)) return

@@ -1,4 +1,4 @@
-/** The same GET over and over, on many connections that each wait for their answer. */
+/** The same GET repeatedly, on many connections that each wait for their answer. */
 import { Effect, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
 
@@ -10,7 +10,7 @@ export interface Target {
 
 const headEnd = "\r\n\r\n"
 
-/** The whole of an answer. All answers to one request are of the same length. */
+/** The length of a whole answer. All answers to one request have the same length. */
 const lengthOf = (answer: string): number | undefined => {
   const head = answer.indexOf(headEnd)
   const [, body] = /content-length: (\d+)/i.exec(answer.slice(0, head)) ?? []
@@ -48,7 +48,7 @@ class Connection {
   }
 }
 
-/** How many answers have come so far, from `width` connections that go on until the scope closes. */
+/** Returns how many answers have come so far, over `width` connections that continue until the scope closes. */
 export const flood = (target: Target, width: number): Effect.Effect<() => number, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {

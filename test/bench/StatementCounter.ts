@@ -1,22 +1,22 @@
 /**
- * Stands between the engine and Postgres and counts what is executed. The database's own statistics miss the repeated BEGIN and COMMIT of
+ * A proxy between the engine and Postgres that counts executed statements. The database's own statistics miss the repeated BEGIN and COMMIT of
  * a prepared statement.
  */
 import { Effect, type Scope } from "effect"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
-/** A message begins with its type, one byte, and its length without that byte, four; the first one of a connection has no type. */
+/** A message begins with a type byte, and four bytes of length without that byte; a connection's first message has no type. */
 const headerBytes = 5
 const execute = "E".charCodeAt(0)
 const simpleQuery = "Q".charCodeAt(0)
 
 export interface StatementCounter {
-  /** The database's address, through us. */
+  /** The database's address through this proxy. */
   readonly url: string
   readonly count: () => number
 }
 
-/** Calls `saw` with the type of each message; chunks end anywhere. */
+/** Calls `saw` with the type of each message; chunks can end anywhere. */
 const readMessages = (saw: (type: number) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   let isFirst = true

@@ -1,21 +1,21 @@
-/** What a process and those that it has started have spent of their cores, as Linux counts it. */
+/** How much CPU time a process and its children have used, as counted by Linux. */
 import { readdirSync, readFileSync } from "node:fs"
 
-/** The kernel's unit of time towards programs. */
+/** The time unit in which the kernel reports to programs. */
 const ticksPerSecond = 100
 
 interface Spent {
   readonly parent: number
   readonly ticks: number
-  /** Of its children that have ended. */
+  /** The CPU time of its children that have ended. */
   readonly childrenTicks: number
 }
 
-/** Undefined: there is no such process any more. */
+/** Undefined if the process no longer exists. */
 const spentBy = (pid: number | string): Spent | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
-    // The name of the program, in parentheses, may contain spaces. The state follows it.
+    // The program name, in parentheses, may contain spaces. The state follows it.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
     const [parent = 0, user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = [1, 11, 12, 13, 14].map((at) => Number(fields[at]))
     return { parent, ticks: user + system, childrenTicks: childrenUser + childrenSystem }
@@ -24,10 +24,10 @@ const spentBy = (pid: number | string): Spent | undefined => {
   }
 }
 
-/** Undefined: there is no such process any more. */
+/** Undefined if the process no longer exists. */
 export const parentOf = (pid: number): number | undefined => spentBy(pid)?.parent
 
-/** Since its start, in seconds. Undefined where there is no Linux to ask. */
+/** CPU seconds since its start. Undefined except on Linux. */
 export const treeSecondsOf = (pid: number): number | undefined => {
   if (process.platform !== "linux") return undefined
   const own = spentBy(pid)

@@ -1,6 +1,6 @@
 /**
- * What a live call takes of the engine's memory: the growth between a thousand calls up and all of them, so that what the engine needs
- * anyway does not count. Calls without audio; beside them bare fibers that wait on a queue.
+ * How much memory of the engine a live call takes: the growth between a thousand live calls and all of them, so that what the engine needs
+ * anyway does not count. The calls have no audio; beside them, bare fibers that wait on a queue are measured.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -12,12 +12,12 @@ import { createCampaign, prepare, startEngine } from "./Engine.ts"
 import { type Memory, memoryOf } from "./Memory.ts"
 
 const ringMillis = 200
-/** For the last calls to be answered and recorded. */
+/** Time for the last calls to be answered and recorded. */
 const SETTLE = "3 seconds"
 const nodeOptions = ["--expose-gc"]
 
 interface Count {
-  /** That the growth is counted from. */
+  /** The number of calls at which the measured growth starts. */
   readonly first: number
   readonly more: number
 }

@@ -1,4 +1,4 @@
-/** The engine, exactly `runtime/main.ts`, which also says how much memory it takes once all garbage is collected. Needs `--expose-gc`. */
+/** The engine, exactly `runtime/main.ts`, which also reports how much memory it takes after a full garbage collection. Needs `--expose-gc`. */
 import { launch } from "#runtime/main.ts"
 import { answerMemory } from "./Memory.ts"
 

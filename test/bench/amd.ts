@@ -1,7 +1,7 @@
 /**
- * Whom answering machine detection takes for whom: recorded prompts of people in six voices and five languages and flite's five voices, and the
- * greetings and beeps of machines, each on a quiet line and in four kinds of noise. It was tuned on one half of them. The goals are for the other
- * half, and the control is the half that it was tuned on.
+ * How answering machine detection classifies who answers: recorded prompts of people in six voices and five languages and flite's five voices,
+ * and the greetings and beeps of machines, each on a quiet line and with four kinds of noise. It was tuned on one half of them. The goals are
+ * for the other half, and the control is the half that it was tuned on.
  */
 import { Effect } from "effect"
 import { isFoundSoon, isTakenForMachine, type Judged, percent, trial } from "#test/support/amdTrial.ts"
@@ -44,13 +44,13 @@ const rowsOf = (heard: ReadonlyArray<Judged>): ReadonlyArray<Row> => {
   ]
 }
 
-/** Of the whole collection, so that it does not shrink unnoticed. */
+/** The minimum size of the whole collection, so that it does not shrink unnoticed. */
 const enough: Readonly<Record<"person" | "machine", number>> = { person: 500, machine: 200 }
 
 const figuresOf = (tuning: ReadonlyArray<Judged>, heldOut: ReadonlyArray<Judged>): ReadonlyArray<Figure> => {
   const counts = (["person", "machine"] as const).flatMap((kind): ReadonlyArray<Figure> => {
     const who = kind === "person" ? "people" : "machines"
-    // Each is heard on several lines, and counts once. None is in both halves.
+    // Each is heard on several lines, but counts once. None is in both halves.
     const countIn = (half: ReadonlyArray<Judged>) => new Set(half.filter(isOf(kind)).map(({ answerer }) => answerer.name)).size
     const [ours, theirs] = [countIn(heldOut), countIn(tuning)]
     return [

@@ -1,4 +1,4 @@
-/** The control of `actors`: fibers that do nothing but take from a queue of their own. And the ARI adapter's table of calls, by itself. */
+/** The control of `actors`: fibers that only take from their own queues. Also the ARI adapter's table of calls, by itself. */
 import { Effect, Queue } from "effect"
 import { AriCalls } from "#adapters/ari/AriCalls.ts"
 import { answerMemory } from "./Memory.ts"
@@ -6,7 +6,7 @@ import { answerMemory } from "./Memory.ts"
 /** As large as a call's mailbox. */
 const capacity = 64
 
-// Without whoever fills its queue, a waiting fiber would be garbage.
+// Without a reference to its queue, a waiting fiber would be garbage.
 const mailboxes: Array<Queue.Queue<number>> = []
 const actor = Effect.gen(function* () {
   const mailbox = yield* Queue.make<number>({ capacity, strategy: "dropping" })

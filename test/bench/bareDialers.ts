@@ -1,6 +1,6 @@
 /**
- * The controls of `dispatch`, `slot-use` and `rate`: what one gets from the same emulator without an engine. No database, no rules, no
- * record: an end of a call leads straight to the next originate, or is found out about once a second; or one follows the other at a rate.
+ * The controls of `dispatch`, `slot-use` and `rate`: what the same emulator gives without an engine. No database, no rules, no record: the end
+ * of a call leads straight to the next originate, or is discovered by polling once a second, or requests follow each other at a rate.
  */
 import { Effect, type Scope } from "effect"
 import { Agent, request } from "node:http"
@@ -68,14 +68,14 @@ const openLine = ({ password, url, user }: EmulatorAddress, numbers: ReadonlyArr
     }
   })
 
-/** Until the scope closes. */
+/** Dials until the scope closes. */
 export const dialInLoop = Effect.fnUntraced(function* (emulator: EmulatorAddress, { numbers, slots }: Dialing) {
   const { onEnd, originate } = yield* openLine(emulator, numbers)
   onEnd(originate)
   for (let free = slots; free > 0; free--) originate()
 })
 
-/** Until the scope closes. */
+/** Dials until the scope closes. */
 export const dialByPolling = Effect.fnUntraced(function* (emulator: EmulatorAddress, { numbers, slots }: Dialing) {
   const { onEnd, originate } = yield* openLine(emulator, numbers)
   let free = slots
@@ -88,7 +88,7 @@ export const dialByPolling = Effect.fnUntraced(function* (emulator: EmulatorAddr
   yield* Effect.forkScoped(fill.pipe(Effect.andThen(Effect.sleep(pollMillis)), Effect.forever))
 })
 
-/** When it sent each of them, by channel; settled after the last. A late one does not delay those after it. */
+/** Returns when each request was sent, by channel, after the last was sent. A late one does not delay those after it. */
 export const dialAtRate = (emulator: EmulatorAddress, { apartMillis, numbers }: Pacing) =>
   Effect.gen(function* () {
     const { originate } = yield* openLine(emulator, numbers)

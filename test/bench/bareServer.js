@@ -1,4 +1,4 @@
-/** What the least of a service takes to start: the same HTTP server and one connection to Postgres. Plain JavaScript: nothing to strip. */
+/** The smallest possible service, to measure its start: the same HTTP server and one connection to Postgres. Plain JavaScript, so no types are stripped. */
 import postgres from "postgres"
 import * as uws from "uWebSockets.js"
 

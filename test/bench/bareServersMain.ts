@@ -1,6 +1,6 @@
 /**
- * The controls of `gateway`: a route that answers the same JSON, in uWebSockets alone, which asks nobody who he is, and in Fastify, which looks
- * the key up in a table.
+ * The controls of `gateway`: a route that answers the same JSON, in uWebSockets alone, without authentication, and in Fastify, which looks the
+ * key up in a table.
  */
 import { fastify } from "fastify"
 import * as uws from "uWebSockets.js"
@@ -15,7 +15,7 @@ const bare = (path: string, value: unknown) => {
     })
   })
   app.listen("127.0.0.1", 0, (socket) => {
-    // A listen socket is a socket to this function, which its declaration does not say.
+    // This function takes a listen socket as a socket, which its declaration does not say.
     if (socket !== false) ready(uws.us_socket_local_port(socket as unknown as uws.us_socket))
   })
 }

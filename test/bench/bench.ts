@@ -28,6 +28,7 @@ import { machine } from "./machine.ts"
 import { media } from "./media.ts"
 import { mediaSocket } from "./mediaSocket.ts"
 import { neighbours } from "./neighbours.ts"
+import { nodes } from "./nodes.ts"
 import { originateHttp } from "./originateHttp.ts"
 import { progress } from "./progress.ts"
 import { rate } from "./rate.ts"
@@ -60,6 +61,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   rate,
   recovery,
   failover,
+  nodes,
   start,
   actors,
   gateway,

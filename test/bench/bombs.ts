@@ -1,13 +1,13 @@
 /**
- * Bodies that are made to be expensive: each takes the place of one value in a body that fits its route, or of the whole text. Known ways
- * to keep a server busy, and what this one does with a body: it weighs, parses, checks, masks, compares, renders and stores it.
+ * Bodies made to be expensive: each replaces one value in a valid body of its route, or the whole text. They are known ways to keep a server
+ * busy, and target what this one does with a body: it weighs, parses, checks, masks, compares, renders and stores it.
  */
 import fc from "fast-check"
 import Type, { type TSchema } from "typebox"
 import type { Route } from "#gateway/request/Route.ts"
 import { sampleOf } from "#test/gateway/samples.ts"
 
-/** At most so many bytes and values; `schema` is what the place asks for. */
+/** The most bytes and values allowed; `schema` is what the place requires. */
 interface Room {
   readonly bytes: number
   readonly values: number
@@ -19,7 +19,7 @@ const text =
   (piece: string, end = ""): Bomb =>
   ({ bytes }) =>
     piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(JSON.stringify(piece).slice(1, -1))))) + end
-/** As many as there is room for. */
+/** As many as fit. */
 const many =
   (make: (index: number) => unknown): Bomb =>
   ({ bytes, values }) => {
@@ -54,7 +54,7 @@ const edge = (index: number, count: number) => ({
   target: id((index * 7 + 1) % count),
   data: { label: `to ${index}`, condition: "c" }
 })
-/** As large as is allowed: 13 values to a node, 7 to an edge. */
+/** A graph as large as allowed: 13 values per node, 7 per edge. */
 const drawn =
   (dataOf: (index: number, share: number) => object): Bomb =>
   ({ bytes, values }) => {
@@ -110,7 +110,7 @@ const values: ReadonlyArray<Bomb> = [
   () => ({ toString: 1, valueOf: 1, constructor: { prototype: null } })
 ]
 
-/** Whole texts, most of them no JSON. */
+/** Whole texts, most of which are not JSON. */
 const texts: ReadonlyArray<(room: Room) => string> = [
   ({ bytes }) => "[".repeat(bytes),
   ({ bytes }) => " ".repeat(bytes),
@@ -127,7 +127,7 @@ const texts: ReadonlyArray<(room: Room) => string> = [
   ({ values }) => `{${Array.from({ length: Math.floor(values * 0.9) }, (_, at) => `"${at}":1`).join()}}`
 ]
 
-/** A body with another value in one place. */
+/** A place in a body where another value is put. */
 interface Place {
   readonly schema: TSchema
   readonly isGraph: boolean
@@ -149,19 +149,19 @@ const inside = (schema: TSchema, put: Place["put"]): ReadonlyArray<Place> => {
 interface HostileBody {
   readonly route: Route<unknown>
   readonly text: string
-  /** Which bomb, and where: enough to make it anew. */
+  /** Which bomb, and where: enough to make it again. */
   readonly made: string
 }
 
 const shares = [0.1, 0.5, 0.97]
 
-/** Some of `made` for each of the numbers, by which a request is the same for the same seed. */
+/** One `made` for each of the generated numbers; the same seed gives the same requests. */
 export const seeded = <Made>(count: number, seed: number, made: (numbers: readonly [number, number, number], index: number) => Made) =>
   fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { numRuns: count, seed }).map((numbers, index) => () => made(numbers, index))
 
 export const takesJson = (route: Route<unknown>): boolean => route.body._tag === "Json"
 
-/** `count` of them, the same for the same seed, in turns for each route that takes JSON; made when they are asked for. */
+/** `count` bodies, the same for the same seed, taking turns among the routes that accept JSON; each is made when it is requested. */
 export const bodiesOf = (routes: ReadonlyArray<Route<unknown>>, count: number, seed: number): ReadonlyArray<() => HostileBody> => {
   const takers = routes.flatMap((route) =>
     route.body._tag === "Json" ? [{ route, body: route.body, places: placesIn(route.body.schema, (value) => value) }] : []
@@ -169,7 +169,7 @@ export const bodiesOf = (routes: ReadonlyArray<Route<unknown>>, count: number, s
   return seeded(count, seed, ([at, which, share], index) => {
     const { body, places, route } = takers[index % takers.length] ?? raise("There is no route with a body")
     const place = places[at % places.length] ?? raise("There is no place in the body")
-    // Parsers and checks take as long for whatever else is in the body, which is little.
+    // The rest of the body is small, and so takes parsers and checks little time.
     const room = {
       bytes: Math.floor(body.maxBytes * (shares[share % shares.length] ?? 1)) - 1000,
       values: body.maxValues,
@@ -184,7 +184,7 @@ export const bodiesOf = (routes: ReadonlyArray<Route<unknown>>, count: number, s
   })
 }
 
-/** The same as one text of about `bytes`: for a query, a part of a path, or a file. */
+/** Like a body's value, but as one text of about `bytes`: for a query, a part of a path, or a file. */
 export const textOf = (which: number, bytes: number): { readonly text: string; readonly made: string } => {
   const room = { bytes, values: bytes, schema: Type.Unknown() }
   const kind = which % (values.length + texts.length)

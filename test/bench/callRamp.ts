@@ -1,4 +1,4 @@
-/** More and more calls with audio, until callees miss too many frames, or calls are held back. Counted are the gaps that callees hear. */
+/** More and more calls with audio, until callees miss too many frames, or calls are held back. The gaps that callees hear are counted. */
 import { type Duration, Effect, Option } from "effect"
 import { startChild } from "./Child.ts"
 import { rowsOf, staysUntilHungUp } from "./Contacts.ts"
@@ -8,7 +8,7 @@ import { type Emulator, startEmulator } from "./Emulator.ts"
 const lostAtMost = 0.001
 export const ringMillis = 500
 export const callsPerSecond = 20
-/** In which the calls of a step are answered, unless the engine holds them back. */
+/** The time in which the calls of a step are answered, unless the engine holds them back. */
 const ANSWERED = "20 seconds"
 
 export interface RampPlan {
@@ -16,11 +16,11 @@ export interface RampPlan {
   readonly step: number
   readonly most: number
   readonly windowSeconds: number
-  /** From the answer of the last call of a step until it is measured. */
+  /** The time from the last answer of a step until its measurement. */
   readonly settle: Duration.Input
 }
 
-/** Whatever carries calls: has so many more of them begun, the first of which is number `from`, and tells what it notes of a step meanwhile. */
+/** Anything that carries calls: starts this many more, the first of which is number `from`, and returns its measurements of a step. */
 interface Carrier<A> {
   readonly add: (count: number, from: number) => Effect.Effect<unknown>
   readonly noted: (step: Effect.Effect<void>) => Effect.Effect<A>
@@ -29,15 +29,15 @@ interface Carrier<A> {
 interface Step<A> {
   readonly calls: number
   readonly seconds: number
-  /** 0 to 1. */
+  /** The share of lost frames, 0 to 1. */
   readonly lost: number
   readonly noted: A
 }
 
 interface Carried<A> {
-  /** All that were measured; the last one may have been too many. */
+  /** All measured steps; the last one may have been too large. */
   readonly steps: ReadonlyArray<Step<A>>
-  /** The calls of the next step were not all placed. */
+  /** Whether not all calls of the next step were placed. */
   readonly wasHeldBack: boolean
 }
 
@@ -71,14 +71,14 @@ export const carried = <A>(plan: RampPlan, emulator: Emulator, carrier: Carrier<
     return { steps, wasHeldBack: false }
   })
 
-/** The largest step without loss in which what was noted `holds`, as it does in all smaller ones. */
+/** The largest step without loss whose measurements satisfy `holds`, as those of all smaller steps do. */
 export const cleanOf = <A>({ steps }: Carried<A>, holds: (noted: A) => boolean = () => true): Step<A> | undefined => {
   const end = steps.findIndex(({ lost, noted }) => lost > lostAtMost || !holds(noted))
   return end === -1 ? steps.at(-1) : steps[end - 1]
 }
 export const tooMany = <A>({ steps }: Carried<A>): Step<A> | undefined => steps.find(({ lost }) => lost > lostAtMost)
 
-/** The difference of what `read` tells before and after. */
+/** How much `read` grows during an effect. */
 export const spentDuring = (read: Effect.Effect<number>, during: Effect.Effect<void>): Effect.Effect<number> =>
   Effect.gen(function* () {
     const before = yield* read
@@ -86,10 +86,10 @@ export const spentDuring = (read: Effect.Effect<number>, during: Effect.Effect<v
     return (yield* read) - before
   })
 
-/** Milliseconds of a core for each second of a call. */
+/** CPU milliseconds for each second of a call. */
 export const cpuMillisOf = ({ calls, seconds }: Step<unknown>, cpuSeconds: number): number => (1000 * cpuSeconds) / (seconds * calls)
 
-/** Each frame is sent back as it comes, through an emulated Asterisk. Notes the seconds of a core. */
+/** Each frame is sent back as it comes, through an emulated Asterisk. Measures CPU seconds. */
 export const byEcho = (plan: RampPlan): Effect.Effect<Carried<number>> =>
   Effect.gen(function* () {
     const emulator = yield* startEmulator({ media: true, ringMillis })

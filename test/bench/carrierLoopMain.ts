@@ -1,6 +1,6 @@
 /**
- * The control of `originate-http`, as a process of its own: the requests of Twilio's adapter without an engine. No database, no journal, no
- * signature is checked; the callback that tells the end of a call leads straight to the next request.
+ * The control of `originate-http`, in a separate process: the requests of Twilio's adapter without an engine. There is no database and no
+ * journal, and no signature is checked; the callback that reports the end of a call leads straight to the next request.
  */
 import { randomUUID } from "node:crypto"
 import { Agent, createServer, request, type IncomingMessage } from "node:http"
@@ -15,7 +15,7 @@ export interface LoopOrder {
   readonly from: string
   readonly numbers: ReadonlyArray<string>
   readonly slots: number
-  /** Requests that wait for their replies at once. */
+  /** How many requests may await replies at once. */
   readonly inFlight: number
 }
 
@@ -27,7 +27,7 @@ const bodyOf = async (message: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString()
 }
 
-/** Returns the origin at which a carrier tells of calls. */
+/** Returns the origin to which the carrier sends its callbacks. */
 const listen = async (ended: () => void): Promise<string> => {
   const server = createServer((message, response) => {
     void bodyOf(message).then((body) => {
@@ -68,7 +68,7 @@ const carryOut = async ({ emulator, from, inFlight, numbers, slots }: LoopOrder)
 
 answerCpu()
 process.on("message", (message) => {
-  // Of the benchmark, which sends nothing else with numbers.
+  // It comes from the benchmark, which sends nothing else with numbers.
   if (message instanceof Object && "numbers" in message) void carryOut(message as LoopOrder)
 })
 process.on("disconnect", () => process.exit())

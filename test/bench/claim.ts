@@ -1,7 +1,7 @@
 /**
  * How long a claim takes with 1,000,000 contacts in its campaign, for the engine and as the database counts it; beside it the same claim with
- * 1,000, on another database, made in turn. Each claims one contact, which is what a campaign does whose slots become free one by one. No
- * commit waits for the disk: that wait would hide what grows.
+ * 1,000 on another database, alternately. Each claims one contact, as a campaign does whose slots become free one by one. Commits do not wait
+ * for the disk: that wait would hide the growth.
  */
 import { Effect, type Scope } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -19,9 +19,9 @@ const retryMillis = 60_000
 interface Case {
   readonly name: string
   readonly lists: (contacts: number) => ReadonlyArray<ContactRows>
-  /** Parts of the contacts that are called before, without a vacuum. */
+  /** The share of the contacts that are called before, without a vacuum. */
   readonly called?: number
-  /** Something reads the database as it was before these calls, as a dump does. */
+  /** Whether a reader keeps a snapshot from before these calls, as a dump does. */
   readonly isRead?: boolean
 }
 
@@ -39,7 +39,10 @@ const cases: ReadonlyArray<Case> = [
   { name: "in progress, while a dump is made", lists: pending, called: 0.02, isRead: true }
 ]
 
-/** Calls so many contacts of the campaign; one in three is busy, and is called again a minute later, by a clock that is a second late a time. */
+/**
+ * Calls this many contacts of the campaign; one in three is busy, and is called again a minute later, by a clock that advances a second at a
+ * time.
+ */
 const call = Effect.fnUntraced(function* (place: ClaimPlace, contacts: number) {
   let now = Date.now()
   for (let called = 0; called < contacts; called += together) {
@@ -51,7 +54,7 @@ const call = Effect.fnUntraced(function* (place: ClaimPlace, contacts: number) {
   return now
 })
 
-/** Sees the database as it is now for as long as the scope is open. */
+/** Keeps a snapshot of the database for as long as the scope is open. */
 const read = ({ database: { sql } }: ClaimPlace) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -68,13 +71,13 @@ const read = ({ database: { sql } }: ClaimPlace) =>
   )
 
 interface Claims {
-  /** For the engine. */
+  /** The durations as the engine sees them. */
   readonly millis: Array<number>
-  /** Of the statement, in the database. */
+  /** The durations of the statement in the database. */
   readonly statementMillis: Array<number>
   /** Claims one contact, and ends its call. */
   readonly once: Effect.Effect<void>
-  /** Touched by a claim. */
+  /** The blocks touched by a claim. */
   readonly blocks: Effect.Effect<number>
 }
 
@@ -114,7 +117,7 @@ const measureCase = (places: { readonly small: ClaimPlace; readonly large: Claim
     const small = yield* prepare(places.small, one, few)
     const large = yield* prepare(places.large, one, quick ? 10_000 : 1_000_000)
     const inTurn = Effect.andThen(small.once, large.once)
-    // The first of them plan their statements and fill caches.
+    // The first ones plan their statements and fill caches.
     yield* Effect.replicateEffect(inTurn, warmUp, { discard: true })
     for (const { claims, place } of [
       { claims: small, place: places.small },
@@ -128,7 +131,7 @@ const measureCase = (places: { readonly small: ClaimPlace; readonly large: Claim
     return yield* figuresOf(one.name, small, large)
   }).pipe(Effect.scoped)
 
-/** At the share of the claims that are no slower. */
+/** Compares the durations at this quantile. */
 const compared = (name: string, share: number, large: ReadonlyArray<number>, small: ReadonlyArray<number>): Figure => ({
   name,
   value: quantile(large, share),

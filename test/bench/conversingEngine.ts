@@ -1,6 +1,6 @@
 /**
- * An engine whose agent converses with everybody whom it calls, and the emulators with such callees. The agent goes round and round through its graph,
- * and asks one question in each node.
+ * An engine whose agent converses with everybody it calls, and the emulators with such callees. The agent goes round in circles through its
+ * graph, and asks one question in each node.
  */
 import { Effect, type Scope } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -15,7 +15,7 @@ import { startEmulator, startTwilio } from "./Emulator.ts"
 import { createCampaign, createTelephonyConfig, type Engine, numberAt, startEngine } from "./Engine.ts"
 import { instantRecognizer, sentence } from "./instantRecognizer.ts"
 
-/** `cached`: everybody hears the same lines, and a recognizer that costs nothing understands them. `made`: no line is the same as another. */
+/** `cached`: everybody hears the same lines, and a recognizer without cost understands the callees. `made`: no two lines are the same. */
 type Speech = "cached" | "made"
 
 /** With lines of four to five seconds, six turns a minute in which the agent speaks 45 % of the time. */
@@ -23,11 +23,11 @@ export const callees: ConverserPlan = { says: sentence, thinksMillis: 4000 }
 
 const packageName = "instant-recognizer"
 const from = "+15550199000"
-/** So many that no line comes twice while it is measured. */
+/** Enough that no line is repeated during the measurement. */
 const nodes = 30
-/** The most calls that a campaign may have at once. */
+/** The largest number of simultaneous calls of a campaign. */
 const mostInCampaign = 100
-/** The longest that a call may be set to last. */
+/** The longest duration that a call can be limited to. */
 const longestSeconds = 1200
 
 const lineOf: Readonly<Record<Speech, (step: number) => string>> = {
@@ -42,7 +42,7 @@ const nodeOf = (speech: Speech, index: number): JsonObject => {
   return { id: `${index}`, type: index === 0 ? "startCall" : "agentNode", position: { x: index, y: 0 }, data: { ...data, ...greeting } }
 }
 
-/** From the last node to the second, because none leads to the first. */
+/** Leads from the last node to the second, because no edge can lead to the first. */
 const edgeOf = (index: number): JsonObject => ({
   id: `from-${index}`,
   source: `${index}`,
@@ -59,7 +59,7 @@ interface Conversing {
   readonly engine: Engine
   readonly database: Database
   readonly emulator: Effect.Success<ReturnType<typeof startEmulator>>
-  /** Has so many more callees called, whose numbers begin at `from`. */
+  /** Has this many more callees called, with numbers from `from` on. */
   readonly add: (count: number, from: number, rate?: number) => Effect.Effect<void>
 }
 

@@ -1,4 +1,4 @@
-/** The engine, that also tells what it has spent and allocated. */
+/** The engine, which also reports its CPU time and allocations. */
 import { launch } from "#runtime/main.ts"
 import { answerAllocation } from "./Allocation.ts"
 import { answerCpu } from "./Cpu.ts"

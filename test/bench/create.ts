@@ -1,6 +1,6 @@
 /**
- * A campaign of 100,000 contacts through the API, from the upload of its list to the answer; beside it the same rows brought into the same
- * table by COPY, through another client. And what the engine's memory grows by meanwhile.
+ * A campaign of 100,000 contacts through the API, from the upload of its list to the answer; beside it the same rows written into the same
+ * table by COPY, through another client. Also by how much the engine's memory grows meanwhile.
  */
 import { Effect } from "effect"
 import { once } from "node:events"
@@ -13,7 +13,7 @@ import { createCampaign, type Engine, prepare, startEngine } from "./Engine.ts"
 import { quantile } from "./Figure.ts"
 
 const rounds = 3
-/** Rows to a chunk of COPY. */
+/** Rows per chunk of COPY. */
 const chunkRows = 5000
 
 const timed = <A>(effect: Effect.Effect<A>) =>
@@ -23,14 +23,14 @@ const timed = <A>(effect: Effect.Effect<A>) =>
     return { seconds: (performance.now() - began) / 1000, value }
   })
 
-/** Into the contacts of a campaign that has been made with a single one. */
+/** Copies the rows into the contacts of a campaign that was created with a single one. */
 const copy = ({ sql }: Database, campaignId: number, count: number) =>
   Effect.promise(async () => {
     const rows = rowsOf(count, talksThenHangsUp)
     const stream = await sql`COPY contacts (campaign_id, organization_id, row_no, phone_number, context) FROM STDIN`.writable()
     const line = (cells: ReadonlyArray<string>, index: number) =>
       `${campaignId}\t1\t${index + 2}\t${cells[0]}\t${JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, cells[at]])))}\n`
-    // The first number is there already.
+    // The first number is already there.
     for (let from = 1; from < rows.length; from += chunkRows) {
       const chunk = rows.slice(from, from + chunkRows).map((cells, at) => line(cells, from + at))
       if (!stream.write(chunk.join(""))) await once(stream, "drain")
@@ -39,7 +39,7 @@ const copy = ({ sql }: Database, campaignId: number, count: number) =>
     await once(stream, "finish")
   })
 
-/** Linux counts the peak since it was last told to forget it. Undefined elsewhere. */
+/** Linux counts the peak since its last reset. Undefined elsewhere. */
 const memory = ({ child }: Engine) => {
   const kibibytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1])
   return {

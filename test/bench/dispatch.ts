@@ -1,4 +1,4 @@
-/** How soon a slot that became free is used again: from the end of a call to the next originate, both as the callee's side sees them. */
+/** How soon a freed slot is used again: from the end of a call to the next originate, both as the callee's side sees them. */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { type Compared, dispatchRun, type Plan } from "./dispatchRun.ts"

@@ -1,6 +1,6 @@
 /**
- * One campaign on full slots, as its callees saw it: from the end of a call to the originate that took its place, and how much of the
- * slots' time was used. `dispatch` and `slot-use` look at the same run.
+ * One campaign on full slots, as its callees saw it: from the end of a call to the originate that took its place, and how much of the slots'
+ * time was used. `dispatch` and `slot-use` use the same run.
  */
 import { Effect } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
@@ -17,7 +17,7 @@ import { createCampaign, prepare, startEngine } from "./Engine.ts"
 
 const slots = 100
 const callSeconds = 10
-/** Of these ten seconds. */
+/** The part of these ten seconds in which the phone rings. */
 const ringMillis = 1000
 
 interface Dispatch {
@@ -30,17 +30,17 @@ export interface Compared {
   readonly engine: Dispatch
   readonly loop: Dispatch
   readonly poller: Dispatch
-  /** Milliseconds that a commit took on the engine's disk, before it was started. */
+  /** How many milliseconds commits took on the engine's disk before it was started. */
   readonly commits: ReadonlyArray<number>
-  /** Milliseconds that a page took to the same disk, all the time that the engine dialed. */
+  /** How many milliseconds a page took to reach the same disk, all the time the engine dialed. */
   readonly syncs: ReadonlyArray<number>
 }
-/** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as near to all at once as they began. */
+/** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as close together as they began. */
 type Pace = "steady" | "in step"
 
 export interface Plan extends Options {
   readonly pace: Pace
-  /** The agent greets, and the calls are recorded. */
+  /** Whether the agent greets, and the calls are recorded. */
   readonly voice: boolean
 }
 
@@ -110,14 +110,14 @@ const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) 
 const compared = (plan: Plan) =>
   Effect.gen(function* () {
     const measured = yield* byEngine(plan)
-    // Neither has anything to do most of the time: they do not disturb each other.
+    // Both are idle most of the time, so they do not disturb each other.
     const [loop, poller] = yield* Effect.all([byHand(plan, dialInLoop), byHand(plan, dialByPolling)], { concurrency: 2 })
     return { ...measured, loop, poller }
   })
 
 const runs = new Map<string, Compared>()
 
-/** What has been measured in this process already is not measured again. */
+/** Runs each plan once in this process, and then returns its result. */
 export const dispatchRun = (plan: Plan): Effect.Effect<Compared> =>
   Effect.suspend(() => {
     const key = JSON.stringify(plan)

@@ -1,6 +1,6 @@
 /**
- * The control of `media`, as a process of its own: places calls at a rate and sends back each frame of theirs as it comes. No database, no
- * greeting, no clock of its own, no recording.
+ * The control of `media`, in a separate process: places calls at a rate and sends each of their frames back as it arrives. It has no database,
+ * no greeting, no clock, and no recording.
  */
 import { setTimeout as pause } from "node:timers/promises"
 import { once } from "node:events"
@@ -15,7 +15,7 @@ const mediaOf = (channelId: string) => `media-${channelId}`
 interface EchoOrder {
   readonly emulator: EmulatorAddress
   readonly numbers: ReadonlyArray<string>
-  /** How many were ordered before. */
+  /** How many calls were ordered before. */
   readonly from: number
   readonly callsPerSecond: number
 }
@@ -25,7 +25,7 @@ const query = (values: Readonly<Record<string, string>>) => new URLSearchParams(
 const idIn = (event: { readonly type?: unknown; readonly channel?: { readonly id?: unknown } }): string | undefined =>
   event.type === "StasisStart" && typeof event.channel?.id === "string" ? event.channel.id : undefined
 
-/** A media channel beside the call, whose frames go back where they came from. */
+/** Opens a media channel beside the call, whose frames are sent back. */
 const openMedia = async (emulator: EmulatorAddress, channelId: string): Promise<void> => {
   const server = { external_host: "INCOMING", transport: "websocket", encapsulation: "none", connection_type: "server", format: "ulaw" }
   const { body } = await rest(emulator, "POST", `/channels/externalMedia?${query({ ...server, channelId: mediaOf(channelId) })}`)
@@ -72,7 +72,7 @@ const carryOut = async ({ callsPerSecond, emulator, from, numbers }: EchoOrder):
 
 answerCpu()
 process.on("message", (message) => {
-  // Of the benchmark, which sends nothing else with numbers.
+  // It comes from the benchmark, which sends nothing else with numbers.
   if (message instanceof Object && "numbers" in message) void carryOut(message as EchoOrder)
 })
 process.on("disconnect", () => process.exit())

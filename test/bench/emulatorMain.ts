@@ -1,4 +1,4 @@
-/** An emulated Asterisk or Twilio as a process of its own. Its log is asked for at the end. */
+/** An emulated Asterisk or Twilio in a separate process. Its log is fetched at the end. */
 import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
@@ -6,7 +6,7 @@ import { type Conversed, type ConverserPlan, makeConversers } from "./Converser.
 
 export interface EmulatorAddress {
   readonly url: string
-  /** Of Twilio: the account and its token. */
+  /** The account of Twilio, and its token. */
   readonly user: string
   readonly password: string
 }
@@ -15,7 +15,7 @@ export interface EmulatorCounts {
   readonly live: number
   readonly answered: number
 }
-/** Its queue is never what calls wait for. */
+/** Calls never wait for its queue. */
 export type TwilioOptions = Omit<Parameters<typeof TwilioEmulator.start>[0], "callsPerSecond">
 export type Flow = ReturnType<CalleeLog["flow"]>
 export type EmulatorAnswer =

@@ -1,6 +1,7 @@
 /**
- * How soon campaigns are dialed again after their engine was killed or frozen, by one that stood by on the same machine, as the callees saw it. The
- * control was asked to end. Each engine has a folder of its own, as on a machine of its own: what had left before nobody knows any more.
+ * How soon campaigns are dialed again after their engine was killed or frozen, by a standby on the same machine, as the callees saw it. In the
+ * control, the engine was asked to end. Each engine has its own folder, as on a machine of its own: its requests in flight are known to
+ * nobody.
  */
 import { Effect, Exit, Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -16,12 +17,12 @@ import { quantile } from "./Figure.ts"
 const timesOf = ({ quick }: Options) => (quick ? 2 : 20)
 const campaigns = 3
 const contactsEach = 9000
-/** Each campaign's: the next dial is due within a fifth of a second. */
+/** The rate of each campaign: its next dial is due within a fifth of a second. */
 const dialsPerSecond = 5
-/** There is always a free slot, although whatever nobody knows of after a takeover keeps its slot for a minute and a half. */
+/** Enough that a slot is always free, although each call in doubt after a takeover keeps its slot for a minute and a half. */
 const slotsEach = 100
 const frozenMillis = 10_000
-/** What had left at the signal has arrived by then, and nobody has taken over. */
+/** By then, everything in flight at the signal has arrived, and no standby has taken over. */
 const arrivedMillis = 100
 
 const nowMillis = () => performance.timeOrigin + performance.now()
@@ -34,7 +35,7 @@ interface Standby {
 /** The campaign of a number, by the list that it was in. */
 const campaignOf = (number: string): number => Math.floor((Number(number.slice(5, 11)) - 200_000) / contactsEach)
 
-/** When each campaign was dialed first after the moment, in milliseconds from it. */
+/** When each campaign first dialed after the moment, in milliseconds from it. */
 const firstDials = (emulator: Emulator, signalledAt: number) =>
   Effect.map(emulator.entries, (entries) => {
     const firsts = new Map<number, number>()

@@ -14,14 +14,14 @@ const rowsOf = (figures: ReadonlyArray<Figure>) =>
     .slice(2)
     .map((line) => line.split(/ {2,}/))
 
-t.test("given figures, when they are shown, then no number has more digits than say something", async (t) => {
+t.test("given figures, when they are shown, then no number has more than its significant digits", async (t) => {
   t.strictSame(rowsOf([gateway, { name: "p50", value: 4.23456, unit: "ms", goal: { atMost: 2.5 }, control: 0.0123456 }]), [
     ["gateway", "74,842", "/s", ">= 58,832", "73,540", "1.02"],
     ["p50", "4.23", "ms", "<= 2.5", "MISSED", "0.0123", "343.00"]
   ])
 })
 
-t.test("given a figure, when it is told to a program, then its numbers are rounded alike", async (t) => {
+t.test("given a figure, when it is written for a program, then its numbers are rounded in the same way", async (t) => {
   t.strictSame(JSON.parse(json(gateway)), {
     name: "gateway",
     value: 74_842,

@@ -1,7 +1,7 @@
 /**
  * What a request costs that needs no query: an authenticated GET of the whole engine, beside the same JSON from uWebSockets alone and from
- * Fastify. Counted by the core that each server spends, so that whoever asks cannot be what is slow; a server is one thread, so that this is
- * what it answers in a second when it has one to itself. Taken in turns.
+ * Fastify. CPU time of each server is counted, so that a slow client does not matter; a server is one thread, so that the figure is what it
+ * answers in a second with a core to itself. Measured alternately.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -21,14 +21,14 @@ interface Server {
   readonly target: Target
 }
 
-/** Answers to a second of the core of each. */
+/** Answers per CPU second of each server. */
 interface Round {
   readonly ours: number
   readonly bare: number
   readonly fastify: number
 }
 
-/** The round whose ratio is the middle one: a machine that is now faster and now slower changes all that is taken in one round alike. */
+/** The round with the median ratio: changes in the machine's speed affect everything measured in one round alike. */
 const middleOf = (taken: ReadonlyArray<Round>, control: "bare" | "fastify"): Round => {
   const byRatio = taken.toSorted((a, b) => a.ours / a[control] - b.ours / b[control])
   return byRatio[Math.floor(byRatio.length / 2)] ?? { ours: Number.NaN, bare: Number.NaN, fastify: Number.NaN }
@@ -43,7 +43,7 @@ const startControl = Effect.fnUntraced(function* (serve: "bare" | "fastify", val
   return { child, target: { ...target, port } }
 })
 
-/** Answers to a second of the server's core. */
+/** Answers per CPU second of the server. */
 const rateOf = ({ child, target }: Server, quick: boolean) =>
   Effect.gen(function* () {
     const answers = yield* flood(target, connections)

@@ -1,4 +1,4 @@
-/** The engine, that also tells what it has spent. */
+/** The engine, which also reports its CPU time. */
 import { launch } from "#runtime/main.ts"
 import { answerCpu } from "./Cpu.ts"
 

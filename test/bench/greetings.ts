@@ -13,7 +13,7 @@ import { type Figure, type Goal, quantile } from "./Figure.ts"
 const callsPerSecond = 20
 const ringMillis = 2000
 const talkMillis = 9000
-/** Who has heard nothing by then has missed it. */
+/** A callee who has heard nothing by then has missed it. */
 const missedMillis = 2000
 
 const common = "This is the clinic at the old market square, with a reminder about your account. An amount is still open."
@@ -21,7 +21,7 @@ const personal = `Hello {{first_name}}. ${common} It is {{amount}} dollars. Good
 const identical = `Hello dear friend. ${common} It is 40 dollars. Good bye.`
 
 const syllables = ["Ma", "Lo", "Ri", "Be", "Na", "To", "Sa", "Ke", "Du", "Vi"]
-/** None twice. */
+/** Names that are all different. */
 const nameOf = (index: number): string => `${syllables[index % 10]}${syllables[Math.floor(index / 10) % 10]?.toLowerCase()}na`
 
 const csvOf = (calls: number): string =>
@@ -39,10 +39,10 @@ const csvOf = (calls: number): string =>
     .join("\n")
 
 interface Heard {
-  /** Milliseconds from the answer, of those who were spoken to. */
+  /** The milliseconds from the answer, of callees who were spoken to. */
   readonly waits: ReadonlyArray<number>
   readonly missed: number
-  /** Calls answered in a second: fewer than were to be dialed, where the engine held them back because speech was late. */
+  /** Calls answered per second: fewer than were to be dialed if the engine held them back because speech was late. */
   readonly rate: number
 }
 

@@ -15,7 +15,7 @@ import type { Benchmark } from "./Benchmark.ts"
 import type { Figure } from "./Figure.ts"
 
 const nodeNames = Object.keys(askingNodes) as ReadonlyArray<AskingNodeName>
-/** Each sentence in one node, by one voice. */
+/** Puts each sentence into one node, in one voice. */
 const nodeOf = (index: number): AskingNodeName => nodeNames[index % nodeNames.length] ?? "friday"
 const unrelated: { readonly [Name in Half]: ReadonlyArray<string> } = { tuning: unrelatedTuning, "held out": unrelatedHeldOut }
 
@@ -23,7 +23,7 @@ interface Judged {
   readonly kind: "answer" | "unrelated"
   readonly voice: string
   readonly isRight: boolean
-  /** It leads somewhere, or is to be confirmed. */
+  /** Whether it leads somewhere, or is to be confirmed. */
   readonly isTaken: boolean
 }
 
@@ -85,7 +85,7 @@ const figuresOf = (line: Line, tuning: ReadonlyArray<Judged>, heldOut: ReadonlyA
   ]
 }
 
-/** Without ears: each unrelated sentence in every node. */
+/** Without speech recognition: each unrelated sentence in every node. */
 const inText = (): ReadonlyArray<Figure> => {
   const shareOf = (all: ReadonlyArray<boolean>) => (100 * all.filter((one) => one).length) / Math.max(1, all.length)
   const right = (half: Half) =>
@@ -116,7 +116,9 @@ export const hearing: Benchmark = {
       Effect.gen(function* () {
         const reason = yield* Effect.promise(pocketsphinxUnavailable)
         if (reason !== undefined) return yield* Effect.die(new Error(reason))
-        const ear = makeEar(yield* makeRecognition({ files: pocketsphinx(), processes: 2, mostWaiting: 10, timeout: "5 minutes" }))
+        const ear = makeEar(
+          yield* makeRecognition({ files: pocketsphinx(), listening: 4, processes: 2, mostWaiting: 10, timeout: "5 minutes" })
+        )
         const share = quick ? 10 : 1
         const of = (line: Line) =>
           Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** That no route can be forgotten by the benchmark that sends hostile requests. */
+/** Ensures that the benchmark of hostile requests covers every route. */
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"

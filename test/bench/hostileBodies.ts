@@ -19,11 +19,11 @@ import { uploadsOf } from "./hostileUploads.ts"
 
 const usualSeed = 20_261_122
 const bodies = 10_000
-/** Files and heads, for each body. */
+/** The number of files and heads, as a share of the bodies. */
 const others = 0.1
-/** Before it counts: what the compiler does on the first requests is not a body's doing. */
+/** Requests that do not count: what the compiler does at first is not caused by a body. */
 const warmUp = 500
-/** What takes more is sent again, and the least counts: a body may have to wait for the garbage of those before it. */
+/** Anything slower is sent again, and the fastest try counts: a body may have to wait for the garbage of those before it. */
 const suspectMillis = 25
 const tries = 4
 const named = 10
@@ -51,7 +51,7 @@ const send = (agent: Agent, { address }: Engine, { contentType, method, path, te
       let answerBytes = 0
       response.on("data", (part: Buffer) => {
         answerBytes += part.byteLength
-        // Events are followed for as long as somebody listens.
+        // Event streams stay open for as long as somebody listens.
         if (/event-stream/.test(response.headers["content-type"] ?? "")) response.destroy()
       })
       response.on("close", () => resume(Effect.succeed({ status: response.statusCode ?? 0, answerBytes })))
@@ -81,7 +81,7 @@ const parseMillis = (text: string): number => {
   try {
     JSON.parse(text)
   } catch {
-    // Many are no JSON; that they are looked at to where that shows is all that is measured.
+    // Many are not JSON; all that is measured is reading them up to the point that shows it.
   }
   const { system, user } = process.threadCpuUsage(before)
   return (system + user) / 1000
@@ -95,7 +95,7 @@ interface Worst {
   readonly largest: number
 }
 
-/** Only the worst are kept: all of them together are gigabytes. */
+/** Keeps only the worst, because all of them together take gigabytes. */
 const worstOf = Effect.fnUntraced(function* (agent: Agent, engine: Engine, all: ReadonlyArray<() => Effect.Effect<Hostile>>) {
   const worst: Worst = { sent: [], largest: 0 }
   return yield* Effect.reduce(
@@ -113,7 +113,7 @@ const worstOf = Effect.fnUntraced(function* (agent: Agent, engine: Engine, all: 
 
 const anything = (path: string): string => path.replaceAll(/:[a-z_]+/g, "1")
 
-/** Where a file may be put: each address serves once. */
+/** An upload address for a file: each works once. */
 const addressFor = Effect.fnUntraced(function* (engine: Engine, { path }: Route<unknown>) {
   const file = { file_name: "list.csv", file_size: 1_000_000, content_type: "text/csv" }
   const document = { filename: "a.txt", mime_type: "text/plain", file_size: 1_000_000 }

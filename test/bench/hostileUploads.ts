@@ -1,4 +1,4 @@
-/** Files that are expensive to take, for the routes that take bytes. */
+/** Files that are expensive to accept, for the routes that take bytes. */
 import type { Route } from "#gateway/request/Route.ts"
 import { seeded, textOf } from "./bombs.ts"
 
@@ -21,7 +21,7 @@ const rows: ReadonlyArray<(text: string) => string> = [
   () => `phone_number,${Array.from({ length: 90_000 }, (_, at) => `c${at}`).join(",")}\n+15550100001`
 ]
 
-/** As `bodiesOf`. */
+/** Like `bodiesOf`. */
 export const uploadsOf = (routes: ReadonlyArray<Route<unknown>>, count: number, seed: number): ReadonlyArray<() => HostileUpload> => {
   const takers = routes.filter(takesBytes)
   return seeded(count, seed, ([at, which, type], index) => {

@@ -1,5 +1,5 @@
 /**
- * A service whose package the benchmark installs: a recognizer that costs nothing. It tells one sentence for whatever it has heard, which is what the
+ * A service whose package the benchmark installs: a recognizer without cost. For anything it hears it reports the one sentence that the
  * callees say.
  */
 import { Effect } from "effect"
@@ -9,9 +9,9 @@ import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
 const provider = "instant"
 export const sentence = "yes please"
 
-/** Of a sample of speech. */
+/** The threshold above which a sample counts as speech. */
 const loud = decodeSample(silence) + 1000
-/** It looks at one sample in so many. */
+/** It looks at one sample out of this many. */
 const stride = 16
 const frameMillis = 20
 

@@ -1,4 +1,4 @@
-/** The callees of `voice-latency`: they say what their script says, and note when they and the agent spoke, as they hear it. */
+/** The callees of `voice-latency`: they follow their script, and note when they and the agent spoke, as they hear it. */
 import { isLoud, toMulaw } from "#test/emulators/ari/Sound.ts"
 import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
 import { seeded } from "#test/support/seeded.ts"
@@ -10,7 +10,7 @@ const sampleRate = 8000
 /** The callee hangs up once the agent has answered the last turn. */
 const lastWordsMillis = 1500
 
-/** What a callee noted of one turn. Milliseconds since the answer, but for `clock`. */
+/** What a callee noted of one turn, in milliseconds since the answer, except for `clock`. */
 export interface HeardTurn {
   readonly turn: ScriptedTurn
   readonly from: number
@@ -29,7 +29,7 @@ export interface Caller {
   readonly heard: () => ReadonlyArray<HeardTurn>
 }
 
-/** A burst of noise that dies away. */
+/** A burst of noise that fades away. */
 const cough = (): ReadonlyArray<Buffer> => {
   const random = seeded(7)
   const samples = Array.from({ length: 0.24 * sampleRate }, (_, at) => {
@@ -41,7 +41,7 @@ const cough = (): ReadonlyArray<Buffer> => {
 
 const quiet = Buffer.alloc(frameBytes, toMulaw(0))
 
-/** Begins with its first sound, and pauses for no longer than it says: the voice has silence of its own around each part. */
+/** Begins with its first sound, and pauses only for the given time: the voice itself adds silence around each part. */
 const trimmed = (utterance: SpokenUtterance, pauseMillis: number): SpokenUtterance => {
   const pause = Array.from({ length: pauseMillis / 20 }, () => quiet)
   const frames = utterance.parts.flatMap((part, at) => {

@@ -1,11 +1,11 @@
-/** What callees have noted, as the figures of `voice-latency`. */
+/** Turns what callees have noted into the figures of `voice-latency`. */
 import { type Figure, type Goal, quantile } from "./Figure.ts"
 import type { HeardTurn } from "./latencyCallees.ts"
 import type { TurnKind } from "./latencyScript.ts"
 
-/** A line that goes on after it was talked into is heard again within this. */
+/** A line that continues after an interruption is heard again within this time. */
 const resumeMillis = 1500
-/** A callee notes in steps of 20 ms, and lines of equal length differ by a word. */
+/** Callees note in steps of 20 ms, and lines of equal length differ by a word. */
 const slackMillis = 700
 
 const of = (heard: ReadonlyArray<HeardTurn>, ...kinds: ReadonlyArray<TurnKind>) => heard.filter(({ turn }) => kinds.includes(turn.kind))
@@ -17,7 +17,7 @@ const pausesIn = (heard: ReadonlyArray<HeardTurn>): number => heard.reduce((sum,
 const startsIn = (heard: ReadonlyArray<HeardTurn>): number => heard.reduce((sum, { agentInPauses }) => sum + agentInPauses, 0)
 const percent = (part: number, all: number): number => (all === 0 ? Number.NaN : (100 * part) / all)
 
-/** How long a line takes that nobody talks into. */
+/** How long an uninterrupted line takes. */
 const lineMillis = (heard: ReadonlyArray<HeardTurn>): number => {
   const lines = of(heard, "complete").flatMap(({ agentEnd, agentFrom }, at) => {
     const next = heard[heard.indexOf(of(heard, "complete")[at] as HeardTurn) + 1]
@@ -27,7 +27,7 @@ const lineMillis = (heard: ReadonlyArray<HeardTurn>): number => {
   return quantile(lines, 0.5)
 }
 
-/** Neither did the agent stop for good, nor did another line take the place of the one that was talked into. */
+/** Whether the agent neither stopped for good, nor replaced the interrupted line by another. */
 const wentOn = ({ agentEnd, from, turn }: HeardTurn, wholeMillis: number): boolean => {
   if (agentEnd === undefined) return false
   const left = wholeMillis - turn.cueMillis
@@ -48,7 +48,7 @@ const quantiles = (name: string, millis: ReadonlyArray<number>, goals: { readonl
     return figure(`${name} ${label}`, quantile(millis, share), "ms", atMost === undefined ? undefined : { atMost })
   })
 
-/** Of callees in ordinary conversations, and of those who are asked for numbers. */
+/** Figures of callees in ordinary conversations, and of those who are asked for numbers. */
 export const turnFigures = (talks: ReadonlyArray<ReadonlyArray<HeardTurn>>): ReadonlyArray<Figure> => {
   const heard = talks.flat()
   const wholeMillis = quantile(talks.map(lineMillis).filter(Number.isFinite), 0.5)
@@ -76,14 +76,14 @@ export const turnFigures = (talks: ReadonlyArray<ReadonlyArray<HeardTurn>>): Rea
 
 interface Modelled {
   readonly heard: ReadonlyArray<HeardTurn>
-  /** The times at which the model had said the first clause of its answer to this text, on the clock of `performance.now`; the last one counts. */
+  /** When the model had said the first clause of its answer to this text, on the clock of `performance.now`; the last time counts. */
   readonly clauseAt: (text: string) => number | undefined
 }
 
-/** The wait that is meant: the engine would answer no sooner if it took no time at all. */
+/** The intended wait: the engine would answer no sooner even if it took no time at all. */
 const meantMillis = 200
 
-/** Of callees whose agent waits for a model with scripted times. */
+/** Figures of callees whose agent waits for a model with scripted times. */
 export const modelFigures = ({ clauseAt, heard }: Modelled): ReadonlyArray<Figure> => {
   const own = heard.flatMap(({ clock: { agentFrom, until }, turn }) => {
     const clause = clauseAt(turn.text)

@@ -1,14 +1,14 @@
 /**
- * What the callees of `voice-latency` say, turn by turn, as a seed decides. Complete answers end like sentences; neutral ones could go on; incomplete ones
- * stop where nobody stops. `paused`: the callee hesitates where a sentence is open, and goes on. `hesitant`: the same, but what was said before the pause
- * could be all, so only the length of the pause tells. `digits`: a number in groups. The others are said into a line of the agent.
+ * What the callees of `voice-latency` say, turn by turn, as a seed decides. Complete answers end like sentences; neutral ones could continue; incomplete ones
+ * stop where nobody stops. `paused`: the callee hesitates in the middle of a sentence, and continues. `hesitant`: the same, but what was said before the
+ * pause could be everything, so only the length of the pause shows the difference. `digits`: a number in groups. The others are said into a line of the agent.
  */
 export const turnKinds = ["complete", "neutral", "incomplete", "paused", "hesitant", "digits", "barge_in", "backchannel", "cough"] as const
 export type TurnKind = (typeof turnKinds)[number]
 
 export interface ScriptedTurn {
   readonly kind: TurnKind
-  /** `|` is a pause. Of a cough: what it is called. */
+  /** `|` is a pause. For a cough, its name. */
   readonly text: string
   readonly pauseMillis: number
   /** How long the agent has been silent, or has been speaking. */
@@ -31,16 +31,16 @@ const digitWords = ["zero", "one", "two", "three", "four", "five", "six", "seven
 
 const leastPause = 300
 const mostPause = 900
-/** The silence after which a callee answers, and how long into a line it is talked over. */
+/** The silence after which a callee answers, and how far into a line a callee interrupts. */
 const answerAfter = 1000
 const bargeInAfter = 1500
-/** Late enough in a line to tell by time whether it went on or another one took its place. */
+/** Late enough in a line to tell by time whether it continued or was replaced by another. */
 const assentAfter = 2500
 
 type Random = () => number
 
 const oneOf = <A>(random: Random, some: readonly [A, ...ReadonlyArray<A>] | ReadonlyArray<A>): A =>
-  some[Math.floor(random() * some.length)] as A // of a list that is not empty
+  some[Math.floor(random() * some.length)] as A // the list is never empty
 
 const numberIn = (random: Random): string =>
   [3, 3, 4].map((size) => Array.from({ length: size }, () => oneOf(random, digitWords)).join(" ")).join(" | ")
@@ -66,12 +66,12 @@ export const isOverAgent = ({ kind }: Pick<ScriptedTurn, "kind">): boolean => cu
 const turnOf = (random: Random, kind: TurnKind): ScriptedTurn => ({
   kind,
   text: textOf[kind](random),
-  // Whole frames.
+  // Rounded to whole frames.
   pauseMillis: Math.round((leastPause + random() * (mostPause - leastPause)) / 20) * 20,
   cueMillis: cueOf(kind)
 })
 
-/** After a complete answer the agent says a long line, which the next turn may be said into. */
+/** After a complete answer the agent says a long line, during which the next turn can be spoken. */
 const rounds: ReadonlyArray<ReadonlyArray<TurnKind>> = [
   ["complete", "barge_in"],
   ["complete", "backchannel"],
@@ -89,11 +89,11 @@ export const talkScript = (random: Random): ReadonlyArray<ScriptedTurn> =>
     .toSorted((one, other) => one.place - other.place)
     .flatMap(({ kinds }) => kinds.map((kind) => turnOf(random, kind)))
 
-/** A callee who is asked for one number after the other. */
+/** A callee who is asked for one number after another. */
 export const digitsScript = (random: Random, count: number): ReadonlyArray<ScriptedTurn> =>
   Array.from({ length: count }, () => turnOf(random, "digits"))
 
-/** Complete answers of which none comes twice in a run. */
+/** Complete answers, none of which is repeated in a run. */
 export const numberedScript = (first: number, count: number): ReadonlyArray<ScriptedTurn> =>
   Array.from({ length: count }, (_, index) => ({
     kind: "complete",

@@ -1,6 +1,6 @@
 /**
- * How long lists take to be told with 1,000,000 runs in the table, all of one campaign; beside it the same lists with 1,000 of them, on
- * another database, asked in turn. Filters, which count what they match, are not measured.
+ * How long lists take with 1,000,000 runs in the table, all of one campaign; beside it the same lists with 1,000 of them, on another database,
+ * alternately. Filters, which count what they match, are not measured.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -15,7 +15,7 @@ const few = 1000
 const insertedAtOnce = 100_000
 const warmUp = 50
 
-/** Finished runs as a campaign leaves them, and the count that it keeps; a second apart. */
+/** Inserts finished runs as a campaign leaves them, a second apart, and the count that the campaign keeps. */
 const insertRuns = ({ sql }: Database, campaignId: number, count: number) =>
   Effect.promise(async () => {
     for (let first = 1; first <= count; first += insertedAtOnce) {
@@ -34,7 +34,7 @@ const insertRuns = ({ sql }: Database, campaignId: number, count: number) =>
     }
     await sql`
       INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaignId}, ${count}, ${count})`
-    // As the database does by itself when it finds the time; not while something is measured.
+    // Done here so that the database does not do it by itself during the measurement.
     await sql`VACUUM ANALYZE runs`
     await sql`CHECKPOINT`
   })
@@ -53,7 +53,7 @@ interface Place {
   readonly campaignId: number
 }
 
-/** An engine on a database of its own with so many runs. */
+/** Opens an engine on its own database with this many runs. */
 const open = Effect.fnUntraced(function* (emulator: EmulatorAddress, runs: number) {
   const database = yield* startDatabase()
   const engine = yield* startEngine(database)
@@ -61,7 +61,7 @@ const open = Effect.fnUntraced(function* (emulator: EmulatorAddress, runs: numbe
   const campaignId = yield* createCampaign(engine, agentId, csvOf(1))
   yield* insertRuns(database, campaignId, runs)
   const total = numberAt(yield* engine.get("/organizations/usage/runs"), "total_count")
-  if (total !== runs) return yield* Effect.die(new Error(`${total} runs were told of ${runs}`))
+  if (total !== runs) return yield* Effect.die(new Error(`${total} of ${runs} runs are listed`))
   return { engine, agentId, campaignId }
 })
 
@@ -80,11 +80,11 @@ const measure = ({ quick }: Options) =>
     const requests = quick ? 100 : 500
     const figures = yield* Effect.forEach(lists, ([name, pathIn]) =>
       Effect.gen(function* () {
-        // The first of them plan their statements and fill caches.
+        // The first ones plan their statements and fill caches.
         for (let request = 0; request < warmUp; request++) yield* Effect.all([millisOf(small, pathIn), millisOf(large, pathIn)])
         const control: Array<number> = []
         const value: Array<number> = []
-        // In turn: whatever else the machine does slows both down.
+        // Alternately, so that anything else on the machine slows both down.
         for (let request = 0; request < requests; request++) {
           control.push(yield* millisOf(small, pathIn))
           value.push(yield* millisOf(large, pathIn))

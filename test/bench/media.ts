@@ -1,7 +1,7 @@
 /**
- * How many calls with audio, recorded, one engine carries: more and more of them, until callees miss more than one frame in a thousand, or
- * the engine holds further calls back. Counted are the gaps that callees hear. The control sends each frame back as it comes, over the same
- * transport: it speaks, mixes and records nothing.
+ * How many calls with recorded audio one engine carries: more and more of them, until callees miss more than one frame in a thousand, or the
+ * engine holds further calls back. The gaps that callees hear are counted. The control sends each frame back as it comes, over the same
+ * transport: it does not speak, mix or record.
  */
 import { Effect } from "effect"
 import { countOf } from "#test/support/prometheus.ts"
@@ -13,7 +13,7 @@ import { startEmulator } from "./Emulator.ts"
 import { createCampaign, metricsOf, prepare, startEngine } from "./Engine.ts"
 import type { Figure } from "./Figure.ts"
 
-/** For a stretch of the greeting to be made, and what came late to be made up for. */
+/** Time to synthesize a stretch of the greeting, and to catch up. */
 const settle = "3 seconds"
 const greeting = "Hello. This is the clinic at the old market square, with a reminder. Please call us back today. Good bye."
 

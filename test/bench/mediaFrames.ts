@@ -1,4 +1,4 @@
-/** A stream as a carrier sends it, and the answer to a frame with as many bytes as the adapter sends. */
+/** A stream as a carrier sends it, and a reply to a frame with as many bytes as the adapter sends. */
 import { scoreOf } from "#test/emulators/ari/Sound.ts"
 import type { MediaWords } from "#test/emulators/shared/MediaLeg.ts"
 import { twilioWords } from "#test/emulators/twilio/twilioMedia.ts"
@@ -11,12 +11,12 @@ const words: Readonly<Record<Dialect, () => MediaWords>> = {
   vonage: () => vonageWords
 }
 
-/** Of "Hello?", in the middle. */
+/** A frame from the middle of "Hello?". */
 const [spoken = Buffer.alloc(0)] = scoreOf("hello").frames.slice(25)
 
 const textOf = (message: object): string | Buffer => (Buffer.isBuffer(message) ? message : JSON.stringify(message))
 
-/** What comes before the first frame, and each next frame. */
+/** The messages before the first frame, and a function for each further frame. */
 export const streamOf = (dialect: Dialect) => {
   const { audio, connected, start } = words[dialect]()
   let chunk = 0

@@ -17,11 +17,11 @@ import { type Dialect, streamOf } from "./mediaFrames.ts"
 
 const frameMillis = 20
 const framesPerSecond = 1000 / frameMillis
-/** Calls do not send all at the same moment, but in so many groups one after the other. */
+/** Calls do not all send at the same moment, but in this many groups, one after another. */
 const groups = 10
-/** For the code to be compiled, and for what was needed at first only. */
+/** Time for the code to be compiled, and for initial work to be over. */
 const WARM_UP = "3 seconds"
-/** A server that does not send them back is not measured. */
+/** A server that returns fewer frames is not measured. */
 const returnedAtLeast = 0.98
 
 const planOf = ({ quick }: Options) => (quick ? { calls: 20, seconds: 2 } : { calls: 100, seconds: 10 })
@@ -71,9 +71,9 @@ const carried = (port: number, dialect: Dialect, calls: number): Effect.Effect<F
   )
 
 interface Cost {
-  /** Milliseconds of a core for each second of a call. */
+  /** CPU milliseconds for each second of a call. */
   readonly cpuMillis: number
-  /** For a frame each way. */
+  /** The bytes allocated for a frame in each direction. */
   readonly bytes: number
 }
 
@@ -93,7 +93,7 @@ const costOf = (options: Options, dialect: Dialect, serve: "gateway" | "bare") =
     if (frames < returnedAtLeast * (sent() - before.sent)) {
       return yield* Effect.die(new Error(`${sent() - before.sent} frames were sent, ${frames} came back`))
     }
-    // By what came back, not by the clock: the machine may not have sent all in time.
+    // Counted by the frames returned, not by the clock: the machine may not have sent all in time.
     const cost: Cost = { cpuMillis: (1000 * cpu * framesPerSecond) / frames, bytes: bytes / frames }
     return cost
   }).pipe(Effect.scoped)

@@ -1,6 +1,6 @@
 /**
- * The server of `media-socket`, as a process of its own: the gateway's media sockets with a carrier's adapter on each, which sends back each frame
- * as it comes; or, as the control, uWebSockets alone, which answers each message with as many bytes.
+ * The server of `media-socket`, in a separate process: the gateway's media sockets, each with a carrier's adapter that sends every frame
+ * back as it comes; or, as the control, uWebSockets alone, which answers each message with as many bytes.
  */
 import { Effect, Layer } from "effect"
 import * as uws from "uWebSockets.js"
@@ -22,7 +22,7 @@ const accepts = { twilio: twilio.media?.accept, vonage: vonage.media?.accept }
 
 const echo = (stream: MediaStream): void => stream.listen({ frame: (frame) => void stream.send(frame), closed: () => {} })
 
-/** What the engine does with a socket that was admitted. */
+/** What the engine does with an admitted socket. */
 const ours = (app: uws.TemplatedApp, dialect: Dialect) =>
   Effect.gen(function* () {
     const sockets = yield* MediaSockets
@@ -58,13 +58,13 @@ answerAllocation()
 answerCpu()
 process.on("message", (message) => {
   if (!(message instanceof Object && "serve" in message && "dialect" in message)) return
-  // Of the benchmark, which sends nothing else.
+  // It comes from the benchmark, which sends nothing else.
   const dialect = message.dialect as Dialect
   const app = uws.App()
   if (message.serve === "bare") bare(app, dialect)
   else Effect.runFork(ours(app, dialect))
   app.listen("127.0.0.1", 0, (socket) => {
-    // A listen socket is a socket to this function, which its declaration does not say.
+    // This function takes a listen socket as a socket, which its declaration does not say.
     if (socket !== false) process.send?.({ port: uws.us_socket_local_port(socket as unknown as uws.us_socket) })
   })
 })

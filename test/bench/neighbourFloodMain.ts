@@ -1,6 +1,6 @@
 /**
- * Those who take what they can get, in a process of its own: a flood of five hundred requests a second from strangers and one tenant, or the
- * heaviest work that this tenant may ask for, on and on.
+ * Greedy clients, in a separate process: a flood of five hundred requests a second from strangers and one tenant, or the heaviest work
+ * that this tenant can request, without pause.
  */
 import { Agent, request } from "node:http"
 import { connect, type Socket } from "node:net"
@@ -9,16 +9,16 @@ import { csvOf } from "./Contacts.ts"
 export type Attack = "flood" | "heaviest work"
 export interface AttackTarget {
   readonly port: number
-  /** The tenant's. */
+  /** The tenant's key. */
   readonly key: string
   readonly agentId: number
 }
-/** How often each was answered with what. */
+/** How often each kind of request got each answer. */
 export type Answers = Readonly<Record<string, number>>
 
 const perSecond = 500
 const tickMillis = 10
-/** More than these would be a flood of memory in this process. */
+/** More than these would exhaust the memory of this process. */
 const mostUnderWay = 1000
 const importsAtOnce = 16
 const contacts = 60_000
@@ -58,7 +58,7 @@ interface Sent {
   readonly type?: string
 }
 
-/** Its answer, where it is JSON; undefined where it is none. */
+/** Returns the answer if it is JSON, otherwise undefined. */
 const send = ({ port }: AttackTarget, what: string, method: string, path: string, { body, key, type = "application/json" }: Sent) =>
   new Promise<unknown>((resolve) => {
     underWay++
@@ -86,7 +86,7 @@ const send = ({ port }: AttackTarget, what: string, method: string, path: string
     outgoing.end(body)
   })
 
-/** Says that it wants to follow events, and stays for as long as it is let. */
+/** Asks to follow events, and stays for as long as it is allowed to. */
 const openSocket = ({ port }: AttackTarget, key: string, millis: number) =>
   new Promise<void>((resolve) => {
     underWay++
@@ -108,7 +108,7 @@ const openSocket = ({ port }: AttackTarget, key: string, millis: number) =>
   })
 
 let sent = 0
-/** One of each kind in turns: half from strangers, half from the tenant. */
+/** One of each kind in turn: half from strangers, half from the tenant. */
 const floods: ReadonlyArray<(target: AttackTarget) => Promise<unknown>> = [
   (to) => send(to, "log-in", "POST", "/auth/login", { body: JSON.stringify({ email: `a${sent}@example.com`, password: "guess-12345" }) }),
   (to) => send(to, "graph", "POST", "/workflow/create/definition", { key: to.key, body: graphBody }),
@@ -129,7 +129,7 @@ const flood = (target: AttackTarget) => {
   let due = 0
   const timer = setInterval(() => {
     if (!isOn) return clearInterval(timer)
-    // What could not be sent in time is left out, so that there are never more a second.
+    // What could not be sent in time is skipped, so that the rate is never exceeded.
     const now = Math.floor(((performance.now() - began) * perSecond) / 1000)
     const wanted = Math.min(now - due, (perSecond * tickMillis * 2) / 1000)
     due = now
@@ -151,7 +151,7 @@ const uploaded = async (target: AttackTarget, csv: string): Promise<string> => {
 const again = async (work: () => Promise<unknown>) => {
   while (isOn) {
     await work()
-    // Whoever is refused at once asks again in a moment.
+    // A client that is refused at once retries after a moment.
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
@@ -174,7 +174,7 @@ const workHard = async (target: AttackTarget) => {
   for (let one = 0; one < 4; one++) void again(() => send(target, "copy", "POST", `/workflow/${agentId}/duplicate`, { key }))
 }
 
-/** What is still under way is no part of what comes next. */
+/** Waits for pending requests, which must not affect what comes next. */
 const allAnswered = async () => {
   const latest = performance.now() + drainMillis
   while (underWay > 0 && performance.now() < latest) await new Promise((resolve) => setTimeout(resolve, tickMillis))

@@ -1,6 +1,7 @@
 /**
- * Somebody else's organization, in a process of its own: asks for its campaigns at a steady rate, whatever the answers take, and counts from the
- * moment at which a request was due. In turns it asks a server that does nothing, and looks how late its own timers are: what the machine adds.
+ * Another organization, in a separate process: requests its campaigns at a steady rate, however long the answers take, and counts from the
+ * moment at which a request was due. Alternately it asks a server that does nothing, and checks how late its own timers are: what the machine
+ * adds.
  */
 import { Agent, request } from "node:http"
 
@@ -13,12 +14,12 @@ export interface Probed {
   readonly engine: ReadonlyArray<number>
   readonly bare: ReadonlyArray<number>
   readonly timers: ReadonlyArray<number>
-  /** Answers that were none. */
+  /** Requests without a successful answer. */
   readonly failed: number
 }
 
 const perSecond = 100
-/** One in so many goes to the server that does nothing. */
+/** One request out of this many goes to the server that does nothing. */
 const bareEvery = 2
 const apartMillis = 1000 / perSecond
 const answerMillis = 30_000

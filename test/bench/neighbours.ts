@@ -1,7 +1,7 @@
 /**
- * What one organization notices of the others, and of strangers: how soon its `GET /campaign/` is answered, from a process that asks at a steady
- * rate, and how late its calls leave, as the emulator sees them; in quiet, in a flood, and beside a tenant who asks for the heaviest work that he
- * may ask for. Beside them what the machine itself adds: a server that does nothing, and the timers of the process that asks.
+ * What one organization notices of the others, and of strangers: how soon its `GET /campaign/` is answered, from a process that asks at a
+ * steady rate, and how late its calls leave, as the emulator sees them; in quiet, in a flood, and beside a tenant who requests the heaviest
+ * work allowed. Beside them, what the machine itself adds: a server that does nothing, and the timers of the process that asks.
  */
 import { Console, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
@@ -20,7 +20,7 @@ import type { Probed } from "./neighbourProbeMain.ts"
 
 const callsPerSecond = 40
 const far = { media: false, ringMillis: 100, talkMillis: 200 }
-/** Before it counts: compilers, caches and pools. */
+/** Time that does not count, for compilers, caches and pools. */
 const warmUpSeconds = 5
 const settleSeconds = 3
 const secondsOf = ({ quick }: Options) => (quick ? 5 : 30)
@@ -29,16 +29,16 @@ const goals = { timesQuiet: 3, leastMillis: 15, lateMillis: 50 }
 interface Phase {
   readonly name: string
   readonly probed: Probed
-  /** Milliseconds that each originate came later than its pace. */
+  /** How many milliseconds later than its pace each originate came. */
   readonly late: ReadonlyArray<number>
-  /** Of the thread that answers requests, 0 to 1. */
+  /** How busy the thread is that answers requests, 0 to 1. */
   readonly busy: number
-  /** Milliseconds that a page took to the disk of the database. */
+  /** How many milliseconds a page took to reach the database's disk. */
   readonly syncs: ReadonlyArray<number>
   readonly answers: Answers
 }
 
-/** What the machine that this is measured on does by itself. */
+/** Starts the server that does nothing, which shows what the machine itself adds. */
 const startBare = Effect.gen(function* () {
   const child = yield* startChild({ file: "bareServersMain.ts" })
   yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
@@ -66,7 +66,7 @@ const tenantOf = ({ sql }: Database) =>
     return key
   })
 
-/** As the tenant of that key. */
+/** Creates an agent as the tenant of that key. */
 const agentOf = Effect.fnUntraced(function* ({ address }: Engine, key: string) {
   const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting: "Hello {{first_name}}" }
   const workflow_definition = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
@@ -81,8 +81,8 @@ const agentOf = Effect.fnUntraced(function* ({ address }: Engine, key: string) {
 })
 
 /**
- * Calls are due at even distances from the first one on. Where the pace has been moved back for good, which loses a moment and lets no call wait,
- * the calls after it are judged by the new one: by the earliest of the last second.
+ * Calls are due at even distances from the first one on. If the pace has been moved back for good, which loses a moment but keeps no call
+ * waiting, the calls after it are judged by the new pace: by the earliest call of the last second.
  */
 const latenessOf = (arrivals: ReadonlyArray<number>, apartMillis: number, perSecond: number): ReadonlyArray<number> => {
   const offsets = arrivals.map((at, index) => at - index * apartMillis)

@@ -1,7 +1,7 @@
 /**
- * How many calls per second a campaign originates through a hosted carrier, each of them written to the disk before its request leaves, and
- * what one costs: request, callbacks and end. Nobody answers, so that it is not the audio that is measured. The control is a loop that sends
- * the same requests to the same emulator, as many at once and with as many slots; it keeps nothing and checks nothing.
+ * How many calls per second a campaign originates through a hosted carrier, each of them written to disk before its request leaves, and what
+ * one costs: request, callbacks and end. Nobody answers, so that audio is not measured. The control is a loop that sends the same requests to
+ * the same emulator, as many at once and with as many slots; it stores nothing and checks nothing.
  */
 import { Effect } from "effect"
 import twilio from "#adapters/twilio/twilio.ts"
@@ -20,9 +20,9 @@ import { postgresSecondsOf } from "./PostgresCpu.ts"
 const from = "+15550199000"
 /** The most that a campaign may have. */
 const slots = 100
-/** So short that a slot is free again before it is needed: it is not the slots that calls wait for. */
+/** So short that a slot is free again before it is needed: calls never wait for slots. */
 const far = { numbers: [from], ringMillis: 20, talkMillis: 20 }
-/** Of a trunk and a campaign: the most that they can be set to. */
+/** The highest rate that a trunk and a campaign can be set to. */
 const rate = 1000
 const LOOK_AGAIN = "200 millis"
 
@@ -30,7 +30,7 @@ const contactsOf = ({ quick }: Options) => (quick ? 200 : 5000)
 
 interface Originated {
   readonly perSecond: number
-  /** Milliseconds of a core. */
+  /** CPU milliseconds. */
   readonly cpuMillis: number
 }
 

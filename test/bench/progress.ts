@@ -1,6 +1,6 @@
 /**
- * How fast the progress of a campaign of 100,000 contacts is told while it is being dialed; beside it an answer that needs no database, asked
- * in turn with it.
+ * How fast the progress of a campaign of 100,000 contacts is returned while it is being dialed; beside it an answer that needs no database,
+ * requested alternately.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"

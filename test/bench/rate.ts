@@ -1,8 +1,8 @@
 /**
- * How exactly a campaign keeps its rate on disks that are slow to commit, as its callees saw it: what it achieves of the rate, whether any
- * second holds more requests than it allows, and how long contacts are marked `sent` before their requests arrive. The control is a loop
- * that sends at the same distance, and waits for no database; its requests are marked as they are sent. How late commits are is set, and
- * not left to the disk of the machine: one that stands still for half a second takes more of these twenty than the goal leaves.
+ * How exactly a campaign keeps its rate on disks that are slow to commit, as its callees saw it: how much of the rate it achieves, whether any
+ * second holds more requests than allowed, and how long contacts are marked `sent` before their requests arrive. The control is a loop that
+ * sends at the same distance, and waits for no database; its requests are marked as they are sent. The delay of commits is set, and not left
+ * to the machine's disk: a disk that stalls for half a second takes more of these twenty seconds than the goal allows.
  */
 import { Effect } from "effect"
 import { spacing } from "#core/campaign/Pacing.ts"
@@ -17,12 +17,12 @@ import { type Emulator, startEmulator } from "./Emulator.ts"
 import { createCampaign, type Engine, prepare, startEngine } from "./Engine.ts"
 import { type Figure, quantile } from "./Figure.ts"
 
-/** Too many to be what a rate waits for. */
+/** Too many for the rate to wait for slots. */
 const slots = 2000
 const far = { media: false, ringMillis: 100, talkMillis: 200 }
 const LOOK_AGAIN = "200 millis"
 
-/** Dial requests per second, and how many seconds of them: a machine that stands still for 0.2 s takes a hundredth of twenty. */
+/** Dial requests per second, and for how many seconds: a machine that stalls for 0.2 s loses a hundredth of twenty. */
 interface Rate {
   readonly rate: number
   readonly seconds: number
@@ -35,10 +35,10 @@ const ratesOf = ({ quick }: Options): ReadonlyArray<Rate> =>
         { rate: 20, seconds: 20 },
         { rate: 100, seconds: 20 }
       ]
-/** Milliseconds that each commit takes more. */
+/** Milliseconds by which each commit is delayed. */
 const delaysOf = ({ quick }: Options) => (quick ? [0, 30] : [0, 10, 30, 100])
 
-/** Of its dials, in order. */
+/** The dials of a campaign, in order. */
 interface Dialed {
   readonly arrivals: ReadonlyArray<CalleeEntry>
   /** Milliseconds from the mark to the arrival. */
@@ -83,7 +83,7 @@ const byEngine = Effect.fnUntraced(function* ({ agentId, database, emulator, eng
   yield* engine.post(`/campaign/${campaign}/start`)
   yield* emulator.until(({ originates }) => originates >= before.originates + contacts)
   proxy.delayCommits(0)
-  // Nothing of it is left when the next one begins.
+  // Nothing of it is left when the next campaign begins.
   yield* Effect.repeat(Effect.delay(stateOf(engine, campaign), LOOK_AGAIN), { until: (state) => state === "completed" })
   const marks = yield* marksOf(database, campaign)
   const arrivals = originatesOf(yield* emulator.entries).filter(({ channelId }) => marks.has(channelId))
@@ -103,7 +103,7 @@ const byHand = (plan: Rate) =>
     return { arrivals, waits: arrivals.map(({ at, channelId }) => at - (sentAt.get(channelId) ?? Number.NaN)) }
   }).pipe(Effect.scoped)
 
-/** Per second, from the first to the last. */
+/** Requests per second, from the first to the last. */
 const achieved = ({ arrivals }: Dialed) => ((arrivals.length - 1) * 1000) / ((arrivals.at(-1)?.at ?? 0) - (arrivals[0]?.at ?? 0))
 
 const mostInSecond = ({ arrivals }: Dialed) => {

@@ -1,6 +1,6 @@
 /**
- * How soon an engine dials again after it was killed with full slots, as the callees saw it. The control was stopped in order, and so has left
- * nothing behind.
+ * How soon an engine dials again after it was killed with full slots, as the callees saw it. The control was stopped in an orderly way, and so
+ * has left nothing behind.
  */
 import { Effect, Exit, Scope } from "effect"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
@@ -19,7 +19,7 @@ type Database = Effect.Success<ReturnType<typeof startDatabase>>
 
 const nowMillis = () => performance.timeOrigin + performance.now()
 
-/** An engine in a scope of its own, and how to end it. */
+/** An engine in its own scope, and how to end it. */
 const live = Effect.fnUntraced(function* (database: Database, environment: Readonly<Record<string, string>> = {}) {
   const scope = yield* Scope.make()
   const engine = yield* Scope.provide(startEngine(database, { environment: { CALL_RATE: "200", ...environment } }), scope)
@@ -44,7 +44,7 @@ const dialOf = (entries: ReadonlyArray<CalleeEntry>, index: number) =>
 const firstAfter = (entries: ReadonlyArray<CalleeEntry>, kind: CalleeEntry["kind"], at: number) =>
   entries.find((entry) => entry.kind === kind && entry.at > at)?.at ?? Number.NaN
 
-/** From ready to the first new dial. */
+/** The time from ready to the first new dial. */
 const untilFirstDial = (options: Options, end: "kill" | "stop") =>
   Effect.gen(function* () {
     const slots = slotsOf(options)
@@ -54,7 +54,7 @@ const untilFirstDial = (options: Options, end: "kill" | "stop") =>
     yield* begin(first.engine, emulator, 3 * slots, slots)
     yield* emulator.until(({ originates }) => originates >= slots)
     yield* Effect.repeat(Effect.delay(emulator.entries, "200 millis"), { until: (entries) => countOf(entries, "answered") >= slots })
-    // The last answers are on their way to the database.
+    // The last answers reach the database.
     yield* Effect.sleep("1 second")
     yield* first[end]
     const second = yield* live(database)
@@ -65,7 +65,7 @@ const untilFirstDial = (options: Options, end: "kill" | "stop") =>
     return Math.max(0, dialedAt - second.readyAt)
   }).pipe(Effect.scoped)
 
-/** Phones that ring are not hung up: from the first that stops, to the dial that takes its place. */
+/** Ringing phones are not hung up: the time from the first that stops to the dial that takes its place. */
 const untilRefilled = (options: Options) =>
   Effect.gen(function* () {
     const slots = slotsOf(options)

@@ -1,4 +1,4 @@
-/** How much of the time that slots were there calls were up in them. */
+/** The share of the slots' time in which calls were live. */
 import { Effect } from "effect"
 import type { Benchmark } from "./Benchmark.ts"
 import { dispatchRun } from "./dispatchRun.ts"

@@ -1,6 +1,6 @@
 /**
- * How soon an engine is ready after its process was started, asked over HTTP, and what memory it takes when nothing happens. Times are
- * medians of several starts; starts of the control lie between them.
+ * How soon an engine is ready after its process was started, as seen over HTTP, and how much memory it takes when idle. Times are medians of
+ * several starts, alternating with starts of the control.
  */
 import { Effect, Layer } from "effect"
 import { execFileSync } from "node:child_process"
@@ -59,7 +59,7 @@ const readyMillis = (file: string, settings: Readonly<Record<string, string>>) =
 const onRunning = Effect.fnUntraced(function* (options: Options) {
   const { folder, url } = yield* startDatabase()
   const settings = { ...common, DATA_DIR: folder, DATABASE_URL: url }
-  // The first one builds itself, and brings the schema up to date.
+  // The first one builds itself, and migrates the schema.
   yield* readyMillis(engineFile, settings)
   const engine: Array<number> = []
   const bare: Array<number> = []
@@ -92,7 +92,7 @@ const onEmbedded = Effect.fnUntraced(function* (options: Options) {
 const residentMegabytes = ({ pid }: Child): number =>
   (Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) * 1024) / 1e6
 
-/** An engine that has been started again, with a trunk that is up and nothing to do. */
+/** An engine that has been restarted, with a trunk that is up and nothing to do. */
 const atRest = Effect.fnUntraced(function* (options: Options) {
   const database = yield* startDatabase()
   const emulator = yield* startEmulator({ media: false })

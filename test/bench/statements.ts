@@ -1,7 +1,7 @@
 /**
- * What a dial costs the database: statements, counted on the wire, and as the database counts them blocks touched and time, for a thousand
- * dials of a campaign of 1,000 contacts and of one of 100,000. What grows with the campaign shows here. Slots become free one by one, which
- * is the dearest case: calls that are claimed together share a statement.
+ * What a dial costs the database: statements, counted on the wire, and, as the database counts them, blocks touched and time, for a thousand
+ * dials of a campaign of 1,000 contacts and of one of 100,000. Anything that grows with the campaign shows here. Slots become free one by one,
+ * which is the most expensive case: calls that are claimed together share a statement.
  */
 import { Effect } from "effect"
 import type { Benchmark, Options } from "./Benchmark.ts"
@@ -14,7 +14,7 @@ import { countStatements, type StatementCounter } from "./StatementCounter.ts"
 const slots = 100
 const ringMillis = 200
 const talkMillis = 1800
-/** Calls that are up when the campaign is paused come to their end and their record. */
+/** Time for live calls of a paused campaign to end and be recorded. */
 const SETTLE = "4 seconds"
 
 interface Bench {
@@ -24,11 +24,11 @@ interface Bench {
   readonly emulator: Emulator
   readonly engine: Engine
 }
-/** Per dial. */
+/** The cost per dial. */
 interface Cost {
   readonly statements: number
   readonly blocks: number
-  /** In the database, the wait for the disk not counted. */
+  /** Time in the database, without waiting for the disk. */
   readonly millis: number
 }
 
@@ -74,7 +74,7 @@ const measure = ({ quick }: Options) =>
     const bench = { agentId, counter, database, emulator, engine }
     const sizes = quick ? { large: 20_000, small: 200 } : { large: 100_000, small: 1000 }
     const cost = (contacts: number, settings: object) => dial(bench, contacts, sizes.small, settings)
-    // The large one while there is no other: then the planner takes it for the usual campaign.
+    // The large campaign runs while there is no other, so that the planner takes it for the usual one.
     const large = yield* cost(sizes.large, {})
     const small = yield* cost(sizes.small, {})
     const guarded = yield* cost(sizes.small, { circuit_breaker: { enabled: true } })

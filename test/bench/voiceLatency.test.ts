@@ -1,4 +1,4 @@
-/** What the callees of `voice-latency` say, and what is made of what they note. */
+/** What the callees of `voice-latency` say, and the figures that are computed from their notes. */
 import t from "tap"
 import { seeded } from "#test/support/seeded.ts"
 import type { Figure } from "./Figure.ts"
@@ -20,7 +20,7 @@ t.test("given a seed, then the script of a callee is always the same, and has ev
     const over = script.flatMap(({ kind }, at) => (["barge_in", "backchannel", "cough"].includes(kind) ? [script[at - 1]?.kind] : []))
     t.ok(
       over.every((kind) => kind === "complete"),
-      "a long line is there to be talked into"
+      "there is a long line to interrupt"
     )
   }
   t.ok(digitsScript(seeded(1), 3).every(({ text }) => text.split("|").length === 3 && text.split(/[ |]+/).length === 10))
@@ -41,7 +41,7 @@ const turn = (kind: TurnKind, heard: Partial<HeardTurn>, more: Partial<HeardTurn
 const figureOf = (figures: ReadonlyArray<Figure>, name: string): number | undefined =>
   figures.find((figure) => figure.name === `voice-latency, ${name}`)?.value
 
-t.test("given what callees have noted, then it becomes figures", async (t) => {
+t.test("given notes of callees, then they become figures", async (t) => {
   const over = { cueMillis: 2500 }
   const figures = turnFigures([
     [

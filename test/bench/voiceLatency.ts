@@ -44,7 +44,7 @@ const node = (index: number, data: JsonObject): JsonObject => ({
 })
 const spokenNode = (index: number, line: string, more: JsonObject = {}): JsonObject =>
   node(index, { prompt: `Say: "${line}"`, ...(index === 0 ? { greeting_type: "text", greeting: line } : {}), ...more })
-/** From the last node to the second, because none leads to the first. */
+/** Leads from the last node to the second, because no edge can lead to the first. */
 const edgeOf = (count: number, index: number, data: JsonObject): JsonObject => ({
   id: `from-${index}`,
   source: `${index}`,
@@ -95,7 +95,7 @@ const startCallees: Effect.Effect<Awaited<ReturnType<typeof startAriEmulator>>, 
   (emulator) => Effect.promise(() => emulator.stop())
 )
 
-/** Tokens every 20 ms after 150 to 450; the first clause is whole with the first token of the second. */
+/** Tokens every 20 ms after 150 to 450; the first clause is complete with the first token of the second. */
 const gapMillis = 20
 const clauseTokens = ["Of", " course", " I", " can,", " and"]
 const answerTokens = [...clauseTokens, " it", " is", " in", " your", " calendar", " now."]
@@ -108,7 +108,7 @@ const startModel = (answers: number, random: () => number) =>
     )
     const waits = Array.from({ length: answers }, () => 150 + Math.round(300 * random()))
     model.script(...waits.map((firstTokenMillis) => ({ text: answerTokens, firstTokenMillis, gapMillis })))
-    /** Of the last request before that time that ends with this text. */
+    /** Uses the last request before that time that ends with this text. */
     const clauseAt = (text: string): number | undefined => {
       const index = model.requests.findLastIndex(({ body }) => {
         const last = body?.messages?.at(-1)
@@ -176,7 +176,7 @@ export const voiceLatency: Benchmark = {
         while (!numbers.every(isOver)) yield* Effect.sleep(LOOK_AGAIN)
         return numbers.map((number) => callers.get(number)?.heard() ?? [])
       })
-      // Three times as many answers as are heard: for those that are thought up and dropped, and for what is asked at the end.
+      // Three times as many answers as are heard: for those that are prepared and dropped, and for what is asked in the end.
       const model = yield* startModel(3 * scripts.modelled.flat().length + 20, random)
       const llm = { provider: "openai", model: "emulated", api_key: "sk-emulated", base_url: model.url }
       const [talks, numbers, modelled] = yield* Effect.all(

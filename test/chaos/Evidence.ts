@@ -8,6 +8,8 @@ export interface Span {
 }
 export interface Named extends Span {
   readonly name: string
+  /** The Stasis application that it affected; undefined: all of them. */
+  readonly application?: string
 }
 
 /** A call of the campaigns as the callee saw it, from the originate on. */
@@ -35,6 +37,8 @@ export interface Recorded {
 /** An originate request as the proxy saw it. */
 export interface Request {
   readonly id: string
+  /** The Stasis application that Asterisk was to tell of the call: that of the engine which sent the request. */
+  readonly application?: string
   /** When the engine wrote it. */
   readonly at: number
   /** What the proxy did to it; undefined if it did not get that far. */

@@ -2,19 +2,12 @@
 import { fates, type Fate } from "#test/support/HttpProxy.ts"
 import type { Connection } from "#test/support/TcpProxy.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
+import { callNodeFaults } from "./callNodeFaults.ts"
+import { down, type Fault, on } from "./Fault.ts"
 import type { Stage } from "./Stage.ts"
-
-export interface Fault {
-  readonly name: string
-  /** What the fault affects. */
-  readonly of: "the engine" | "its clock" | "a request" | "the way to Asterisk" | "the database" | "a campaign"
-  readonly run: (stage: Stage) => Promise<void>
-}
 
 const stepMillis = 45_000
 const isEvents = ({ opening }: Connection) => opening.startsWith("GET /ari/events")
-
-const on = (of: Fault["of"], faults: ReadonlyArray<Omit<Fault, "of">>): ReadonlyArray<Fault> => faults.map((fault) => ({ ...fault, of }))
 
 const toRequests = (fate: Fate): Fault => ({
   name: `requests: ${fate.name}`,
@@ -22,25 +15,11 @@ const toRequests = (fate: Fate): Fault => ({
   run: async (stage) => {
     stage.befall(fate, 2)
     const before = stage.asterisk.exchanges.length
-    await untilTrue("requests", () => stage.asterisk.exchanges.slice(before).filter((each) => each.fate === fate.name).length === 2).catch(
-      () => {}
-    )
+    const befallen = () => stage.asterisk.exchanges.slice(before).filter((each) => each.fate === fate.name).length
+    // Once all campaigns are over, no further request comes.
+    await untilTrue("requests", async () => befallen() === 2 || (await stage.tend()) === stage.campaigns.length).catch(() => {})
   }
 })
-
-const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => Promise<void> = async () => {}) => {
-  if (signal === "SIGKILL") stage.kills.push(nowMillis())
-  else stage.stops++
-  await stage.deafened(signal === "SIGKILL" ? "the engine was killed" : "the engine was stopped", async () => {
-    const { pid } = stage.world.engine
-    await stage.world.end(signal)
-    stage.say("  it is gone")
-    await between()
-    if (stage.nodes === undefined) await stage.world.launch()
-    else await stage.nodes.untilReplaced(pid)
-    stage.say("  it is back")
-  })
-}
 
 /** Kills an engine while it starts. */
 const stillborn = async (stage: Stage) => {
@@ -79,7 +58,7 @@ const engineFaults = on("the engine", [
   }
 ])
 
-/** With several engines. Who is replaced while he stands still ends by himself when he wakes up. */
+/** Faults of several engines. An engine that is replaced while it is frozen ends by itself when it wakes up. */
 const nodeFaults = on("the engine", [
   {
     name: "two engines are killed",
@@ -332,9 +311,16 @@ const everyFault: ReadonlyArray<Fault> = [
 const ofOne: ReadonlySet<string> = new Set(["the engine is killed, and killed again as it starts", "the engine stands still"])
 const everyFaultOfNodes: ReadonlyArray<Fault> = [...everyFault.filter(({ name }) => !ofOne.has(name)), ...nodeFaults]
 
-/** All faults for one engine, or for several, in random order. */
-export const allFaults = ({ chance, nodes }: Pick<Stage, "chance" | "nodes">): ReadonlyArray<Fault> =>
-  shuffled(chance, nodes === undefined ? everyFault : everyFaultOfNodes)
+/** All faults for one engine, for several, or for several with call nodes, in random order. */
+export const allFaults = ({ chance, hasCallNodes, nodes }: Pick<Stage, "chance" | "hasCallNodes" | "nodes">): ReadonlyArray<Fault> =>
+  shuffled(chance, nodes === undefined ? everyFault : [...everyFaultOfNodes, ...(hasCallNodes ? callNodeFaults : [])])
+
+/** Any of the faults that kill. */
+export const aKill = (stage: Pick<Stage, "chance" | "hasCallNodes" | "nodes">): Fault => {
+  const [kill] = allFaults(stage).filter(({ name }) => / (is|are) killed/.test(name))
+  if (kill === undefined) throw new Error("no fault kills")
+  return kill
+}
 
 const shuffled = (chance: () => number, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> =>
   faults
@@ -344,9 +330,9 @@ const shuffled = (chance: () => number, faults: ReadonlyArray<Fault>): ReadonlyA
 
 const named = (...names: ReadonlyArray<string>) => everyFault.filter(({ name }) => names.includes(name))
 /** Some for several engines. */
-export const fewOfNodes = (chance: () => number): ReadonlyArray<Fault> =>
+export const fewOfNodes = ({ chance, hasCallNodes }: Pick<Stage, "chance" | "hasCallNodes">): ReadonlyArray<Fault> =>
   shuffled(chance, [
-    ...nodeFaults,
+    ...(hasCallNodes ? [...callNodeFaults, ...nodeFaults.filter(({ name }) => name === "two engines are killed")] : nodeFaults),
     ...named("the engine is stopped", "replies to commits are lost", "all connections to the database are cut"),
     pause
   ])

@@ -16,17 +16,17 @@ import {
 } from "./Evidence.ts"
 
 export const rules = [
-  "no attempt is dialed twice, and none that is not recorded",
-  "no contact is called twice at once, and no phone",
-  "nobody is dialed again while an earlier request may still come to something",
+  "every dial belongs to a recorded attempt, and each attempt is dialed once",
+  "no contact and no phone has two calls at once",
+  "nobody is dialed again while an earlier request may still become a call",
   "nobody who has answered is dialed again",
-  "no call goes on without an actor for more than 5 s",
-  "caps hold, but for late calls that are hung up within 5 s",
-  "nothing is dialed while the window is closed",
+  "no call lasts longer than 5 s without an actor",
+  "caps hold, except for late calls that are hung up within 5 s",
+  "nothing is dialed outside the calling window",
   "nothing is dialed after a confirmed pause",
-  "every contact and every attempt is final, and no call is up",
-  "every unknown is explained",
-  "counters equal a recount"
+  "every contact and attempt ends in a final state, and no call is left up",
+  "every unknown outcome is explained",
+  "the counters match a recount"
 ] as const
 export type Rule = (typeof rules)[number]
 
@@ -48,6 +48,8 @@ const hangUpMillis = 5_000
 const toldMillis = 2_000
 /** A kill between the mark that a request leaves and its first byte leaves an attempt that looks as if the request had left. */
 const killedInTheActMillis = 2_000
+/** How long before its moment a contact may be marked: where claims take long, and for the first second after a takeover. */
+const markedAheadMillis = 5_000
 
 interface Case extends Evidence {
   readonly calls: ReadonlyArray<SeenCall>
@@ -114,10 +116,12 @@ const leftAt = (facts: Case, { answeredAt, from, id, until }: SeenCall): number 
   const killed = facts.kills.find((at) => answeredAt !== undefined && at > answeredAt && at < until)
   return Math.max(from, Math.min(overAt, killed ?? Number.POSITIVE_INFINITY))
 }
+/** When no engine could hear anything. */
+const toAll = ({ deaf }: Case) => deaf.filter(({ application }) => application === undefined)
 const noneUnattended: Inspect = (facts) =>
   facts.calls.flatMap((call) => {
     const from = leftAt(facts, call)
-    const millis = from < call.until ? clearMillis({ from, until: call.until }, [...facts.deaf, ...facts.busy]) : 0
+    const millis = from < call.until ? clearMillis({ from, until: call.until }, [...toAll(facts), ...facts.busy]) : 0
     return millis > hangUpMillis ? [`${short(call.id)} went on for ${seconds(millis)} with nobody there`] : []
   })
 
@@ -173,6 +177,9 @@ const allFinal: Inspect = ({ attempts, calls, campaigns }) => [
   ...calls.flatMap(({ id, isOver }) => (isOver ? [] : [`call ${short(id)} is still up`]))
 ]
 
+/** When nothing about this call could reach an engine: Asterisk tells of a call only the engine that asked for it. */
+const deafTo = ({ deaf, requestOf }: Case, id: string): ReadonlyArray<Named> =>
+  deaf.filter(({ application }) => application === undefined || application === requestOf.get(id)?.application)
 const isNear = (moments: ReadonlyArray<number>, { from, until }: Span) =>
   moments.find((at) => at >= from - killedInTheActMillis && at <= until + killedInTheActMillis) !== undefined
 /** The reason closest to this moment is the likeliest. */
@@ -180,28 +187,33 @@ const nearestTo = (at: number, reasons: ReadonlyArray<Named>): Named | undefined
   const away = ({ from, until }: Span) => Math.max(0, from - at, at - until)
   return reasons.toSorted((a, b) => away(a) - away(b))[0]
 }
+/** When an event of this moment has reached the engine and its database, which may be away. */
+const recordedAt = ({ busy }: Case, at: number): number => {
+  const away = busy.toSorted((a, b) => a.from - b.from)
+  return away.reduce((until, span) => (span.from < until ? Math.max(until, span.until + toldMillis) : until), at + toldMillis)
+}
 /** Fates after which the engine still learns the truth, however late. */
 const harmless = /^(pass|held)/
 /** Why nobody can know what became of it; or, after `!`, why the engine should have known. */
 const explanationOf = (facts: Case, { beganAt, id, overAt = Number.POSITIVE_INFINITY }: Recorded): string => {
   const request = facts.requestOf.get(id)
   const call = facts.calls.find((each) => each.id === id)
-  const life = { from: beganAt, until: beganAt + killedInTheActMillis }
+  const life = { from: beganAt, until: beganAt + markedAheadMillis }
   if (request === undefined && call === undefined) {
     if (isNear(facts.kills, life)) return "killed between the mark and the first byte"
     return isNear(facts.cuts, life) ? "cut as it was written" : "!its request never left"
   }
   if (call?.isOver === true && call.until + toldMillis < overAt) {
     const told = { from: call.until, until: call.until + toldMillis }
-    if (clearMillis(told, [...facts.deaf, ...facts.busy]) >= toldMillis) return "!the engine was told of its end"
+    if (clearMillis(told, [...deafTo(facts, id), ...facts.busy]) >= toldMillis) return "!the engine was told of its end"
   }
   if (request?.fate !== undefined && !harmless.test(request.fate)) return request.fate
   const silence = {
     from: (request?.at ?? call?.from ?? beganAt) - killedInTheActMillis,
-    until: Math.min(overAt, (call?.until ?? overAt) + toldMillis)
+    until: Math.min(overAt, recordedAt(facts, call?.until ?? overAt))
   }
   const nearest = nearestTo(call?.until ?? request?.at ?? beganAt, [
-    ...facts.deaf.filter((span) => overlaps(span, silence)),
+    ...deafTo(facts, id).filter((span) => overlaps(span, silence)),
     ...facts.cuts.filter((at) => isNear([at], silence)).map((at) => ({ from: at, name: "cut", until: at }))
   ])
   if (nearest !== undefined) return nearest.name
@@ -220,17 +232,17 @@ const countersTrue: Inspect = ({ campaigns }) =>
   })
 
 const inspections: { readonly [rule in Rule]: Inspect } = {
-  "no attempt is dialed twice, and none that is not recorded": dialedOnce,
-  "no contact is called twice at once, and no phone": oneAtOnce,
-  "nobody is dialed again while an earlier request may still come to something": noRedialInDoubt,
+  "every dial belongs to a recorded attempt, and each attempt is dialed once": dialedOnce,
+  "no contact and no phone has two calls at once": oneAtOnce,
+  "nobody is dialed again while an earlier request may still become a call": noRedialInDoubt,
   "nobody who has answered is dialed again": answeredOnce,
-  "no call goes on without an actor for more than 5 s": noneUnattended,
-  "caps hold, but for late calls that are hung up within 5 s": capsHold,
-  "nothing is dialed while the window is closed": windowHolds,
+  "no call lasts longer than 5 s without an actor": noneUnattended,
+  "caps hold, except for late calls that are hung up within 5 s": capsHold,
+  "nothing is dialed outside the calling window": windowHolds,
   "nothing is dialed after a confirmed pause": pauseHolds,
-  "every contact and every attempt is final, and no call is up": allFinal,
-  "every unknown is explained": allExplained,
-  "counters equal a recount": countersTrue
+  "every contact and attempt ends in a final state, and no call is left up": allFinal,
+  "every unknown outcome is explained": allExplained,
+  "the counters match a recount": countersTrue
 }
 
 const caseOf = (evidence: Evidence): Case => ({
@@ -249,19 +261,19 @@ export const figuresOf = (evidence: Evidence): { readonly [rule in Rule]: string
     campaigns.reduce((total, campaign) => total + of(campaign).length, 0)
   const phones = byNumber(facts).size
   return {
-    "no attempt is dialed twice, and none that is not recorded": `${calls.length} calls`,
-    "no contact is called twice at once, and no phone": `${phones} phones`,
-    "nobody is dialed again while an earlier request may still come to something": `${calls.length - phones} redials`,
+    "every dial belongs to a recorded attempt, and each attempt is dialed once": `${calls.length} calls`,
+    "no contact and no phone has two calls at once": `${phones} phones`,
+    "nobody is dialed again while an earlier request may still become a call": `${calls.length - phones} redials`,
     "nobody who has answered is dialed again": `${calls.filter(({ answeredAt }) => answeredAt !== undefined).length} answers`,
-    "no call goes on without an actor for more than 5 s": `${calls.filter((call) => leftAt(facts, call) < call.until).length} such calls`,
-    "caps hold, but for late calls that are hung up within 5 s": loadsOf(facts)
+    "no call lasts longer than 5 s without an actor": `${calls.filter((call) => leftAt(facts, call) < call.until).length} such calls`,
+    "caps hold, except for late calls that are hung up within 5 s": loadsOf(facts)
       .map(({ cap, most, who }) => `${who}: ${most} of ${cap}`)
       .join(", "),
-    "nothing is dialed while the window is closed": `closed ${sum(({ closed }) => closed)} times`,
+    "nothing is dialed outside the calling window": `closed ${sum(({ closed }) => closed)} times`,
     "nothing is dialed after a confirmed pause": `${sum(({ pauses }) => pauses)} pauses`,
-    "every contact and every attempt is final, and no call is up": `${sum(({ contacts }) => contacts)} contacts, ${attempts.length} attempts`,
-    "every unknown is explained": `${unknown.filter(({ why }) => !why.startsWith("!")).length} of ${unknown.length}`,
-    "counters equal a recount": `${campaigns.length} campaigns`
+    "every contact and attempt ends in a final state, and no call is left up": `${sum(({ contacts }) => contacts)} contacts, ${attempts.length} attempts`,
+    "every unknown outcome is explained": `${unknown.filter(({ why }) => !why.startsWith("!")).length} of ${unknown.length}`,
+    "the counters match a recount": `${campaigns.length} campaigns`
   }
 }
 

@@ -1,22 +1,30 @@
 /**
- * Several engines on one database, each with a name and a disk of its own, under a supervisor: whichever ends is started again. One of them dials, the
- * others stand by.
+ * Several engines on one database, each with its own name and disk, under a supervisor, which restarts each one that ends. One of them
+ * dispatches calls, the others stand by; call nodes carry calls with it.
  */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Test } from "tap"
-import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
 import type { World } from "#test/support/engine.ts"
 import { untilTrue } from "#test/support/until.ts"
 
+/** Whether it was asked to end, and still has calls. */
+const isLeaving = (engine: EngineProcess): boolean => engine.output().includes("calls get time to end")
+
+/** The names of call nodes begin with this. */
+const CALLS = "calls"
+const isReady = (engine: EngineProcess): boolean => engine.output().includes("this call node is ready")
+
 export class Nodes {
-  /** Besides the engine that the world has started. */
-  static async start(t: Test, world: World, count: number, say: (line: string) => void): Promise<Nodes> {
+  /** `count` engines, one of which the world has started, and `callNodes` besides. */
+  static async start(t: Test, world: World, count: number, callNodes: number, say: (line: string) => void): Promise<Nodes> {
     const nodes = new Nodes(world, say)
     t.teardown(() => nodes.#end())
     nodes.#supervise("journey", world.engine)
-    for (let at = 1; at < count; at++) {
-      const name = `node${at + 1}`
+    const names = (kind: string, from: number, until: number) =>
+      Array.from({ length: Math.max(0, until - from + 1) }, (_, at) => `${kind}${from + at}`)
+    for (const name of [...names("node", 2, count), ...names(CALLS, 1, callNodes)]) {
       await mkdir(join(world.dataDir, name))
       nodes.#spawn(name)
     }
@@ -33,30 +41,41 @@ export class Nodes {
     this.#say = say
   }
 
-  /** Those that stand by, or start. */
+  /** The engines that stand by, or start. */
   get others(): ReadonlyArray<EngineProcess> {
-    return [...this.#processes.values()].filter(({ pid }) => pid !== this.#world.engine.pid)
+    return [...this.#processes].flatMap(([name, engine]) =>
+      engine.pid === this.#world.engine.pid || name.startsWith(CALLS) || isLeaving(engine) ? [] : [engine]
+    )
+  }
+
+  /** Call nodes that take calls. */
+  get callNodes(): ReadonlyArray<EngineProcess> {
+    return [...this.#processes].flatMap(([name, engine]) =>
+      name.startsWith(CALLS) && isReady(engine) && !isLeaving(engine) ? [engine] : []
+    )
   }
 
   /** What each engine does, by its name. */
-  get states(): ReadonlyMap<string, "dials" | "stands by" | "starts"> {
+  get states(): ReadonlyMap<string, "dispatches" | "stands by" | "carries calls" | "starts"> {
     const { pid } = this.#world.engine
     const stateOf = (engine: EngineProcess) => {
-      if (engine.pid === pid) return "dials"
+      if (engine.pid === pid) return "dispatches"
+      if (isReady(engine)) return "carries calls"
       return engine.output().includes("stands by") ? "stands by" : "starts"
     }
     return new Map([...this.#processes].map(([name, engine]) => [name, stateOf(engine)]))
   }
 
-  /** Resolves when another engine than this one dials. */
+  /** Resolves when an engine other than this one dials. */
   async untilReplaced(pid: number | undefined): Promise<void> {
     await untilTrue("engine that takes over", () => this.#world.engine.pid !== pid)
   }
 
   #spawn(name: string): void {
     const { dataDir, environment } = this.#world
-    const own = name === "journey" ? {} : { DATA_DIR: join(dataDir, name), NODE_NAME: name }
-    this.#supervise(name, spawnEngine({ ...environment, ...own }))
+    const own: Environment = name === "journey" ? {} : { DATA_DIR: join(dataDir, name), NODE_NAME: name }
+    const role: Environment = name.startsWith(CALLS) ? { ROLE: "calls" } : {}
+    this.#supervise(name, spawnEngine({ ...environment, ...own, ...role }))
   }
 
   #supervise(name: string, engine: EngineProcess): void {

@@ -10,6 +10,7 @@ import { removeData } from "#test/support/dataFolder.ts"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
+import type { EngineProcess } from "#test/support/EngineProcess.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
 import { seeded } from "#test/support/seeded.ts"
 import type { Named, Span } from "./Evidence.ts"
@@ -21,13 +22,21 @@ export interface ChaosOptions {
   readonly minutes: number
   /** How many engines there are: one dials, the others stand by. One unless given. */
   readonly nodes?: number
+  /** Engines that only carry calls. */
+  readonly callNodes?: number
+  /** How many calls the organization may have at once. */
+  readonly cap?: number
+  /** How many kills there are at least, spread evenly over the time. */
+  readonly kills?: number
   /** Gets every event of the story as it happens. */
   readonly say?: (line: string) => void
 }
 
 /** People who talk, who hang up, who are busy or absent, and lost lines; see the emulator's `Callee.ts`. */
 const endings = ["01", "01", "02", "10", "06", "01", "13", "12", "01", "05"]
-const caps = { big: 12, organization: 15, small: 5 }
+const usualCap = 15
+/** The shares of the organization's cap that the campaigns may use. */
+const capParts = { big: 0.8, small: 1 / 3 }
 /** The share of the contacts in the small campaign; half of those numbers are in the big one as well. */
 const smallPart = 0.2
 /** The share of the time in which the contacts are dialed if nothing goes wrong. */
@@ -56,12 +65,12 @@ interface Member {
 export class Stage {
   static async open(t: Test, options: ChaosOptions): Promise<Stage> {
     const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
-    const { nodes = 1 } = options
-    const shared = nodes === 1 ? {} : { FILES_DIR: await filesFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
+    const { callNodes = 0, nodes = 1 } = options
+    const shared = nodes + callNodes === 1 ? {} : { FILES_DIR: await filesFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
-      environment: { DRAIN: "2", ORG_CONCURRENCY: String(caps.organization), RECORDINGS: "off", ...shared },
+      environment: { DRAIN: "2", ORG_CONCURRENCY: String(options.cap ?? usualCap), RECORDINGS: "off", ...shared },
       ways: {
         asterisk: async (url) => (open.asterisk = await HttpProxy.start(url)).url,
         database: async (url) => (open.database = await startPostgresProxy(url)).url
@@ -72,13 +81,16 @@ export class Stage {
     t.teardown(() => Promise.all([asterisk.stop(), database.stop()]))
     const stage = new Stage(t, world, asterisk, database, options)
     await stage.#prepare(options)
-    if (nodes > 1) stage.nodes = await Nodes.start(t, world, nodes, (line) => stage.say(line))
+    if (nodes + callNodes > 1) stage.nodes = await Nodes.start(t, world, nodes, callNodes, (line) => stage.say(line))
     return stage
   }
 
   readonly world: World
   /** Undefined: there is one engine. */
   nodes: Nodes | undefined
+  readonly hasCallNodes: boolean
+  /** How many calls the organization may have at once. */
+  readonly cap: number
   readonly asterisk: HttpProxy
   readonly database: PostgresProxy
   readonly chance: () => number
@@ -94,7 +106,15 @@ export class Stage {
   readonly #say: (line: string) => void
   readonly #began = nowMillis()
 
-  private constructor(t: Test, world: World, asterisk: HttpProxy, database: PostgresProxy, { say = () => {}, seed }: ChaosOptions) {
+  private constructor(
+    t: Test,
+    world: World,
+    asterisk: HttpProxy,
+    database: PostgresProxy,
+    { callNodes = 0, cap = usualCap, say = () => {}, seed }: ChaosOptions
+  ) {
+    this.cap = cap
+    this.hasCallNodes = callNodes > 0
     this.world = world
     this.asterisk = asterisk
     this.database = database
@@ -126,7 +146,7 @@ export class Stage {
     await run()
     this.deaf.push({ from, name, until: nowMillis() })
   }
-  /** The same for the database: calls continue, but nobody can look up whose they are. */
+  /** Runs something that keeps the engine from its database: calls continue, but nobody can look up whose they are. */
   async unrecorded(name: string, run: () => Promise<unknown>): Promise<void> {
     const from = nowMillis()
     await run()
@@ -143,6 +163,29 @@ export class Stage {
   /** Applies a fate to the next originates. */
   befall(fate: Fate, count: number): void {
     this.asterisk.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), count)
+  }
+
+  /** How many call nodes with this process id are registered. */
+  async registered(pid: number | undefined): Promise<number> {
+    const [row] = await this.world.sql<Array<{ count: number }>>`
+      SELECT count(*)::int FROM leaving_engines WHERE process LIKE ${`% ${pid} %`}`
+    return row?.count ?? 0
+  }
+
+  /** Does something that ends a call node, and waits until it is gone and none of its calls is up: nobody is told how those end. */
+  async endCallNode(node: EngineProcess, run: () => Promise<void>): Promise<void> {
+    const { emulator, sql } = this.world
+    const [row] = await sql<Array<{ journal: string }>>`SELECT journal FROM leaving_engines WHERE process LIKE ${`% ${node.pid} %`}`
+    await run()
+    await node.exited
+    await untilTrue("the end of what it had", async () => (await this.registered(node.pid)) === 0)
+    await untilTrue("the ends of its calls", async () => {
+      const calls = await sql<Array<{ id: string }>>`
+        SELECT id FROM attempts WHERE journal = ${row?.journal ?? null}::uuid AND state IN ('sent', 'answered')`
+      const ended = new Set(emulator.log.entries.flatMap(({ channelId, kind }) => (kind === "ended" ? [channelId] : [])))
+      const begun = new Set(emulator.log.entries.map(({ channelId }) => channelId))
+      return calls.every(({ id }) => ended.has(id) || !begun.has(id))
+    })
   }
 
   /** Ends all faults. */
@@ -229,8 +272,13 @@ export class Stage {
     const shared = big.filter((_, index) => index % Math.ceil((2 * big.length) / small) === 0).slice(0, small / 2)
     const perSecond = contacts / (minutes * 60 * busyPart)
     const members = [
-      { cap: caps.big, numbers: big, part: 1 - smallPart, schedule: closedWindow(this.#began) },
-      { cap: caps.small, numbers: [...shared, ...numbersOf(small - shared.length, endings, "+1666")], part: smallPart, schedule: null }
+      { cap: Math.round(this.cap * capParts.big), numbers: big, part: 1 - smallPart, schedule: closedWindow(this.#began) },
+      {
+        cap: Math.round(this.cap * capParts.small),
+        numbers: [...shared, ...numbersOf(small - shared.length, endings, "+1666")],
+        part: smallPart,
+        schedule: null
+      }
     ]
     for (const { cap, numbers, part, schedule } of members) {
       const { id } = await this.world.campaign(numbers, { max_concurrency: cap, schedule_config: schedule })

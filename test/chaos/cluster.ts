@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: three engines on one database, of which one dials and the others stand by. The one that dials is killed every few seconds, while
- * two campaigns go on. The end of it is judged by the callees' log, as chaos is.
+ * `npm run cluster`: two engines on one database, of which one dispatches and the other stands by, and two call nodes that carry calls with it. One
+ * of them is killed every few seconds, while two campaigns continue. At the end, the callees' log is the judge, as with chaos.
  */
 import { parseArgs, styleText } from "node:util"
 import type { Test } from "tap"
@@ -12,23 +12,25 @@ import { evidenceOf, isDone } from "./story.ts"
 
 const { values } = parseArgs({
   options: {
+    "call-nodes": { default: "2", type: "string" },
     contacts: { default: "400", type: "string" },
     every: { default: "8", type: "string" },
     help: { default: false, type: "boolean" },
-    nodes: { default: "3", type: "string" }
+    nodes: { default: "2", type: "string" }
   }
 })
 const help = `npm run cluster -- [options]
 
-  --contacts N   people to call, in two campaigns (400)
-  --every N      seconds between two kills of the engine that dials (8)
-  --nodes N      engines, of which one dials (3)
+  --contacts N     people to call, in two campaigns (400)
+  --every N        seconds between two kills (8): of the engine that dispatches, and of a call node, in turn
+  --nodes N        engines, of which one dispatches (2)
+  --call-nodes N   engines that only carry calls (2)
 `
 
 const bold = (text: string): string => styleText("bold", text, { stream: process.stdout })
 const say = (...lines: ReadonlyArray<string>): void => void process.stdout.write(lines.map((line) => `${line}\n`).join(""))
 
-/** A block of lines that is drawn over itself on a terminal, and printed now and then elsewhere. */
+/** A block of lines that is redrawn in place on a terminal, and printed from time to time elsewhere. */
 class Ledger {
   readonly #plainMillis = 5000
   #height = 0
@@ -44,9 +46,9 @@ class Ledger {
   }
 }
 
-/** What has to be stopped, the latest first. */
+/** What must be stopped, the latest first. */
 const stops: Array<() => unknown> = []
-// Cast: the stage asks a test for nothing but to stop what it starts.
+// The cast holds because the stage uses the test only to stop what it starts.
 const scope = { teardown: (stop: () => unknown) => void stops.unshift(stop) } as unknown as Test
 
 const ledgerOf = async (stage: Stage, began: number): Promise<ReadonlyArray<string>> => {
@@ -56,12 +58,20 @@ const ledgerOf = async (stage: Stage, began: number): Promise<ReadonlyArray<stri
   const [attempts] = await sql`
     SELECT count(*) FILTER (WHERE outcome = 'unknown')::int AS unknown, count(*) FILTER (WHERE state <> 'void')::int AS dialed FROM attempts`
   const dials = emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
-  const engines = [...(stage.nodes?.states ?? [])].map(([name, state]) => `${name} ${state === "dials" ? bold(state) : state}`)
+  const engines = [...(stage.nodes?.states ?? [])].map(([name, state]) => `${name} ${state === "dispatches" ? bold(state) : state}`)
   return [
     `  ${((nowMillis() - began) / 1000).toFixed(0).padStart(4)} s   ${engines.join(", ")}`,
     `           killed ${stage.kills.length} times; ${counts?.["done"]} of ${counts?.["contacts"]} people are done, ${emulator.log.live()} calls are up`,
     `           ${dials.length} phones rang, ${dials.length - new Set(dials).size} of them twice for one attempt; ${attempts?.["unknown"]} of ${attempts?.["dialed"]} attempts are unknown`
   ]
+}
+
+/** A call node: what it had is settled before this ends. */
+const killedCallNode = async (stage: Stage): Promise<void> => {
+  const [node] = stage.nodes?.callNodes ?? []
+  if (node === undefined) return
+  stage.kills.push(nowMillis())
+  await stage.deafened("a call node was killed", () => stage.endCallNode(node, async () => node.kill("SIGKILL")))
 }
 
 const killed = async (stage: Stage): Promise<void> => {
@@ -86,18 +96,25 @@ const verdictOn = (evidence: Evidence): ReadonlyArray<string> => {
 }
 
 const main = async (): Promise<boolean> => {
-  const [contacts, every, nodes] = [Number(values.contacts), Number(values.every), Number(values.nodes)]
+  const [contacts, every] = [Number(values.contacts), Number(values.every)]
+  const [nodes, callNodes] = [Number(values.nodes), Number(values["call-nodes"])]
   const ledger = new Ledger()
-  say("", `  ${bold("Trunkline")} calls ${contacts} people with ${nodes} engines, and the one that dials is killed every ${every} s`, "")
-  const stage = await Stage.open(scope, { contacts, minutes: contacts / 100, nodes, seed: 7 })
+  say(
+    "",
+    `  ${bold("Trunkline")} calls ${contacts} people with ${nodes} engines and ${callNodes} call nodes, and one is killed every ${every} s`,
+    ""
+  )
+  const stage = await Stage.open(scope, { callNodes, contacts, minutes: contacts / 100, nodes, seed: 7 })
   for (const { id } of stage.campaigns) await stage.world.api.start(id)
   const began = nowMillis()
   let killAt = began + every * 1000
+  let isCallNodesTurn = false
   while (!(await isDone(stage))) {
     ledger.show(await ledgerOf(stage, began))
     const isWorthIt = stage.world.emulator.log.live() > 0 && [...(stage.nodes?.states.values() ?? [])].includes("stands by")
     if (nowMillis() >= killAt && isWorthIt) {
-      await killed(stage)
+      await (isCallNodesTurn ? killedCallNode(stage) : killed(stage))
+      isCallNodesTurn = callNodes > 0 && !isCallNodesTurn
       killAt = nowMillis() + every * 1000
     }
     await stage.progress(1000, 500)

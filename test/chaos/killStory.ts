@@ -32,7 +32,7 @@ interface Absence {
   readonly backAt: number
 }
 
-/** An event that had this long to reach the engine has reached it, even on a busy machine. */
+/** An event sent at least this long ago has reached the engine, even on a busy machine. */
 const heardMillis = 1000
 /** How far a call had come when the engine died, if it was over when the engine was back. After `!`: why the engine should know of it. */
 export const phaseOf = (seen: ReadonlyArray<CalleeEntry>, absences: ReadonlyArray<Absence>): string => {

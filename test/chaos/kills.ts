@@ -5,6 +5,6 @@ import { killStory } from "./killStory.ts"
 
 const { values } = parseArgs({ options: { seed: { default: "5", type: "string" } } })
 t.setTimeout(3_600_000)
-t.test("given campaigns that share a fast trunk, when the engine is killed time and again", (t) =>
+t.test("given campaigns that share a fast trunk, when the engine is killed repeatedly", (t) =>
   killStory(t, { campaigns: 30, contacts: 150, dialsBetween: 120, kills: 20, seed: Number(values.seed) })
 )

@@ -8,7 +8,8 @@ import { attemptsOf, recounted, shownCounters } from "#test/support/engine.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 import { Stage, type ChaosOptions } from "./Stage.ts"
 import type { CampaignFacts, Evidence, Named, Request } from "./Evidence.ts"
-import { allFaults, type Fault, few, fewOfNodes } from "./Faults.ts"
+import type { Fault } from "./Fault.ts"
+import { aKill, allFaults, few, fewOfNodes } from "./Faults.ts"
 import { figuresOf, judge, rules } from "./Judge.ts"
 import { errorsIn, explanations, summary } from "./Report.ts"
 
@@ -20,15 +21,26 @@ const stoppedMillis = LONGEST_DOUBT_MILLIS + 120_000
 /** How much later than the engine wrote it a proxy may see a request on a busy machine. */
 const lateMillis = 250
 
-/** When there was no event WebSocket, so that no event of a call could reach the engine. */
-const unconnected = (stage: Stage): ReadonlyArray<Named> => {
-  const open = stage.asterisk.sockets.filter(({ path }) => path.startsWith("/ari/events"))
+const isEvents = ({ path }: { readonly path: string }) => path.startsWith("/ari/events")
+const applicationIn = (path: string) => new URL(path, "http://localhost").searchParams.get("app") ?? undefined
+
+/** When no engine had an event WebSocket, or none that Asterisk tells of this application's calls. */
+const unconnected = (stage: Stage, application?: string): ReadonlyArray<Named> => {
+  const open = stage.asterisk.sockets
+    .filter(isEvents)
+    .filter(({ path }) => application === undefined || applicationIn(path) === application)
+  const name = application === undefined ? "no websocket for events" : "the engine that had asked for it was gone"
   const ends = open.map(({ until = Number.POSITIVE_INFINITY }) => until)
   return [0, ...ends].flatMap((from) => {
     const isOpen = open.some((socket) => socket.from <= from && (socket.until ?? Number.POSITIVE_INFINITY) > from)
     const until = Math.min(...open.filter((socket) => socket.from >= from).map((socket) => socket.from), Number.POSITIVE_INFINITY)
-    return isOpen || from === Number.POSITIVE_INFINITY ? [] : [{ from, name: "no websocket for events", until }]
+    return isOpen || from === Number.POSITIVE_INFINITY ? [] : [{ ...(application !== undefined && { application }), from, name, until }]
   })
+}
+
+const absent = (stage: Stage): ReadonlyArray<Named> => {
+  const applications = new Set(stage.asterisk.sockets.filter(isEvents).map(({ path }) => applicationIn(path)))
+  return [...applications].flatMap((application) => (application === undefined ? [] : unconnected(stage, application)))
 }
 
 const requestsOf = ({ asterisk }: Stage): ReadonlyArray<Request> => {
@@ -38,7 +50,9 @@ const requestsOf = ({ asterisk }: Stage): ReadonlyArray<Request> => {
     const id = line.startsWith("POST ") ? idIn(line) : undefined
     const exchange = exchanges.get(id)
     const told = exchange?.given !== undefined && exchange.given === exchange.status ? exchange.given : undefined
-    return id === undefined ? [] : [{ at, fate: exchange?.fate, id, told }]
+    if (id === undefined) return []
+    const application = applicationIn(line.split(" ")[1] ?? "/")
+    return [{ ...(application !== undefined && { application }), at, fate: exchange?.fate, id, told }]
   })
 }
 
@@ -72,11 +86,11 @@ export const evidenceOf = async (stage: Stage): Promise<Evidence> => {
     campaigns,
     cuts: stage.cuts,
     // Spans with a specific name come first.
-    deaf: [...stage.deaf, ...unconnected(stage)],
+    deaf: [...stage.deaf, ...unconnected(stage), ...absent(stage)],
     kills: stage.kills,
     lateMillis,
     log: stage.world.emulator.log.entries,
-    organizationCap: 15,
+    organizationCap: stage.cap,
     requests: requestsOf(stage)
   }
 }
@@ -101,17 +115,23 @@ const comesToAnEnd = async (stage: Stage): Promise<boolean> => {
 }
 
 /** Applies the faults in turn while there is time and somebody left to call. */
-const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boolean): Promise<ReadonlyArray<Fault>> => {
-  const latest = nowMillis() + minutes * 60_000
+const goThrough = async (stage: Stage, { kills = 0, minutes }: ChaosOptions, isShort: boolean): Promise<ReadonlyArray<Fault>> => {
+  const [began, millis] = [nowMillis(), minutes * 60_000]
   const done: Array<Fault> = []
+  const isOver = async () => nowMillis() > began + millis || (await isDone(stage))
+  const apply = async (fault: Fault) => {
+    stage.say(fault.name)
+    await fault.run(stage)
+    await stage.clearSky()
+    done.push(fault)
+    await stage.progress(isShort ? 4 : 12, 4000)
+  }
   do {
-    for (const fault of isShort ? (stage.nodes === undefined ? few : fewOfNodes)(stage.chance) : allFaults(stage)) {
-      if (nowMillis() > latest || (await isDone(stage))) return done
-      stage.say(fault.name)
-      await fault.run(stage)
-      await stage.clearSky()
-      done.push(fault)
-      await stage.progress(isShort ? 4 : 12, 4000)
+    for (const fault of isShort ? (stage.nodes === undefined ? few(stage.chance) : fewOfNodes(stage)) : allFaults(stage)) {
+      if (await isOver()) return done
+      await apply(fault)
+      const due = () => (kills * (nowMillis() - began)) / millis
+      while (stage.kills.length < due() && !(await isOver())) await apply(aKill(stage))
     }
   } while (!isShort)
   return done
@@ -128,9 +148,10 @@ const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string
 
 /** `isShort`: a few faults, once each. */
 export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
-  const { contacts, minutes, nodes = 1, seed } = options
-  t.comment(`the same again: npm run chaos -- --seed ${seed} --contacts ${contacts} --minutes ${minutes} --nodes ${nodes}`)
+  const { callNodes = 0, contacts, kills = 0, minutes, nodes = 1, seed } = options
   const stage = await Stage.open(t, options)
+  const scale = `--contacts ${contacts} --minutes ${minutes} --cap ${stage.cap} --kills ${kills} --nodes ${nodes} --call-nodes ${callNodes}`
+  t.comment(`the same again: npm run chaos -- --seed ${seed} ${scale}`)
   const { emulator } = stage.world
   for (const { id } of stage.campaigns) await stage.world.api.start(id)
   const began = nowMillis()

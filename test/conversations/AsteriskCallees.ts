@@ -1,6 +1,6 @@
 /**
- * The callees behind a real Asterisk: calls to `Local/{number}@inbound` enter our own Stasis application there, and are answered with a media websocket
- * beside each, in which the callee speaks and hears. What they saw is in `log`, as with the emulators.
+ * The callees behind a real Asterisk: calls to `Local/{number}@inbound` enter our own Stasis application there. Each is answered and bridged with a
+ * media websocket, over which the callee speaks and hears. `log` records what the callees saw, as with the emulators.
  */
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
@@ -11,7 +11,7 @@ import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { MediaLeg, type MediaWords } from "#test/emulators/shared/MediaLeg.ts"
 import type { Asterisk } from "#test/support/asterisk.ts"
 
-/** The application that `startAsterisk` has to be given. */
+/** The application that `startAsterisk` must be given. */
 export const calleesApp = "callees"
 
 interface AriEvent {
@@ -29,7 +29,7 @@ interface Call {
 }
 
 const callee: Callee = { kind: "answers", stay: "until-hung-up", sound: "nothing" }
-/** Audio as it is; what Asterisk says in text is about its buffer. */
+/** Audio is sent unchanged; Asterisk's text messages are only about its buffer. */
 const words: MediaWords = {
   audio: (frame) => frame,
   read: (data, isBinary) => ({ _tag: "Audio", audio: isBinary ? data : Buffer.alloc(0) })
@@ -123,17 +123,17 @@ export class AsteriskCallees {
     call.hasEnded = true
     call.leg?.end()
     this.log.record({ channelId: id, number: call.number, kind: "ended" })
-    // Asterisk removes neither of them by itself. They may not be there any more.
+    // Asterisk removes neither of them by itself, but they may already be gone.
     for (const path of [`/channels/${call.mediaId}`, `/bridges/${call.bridgeId}`]) this.#ask("DELETE", path).catch(() => {})
   }
 
   async #ask(method: string, path: string, query: Readonly<Record<string, string>> = {}): Promise<Reply> {
     const url = `${this.#asterisk.ariUrl}${path}?${new URLSearchParams(query)}`
-    // A new connection for each request: while a busy machine delays us, Asterisk closes idle ones.
+    // Each request has its own connection, because Asterisk closes idle ones while a busy machine delays us.
     const response = await fetch(url, { method, headers: { authorization: this.#authorization, connection: "close" } })
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path.replace(/[\w-]{20,}/g, "...")}: ${response.status}`)
-    // The members that are read here are those of Asterisk's own documentation.
+    // The cast holds for the members that Asterisk documents.
     return text === "" ? {} : (JSON.parse(text) as Reply)
   }
 }

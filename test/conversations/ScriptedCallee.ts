@@ -1,6 +1,6 @@
 /**
- * A callee who follows a script by voice: waits until the agent has said something that the script has an answer to and has been silent for a moment, however
- * long that takes, and says the answer. Asked again, the callee answers again, so that nothing depends on how fast the machine is.
+ * A callee who follows a script by voice: waits until the agent has said something that the script answers, and has then been silent for a moment,
+ * however long that takes, and says the answer. A repeated question is answered again, so that nothing depends on the speed of the machine.
  */
 import type { CalleeScript, CalleeStep } from "#core/agent/regression/CalleeScript.ts"
 import { chooseStep } from "#core/agent/regression/chooseStep.ts"
@@ -8,16 +8,16 @@ import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talke
 import { nowMillis } from "#test/support/until.ts"
 import type { SpokenUtterance } from "#test/support/utterances.ts"
 
-/** After so long a silence it is the callee's turn. */
+/** After this much silence it is the callee's turn. */
 const turnMillis = 700
 const mostTurns = 60
-/** What the agent says when it has heard nothing for long: the callee says the same again. */
+/** What the agent says after a long silence: the callee then repeats the last answer. */
 const checkIn = /^are you still there\b/i
 const never = { after: Number.POSITIVE_INFINITY }
 
 export interface AgentLine {
   readonly text: string
-  /** When the callee began to hear it, in epoch milliseconds. */
+  /** When the callee began to hear the line, in epoch milliseconds. */
   readonly at: number
 }
 
@@ -26,7 +26,7 @@ export class ScriptedCallee {
   readonly talker: Talker
   readonly #spoken: ReadonlyMap<string, SpokenUtterance>
   readonly #used = new Map<CalleeStep, number>()
-  /** When the last turn began: what the agent began to say before it does not answer it. */
+  /** When the last turn began: lines that the agent began earlier do not answer it. */
   #spokeAt = 0
   #next: CalleeStep | undefined
   #last: CalleeStep | undefined
@@ -49,7 +49,7 @@ export class ScriptedCallee {
     this.talker = makeTalker(moves, { press: () => {}, hangUp: () => {} })
   }
 
-  /** All that the agent has said so far. */
+  /** Takes all lines that the agent has said so far. */
   hear(lines: ReadonlyArray<AgentLine>): void {
     const heard = lines.filter(({ at }) => at > this.#spokeAt).map(({ text }) => text)
     if (heard.length === 0) return

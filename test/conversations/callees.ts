@@ -1,18 +1,18 @@
 /**
- * Callees of the agent in `graph.ts`, as many as are wanted, each by its place in the row: whom they are, what they answer, and where that has to end. Each
- * says a sentence that nobody foresees in at least every fifth turn, some correct themselves, and they give the same answer again when they are asked again.
+ * Any number of callees for the agent in `graph.ts`: what each answers, and where the conversation must end. Each says something unforeseen in at least
+ * every fifth turn, some correct themselves, and all give the same answer again when they are asked again.
  */
 import type { CalleeScript } from "#core/agent/regression/CalleeScript.ts"
 import { readScripts } from "#core/agent/regression/readScripts.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { seeded } from "#test/support/seeded.ts"
 
-/** More than anybody is asked again, whatever the machine is busy with. */
+/** More often than any question is repeated, even on a busy machine. */
 const timeAndAgain = 20
 
 const context = { first_name: "Ada" }
 
-/** What an agent that follows its graph cannot know what to do with. */
+/** Sentences that an agent that follows its graph cannot handle. */
 const unforeseen = [
   "my neighbour has painted the fence green",
   "there is a squirrel on the roof of the garage",
@@ -34,7 +34,7 @@ interface Step {
   readonly says: string
   readonly times?: number
 }
-/** What a callee has to say on the way, and what has to come of it. */
+/** What a callee says in a part of the conversation, and what must result from it. */
 interface Part {
   readonly callee: ReadonlyArray<Step>
   readonly variables: JsonObject
@@ -42,9 +42,9 @@ interface Part {
 }
 type Random = () => number
 
-const oneOf = <A>(random: Random, some: ReadonlyArray<A>): A => some[Math.floor(random() * some.length)] as A // of a list that is not empty
+const oneOf = <A>(random: Random, some: ReadonlyArray<A>): A => some[Math.floor(random() * some.length)] as A // the list is never empty
 const always = (hears: string, says: string): Step => ({ hears, says, times: timeAndAgain })
-/** First something else, then the answer. */
+/** Says something unforeseen first, then the answer. */
 const evasively = (random: Random, hears: string, says: string): ReadonlyArray<Step> => [
   { hears, says: oneOf(random, unforeseen) },
   always(hears, says)
@@ -123,7 +123,7 @@ const cancellationPart = (random: Random, isAgreed: boolean): Part => {
 }
 
 type Way = (random: Random, isAgreed: boolean) => readonly [number: Part, rest: Part]
-/** The ways that callees take, one after the other; every other callee says no to the last question. */
+/** The paths that callees take in turn; every other callee says no to the last question. */
 const ways: ReadonlyArray<Way> = [
   (random, isAgreed) => [numberPart(random, true), deliveryPart(random, false, isAgreed)],
   (random, isAgreed) => [numberPart(random, false), collectionPart(random, true, isAgreed)],
@@ -157,7 +157,7 @@ export const calleesOf = (count: number, seed: number): ReadonlyArray<CalleeScri
   return Array.from({ length: count }, (_, at) => scriptOf(at, random))
 }
 
-/** Everything that they may say. */
+/** Everything that the callees may say. */
 export const sentencesOf = (scripts: ReadonlyArray<CalleeScript>): ReadonlyArray<string> => [
   ...new Set(scripts.flatMap(({ callee }) => callee.flatMap(({ act }) => (act._tag === "Says" ? [act.text] : []))))
 ]

@@ -6,7 +6,7 @@ import { transports } from "./transports.ts"
 
 const withoutAsterisk = (await asteriskUnavailable()) ?? false
 t.setTimeout(1_800_000)
-// Conversations mostly wait.
+// They run at the same time, because conversations mostly wait.
 t.jobs = transports.length
 for (const [at, transport] of transports.entries()) {
   const skip = transport === "asterisk" && withoutAsterisk

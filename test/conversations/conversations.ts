@@ -1,6 +1,6 @@
 /**
- * `npm run conversations`: whole conversations with audio both ways, 100 at once through each of a real Asterisk and two carriers' emulators, with a
- * recognizer that makes no mistake. Prints which share of them ended at the right node with the right variables, and those that did not.
+ * `npm run conversations`: whole conversations with audio in both directions, 100 at once through each of a real Asterisk and two emulated carriers,
+ * with a recognizer that makes no mistakes. Prints the share that ended at the right node with the right variables, and lists the others.
  *
  *     npm run conversations -- --through asterisk --calls 20 --seed 7 --pause 900
  */

@@ -1,6 +1,6 @@
 /**
- * The agent of the conversations: it arranges what becomes of an order. It asks who is there, for a number, and what is wanted, and collects digits, dates,
- * times and numbers on the way; whatever is chosen, at least three nodes have several ways on.
+ * The agent of the conversations: it arranges the delivery, collection or cancellation of an order. It asks who is on the phone, for a customer number
+ * and for a choice, and collects digits, dates, times and numbers; every path has at least three nodes with several edges.
  */
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
 import type { JsonObject } from "#core/Json.ts"

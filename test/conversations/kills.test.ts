@@ -1,6 +1,6 @@
 /**
- * An engine that is killed in the middle of several conversations, each at another place. Callees speak, and a recognizer that makes no mistake hears
- * them. Judged by what the API says of the runs once another process has started.
+ * An engine that is killed during several conversations, each at a different node. Callees speak, and a recognizer that makes no mistakes hears them.
+ * The runs that the API returns after the start of another process are compared.
  */
 import t, { type Test } from "tap"
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
@@ -52,7 +52,7 @@ const mostTurns = 40
 const speak = makeMouth()
 const spoken = new Map<string, SpokenUtterance>(answers.map(([, text]) => [text, speak(text, { voice: "rms" })]))
 
-/** A callee who answers what was asked last, and again if it is asked again, but says nothing while the question is that of `silentAt`. */
+/** A callee who answers the latest question, even if it is repeated, but is silent if the question matches `silentAt`. */
 class Callee {
   readonly number: string
   silentAt: RegExp
@@ -93,7 +93,7 @@ class Callee {
   }
 }
 
-/** Tells the callees what the agent has said to them, until the test ends. */
+/** Passes the agent's lines to the callees until the test ends. */
 const listen = (t: Test, { sql }: World, callees: ReadonlyArray<Callee>): void => {
   let isOver = false
   const listening = until("end of the test", async () => {
@@ -125,19 +125,19 @@ const open = async (t: Test, callees: ReadonlyArray<Callee>) => {
   }
   listen(t, world, callees)
   const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Returns", workflow_definition: returns })
-  const agent = body as { readonly id: number; readonly workflow_uuid: string } // of the definition that was created just now
-  // Who is silent at a place must still be there when the last one has come to theirs.
+  const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
+  // The first callee to fall silent must still be there when the last one does.
   const workflow_configurations = { max_user_idle_timeout: 300, model_overrides: { stt: { provider: recognizerName } } }
   t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations }), { status: 200 })
   const call = async ({ number }: Callee): Promise<number> => {
     const { body } = await world.api.call(agent.workflow_uuid, number)
-    return (body as { readonly workflow_run_id: number }).workflow_run_id // of the call that was placed just now
+    return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
   }
   const runOf = async (id: number) => (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
   return { call, runOf, world }
 }
 
-/** As it is written now: what was gathered last, if anything. */
+/** The variables as they are recorded now: those that were gathered last, if any. */
 const gatheredFrom = async ({ sql }: World, { number }: Callee): Promise<JsonObject> => {
   const [last] = await sql<Array<{ content: JsonObject }>>`
     SELECT e.content FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
@@ -145,14 +145,14 @@ const gatheredFrom = async ({ sql }: World, { number }: Callee): Promise<JsonObj
   return last?.content ?? {}
 }
 
-/** Who said what, without the times. */
+/** The transcript without the times. */
 const transcriptOf = async ({ transcript_public_url: url }: Run): Promise<ReadonlyArray<string>> =>
   (await (await fetch(String(url))).text())
     .trim()
     .split("\n")
     .map((line) => line.replace(/^\[\S+\] /, ""))
 
-/** What the record of a call has of its conversation. The addresses are those of a process. */
+/** The conversation as the run has it. URLs are left out, because they belong to one process. */
 const heldOf = async (run: Run) => ({ gathered: run.gathered_context, logs: run.logs, transcript: await transcriptOf(run) })
 
 const opening = ["assistant: Hello, am I speaking with Ada?"]
@@ -164,7 +164,7 @@ const withNumber = [
   "assistant: I heard 4, 7, 9, 3. Is that right?"
 ]
 
-t.test("given conversations with variables, each at another place, when the engine is killed", async (t) => {
+t.test("given conversations with variables, each at a different node, when the engine is killed", async (t) => {
   const [first = "", second = "", third = "", fourth = ""] = numbersOf(4, ["11"])
   const telling = new Callee(first, readBack)
   const asked = new Callee(third, bags)
@@ -172,7 +172,7 @@ t.test("given conversations with variables, each at another place, when the engi
   const { call, runOf, world } = await open(t, callees)
   const ids: Array<number> = []
   for (const callee of callees) ids.push(await call(callee))
-  await untilTrue("silence of everybody", () => callees.every(({ lines, silentAt }) => silentAt.test(lines.at(-1) ?? "")))
+  await untilTrue("silence of all callees", () => callees.every(({ lines, silentAt }) => silentAt.test(lines.at(-1) ?? "")))
   telling.silentAt = bags
   await untilTrue("the number", async () => (await gatheredFrom(world, telling))["customer_number"] !== undefined)
   await world.end("SIGKILL")
@@ -198,12 +198,12 @@ t.test("given conversations with variables, each at another place, when the engi
       transcript: afterNumber?.transcript.slice(0, heard.length)
     },
     { variables: { boxes: 3, customer_number: "4793" }, visited: ["Reach the contact", "Boxes", "Number", "Bags"], transcript: heard },
-    "then what was told just now is kept, and the node that came of it"
+    "then the latest answer is kept, and the node that it led to"
   )
   t.strictSame(
     { variables: whileConfirming?.gathered?.["extracted_variables"], transcript: whileConfirming?.transcript },
     { variables: { boxes: 3 }, transcript: withNumber },
-    "then what is not confirmed is no variable yet, but in the transcript, and what was told before is kept"
+    "then an unconfirmed answer is only in the transcript, and earlier variables are kept"
   )
   t.match(whileConfirming?.gathered, { boxes: 3, nodes_visited: ["Reach the contact", "Boxes", "Number"] })
   t.strictSame(
@@ -212,7 +212,7 @@ t.test("given conversations with variables, each at another place, when the engi
       variables: { boxes: 3, customer_number: "4793" },
       transcript: [...heard, "assistant: And how many bags?"]
     },
-    "then a node that has collected nothing takes nothing away"
+    "then a node that has collected nothing removes nothing"
   )
   t.strictSame(
     {
@@ -221,12 +221,12 @@ t.test("given conversations with variables, each at another place, when the engi
       transcript: greeted?.transcript
     },
     { variables: {}, visited: ["Reach the contact"], transcript: opening },
-    "then a conversation that has just begun is kept as well"
+    "then a conversation that has just begun is kept too"
   )
   for (const { gathered } of held) t.match(gathered, { hangup_cause: "node_lost", call_disposition: "error" })
   t.equal(world.emulator.log.count("originate"), callees.length, "then nobody is called again")
 
   await world.end("SIGKILL")
   await world.launch()
-  t.strictSame(await ended(), held, "then another kill changes nothing of that")
+  t.strictSame(await ended(), held, "then another kill changes none of it")
 })

@@ -1,4 +1,4 @@
-/** The callees without audio: each gets where it should, and says and does as much as conversations are to have. */
+/** The callees without audio: each reaches the right node, in a conversation that is as long and varied as it must be. */
 import { Duration, Effect } from "effect"
 import t from "tap"
 import { embedded } from "#adapters/voice/embedded/embedded.ts"
@@ -12,7 +12,7 @@ import { orderAgent } from "./graph.ts"
 
 const limit = Duration.seconds(600)
 
-t.test("given callees of every kind, when they are rehearsed, then each gets where it should", async (t) => {
+t.test("given callees of every kind, when they are rehearsed, then each reaches the right node", async (t) => {
   const graph = compile(orderAgent)
   if (graph === undefined) throw new Error("the agent has no start")
   const plan = { graph, tools: new Map(), settings: settingsOf({}) }
@@ -26,6 +26,6 @@ t.test("given callees of every kind, when they are rehearsed, then each gets whe
     t.strictSame(failures, [], `${name}: ${JSON.stringify(transcript)}`)
     t.ok(turns.length >= 6, `${name} has ${turns.length} turns`)
     t.ok(turns.filter(isUnforeseen).length / turns.length >= 0.2, `${name}: one sentence in five is unforeseen`)
-    t.ok(path.filter((node) => branching.has(node)).length >= 3, `${name} comes to three branches`)
+    t.ok(path.filter((node) => branching.has(node)).length >= 3, `${name} passes three branches`)
   }
 })

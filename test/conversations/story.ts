@@ -1,6 +1,6 @@
 /**
- * Conversations with audio both ways, all at once, with a recognizer that makes no mistake: what is judged is what the engine makes of turns and texts. The
- * callees' log says who was called; the runs say where each conversation ended, and with what.
+ * Conversations with audio in both directions, all at once, with a recognizer that makes no mistakes, so that only the engine's handling of turns and
+ * texts is judged. The callees' log says who was called; the runs say where each conversation ended, and with which variables.
  */
 import { isDeepStrictEqual } from "node:util"
 import type { Test } from "tap"
@@ -14,28 +14,28 @@ import { orderAgent } from "./graph.ts"
 import { type AgentLine, ScriptedCallee } from "./ScriptedCallee.ts"
 import { openTransport, type Through, type Transport } from "./transports.ts"
 
-/** The share of calls that has to end at the right node with the right variables. */
+/** The share of calls that must end at the right node with the right variables. */
 const leastShare = 0.995
-/** Until the last one is up, the first ones ring. */
+/** The first calls ring until the last one has been placed. */
 const longestRingSeconds = 300
 const longestCallSeconds = 1200
-/** The most calls that a campaign may have at once. */
+/** The highest concurrency that a campaign may have. */
 const mostInCampaign = 100
 
 interface Size {
   readonly transport: Transport
   readonly calls: number
   readonly seed: number
-  /** How long callees pause within a number and before a correction. Undefined: they do not, so that nothing depends on how fast the machine is. */
+  /** How long callees pause within a number and before a correction. Undefined: they do not, so that nothing depends on the speed of the machine. */
   readonly pauseMillis?: number
 }
 
 const createAgent = async ({ api }: World): Promise<number> => {
   const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Orders", workflow_definition: orderAgent })
-  const { id } = body as { readonly id: number } // of the definition that was created just now
+  const { id } = body as { readonly id: number } // the reply to the creation
   const workflow_configurations = {
     max_call_duration: longestCallSeconds,
-    // On a busy machine it may take longer to understand an answer than a callee may usually be silent.
+    // On a busy machine, understanding an answer may take longer than the default limit of a callee's silence.
     max_user_idle_timeout: 60,
     model_overrides: { stt: { provider: recognizerName } }
   }
@@ -44,7 +44,7 @@ const createAgent = async ({ api }: World): Promise<number> => {
   return id
 }
 
-/** Tells the callees what the agent has said, until the test ends. */
+/** Passes the agent's lines to the callees until the test ends. */
 const listen = (t: Test, { sql }: World, callees: ReadonlyMap<string, ScriptedCallee>): void => {
   let isOver = false
   const listening = until(
@@ -78,7 +78,7 @@ const transcriptOf = (run: Run | undefined): ReadonlyArray<string> => {
   return events.flatMap(({ payload, type }) => (speakers[type] === undefined ? [] : [`${speakers[type]}: ${String(payload["text"])}`]))
 }
 
-/** What is not as the callee's script expects it; undefined: all is. */
+/** What differs from the expectations of the callee's script; undefined: nothing. */
 const faultOf = ({ script }: ScriptedCallee, number: string, run: Run | undefined, log: CalleeLog): JsonObject | undefined => {
   const { disposition, path, variables } = script.expected
   const wanted = Object.fromEntries(variables.map(([name, value]) => [name, value._tag === "Equals" ? value.value : value._tag]))
@@ -92,14 +92,14 @@ const faultOf = ({ script }: ScriptedCallee, number: string, run: Run | undefine
   return isDeepStrictEqual(came, expected) ? undefined : { script: script.name, expected, came, transcript: transcriptOf(run) }
 }
 
-/** What everybody may say, spoken once. */
+/** The sentences of all callees, synthesized once. */
 const spokenBy = (sentences: ReadonlyArray<string>, pauseMillis: number | undefined): ReadonlyMap<string, SpokenUtterance> => {
   const speak = makeMouth()
   const settings = { voice: "rms", ...(pauseMillis === undefined ? {} : { pauseMillis }) } as const
   return new Map(sentences.map((text) => [text, speak(pauseMillis === undefined ? text.replaceAll(" | ", " ") : text, settings)]))
 }
 
-/** Calls everybody at once, and returns the runs by number. Nobody picks up before all are called. */
+/** Calls all callees at once, and returns the runs by number. Nobody answers before all are called. */
 const callAll = async ({ lives, log, world }: Through, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
   const { api } = world
   const agent = await createAgent(world)
@@ -110,7 +110,7 @@ const callAll = async ({ lives, log, world }: Through, numbers: ReadonlyArray<st
   }
   lives.letRing(true)
   for (const id of campaigns) await api.start(id)
-  await untilTrue("calls to everybody", () => log.count("originate") >= numbers.length)
+  await untilTrue("calls to all callees", () => log.count("originate") >= numbers.length)
   lives.letRing(false)
   await untilTrue("last hang-up", () => log.live() === 0, longestCallSeconds * 1000)
   for (const id of campaigns) await api.untilState(id, "completed")
@@ -144,12 +144,12 @@ export const converse = async (t: Test, { calls, pauseMillis, seed, transport }:
   t.comment(`${transport}: ${right} of ${calls} calls ended at the right node with the right variables, ${log.mostLive()} at once`)
   t.comment(`${turns.flat().length} turns of the callees, ${unforeseen.length} of them unforeseen`)
   for (const one of wrong) t.comment(JSON.stringify(one))
-  t.ok(right / calls >= leastShare, `then ${(100 * right) / calls} % ended where they should`)
+  t.ok(right / calls >= leastShare, `then ${(100 * right) / calls} % ended at the right node with the right variables`)
   t.equal(log.mostLive(), calls, "then all of them were up at once")
   t.strictSame(
     turns.filter(({ length }) => length < 6),
     [],
     "then every callee has spoken at least six times"
   )
-  t.strictSame(faults, [], "then the far end itself was well")
+  t.strictSame(faults, [], "then the far end itself had no faults")
 }

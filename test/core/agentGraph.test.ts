@@ -1,4 +1,4 @@
-/** When a definition may be stored, when it may be published, and what of it leaves the engine. */
+/** When a definition can be stored, when it can be published, and which parts of it the engine returns. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import t from "tap"
@@ -56,7 +56,7 @@ t.test("given a definition to publish", async (t) => {
     ])
   })
 
-  t.test("when a value is of the wrong kind, then it is named; null and keys of nobody are fine", async (t) => {
+  t.test("when a value is of the wrong kind, then it is named; null and unknown keys are accepted", async (t) => {
     const data = (more: JsonObject) => wrong({ nodes: [node("s", "startCall", more), end] })
     t.strictSame(data({ greeting: null, is_start: true, mcp_tool_filters: { a: ["b"] }, delayed_start_duration: 10 }), [])
     t.strictSame(
@@ -79,7 +79,7 @@ t.test("given a definition to publish", async (t) => {
     )
   })
 
-  t.test("when an integration is turned off, then only its name is asked for", async (t) => {
+  t.test("when an integration is turned off, then only its name is required", async (t) => {
     const tuner = (more: JsonObject) => wrong({ nodes: [start, end, node("t", "tuner", more)] })
     t.strictSame(tuner({ tuner_enabled: false }), [])
     t.equal(tuner({}).length, 3)
@@ -106,7 +106,7 @@ t.test("given a definition to publish", async (t) => {
 t.test("given a definition to store", async (t) => {
   const wrong = (part: JsonObject) => words(check({ ...whole, ...part }))
 
-  t.test("when it is only begun, then it may be stored", async (t) => {
+  t.test("when it is unfinished, then it can be stored", async (t) => {
     t.strictSame(wrong({ nodes: [{ id: "a", type: "agentNode" }], edges: [] }), [])
   })
 
@@ -117,7 +117,7 @@ t.test("given a definition to store", async (t) => {
     ])
   })
 
-  t.test("when a trigger's path is no path, then it says why", async (t) => {
+  t.test("when a trigger's path is invalid, then the problem says why", async (t) => {
     const path = (trigger_path: unknown) => wrong({ nodes: [start, end, node("t", "trigger", { trigger_path })] })[0]?.split("error, ")[1]
     t.equal(path(7), "Trigger path must be a string.")
     t.equal(path("x".repeat(37)), "Trigger path must be 36 characters or fewer.")
@@ -169,20 +169,20 @@ t.test("given keys of other services in an agent", async (t) => {
     })
   })
 
-  t.test("when the masks come back, then they stand for what they hide, wherever the node is now", async (t) => {
+  t.test("when the masks come back, then they stand for what they hide, even if the node has moved", async (t) => {
     t.strictSame(unmasked(masked(stored), stored), stored)
     const [first, ...rest] = stored.nodes
     const moved = { ...stored, nodes: [...rest, first] }
     t.strictSame(unmasked(masked(moved), stored), moved)
   })
 
-  t.test("when another key comes, then it is the new one", async (t) => {
+  t.test("when a new key is sent, then it replaces the old one", async (t) => {
     const changed = { nodes: [node("q", "qa", { qa_api_key: "sk-new" }), node("new", "qa", { qa_api_key: "**********1234" })] }
     t.strictSame(unmasked(changed, stored), changed)
   })
 })
 
-t.test("given the types of nodes, then names are unique and every example could be stored", async (t) => {
+t.test("given the types of nodes, then names are unique and every example can be stored", async (t) => {
   t.equal(new Set(nodeTypes.map(({ name }) => name)).size, 10)
   for (const { examples, name, properties } of nodeTypes) {
     t.equal(new Set(properties.map((property) => property.name)).size, properties.length, name)
@@ -226,13 +226,13 @@ t.test("given an agent's settings", async (t) => {
   const wrong = (configurations: JsonObject) =>
     Configurations.problemsOf(configurations).map(({ message, path }) => `${path.join(".")}: ${message}`)
 
-  t.test("when they are of their kind or unknown, then they may be stored", async (t) => {
+  t.test("when they have the right types or are unknown, then they can be stored", async (t) => {
     t.strictSame(wrong({}), [])
     t.strictSame(wrong({ max_call_duration: 1200, own: { a: [1] }, dictionary: null, voicemail_detection: { enabled: true } }), [])
     t.strictSame(Configurations.sparse({ a: null, b: 0, c: { d: null } }), { b: 0, c: { d: null } })
   })
 
-  t.test("when they say what is done where a machine answers, then it must be possible", async (t) => {
+  t.test("when they say what to do about answering machines, then it must be possible", async (t) => {
     const check = (detection: unknown, ...expected: ReadonlyArray<string>) =>
       t.strictSame(wrong({ voicemail_detection: detection }), expected, JSON.stringify(detection))
     const mute = "voicemail_detection.message: Field required: what is said to the machine when `action` is 'leave_message'"
@@ -293,7 +293,7 @@ t.test("given an agent's settings", async (t) => {
     ])
   })
 
-  t.test("when they are not, then each place is named", async (t) => {
+  t.test("when they are invalid, then each path is named", async (t) => {
     t.strictSame(
       wrong({
         max_call_duration: 1201,

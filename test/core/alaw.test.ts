@@ -5,7 +5,7 @@ import * as Mulaw from "#core/audio/Mulaw.ts"
 const codes = Array.from({ length: 256 }, (_, code) => code)
 
 t.test("given the curve of G.711, tables 1a and 1b", async (t) => {
-  // Code on the line, and the value on 16 bits: a thirteen-bit value of the tables times eight.
+  // Codes as they are on the line, with their 16-bit values: the tables' 13-bit values times eight.
   const values = [
     [0xd5, 8],
     [0x55, -8],
@@ -37,7 +37,7 @@ t.test("given any value, then its code is at most half a step away", async (t) =
   )
 })
 
-t.test("given audio in mu-law, when it goes by way of A-law, then it differs by a step of the curve at most", async (t) => {
+t.test("given audio in mu-law, when it is converted through A-law, then it differs by a step of the curve at most", async (t) => {
   const frame = Uint8Array.from(codes)
   const back = Alaw.toMulaw(Alaw.fromMulaw(frame))
   const apart = codes.map((code) => {

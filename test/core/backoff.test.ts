@@ -7,13 +7,13 @@ const tries = fc.integer({ min: 1, max: triesInAll - 1 })
 const chances = fc.double({ min: 0, max: 1, noNaN: true })
 const inTheMiddle = (tries: number, retryAfterMillis?: number) => nextTryIn({ tries, chance: 0.5, retryAfterMillis })
 
-t.test("given a webhook that is not taken", async (t) => {
-  t.test("when it has failed so many times, then it waits so long, and after the last try no more", async (t) => {
+t.test("given a webhook that is not accepted", async (t) => {
+  t.test("when it fails, then each retry waits longer, and there is none after the last", async (t) => {
     const seconds = Array.from({ length: triesInAll }, (_, before) => (inTheMiddle(before + 1) ?? Number.NaN) / 1000)
     t.strictSame(seconds, [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400, Number.NaN])
   })
 
-  t.test("when chance decides, then it is a tenth more or less", async () => {
+  t.test("when jitter is applied, then the wait varies by a tenth", async () => {
     fc.assert(
       fc.property(tries, chances, (tries, chance) => {
         const [wait = 0, middle = 0] = [nextTryIn({ tries, chance, retryAfterMillis: undefined }), inTheMiddle(tries)]
@@ -22,7 +22,7 @@ t.test("given a webhook that is not taken", async (t) => {
     )
   })
 
-  t.test("when the endpoint asks for another time, then it is never sooner, and a day later at most", async (t) => {
+  t.test("when the endpoint asks for another time, then the retry is never sooner, and at most a day later", async (t) => {
     t.equal(inTheMiddle(1, 60_000), 60_000)
     t.equal(inTheMiddle(2, 60_000), 300_000)
     t.equal(inTheMiddle(1, 1000 * HOUR), 24 * HOUR)
@@ -45,7 +45,7 @@ t.test("given a Retry-After header", async (t) => {
 })
 
 t.test("given an endpoint whose turns fail", async (t) => {
-  t.test("when they do in a row, then it rests longer each time, a minute at most", async (t) => {
+  t.test("when they fail in a row, then it rests longer each time, up to a minute", async (t) => {
     t.strictSame([0, 1, 2, 3, 6, 7, 1000].map(pauseAfter), [0, 1000, 2000, 4000, 32_000, 60_000, 60_000])
   })
 })

@@ -12,7 +12,7 @@ interface Given {
   readonly isEnding?: boolean
 }
 
-/** What is done in a call; deadlines are met. */
+/** The commands given in a call in which every deadline is met. */
 const played = (events: ReadonlyArray<BargeInEvent>, { allowInterrupt = true, isEnding = false, policy = "provisional" }: Given = {}) => {
   const rules = { allowInterrupt, isEnding, minWords: 3, policy }
   const done: Array<{ readonly at: number; readonly command: BargeInCommand }> = []
@@ -147,7 +147,7 @@ t.test("given an agent that speaks, when the callee is heard, then words stop it
   )
 })
 
-t.test("given an agent that has all but finished, when the callee assents, then that is the answer, and a cough is not", async (t) => {
+t.test("given an agent that has almost finished, when the callee assents, then that is the answer, and a cough is not", async (t) => {
   const answered = (text: string) =>
     doneIn(
       [
@@ -202,7 +202,7 @@ const anyEvent = fc.oneof(
   fc.record({ _tag: fc.constant("Understood" as const), text: fc.constantFrom("", "okay", "stop", "wait a minute"), isLast: fc.boolean() })
 )
 
-t.test("whatever happens in whatever order, a pause ends once, in time, and a protected line is never touched", async () => {
+t.test("whatever happens in whatever order, a pause ends once, on time, and a protected line is never interrupted", async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 900 }), anyEvent), { maxLength: 40 }), fc.boolean(), (all, allowInterrupt) => {
       let at = 0
@@ -223,7 +223,7 @@ t.test("whatever happens in whatever order, a pause ends once, in time, and a pr
   )
 })
 
-/** Syllables of an agent that speaks, as levels of frames; another seed speaks otherwise. */
+/** The syllables of a speaking agent, as frame levels; each seed gives different speech. */
 const syllables = (frames: number, seed: number): ReadonlyArray<number> =>
   Array.from(
     hiss(frames * 20, 1, seed).filter((_, at) => at % 160 === 0),
@@ -252,7 +252,7 @@ t.test("given a line with an echo, when the agent speaks, then its loudness is m
   t.strictSame([undefined, -35, -30, -29, -22.5, -15, -5].map(interruptMillis).map(Math.round), [60, 60, 60, 184, 210, 240, 240])
 })
 
-t.test("given an echo that is known, when the agent speaks, then it is not taken for the callee, who must speak for longer", async (t) => {
+t.test("given a known echo, when the agent speaks, then it is not taken for the callee, who must speak for longer", async (t) => {
   const startOf = (loudness: number, decibels: number | undefined) => {
     const echo = { decibels: () => decibels, expected: () => (decibels === undefined ? 0 : 4000 * 10 ** (decibels / 20)) }
     const activity = makeVoiceActivity({

@@ -1,4 +1,4 @@
-/** The circuit breaker's window in memory: that it says what the record would, and never lets go before that has spoken. */
+/** The circuit breaker's window in memory: it agrees with the record, and never resets before the record has been judged. */
 import fc from "fast-check"
 import t from "tap"
 import { type BreakerEntry, BreakerWindow } from "#core/campaign/BreakerWindow.ts"
@@ -19,14 +19,14 @@ t.test("given ends that are not on record yet, when enough of them are failures,
   t.ok(window.isSettled)
 })
 
-t.test("given a window that has tripped, when the record does not count one of its ends, then it lets go", async (t) => {
+t.test("given a window that has tripped, when the record does not count one of its ends, then it resets", async (t) => {
   const window = new BreakerWindow(config, [])
   for (const id of ["a", "b", "c", "d"]) window.ended(entry(id, 1000, true))
   window.recorded("a", false)
   t.notOk(window.isTripped)
 })
 
-t.test("given a window that has tripped, when the record does not, then it goes on by the record", async (t) => {
+t.test("given a window that has tripped, when the record disagrees, then it follows the record", async (t) => {
   const window = new BreakerWindow(config, [])
   for (const id of ["a", "b", "c", "d"]) window.ended(entry(id, 1000, true))
   for (const id of ["a", "b", "c", "d"]) window.recorded(id, true)
@@ -38,14 +38,14 @@ t.test("given a window that has tripped, when the record does not, then it goes 
   t.ok(window.isTripped)
 })
 
-t.test("given a restart, then what is on record counts, but no end twice", async (t) => {
+t.test("given a restart, then recorded ends count, each only once", async (t) => {
   const window = new BreakerWindow(config, [entry("a", 1000, true), entry("b", 1000, true), entry("c", 1000, true)])
   t.notOk(window.isTripped)
   window.ended(entry("d", 1500, true))
   t.ok(window.isTripped)
 })
 
-t.test("given an end that is told twice, then it counts once", async (t) => {
+t.test("given an end that is reported twice, then it counts once", async (t) => {
   const window = new BreakerWindow(config, [])
   for (const id of ["a", "b", "c", "c", "c"]) window.ended(entry(id, 1000, true))
   t.notOk(window.isTripped)
@@ -67,7 +67,7 @@ t.test("given any ends, recorded at once or late, then it trips exactly when a s
         const inWindow = all.filter(({ at }) => at > now - config.windowSeconds * 1000)
         const expected = isTripped({ config, failures: inWindow.filter((each) => each.failure).length, total: inWindow.length })
         if (window.isTripped !== expected) return false
-        // The record judges at once, so that the next end is judged anew.
+        // The record judges at once, so that the next end is judged from scratch.
         if (window.isTripped) {
           for (const { callId } of unrecorded.splice(0)) window.recorded(callId, true)
           window.recorded(one.callId, true)

@@ -1,10 +1,10 @@
-/** How fast bytes are taken in, on a clock that is turned by hand. */
+/** How fast bytes are accepted, on a clock that the test advances. */
 import t from "tap"
 import { BytePace } from "#core/load/BytePace.ts"
 
 const mebibyte = 1024 * 1024
 
-t.test("given the largest list that is taken, when it is sent as fast as can be, then nothing waits", async (t) => {
+t.test("given the largest list that is accepted, when it is sent at full speed, then nothing waits", async (t) => {
   const pace = new BytePace<string>()
   t.strictSame(
     Array.from({ length: 10 }, () => pace.take("a", mebibyte, 0)),
@@ -12,7 +12,7 @@ t.test("given the largest list that is taken, when it is sent as fast as can be,
   )
 })
 
-t.test("given one who sends on and on, then he waits for his share, and another does not", async (t) => {
+t.test("given a client that keeps sending, then it waits for its share, and another does not", async (t) => {
   const pace = new BytePace<string>()
   let now = 0
   for (let sent = 0; sent < 100; sent++) now += pace.take("a", mebibyte, now)
@@ -20,14 +20,14 @@ t.test("given one who sends on and on, then he waits for his share, and another 
   t.equal(pace.take("b", mebibyte, now), 0)
 })
 
-t.test("given one who has sent all that he may in advance, when he pauses, then he may again", async (t) => {
+t.test("given a client that has used its burst, when it pauses, then it may send a burst again", async (t) => {
   const pace = new BytePace<string>()
   for (let sent = 0; sent < 16; sent++) pace.take("a", mebibyte, 0)
   t.ok(pace.take("a", mebibyte, 0) > 0)
   t.equal(pace.take("a", 8 * mebibyte, 10_000), 0)
 })
 
-t.test("given one who is gone, then he is forgotten", async (t) => {
+t.test("given a client that is gone, then it is forgotten", async (t) => {
   const pace = new BytePace<number>()
   for (let owner = 0; owner < 100; owner++) pace.take(owner, mebibyte, 0)
   pace.take(0, 1, 60_000)

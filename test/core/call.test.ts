@@ -44,14 +44,14 @@ t.test("given a Q.850 code, then it has one cause", async (t) => {
     check(79, "interworking")
     check(111, "interworking")
   })
-  t.test("and what is no Q.850 code is unknown", async () => {
+  t.test("and anything else is unknown", async () => {
     check(-1, "unknown")
     check(128, "unknown")
     check(9999, "unknown")
   })
 })
 
-t.test("given a SIP status beside the code, then it decides where the code is vague, and only there", async (t) => {
+t.test("given a SIP status beside the code, then it decides only where the code is vague", async (t) => {
   const check = (code: number, sip: number, expected: HangupCause) => t.equal(fromQ850(code, sip), expected, `${code} ${sip}`)
   check(21, 401, "authentication_failed")
   check(21, 407, "authentication_failed")
@@ -86,8 +86,8 @@ t.test("given a SIP status alone, then it has one cause", async (t) => {
   check(699, "interworking")
   check(180, "unknown")
   check(0, "unknown")
-  t.test("the same that Asterisk's code for it has", async (t) => {
-    // As measured: the SIP status sent, the code that came with ChannelDestroyed.
+  t.test("the same as that of Asterisk's code for it", async (t) => {
+    // As measured: the SIP status sent, and the code in the ChannelDestroyed event.
     const measured = [
       [486, 17],
       [600, 17],
@@ -163,7 +163,7 @@ t.test("given a call that was not answered, then its cause is its outcome", asyn
     check(cause, "failed")
 })
 
-t.test("given an answered call, then any end is a normal one, unless our side spoiled it", async (t) => {
+t.test("given an answered call, then any end is a normal one, unless our side caused it", async (t) => {
   const spoiled: ReadonlyArray<HangupCause> = ["trunk_lost", "media_failure", "internal_error", "node_lost"]
   const check = (cause: HangupCause, machine: boolean, expected: Outcome) =>
     t.equal(outcomeOf({ cause, answered: true, machine }), expected, `${cause} ${machine}`)
@@ -202,7 +202,7 @@ t.test("given two signals about one call, then the stronger is believed, in any 
   )
 })
 
-t.test("given an outcome, then the breaker and the counter know what to make of it", async (t) => {
+t.test("given an outcome, then the breaker and the counter treat it accordingly", async (t) => {
   const check = (outcome: Outcome, breaker: boolean, failedCall: boolean) =>
     t.strictSame([isBreakerFailure(outcome), countsAsFailedCall(outcome)], [breaker, failedCall], outcome)
   check("answered", false, false)

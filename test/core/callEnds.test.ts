@@ -1,4 +1,4 @@
-/** Ends that are not what they seem: before their answer, without a word of the provider, of a call that may not exist yet. */
+/** Unusual ends of calls: before their answer, unreported by the provider, or of a call that may not exist yet. */
 import t, { type Test } from "tap"
 import { CallEvent, type CallState, type Step } from "#core/call/Call.ts"
 import { HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
@@ -43,7 +43,7 @@ t.test("given a call that we end", async (t) => {
     cause: "originator_cancel",
     inferred: "gone"
   })
-  check("and in doubt all the same, once it had been placed, then it is over", [endAsked, rang, doubted, ...gone(2)], {
+  check("and in doubt although it had been placed, then it is over", [endAsked, rang, doubted, ...gone(2)], {
     _tag: "Ended",
     cause: "originator_cancel"
   })
@@ -102,7 +102,7 @@ t.test("given an end before any answer", async (t) => {
     t.match(held(passed(105_000), passed(115_000)).state, { _tag: "Ended", endedAt: 100_000 }, "after fifteen seconds at the latest")
     t.match(held(looked("silent", 110_000), passed(105_000), passed(115_000)).state, { _tag: "Ended" }, "whatever the look says")
   })
-  t.test("when it is for want of credit, then nobody was called, unless the answer comes", async (t) => {
+  t.test("when it is for lack of credit, then nobody was called, unless an answer comes", async (t) => {
     const unpaid = (...events: ReadonlyArray<CallEvent>) => follow(fresh, [end("no_credit"), looked("gone", 100_100), ...events]).state
     t.match(unpaid(passed(105_000)), { _tag: "Void", reason: "no_credit" })
     t.match(unpaid(Answered.make({ at: 101_000 })), { _tag: "Ended", answeredAt: 100_000, cause: "no_credit" })
@@ -126,7 +126,7 @@ t.test("given an end before any answer", async (t) => {
     t.match(still.state, { _tag: "Closing", answeredAt: 100_000, cause: "normal_clearing" }, "it has not ended after all")
     t.strictSame(commandsOf(still), ["SetDeadline", "Hangup"])
   })
-  t.test("when a machine was detected, then its answer is awaited all the same", async (t) => {
+  t.test("when a machine was detected, then its answer is still awaited", async (t) => {
     const machine = EndAsked.make({ at: 100_500, cause: "machine_detected" })
     t.match(held(machine).state, { _tag: "Held", cause: "machine_detected" })
     const told = held(machine, Answered.make({ at: 101_000 }))
@@ -134,7 +134,7 @@ t.test("given an end before any answer", async (t) => {
     isOutcome(t, "answered by a machine", told, "voicemail")
     isOutcome(t, "never told", held(machine, looked("gone", 100_600), passed(105_000)), "voicemail")
   })
-  t.test("when another word about it comes, then the one that says more counts", async (t) => {
+  t.test("when another report of it comes, then the one that says more counts", async (t) => {
     isOutcome(t, "busy", held(end("user_busy")), "busy")
     for (const event of [
       Accepted.make({}),
@@ -162,18 +162,22 @@ t.test("given a conversation whose audio ends", async (t) => {
     t.strictSame(commandsOf(step), commands, name)
   }
   const failed = MediaLost.make({ at: 20_000, failed: true })
-  check("then it waits for the provider's word", [lost], { _tag: "Muted", mutedAt: 20_000 }, ["SetDeadline"])
+  check("then it waits for the provider's report", [lost], { _tag: "Muted", mutedAt: 20_000 }, ["SetDeadline"])
   check("that never came about, then it is looked up at once", [failed], { _tag: "Muted" }, ["SetDeadline", "Look"])
-  check("and whose end is told, then it has ended as told", [lost, hungUp], { _tag: "Ended", cause: "normal_clearing", answeredAt: 5000 })
+  check("and whose end is reported, then it has ended as reported", [lost, hungUp], {
+    _tag: "Ended",
+    cause: "normal_clearing",
+    answeredAt: 5000
+  })
   check("and of whose end nothing is heard, then it is looked up", [lost, passed(30_000)], { _tag: "Muted" }, ["SetDeadline", "Look"])
   check("and that is still up, then it is hung up", [lost, looked("up", 30_000)], { _tag: "Closing", cause: "media_failure" }, [
     "SetDeadline",
     "Hangup"
   ])
-  check("and that is there no more, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, [
+  check("and that no longer exists, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, [
     "SetDeadline"
   ])
-  check("and is never told of, then it was an ordinary end", [lost, looked("gone", 30_000), passed(32_000), looked("gone", 32_000)], {
+  check("and is never reported, then it was an ordinary end", [lost, looked("gone", 30_000), passed(32_000), looked("gone", 32_000)], {
     _tag: "Ended",
     cause: "normal_clearing",
     endedAt: 20_000,
@@ -187,7 +191,7 @@ t.test("given a conversation whose audio ends", async (t) => {
   )
   check("and that we end, then it is ended", [lost, endAsked], { _tag: "Closing", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
   const back = MediaBack.make({ at: 25_000 })
-  check("and comes back, then the call goes on, for as long as it could before", [lost, back], { _tag: "Up", answeredAt: 5000 }, [
+  check("and comes back, then the call continues, with its limit unchanged", [lost, back], { _tag: "Up", answeredAt: 5000 }, [
     "SetDeadline"
   ])
   check("after it failed, and comes back, then the look says nothing new", [failed, back, looked("up", 25_100)], { _tag: "Up" })
@@ -197,7 +201,7 @@ t.test("given a conversation whose audio ends", async (t) => {
   check("twice, then once", [lost, MediaLost.make({ at: 25_000, failed: false })], { _tag: "Muted", mutedAt: 20_000 })
 })
 
-t.test("given an end that nobody told of, when the provider tells of it before it is recorded, then its word counts", async (t) => {
+t.test("given an inferred end, when the provider reports it before it is recorded, then the report counts", async (t) => {
   const gone = [looked("gone", 30_000), looked("gone", 32_000)]
   const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(fresh, events).state, state, name)
@@ -210,7 +214,7 @@ t.test("given an end that nobody told of, when the provider tells of it before i
   check("unless it leaves open whether somebody answered", [...writtenOff, hungUp], { cause: "written_off", inferred: "unseen" })
 })
 
-t.test("given a provider that tells who answers, when the call ends before that is told", async (t) => {
+t.test("given a provider that reports who answered, when the call ends before that", async (t) => {
   const detecting = { ...limits, detects: true }
   const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(fresh, [answered, ...events], detecting).state, state, name)
@@ -232,7 +236,7 @@ t.test("given a provider that tells who answers, when the call ends before that 
   t.match(early.state, { _tag: "Held", answeredAt: 9000 }, "and before its answer is told, then it is held for both")
 })
 
-t.test("given timestamps of the provider, when the answer or the end was late, then they tell how long the callee talked", async (t) => {
+t.test("given timestamps of the provider, when the answer or the end was late, then they decide how long the callee talked", async (t) => {
   const talk = (answer: readonly [number, number], end: readonly [number, number], between: ReadonlyArray<CallEvent> = []) => {
     const events = [
       rang,
@@ -251,9 +255,12 @@ t.test("given timestamps of the provider, when the answer or the end was late, t
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], closing), [9400, 5000], "the answer to a call that we end")
   const silence = [MediaLost.make({ at: 9100, failed: false }), MediaBack.make({ at: 9200 })]
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], silence), [9400, 5000], "the answer to a call whose audio was gone for a moment")
+  const shown = [rang, Answered.make({ at: 5000 }), Answered.make({ at: 9000, toldAt: 1_004_000 })]
+  const { state } = follow(fresh, [...shown, HungUp.make({ at: 16_000, cause: "normal_clearing", toldAt: 1_009_500 })])
+  t.match(state, { _tag: "Ended", answeredAt: 10_500, endedAt: 16_000 }, "also if the audio had shown the answer before it was told")
 })
 
-t.test("given a call whose record says that it has ended, and not how, then the report is awaited", async (t) => {
+t.test("given a call whose record says that it has ended, but not how, then the report is awaited", async (t) => {
   const ended = [Accepted.make({}), looked("ended", 20_000)]
   const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(fresh, [...ended, ...events]).state, state, name)

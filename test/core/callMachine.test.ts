@@ -1,10 +1,10 @@
-/** The machine that moves a call: its table, and the laws that hold whatever a provider says, in whatever order, however often. */
+/** The machine that moves a call: its table, and the laws that hold whatever a provider reports, in any order and with repeats. */
 import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
 import t from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
-import { recoverAnswered, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
+import { recoverAnswered, recoverElsewhere, recoverSent } from "#core/call/recoveredCall.ts"
 import { mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import {
   limits,
@@ -45,7 +45,7 @@ t.test("given a new call, then its deadline is set before its request leaves", a
   })
 })
 
-t.test("given the life of a call, when an event comes, then it goes on as drawn", async (t) => {
+t.test("given the life of a call, when an event comes, then it follows the diagram", async (t) => {
   const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
     const step = follow(fresh, events)
     t.match(step.state, state, name)
@@ -54,7 +54,7 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
   check("accepted", [Accepted.make({})], { _tag: "Dialing", request: "accepted" })
   check("refused", [refused], { _tag: "Void", reason: "rate_limited", at: 100 })
   check("doubted", [doubted], { _tag: "Dialing", request: "doubtful" }, ["SetDeadline", "Look"])
-  check("accepted, doubted all the same", [Accepted.make({}), doubted], { _tag: "Dialing", request: "accepted" }, ["SetDeadline", "Look"])
+  check("accepted, then doubted", [Accepted.make({}), doubted], { _tag: "Dialing", request: "accepted" }, ["SetDeadline", "Look"])
   check("rings", [rang], { _tag: "Ringing", giveUpAt: GIVE_UP })
   check("busy", [HungUp.make({ at: 50, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy", endedAt: 50 })
   check("asked to end", [endAsked], { _tag: "Closing", request: "inFlight", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
@@ -65,7 +65,7 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
     "Hangup"
   ])
   check("rings, answered", [rang, answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
-  check("rings, refused all the same", [rang, refused], { _tag: "Ringing" })
+  check("rings, then refused", [rang, refused], { _tag: "Ringing" })
   check("answered, rings late", [answered, rang], { _tag: "Up" })
   check("answered twice", [answered, Answered.make({ at: 7000 })], { _tag: "Up", answeredAt: 5000 })
   check("hung up", [answered, hungUp], { _tag: "Ended", answeredAt: 5000, endedAt: 9000, cause: "normal_clearing" })
@@ -85,7 +85,7 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
   check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
 })
 
-t.test("given a doubtful call, when the provider is asked, then its word decides", async (t) => {
+t.test("given a doubtful call, when the provider is asked, then its answer decides", async (t) => {
   const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
     const step = follow(fresh, [doubted, ...events])
     t.match(step.state, state, name)
@@ -135,50 +135,12 @@ t.test(
   }
 )
 
-t.test("given an answered call, when the deadline of its ringing passes late, then the conversation goes on", async (t) => {
+t.test("given an answered call, when the deadline of its ringing passes late, then the conversation continues", async (t) => {
   t.strictSame(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).commands, [])
   t.match(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).state, { _tag: "Up" })
 })
 
-t.test("given a call of a process that died, then it is looked for, or ended when its audio is gone", async (t) => {
-  t.match(recoverSent(limits, 1000, "none"), { state: { _tag: "Dialing", request: "doubtful", giveUpAt: 91_000 } })
-  t.strictSame(commandsOf(recoverSent(limits, 1000, "none")), ["SetDeadline", "Look"])
-  t.match(recoverAnswered(1000, undefined), { state: { _tag: "Closing", request: "placed", answeredAt: 1000, cause: "node_lost" } })
-  t.strictSame(commandsOf(recoverAnswered(1000, undefined)), ["SetDeadline", "Hangup"])
-  const check = (name: string, first: Step, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
-    t.match(follow(first, events).state, state, name)
-  check("without a trace, it may still appear", recoverSent(limits, 0, "none"), [looked("gone", 1000)], { _tag: "Dialing" })
-  check("until its time has passed", recoverSent(limits, 0, "none"), [looked("gone", GIVE_UP)], { _tag: "Ended", inferred: "unseen" })
-  check("it had shown itself, and is gone", recoverSent(limits, 0, "placed"), [looked("gone", 1000)], { _tag: "Ended", inferred: "gone" })
-  const late = [EndClaimed.make({}), looked("gone", 1000), looked("gone", 11_000)]
-  check("its end was claimed, so its record may be late", recoverSent(limits, 0, "placed"), late, { _tag: "Ringing", missed: 2 })
-  check("its end is known, and not how it came", recoverSent(limits, 0, "placed"), [looked("ended", 1000)], { _tag: "Held" })
-  const told = (talkMillis: number) => [
-    Answered.make({ at: 9000, toldAt: 500 }),
-    HungUp.make({ at: 9000, cause: "user_busy", toldAt: 500 + talkMillis })
-  ]
-  const alive = recoverAnswered(1000, 4000)
-  check("it had ended before its process", alive, told(3000), { _tag: "Ended", answeredAt: 1000, cause: "user_busy", endedAt: 4000 })
-  check("it may have ended with its process", alive, told(3001), { _tag: "Ended", cause: "node_lost" })
-  check("nobody knows when its process ended", recoverAnswered(1000, undefined), told(0), { _tag: "Ended", cause: "node_lost" })
-  const silent = recoverMuted(1000, 4000)
-  check("its audio had ended, and it has", silent, [looked("ended", 6000), looked("ended", 8000)], {
-    _tag: "Ended",
-    answeredAt: 1000,
-    cause: "normal_clearing",
-    endedAt: 4000
-  })
-  check("its audio had ended, and the report comes", silent, [hungUp], { _tag: "Ended", answeredAt: 1000, cause: "normal_clearing" })
-  check("its audio had ended before its answer was heard of", recoverMuted(4000, 1000), [looked("ended", 6000), looked("ended", 8000)], {
-    _tag: "Ended",
-    answeredAt: 4000,
-    endedAt: 4000
-  })
-  check("its audio had ended, and it goes on", silent, [looked("up", 6000)], { _tag: "Closing", answeredAt: 1000 })
-  check("it still rings", recoverSent(limits, 0, "placed"), [looked("ringing", 1000), looked("gone", 2000)], { _tag: "Ringing" })
-})
-
-/** What may come, without its time. */
+/** What can happen, without its time. */
 const presences = ["ringing", "up", "ended", "gone", "never_placed", "silent"] as const
 const reasons = ["unreachable", "rate_limited", "auth_refused", "permit_lapsed"] as const
 type Occurrence = (at: number) => CallEvent
@@ -223,7 +185,14 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
   )
 )
 const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
-const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0, "none"), recoverSent(limits, 0, "placed"), recoverAnswered(0, undefined))
+const anyFirst = fc.constantFrom(
+  fresh,
+  recoverSent(limits, 0, "none"),
+  recoverSent(limits, 0, "placed"),
+  recoverAnswered(0, undefined),
+  recoverElsewhere(limits, "none", true),
+  recoverElsewhere(limits, "placed", false)
+)
 
 interface Moment {
   readonly at: number
@@ -231,7 +200,7 @@ interface Moment {
   readonly before: CallState
   readonly step: Step
 }
-/** Every step of a story: each event comes some time after the one before. */
+/** Every step of a story, in which each event comes some time after the previous one. */
 const tell = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>): ReadonlyArray<Moment> => {
   const moments: Array<Moment> = []
   let at = 0
@@ -265,7 +234,7 @@ t.test("given any events, in any order, with repeats", async (t) => {
       )
     )
   })
-  t.test("then a claim that a call has ended has it checked, and changes nothing but how long it is looked for", async () => {
+  t.test("then a claim that a call has ended leads to a check, and only changes how long it is looked for", async () => {
     const fresh = (state: CallState) => (state._tag === "Dialing" || state._tag === "Ringing" ? { ...state, missed: 0 } : state)
     always(10, (moments) =>
       moments.every(
@@ -351,7 +320,7 @@ t.test("given any events, in any order, with repeats", async (t) => {
   })
 })
 
-/** The deadline after a step that began at `at`: the newest that was set. */
+/** The latest deadline set, after a step that began at `at`. */
 const deadlineAfter = (at: number, step: Step, before: number | undefined) =>
   step.commands.reduce<number | undefined>(
     (deadline, command) => (command._tag === "SetDeadline" ? at + command.afterMillis : deadline),
@@ -369,7 +338,7 @@ t.test("given any story, then a live call always has a deadline, and each that p
   })
 })
 
-/** Plays on with nothing but deadlines and looks that get `presence`, and tells how many deadlines it took to the end. */
+/** Continues with nothing but deadlines, and looks that get `presence`; returns how many deadlines it took to the end. */
 const deadlinesToTheEnd = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>, presence: (typeof presences)[number]) => {
   const moments = tell(first, story)
   let step = moments.at(-1)?.step ?? first
@@ -393,7 +362,7 @@ t.test("given any story, when the provider says nothing more", async (t) => {
     check(9, "gone", 8)
     check(10, "never_placed", 8)
   })
-  t.test("and answers no look, then it ends all the same", async () => {
+  t.test("and answers no look, then it still ends", async () => {
     check(11, "silent", 130)
   })
 })

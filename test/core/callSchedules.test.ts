@@ -5,7 +5,7 @@ import { differenceOf, Draws, orderly, outcomeOf, play } from "#test/support/Cal
 import { stories } from "#test/support/carrierStories.ts"
 
 const SCHEDULES = 100_000
-/** As many as almost any schedule needs. */
+/** As many draws as almost any schedule needs. */
 const DRAWS = 48
 const SEED = 1
 

@@ -1,4 +1,4 @@
-/** Scripts of callees: how they are written, what the callee does next, and what is said about an agent that does not get where it should. */
+/** Scripts of callees: their syntax, what the callee does next, and what is reported of an agent that does not get where it should. */
 import t from "tap"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import type { Conclusion } from "#core/agent/conversation/ConversationState.ts"
@@ -23,7 +23,7 @@ const readOne = (more: object = {}, shared: object = {}): CalleeScript => {
   return one
 }
 
-t.test("given what cannot be used, then it is said what and where", async (t) => {
+t.test("given invalid scripts, then each problem is named with its place", async (t) => {
   const wrong = (given: unknown, ...expected: ReadonlyArray<string | RegExp>) => {
     const problems = problemsIn(given)
     t.equal(problems.length, expected.length, JSON.stringify(problems))
@@ -81,12 +81,14 @@ t.test("given scripts, then their own context wins over the document's, and that
   )
 })
 
-t.test("given words, then they are found whole, whatever their case and punctuation", async (t) => {
+t.test("given words, then they are found as whole words, regardless of case and punctuation", async (t) => {
   t.ok(isSaid("GOOD-bye", "Well then: good bye!"))
   t.ok(isSaid("it's", "Its late"))
   t.notOk(isSaid("no", "I know now."))
   t.notOk(isSaid("good day", "good, a day"))
   t.ok(isSaid("さようなら", "では、さようなら。"))
+  t.ok(isSaid("no no yes", "No, no, no: yes!"))
+  t.notOk(isSaid("a b", "a 9 b"))
   t.ok(isSaid("grüße", "Viele GRÜSSE".replace("SS", "ß")))
 })
 
@@ -163,7 +165,7 @@ const walked: Walk = [
   { _tag: "ToolEnded" as const, call: toolCall("done"), result: { status: "done" } }
 ].reduce(noted, { ...spoken(freshWalk, "agent", "Hello, Ada."), conclusion })
 
-t.test("given a conversation, then what it did not come to is said, with what came", async (t) => {
+t.test("given a conversation, then what it did not reach is reported, with what it reached", async (t) => {
   const comes = (expect: object, ...expected: ReadonlyArray<string>) => {
     const { failures, hasPassed } = verdictOf(readOne({ expect }), walked, [])
     t.strictSame(

@@ -41,7 +41,7 @@ t.test("given a message that was left on a machine, then its contact is not call
   t.equal(decide({ ...end, messageLeft: true, outcome: "no_answer" })._tag, "Retry")
 })
 
-t.test("given a call that the trunk cut, then it is dialed again only where that is asked for and its end is certain", async (t) => {
+t.test("given a call that the trunk cut, then it is dialed again only if that is configured and its end is certain", async (t) => {
   const check = (outcome: Outcome, cutByTrunk: boolean, settings: Partial<RetryConfig>, expected: string) => {
     const config: RetryConfig = { ...defaultRetryConfig, ...settings }
     const { _tag } = decide({ outcome, cutByTrunk, retriesUsed: 0, config, endedAt: 0 })
@@ -77,7 +77,7 @@ t.test("given retry settings with holes, then they are filled with the defaults"
   })
 })
 
-t.test("given a retry that waits, when the settings change, then it is judged again", async (t) => {
+t.test("given a waiting retry, when the settings change, then it is judged again", async (t) => {
   const check = (retriesUsed: number, reason: RetryReason, settings: Partial<RetryConfig>, expected: boolean) =>
     t.equal(stillAllowed({ retriesUsed, reason, config: { ...defaultRetryConfig, ...settings } }), expected)
   check(2, "busy", {}, true)
@@ -231,7 +231,7 @@ t.test("given a schedule of a client, then everything wrong in it is named", asy
   t.equal(isTimeZone(""), false)
 })
 
-t.test("given any schedule, then openness is what the clock on the wall says, and edges are edges", async () => {
+t.test("given any schedule, then it is open when the local clock says so, and its edges are exact", async () => {
   const zones = [
     "UTC",
     "America/New_York",

@@ -5,7 +5,6 @@ import { CampaignId } from "#core/Id.ts"
 const [id, other] = [CampaignId.make(1), CampaignId.make(2)]
 const beginning = { row: 0, dueAt: 0 }
 const minute = 60_000
-/** The wall clock. */
 const today = 1_000_000
 
 t.test("given claims that have reached a row and a due time, then the next one begins there", async (t) => {
@@ -26,7 +25,7 @@ t.test("given a claim that found too few, then the next one begins at the beginn
   t.strictSame(starts.look(id, 2, today).start, beginning)
 })
 
-t.test("given a campaign that was forgotten while it claimed, then what that claim has reached counts for nothing", async (t) => {
+t.test("given a campaign that was forgotten while it claimed, then what that claim reached is ignored", async (t) => {
   const starts = new ClaimStarts()
   starts.look(id, 0, today).reached({ row: 7, dueAt: 1000 })
   const look = starts.look(id, 1, today)

@@ -33,7 +33,7 @@ const read = (header: Cells, rows: Iterable<Cells>, options: CsvOptions = {}): R
 const phone = (n: number) => `+1415555${String(n).padStart(4, "0")}`
 const phones = (...cells: Cells) => cells.map((cell) => [cell])
 
-t.test("given a phone cell, then it becomes E.164, or nothing", async (t) => {
+t.test("given a phone cell, then it becomes E.164 or is refused", async (t) => {
   const check = (cell: string, expected: string | undefined) => t.equal(normalizePhone(cell), expected, JSON.stringify(cell))
   check("+14155550100", "+14155550100")
   check("  +1 (415) 555-0100 ", "+14155550100")
@@ -118,7 +118,7 @@ t.test("given an acceptable file, then its rows become contacts", async (t) => {
   )
 })
 
-t.test("given extensions that may be called, then they stand beside numbers, and are never taken for them", async (t) => {
+t.test("given extensions that may be called, then they are accepted beside numbers, and never mistaken for them", async (t) => {
   const extensions = extensionsOf(["1000-1999", "0123", "1234567"])
   const file = read(["phone_number"], phones("'1000", " 1001 ", "0123", "1234567", "+1234567"), { extensions, isPlausible: () => true })
   t.strictSame(
@@ -137,7 +137,7 @@ t.test("given extensions that may be called, then they stand beside numbers, and
   })
 })
 
-t.test("given a file with a fault, then it is refused, and told why", async (t) => {
+t.test("given a faulty file, then it is refused with the reasons", async (t) => {
   const check = (
     header: Cells,
     rows: Iterable<Cells>,
@@ -163,7 +163,7 @@ t.test("given a file with a fault, then it is refused, and told why", async (t) 
     check(["phone_number", ...Array.from({ length: 100 }, (_, index) => `c${index}`)], [], {}, format("more than 100 columns"))
     t.equal(read(["phone_number", ...Array.from({ length: 99 }, (_, index) => `c${index}`)], phones(phone(1)))._tag, "Accepted")
   })
-  t.test("in having nobody to call", async () => {
+  t.test("in its lack of anybody to call", async () => {
     check(["phone_number"], [], {}, { reason: "no_data", message: "CSV file must have a header row and at least one data row" })
     check(["phone_number"], [[""]], {}, { reason: "no_data" })
     check(
@@ -283,7 +283,7 @@ t.test("given a file with a fault, then it is refused, and told why", async (t) 
     t.equal(file.refusal.rows.length, 1000)
     return t.match(file.refusal.message, /^Invalid phone numbers in rows: 2, 3, 4, 5, 6 and 4995 more\./)
   })
-  t.test("then no contact is given out after it", async (t) => {
+  t.test("then no contact is emitted after it", async (t) => {
     t.strictSame(
       read(["phone_number"], phones(phone(1), "x", phone(2))).contacts.map(({ rowNumber }) => rowNumber),
       [2]
@@ -305,7 +305,7 @@ t.test("given the first line of a file, then its delimiter is found", async (t) 
   check("", ",")
 })
 
-t.test("given any file, then what is accepted is in it, well formed, and in one row each", async (t) => {
+t.test("given any file, then each accepted contact is well formed and comes from one of its rows", async (t) => {
   const header = ["phone_number", "Name", "city"]
   const number = fc
     .tuple(

@@ -1,4 +1,4 @@
-/** How an agent's conversation goes: rule by rule, without audio. */
+/** The rules of an agent's conversation, one by one, without audio. */
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
@@ -19,7 +19,7 @@ t.test("given a graph, when the callee answers, then the agent follows it to its
   t.equal(tagsOf(talk).at(-1), "Conclude")
 })
 
-t.test("given a tool that cannot be opened, then the conversation says so, and goes on without it", async (t) => {
+t.test("given a tool that cannot be opened, then the conversation reports it, and continues without it", async (t) => {
   const plan = { ...planOf(definition({ greeting: "Hello." })), unreadableTools: ["Look up"] }
   const talk = started(plan, { model: follower })
   const note = { _tag: "ToolUnreadable", name: "Look up" } as const
@@ -59,7 +59,7 @@ t.test("given the opening", async (t) => {
   })
 })
 
-t.test("given a node, then its prompt and its tools take the place of those before", async (t) => {
+t.test("given a node, then its prompt and tools replace the previous ones", async (t) => {
   const graph = definition({ add_global_prompt: true })
   const plan = planOf({
     ...graph,
@@ -172,17 +172,17 @@ t.test("given a model that fails", async (t) => {
     t.equal(hung.at(1), "One moment, please.")
     t.ok(hung.includes("Fine."))
   })
-  t.test("when it fails again, then the callee is asked to say it again, and after the second time the call ends politely", async (t) => {
+  t.test("when it fails again, then the callee is asked to repeat, and after the second time the call ends politely", async (t) => {
     const talk = meets("fails", "fails", "fails", "fails")
     t.strictSame(talk.lines().slice(0, 2), ["Hi.", sorry])
     talk.says("two")
     t.match(talk.conclusion(), { disposition: "pipeline_error" })
     t.match(talk.lines().at(-1), /Goodbye/)
   })
-  t.test("when it is refused for good, then it is not asked the same again", async (t) => {
+  t.test("when it refuses for good, then the request is not repeated", async (t) => {
     t.equal(meets("refuses", "hangs").lines().at(1), sorry)
   })
-  t.test("when it breaks off, then what was said stands, and nothing it called is done", async (t) => {
+  t.test("when it breaks off, then what was said stands, and none of its tool calls is run", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), { model: scripted("hangs") })
     talk.says("go")
     const generation = talk.state().answer?.generation ?? 0
@@ -226,7 +226,7 @@ t.test("given a model that fails", async (t) => {
 })
 
 t.test("given a callee", async (t) => {
-  t.test("when they are silent, then they are asked once, then told goodbye; a word of theirs starts over", async (t) => {
+  t.test("when they are silent, then they are asked once, then told goodbye; any word restarts the count", async (t) => {
     const talk = started(planOf(definition()), { model: follower })
     talk.wait(10_000)
     t.equal(talk.lines().at(-1), "check_in")
@@ -237,7 +237,7 @@ t.test("given a callee", async (t) => {
     t.equal(talk.lines().at(-1), "farewell")
     t.match(talk.conclusion(), { disposition: "user_idle_max_duration_exceeded" })
   })
-  t.test("when they speak on while the model thinks, then it is asked about all of it", async (t) => {
+  t.test("when they keep speaking while the model thinks, then it is asked about everything", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), { model: () => "hangs" })
     talk.says("Yes.")
     talk.says("But why?")
@@ -253,7 +253,7 @@ t.test("given a callee", async (t) => {
     t.match(lastMessages(talk), [{ text: "Hi." }, { text: "well" }])
     t.equal(talk.requests().length, 2)
   })
-  t.test("when they speak into a line that cannot be interrupted, then it is known and not answered", async (t) => {
+  t.test("when they speak into a line that cannot be interrupted, then it is noted but not answered", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi.", allow_interrupt: false })), { model: follower, holdsLines: true })
     talk.says("Hello?")
     t.strictSame(talk.requests(), [])
@@ -274,7 +274,7 @@ t.test("given a callee", async (t) => {
     for (const digit of "45#") number.send({ _tag: "KeyPressed", digit })
     t.match(lastMessages(number).at(-1), { text: "45", isKeyed: true })
   })
-  t.test("when they ask not to be called again, then it is written at once, and no conclusion of the model hides it", async (t) => {
+  t.test("when they ask not to be called again, then it is recorded at once, and no conclusion of the model hides it", async (t) => {
     const asks = { extraction_enabled: true, extraction_variables: [{ name: "call_disposition", type: "string" }] }
     const talk = started(planOf(definition({ greeting: "Hi.", ...asks })), {
       model: ({ purpose }) => (purpose === "extract" ? [call("save_variables", { call_disposition: "happy" })] : [text(purpose)])
@@ -284,7 +284,7 @@ t.test("given a callee", async (t) => {
     t.equal(talk.lines().at(-1), "farewell")
     t.match(talk.conclusion(), { disposition: "user_disqualified", tags: ["user_disqualified", "opted_out", "user_speech"] })
   })
-  t.test("when they say so again, then it is written once, and the goodbye goes on", async (t) => {
+  t.test("when they say so again, then it is recorded once, and the goodbye continues", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), { model: () => "hangs" })
     talk.says("Stop calling me.")
     talk.says("Did you hear? Stop calling me!")
@@ -294,7 +294,7 @@ t.test("given a callee", async (t) => {
     t.match(talk.conclusion(), { disposition: "user_disqualified" })
     t.match(talk.lines().at(-1), /Goodbye/)
   })
-  t.test("when the model hears it, then it is written while it still speaks", async (t) => {
+  t.test("when the model notices it, then it is recorded while it still speaks", async (t) => {
     const talk = started(planOf(definition({ greeting: "Hi." })), {
       model: scripted([text("I see."), call("opt_out")], [text("Bye.")]),
       holdsLines: true
@@ -342,7 +342,7 @@ t.test("given lines that cannot be spoken, then the call does not stay open in s
   t.ok(lost.lines().includes("check_in"), "a line that nobody reports does not hold it up")
 })
 
-t.test("given a turn that may not be over, when it is thought ahead, then nothing is done, and the same request comes out", async (t) => {
+t.test("given a turn that may not be over, when it is speculated on, then nothing is done, and the request is the same", async (t) => {
   const { step } = await import("#core/agent/conversation/Conversation.ts")
   const plan = planOf(definition({ greeting: "Hi." }))
   const talk = started(plan, { model: follower })

@@ -1,4 +1,4 @@
-/** What holds in every conversation, whatever comes, in whatever order, however often. */
+/** What holds in every conversation, whatever happens, in any order and with repeats. */
 import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
 import t from "tap"
@@ -59,7 +59,7 @@ const sentences = [
   "{{a}} ▸ \ud800"
 ]
 
-/** What may happen, with what it is about chosen by numbers: mostly what is awaited, at times what is long over. */
+/** Possible events, whose subject is chosen by numbers: mostly what is awaited, at times what is long over. */
 const moves = fc.array(fc.record({ kind: fc.nat(99), pick: fc.nat(1000), isStale: fc.nat(9) }), {
   minLength: 30,
   maxLength: 150,
@@ -158,7 +158,7 @@ t.test("given any conversation, then it ends once, and nothing comes after its e
   })
 })
 
-/** Whatever brings a conversation to its end, unless it has one. */
+/** Events that bring a conversation to its end, if it has not ended. */
 const whatEnds = ({ lines, timers }: ConversationState): ReadonlyArray<ConversationEvent> => [
   { _tag: "EndRequested", reason: "system_cancelled" },
   { _tag: "CalleeHungUp" },
@@ -168,7 +168,7 @@ const whatEnds = ({ lines, timers }: ConversationState): ReadonlyArray<Conversat
   ...lines.map(({ id }) => ({ _tag: "LineFailed" as const, line: id }))
 ]
 
-t.test("given any conversation, then the first end that it is given stays its end", async () => {
+t.test("given any conversation, then its first end remains its end", async () => {
   holds((moments, planNumber) => {
     const plan = plans[planNumber]
     const ending = moments.flatMap(({ state }) => (state.end === undefined || state.phase === "over" ? [] : [state]))
@@ -178,11 +178,11 @@ t.test("given any conversation, then the first end that it is given stays its en
   })
 })
 
-t.test("given any conversation, then no line is left open that nothing more will be said of", async () => {
+t.test("given any conversation, then no line is left open for good", async () => {
   holds((moments) => moments.every(({ state }) => state.lines.every(({ id, isClosed }) => isClosed || state.answer?.line === id)))
 })
 
-t.test("given any conversation, then whatever was answered is not answered again", async () => {
+t.test("given any conversation, then nothing is answered twice", async () => {
   holds((moments, planNumber) => {
     const plan = plans[planNumber]
     return moments.every(({ event, state }) => {
@@ -220,7 +220,7 @@ t.test("given any conversation, then the model is offered the tools of its node 
   )
 })
 
-/** Each call has its result right behind it. */
+/** Whether each tool call is directly followed by its result. */
 const isValid = (messages: ReadonlyArray<ModelMessage>): boolean => {
   let owed: ReadonlyArray<string> = []
   return (
@@ -253,7 +253,7 @@ t.test(
   }
 )
 
-t.test("given any conversation, then a line that was dropped or is whole is not spoken on", async () => {
+t.test("given any conversation, then a line that was dropped or is whole is not spoken further", async () => {
   holds((moments) => {
     let newest = 0
     let dropped = 0
@@ -269,7 +269,7 @@ t.test("given any conversation, then a line that was dropped or is whole is not 
   })
 })
 
-t.test("given any moment, when nothing comes any more, then the timers alone bring the conversation to its end", async () => {
+t.test("given any moment, when nothing more happens, then the timers alone bring the conversation to its end", async () => {
   holds((moments, planNumber) => {
     const plan = plans[planNumber]
     let state = moments.at(-1)?.state
@@ -299,7 +299,7 @@ t.test("given any moment, when nothing comes any more, then the timers alone bri
   })
 })
 
-t.test("given a conversation that goes on and on, then its state stays within bounds", async (t) => {
+t.test("given an endless conversation, then its state stays within bounds", async (t) => {
   const plan = plans[2] ?? planOf(definition)
   let state = fresh(plan)
   let largest = 0

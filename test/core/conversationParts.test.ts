@@ -1,4 +1,4 @@
-/** What conversations are made of: sums, callback times, wordings, typed variables, tool requests, compiled graphs. */
+/** What conversations are made of: arithmetic, callback times, wordings, typed variables, tool requests, compiled graphs. */
 import fc from "fast-check"
 import t from "tap"
 import { calculate } from "#core/agent/conversation/Calculator.ts"
@@ -14,7 +14,7 @@ import type { JsonObject } from "#core/Json.ts"
 import { storedTool, talkStart, toolUuid } from "#test/support/talk.ts"
 import { edge, node } from "#test/support/talkScript.ts"
 
-t.test("given sums", async (t) => {
+t.test("given arithmetic", async (t) => {
   const check = (expression: string, value: number) => t.strictSame(calculate(expression), { value }, expression)
   check("1 + 2 * 3", 7)
   check("(1 + 2) * 3", 9)
@@ -94,7 +94,7 @@ t.test("given a time to call back, in the words of the callee", async (t) => {
   })
 })
 
-t.test("given a sentence, then an opt-out is told from a wish to be called at another time", async (t) => {
+t.test("given a sentence, then an opt-out is distinguished from a wish to be called at another time", async (t) => {
   for (const text of [
     "Stop calling me!",
     "please don't call me again",
@@ -123,7 +123,7 @@ t.test("given a sentence, then an opt-out is told from a wish to be called at an
   }
 })
 
-t.test("given a sentence, then machines are told from people", async (t) => {
+t.test("given a sentence, then machines are distinguished from people", async (t) => {
   const check = (text: string, far: string | undefined) => t.equal(farEndOf(text), far, text)
   check("Hi. If you record your name and reason for calling, I'll see if this person is available.", "screening")
   check("Please state your name and why you're calling.", "screening")
@@ -163,6 +163,7 @@ t.test("given the URL of a tool", async (t) => {
   check("https://a.example/{{id}}?q={{nested.x}}&z={{zero}}", { url: "https://a.example/a%2Fb%3Fc?q=y&z=0" })
   check("https://a.example/{{missing | all}}", { url: "https://a.example/all" })
   check("https://{{nested.x}}.example/", { url: "https://y.example/" })
+  check("https://{{nested.x}}.{{zero}}.a.example:8443?q={{zero}}", { url: "https://y.0.a.example:8443?q=0" })
   for (const bad of [
     "{{id}}",
     "ftp://a.example",
@@ -175,13 +176,20 @@ t.test("given the URL of a tool", async (t) => {
     "https://a.example/{{id",
     "https://a.example/{{{id}}}",
     "https://{{host}}/",
+    "https://{{nested.x}}/",
+    "https://a.example{{nested.x}}",
+    "https://a.example{{nested.x}}?q=1",
+    "https://a.example:{{zero}}/",
+    "https://{{nested.x}}.a.example{{zero}}/",
+    "https://{{nested.x}}@a.example/",
+    "https://{{nested.x}}\\\\.a.example/",
     `https://a.example/${"x".repeat(9000)}`
   ]) {
     check(bad, { error: /./ })
   }
 })
 
-t.test("given a tool that asks a service", async (t) => {
+t.test("given a tool that calls a service", async (t) => {
   const context = { initial: { phone: "1", who: "contact" }, gathered: { who: "callee" } }
   const built = (config: JsonObject, given: JsonObject = {}) =>
     httpRequestOf({ url: "https://a.example/x", ...config }, given, context, talkStart)

@@ -1,4 +1,4 @@
-/** What is kept of a conversation, and what it comes to in the record of its call. */
+/** What is kept of a conversation, and what of it is stored with its call. */
 import t from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { CallId } from "#core/Id.ts"
@@ -15,7 +15,7 @@ const entriesOf = (facts: ReadonlyArray<CallFact>, keepsTranscript = true): Read
 }
 const reportOf = (facts: ReadonlyArray<CallFact>, keepsTranscript = true) => conversationReport(entriesOf(facts, keepsTranscript))
 
-t.test("given a conversation, when its report is made, then it has everything in the order of the call", async (t) => {
+t.test("given a conversation, when its report is made, then it contains everything in the order of the call", async (t) => {
   const { annotations, events, gathered, transcript, usage } = reportOf(conversationSoFar(true))
   t.strictSame(
     events.map(({ node_id, turn, type }) => [type, turn, node_id]),
@@ -62,7 +62,7 @@ t.test("given a conversation, when its report is made, then it has everything in
 })
 
 t.test(
-  "given an organization without transcripts, when it is kept, then it has what was found out, and nothing that was said",
+  "given an organization without transcripts, when it is kept, then it contains what was found out, and nothing that was said",
   async (t) => {
     const entries = JSON.stringify(entriesOf(conversationSoFar(true), false))
     t.strictSame(

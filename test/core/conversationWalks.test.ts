@@ -11,7 +11,7 @@ import { run } from "#test/support/run.ts"
 import { call, planOf, type ScriptedModel, started, storedTool } from "#test/support/talk.ts"
 import { follower, played } from "#test/support/talkScript.ts"
 
-/** The shortest way from the start over this edge. */
+/** The shortest path from the start that ends with this edge. */
 const wayOver = ({ nodes, start }: ConversationGraph, last: ConversationEdge, from: string): ReadonlyArray<ConversationEdge> => {
   const ways = new Map<string, ReadonlyArray<ConversationEdge>>([[start.id, []]])
   for (const [id, way] of ways)
@@ -21,7 +21,7 @@ const wayOver = ({ nodes, start }: ConversationGraph, last: ConversationEdge, fr
 
 const saved = (name: string) => `${name} as said`
 const learned = (name: string, type: string) => (type === "number" ? 3 : type === "boolean" ? true : saved(name))
-/** Extracts every variable that is asked for. */
+/** Extracts every requested variable. */
 const model: ScriptedModel = (request) => {
   if (request.purpose !== "extract") return follower(request)
   return [call("save_variables", Object.fromEntries(request.node.variables.map(({ name, type }) => [name, learned(name, type)])))]
@@ -50,7 +50,7 @@ const examples = async () => Promise.all(Object.entries(exampleWorkflows).map(as
 
 const limit = Duration.seconds(60)
 
-/** A callee for each edge, who goes the shortest way over it. */
+/** A callee for each edge, who takes the shortest path that ends with it. */
 const scriptsFor = (graph: ConversationGraph) =>
   [...graph.nodes.values()].flatMap((from) =>
     from.edges.map((edge) => {
@@ -70,7 +70,7 @@ const scriptsFor = (graph: ConversationGraph) =>
     })
   )
 
-t.test("given a workflow, when callees take every edge, then each gets where it leads, with what was said on the way", async (t) => {
+t.test("given a workflow, when callees take every edge, then each reaches its target, and hears what is said on the way", async (t) => {
   const built = [...agentTemplates.map(({ definition, name }) => [name, definition] as const), ...(await examples())]
   for (const [name, definition] of built) {
     t.strictSame(problemsOf(definition), [], name)
@@ -84,7 +84,7 @@ t.test("given a workflow, when callees take every edge, then each gets where it 
   }
 })
 
-t.test("given an example with a tool, when the model uses it, then the conversation does what the tool is for", async (t) => {
+t.test("given an example with a tool, when the model uses it, then the conversation does what the tool promises", async (t) => {
   const workflows = Object.fromEntries(await examples())
   const definitionOf = (name: string) => workflows[name] ?? {}
   const using =

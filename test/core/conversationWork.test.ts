@@ -42,7 +42,7 @@ t.test("given variables to extract", async (t) => {
     t.match(request?.instructions, /For us\./)
     t.match(request?.messages, [{ text: "Hi." }, { text: "yes" }])
   })
-  t.test("when the agent's texts show what was gathered, then they have it from the next request on", async (t) => {
+  t.test("when the agent's texts use gathered values, then they show them from the next request on", async (t) => {
     const said = "Thank you for {{gathered_context.seats}}."
     const prompt = "{{gathered_context.seats | none}} {{gathered_context.tag_mood}} {{gathered_context.nodes_visited}} {{seats}}"
     const plain = definition({ greeting: "Hi {{gathered_context.seats | you}}.", ...extracting }, { prompt })
@@ -64,7 +64,7 @@ t.test("given variables to extract", async (t) => {
     talk.says("done")
     t.strictSame([talk.lines()[0], talk.lines().at(-2)], ["Hi you.", "Thank you for 12."])
   })
-  t.test("when a number is none, then it is refused and said", async (t) => {
+  t.test("when a number is not one, then it is refused and reported", async (t) => {
     const talk = talkWith({ seats: "a dozen" })
     t.strictSame(talk.state().variables, {})
     t.ok(talk.actions.some((action) => action._tag === "Note" && action.note._tag === "VariableRefused" && action.note.name === "seats"))
@@ -134,7 +134,7 @@ t.test("given tools", async (t) => {
     return last?._tag === "ToolResult" ? last.result : undefined
   }
 
-  t.test("when a service is asked, then its message is said first and its answer goes to the model", async (t) => {
+  t.test("when a service is called, then the message is said first and the answer goes to the model", async (t) => {
     const asked: Array<HttpToolRequest> = []
     const talk = withTools(scripted([call("find_order", { number: "a/1" })], [text("It is here.")]), (request) => {
       asked.push(request)
@@ -144,7 +144,7 @@ t.test("given tools", async (t) => {
     t.strictSame(talk.lines(), ["Hi.", "Let me look, Ada.", "It is here."])
     t.strictSame(resultOf(talk), { status: "success", status_code: 404, data: { error: "none" } })
   })
-  t.test("when it is slow, then the callee hears so, and when it never answers the model goes on", async (t) => {
+  t.test("when it is slow, then the callee is told, and if it never answers the model continues", async (t) => {
     const talk = withTools(scripted([call("find_order", { number: "1" })], [text("Not now.")]))
     talk.wait(2500)
     t.equal(talk.lines().at(-1), "One moment, please.")
@@ -156,12 +156,12 @@ t.test("given tools", async (t) => {
       { _tag: "User", text: "Hello?" }
     ])
   })
-  t.test("when arguments lack, then the model is told and nobody is asked", async (t) => {
+  t.test("when arguments are missing, then the model is told and the service is not called", async (t) => {
     const talk = withTools(scripted([call("find_order")], [text("Which?")]))
     t.notOk(tagsOf(talk).includes("RunTool"))
     t.match(resultOf(talk), { status: "error", error: /number/ })
   })
-  t.test("when sums and keys are wanted, then they are done", async (t) => {
+  t.test("when arithmetic and keys are requested, then they are done", async (t) => {
     const talk = withTools(
       scripted(
         [call("safe_calculator", { expression: "2 * (3 + 4)" })],
@@ -208,7 +208,7 @@ t.test("given a machine", async (t) => {
     said.says("Please leave a message after the tone.")
     t.match(said.conclusion(), { disposition: "voicemail_detected" })
   })
-  t.test("when it answers before the agent has begun, then the agent does not wait", async (t) => {
+  t.test("when one answers before the agent has begun, then the agent does not wait", async (t) => {
     const early = detecting("hangup", { delayed_start: true, greeting: "Hi." })
     early.send({ _tag: "MachineHeard", verdict: "machine" })
     t.match(early.conclusion(), { disposition: "voicemail_detected" })
@@ -218,7 +218,7 @@ t.test("given a machine", async (t) => {
     screened.wait(3000)
     t.equal(screened.lines().at(-1), "introduce")
   })
-  t.test("when it leaves messages, then after the beep, and its fate is known", async (t) => {
+  t.test("when the agent leaves messages, then it does after the beep, and reports the result", async (t) => {
     const talk = detecting("leave_message")
     talk.send({ _tag: "MachineHeard", verdict: "machine" })
     talk.send({ _tag: "MessageMoment", canSpeak: true })
@@ -229,13 +229,13 @@ t.test("given a machine", async (t) => {
     never.wait(90_000)
     t.match(never.conclusion(), { gathered: { voicemail_message: "not_left" } })
   })
-  t.test("when it goes on and nobody else speaks, then the call reached a voicemail", async (t) => {
+  t.test("when the machine goes on and nobody else speaks, then the call reached a voicemail", async (t) => {
     const talk = detecting("continue")
     talk.send({ _tag: "MachineHeard", verdict: "machine" })
     talk.send({ _tag: "CalleeHungUp" })
     t.match(talk.conclusion(), { isVoicemail: true })
   })
-  t.test("when a service screens calls, then it is told who calls, and the person is greeted", async (t) => {
+  t.test("when a service screens calls, then it is told who is calling, and the person is greeted", async (t) => {
     const talk = detecting("hangup")
     talk.says("Please state your name and the reason for your call.")
     t.strictSame(talk.lines(), ["Hi.", "introduce"])

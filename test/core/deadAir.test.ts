@@ -1,4 +1,4 @@
-/** Nobody is left in silence: what is said to callees who wait, and when. */
+/** Nobody is left in silence: what waiting callees are told, and when. */
 import t from "tap"
 import { call, finished, planOf, started, storedTool, type Talk, text, toolUuid } from "#test/support/talk.ts"
 import { definition, scripted } from "#test/support/talkScript.ts"
@@ -9,7 +9,7 @@ const plan = planOf(definition({ greeting: "Hello.", tool_uuids: [toolUuid(1), t
   storedTool(1, "Look up", { type: "http_api", config: { method: "GET", url: "https://a.example/", customMessage: "I look." } }),
   storedTool(2, "Sums", { type: "calculator" })
 ])
-/** What was said last, after so long. */
+/** The last thing said, after this time. */
 const saidAfter = (talk: Talk, millis: number) => {
   talk.wait(millis)
   return talk.lines().at(-1)
@@ -25,7 +25,7 @@ t.test("given a model that fails late, when it is asked again, then the callee h
   t.equal(saidAfter(talk, 1), filler)
 })
 
-t.test("given a turn whose end was noticed late, then what the callee has waited already counts", async (t) => {
+t.test("given a turn whose end was noticed late, then the time the callee has already waited counts", async (t) => {
   const talk = started(plan, { model: scripted("hangs", "hangs") })
   talk.send({ _tag: "CalleeStarted" })
   talk.send({ _tag: "CalleeTurn", text: "hm", waitedMillis: 1500 })
@@ -52,7 +52,7 @@ t.test("given a filler that cannot be spoken while the callee's words are not kn
   t.equal(talk.lines().at(-1), next)
 })
 
-t.test("given speech into an answer that does not go on, then the agent says no more of it", async (t) => {
+t.test("given speech over an answer that stalls, then the agent says no more of it", async (t) => {
   const talk = started(plan, { model: scripted("hangs", [text("Good.")]) })
   talk.says("hm")
   const generation = talk.state().answer?.generation ?? 0
@@ -73,10 +73,10 @@ t.test("given a line that cannot be spoken while the callee waits, then they hea
   talk.send({ _tag: "LineFailed", line: lastLine(talk) })
   t.equal(talk.lines().at(-1), next)
   talk.send({ _tag: "LineFailed", line: lastLine(talk) })
-  t.equal(talk.conclusion()?.disposition, "pipeline_error", "but not for ever")
+  t.equal(talk.conclusion()?.disposition, "pipeline_error", "but not forever")
 })
 
-t.test("given a way to the end that is taken while the callee speaks, then the goodbye is said when they have finished", async (t) => {
+t.test("given a transition to the end that is taken while the callee speaks, then the goodbye waits until they finish", async (t) => {
   const talk = started(plan, { model: scripted("hangs", [text("Goodbye.")]) })
   talk.says("no")
   const generation = talk.state().answer?.generation ?? 0
@@ -88,7 +88,7 @@ t.test("given a way to the end that is taken while the callee speaks, then the g
   t.equal(talk.conclusion()?.disposition, "user_qualified")
 })
 
-t.test("given the rest of a turn that is said into an announcement, then it is answered after that", async (t) => {
+t.test("given the rest of a turn during an announcement, then it is answered afterwards", async (t) => {
   const announced = planOf(definition({ greeting: "Hello." }, {}, { transition_speech: "Let me see." }))
   const talk = started(announced, { model: scripted("hangs", [text("So then.")]), holdsLines: true })
   talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
@@ -103,7 +103,7 @@ t.test("given the rest of a turn that is said into an announcement, then it is a
   t.equal(talk.lines().at(-1), "So then.")
 })
 
-t.test("given tools that end while the callee speaks, when that was no speech, then the agent goes on", async (t) => {
+t.test("given tools that end while the callee speaks, when that was no speech, then the agent continues", async (t) => {
   const talk = started(plan, { model: scripted("hangs", [text("Found.")]), holdsLines: true })
   talk.send({ _tag: "LineSpoken", line: lastLine(talk) })
   talk.says("hm")

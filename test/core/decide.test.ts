@@ -1,4 +1,4 @@
-/** What the owner of a campaign decides: given what it sees, whatever it remembers. */
+/** What the owner of a campaign decides, given what it sees and whatever it remembers. */
 import fc from "fast-check"
 import t from "tap"
 import { type CapacityView, capacityNotes, untold } from "#core/campaign/Capacity.ts"
@@ -98,7 +98,7 @@ const views: fc.Arbitrary<CampaignView> = fc
       window: isOpen ? { open: true, closesAt: at } : { open: false, opensAt: at }
     }
   })
-/** What an owner sees, in the order of time. */
+/** What an owner sees over time. */
 const histories = fc.array(views, { minLength: 1, maxLength: 12 }).map((seen) => seen.toSorted((a, b) => a.steady - b.steady))
 const throughout = (seen: ReadonlyArray<CampaignView>) => {
   let watch: CampaignWatch = begun
@@ -110,7 +110,7 @@ const throughout = (seen: ReadonlyArray<CampaignView>) => {
   })
 }
 
-t.test("whatever came before, nothing is dialed that may not be", async (t) => {
+t.test("whatever came before, nothing is dialed that must not be", async (t) => {
   fc.assert(
     fc.property(histories, (seen) =>
       throughout(seen).every(({ decided: { decision }, view: { trunk, ...view } }) => {
@@ -125,25 +125,22 @@ t.test("whatever came before, nothing is dialed that may not be", async (t) => {
   t.pass()
 })
 
-t.test(
-  "whatever came before, a sleep ends at the window's edge at the latest, and where a retry is waited for, when it is due",
-  async (t) => {
-    fc.assert(
-      fc.property(histories, (seen) =>
-        throughout(seen).every(({ decided: { decision, watch }, view }) => {
-          if (decision._tag === "Dial" || decision._tag === "Stop" || decision._tag === "JudgeBreaker") return true
-          const sleep = millisToSleep(decision, watch, view)
-          const isDueInTime = decision._tag !== "Due" || sleep <= Math.max(0, view.dueAt - view.now)
-          return sleep <= 3_600_000 && view.now + sleep <= watch.edgeAt && isDueInTime
-        })
-      ),
-      RUNS
-    )
-    t.pass()
-  }
-)
+t.test("whatever came before, a sleep ends at the window's edge at the latest, or when an awaited retry is due", async (t) => {
+  fc.assert(
+    fc.property(histories, (seen) =>
+      throughout(seen).every(({ decided: { decision, watch }, view }) => {
+        if (decision._tag === "Dial" || decision._tag === "Stop" || decision._tag === "JudgeBreaker") return true
+        const sleep = millisToSleep(decision, watch, view)
+        const isDueInTime = decision._tag !== "Due" || sleep <= Math.max(0, view.dueAt - view.now)
+        return sleep <= 3_600_000 && view.now + sleep <= watch.edgeAt && isDueInTime
+      })
+    ),
+    RUNS
+  )
+  t.pass()
+})
 
-t.test("whatever came before, the log tells each edge of the window once, and no beginning inside it", async (t) => {
+t.test("whatever came before, the log reports each edge of the window once, and no beginning inside it", async (t) => {
   fc.assert(
     fc.property(histories, (seen) => {
       const judged = throughout(seen).filter(({ view }) => view.trunk !== undefined && view.breaker === "watching")
@@ -200,7 +197,7 @@ t.test(
   }
 )
 
-t.test("given no slot, then the log says why, each reason once in ten minutes", async (t) => {
+t.test("given no slot, then the log gives each reason once in ten minutes", async (t) => {
   const view: CapacityView = { now: 0, areNumbersExhausted: false, mediaLimit: undefined, held: 0, inDoubt: 0 }
   const check = (name: string, views: ReadonlyArray<Partial<CapacityView>>, expected: unknown) => {
     let watch = untold

@@ -1,4 +1,4 @@
-/** Keys of a callee, as any provider tells of them. */
+/** Keys pressed by a callee, as reported by any provider. */
 import t from "tap"
 import { withKey } from "#core/call/Dtmf.ts"
 

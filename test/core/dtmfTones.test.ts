@@ -22,11 +22,11 @@ interface Press {
   readonly millis?: number
   readonly gap?: number
   readonly amplitude?: number
-  /** Of the high tone, in decibels. */
+  /** The level of the high tone relative to the low one, in decibels. */
   readonly twist?: number
-  /** As a share of the frequency. */
+  /** The deviation, as a share of the frequency. */
   readonly offset?: number
-  /** How much later than a frame it begins. */
+  /** How much later than a frame the tones begin. */
   readonly shift?: number
 }
 const pressed = (keys: string, { amplitude = 4000, gap = 40, millis = 40, offset = 0, shift = 0, twist = 0 }: Press = {}) =>
@@ -71,7 +71,7 @@ t.test("given noise, when keys are pressed for 80 ms, then all are heard", async
   check(10)
 })
 
-t.test("given anything but keys, when it is heard, then no key is", async (t) => {
+t.test("given any sound but keys, then no key is heard", async (t) => {
   t.equal(heardIn(hiss(60_000, 3000)), "", "noise")
   t.equal(heardIn(tone(3000, [440, 6000])), "", "a dial tone")
   t.equal(heardIn(tone(3000, [440, 4000], [480, 4000])), "", "a ringing tone")
@@ -80,7 +80,7 @@ t.test("given anything but keys, when it is heard, then no key is", async (t) =>
   t.equal(heardIn(tone(3000, [697, 4000], [852, 4000])), "", "two tones of one group")
 })
 
-t.test("given an hour and more of speech, when it is heard, then no key is", { skip: reason !== undefined && reason }, async (t) => {
+t.test("given more than an hour of speech, then no key is heard", { skip: reason !== undefined && reason }, async (t) => {
   const sentences = [
     "Hello, this is Anna from the bank. How are you today?",
     "You owe us one hundred and seventy five dollars and twenty cents. Would you like to pay it now?",

@@ -1,7 +1,7 @@
 import t from "tap"
 import { extensionItem, extensionsIn, extensionsOf } from "#core/telephony/Extensions.ts"
 
-t.test("given a list of extensions, then it covers what it names, and nothing that is like it", async (t) => {
+t.test("given a list of extensions, then it covers what it names, and nothing similar", async (t) => {
   const check = (items: ReadonlyArray<string>, covered: ReadonlyArray<string>, others: ReadonlyArray<string>) => {
     const extensions = extensionsOf(items)
     for (const number of covered) t.ok(extensions.has(number), `${items} covers ${number}`)

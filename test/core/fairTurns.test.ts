@@ -1,4 +1,4 @@
-/** Places that are shared out: who gets the next one, who has to wait, and who does not get in at all. */
+/** Shared places: who gets the next one, who has to wait, and who is refused. */
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -8,7 +8,7 @@ import { run } from "#test/support/run.ts"
 
 const shares: Shares = { places: 2, placesEach: 2, waiting: 100, waitingEach: 100, patienceMillis: 10_000, retryAfterSeconds: 3 }
 
-/** Asks for places, and says who got one, in order; `end` ends the work of whoever began first of those that work. */
+/** Asks for places, and returns who got one, in order; `end` ends the work of the one who began first. */
 const sceneOf = (changes: Partial<Shares> = {}) => {
   const turns = new FairTurns<string>({ ...shares, ...changes })
   const begun: Array<string> = []
@@ -29,7 +29,7 @@ const sceneOf = (changes: Partial<Shares> = {}) => {
     return fiber
   })
   const next = () => working.shift() ?? Deferred.makeUnsafe<void, string>()
-  /** Others begin in the meantime. */
+  /** Lets the others begin. */
   const settle = TestClock.adjust(0)
   const end = Effect.andThen(
     Effect.suspend(() => Deferred.succeed(next(), undefined)),
@@ -42,7 +42,7 @@ const sceneOf = (changes: Partial<Shares> = {}) => {
   return { ask, begun, end, fail, settle, turns }
 }
 
-/** What somebody who got no place was told. */
+/** The message to somebody who got no place. */
 const refusalOf = <A, E>(exit: Exit.Exit<A, E>): string | undefined => {
   if (Exit.isSuccess(exit)) return undefined
   const [reason] = exit.cause.reasons
@@ -54,8 +54,8 @@ t.test("given places that are free, then the work begins at once, and without a 
   t.equal(Effect.runSync(turns.take("a", Effect.succeed(1))), 1)
 })
 
-t.test("given one who asks for more than all places", async (t) => {
-  await t.test("when one may not hold all, then another finds one at once", async (t) => {
+t.test("given a client that asks for more than all places", async (t) => {
+  await t.test("when no client may hold all, then another gets one at once", async (t) => {
     const { ask, begun } = sceneOf({ places: 3, placesEach: 2 })
     const order = await run(
       Effect.gen(function* () {
@@ -96,7 +96,7 @@ t.test("given one who asks for more than all places", async (t) => {
 })
 
 t.test("given no room to wait in", async (t) => {
-  await t.test("when one waits as often as one may, then he hears that at once, and others may still wait", async (t) => {
+  await t.test("when a client has too many waiting, then it is refused at once, and others may still wait", async (t) => {
     const { ask } = sceneOf({ places: 1, waitingEach: 1 })
     const refusals = await run(
       Effect.gen(function* () {
@@ -110,7 +110,7 @@ t.test("given no room to wait in", async (t) => {
     t.strictSame(refusals, ["TooManyAtOnce 3", undefined])
   })
 
-  await t.test("when everybody together does, then whoever comes hears that at once", async (t) => {
+  await t.test("when there are too many in total, then every new one is refused at once", async (t) => {
     const { ask } = sceneOf({ places: 1, waiting: 1 })
     const refusal = await run(
       Effect.gen(function* () {
@@ -123,8 +123,8 @@ t.test("given no room to wait in", async (t) => {
   })
 })
 
-t.test("given one who waits", async (t) => {
-  await t.test("when nothing becomes free in time, then he hears so, and has no place later", async (t) => {
+t.test("given a waiting client", async (t) => {
+  await t.test("when nothing becomes free in time, then it is refused, and gets no place later", async (t) => {
     const { ask, begun, end, turns } = sceneOf({ places: 1 })
     const [before, after, waiting] = await run(
       Effect.gen(function* () {
@@ -143,7 +143,7 @@ t.test("given one who waits", async (t) => {
     t.strictSame(begun, ["a", "c"])
   })
 
-  await t.test("when he must not be interrupted and nothing becomes free in time, then he hears so all the same", async (t) => {
+  await t.test("when it is uninterruptible and nothing becomes free in time, then it is refused as well", async (t) => {
     const { ask, turns } = sceneOf({ places: 1 })
     const refusal = await run(
       Effect.gen(function* () {
@@ -156,7 +156,7 @@ t.test("given one who waits", async (t) => {
     t.equal(refusal, "TooBusy 3")
   })
 
-  await t.test("when he goes away, then the place goes to the next one", async (t) => {
+  await t.test("when it goes away, then the place goes to the next one", async (t) => {
     const { ask, begun, end, turns } = sceneOf({ places: 1 })
     await run(
       Effect.gen(function* () {
@@ -170,14 +170,14 @@ t.test("given one who waits", async (t) => {
     t.strictSame([begun, turns.waiting], [["a", "c"], 0])
   })
 
-  await t.test("when he goes away in the moment in which he gets the place, then the next one has it", async (t) => {
+  await t.test("when it goes away at the moment it gets the place, then the next one has it", async (t) => {
     const { ask, begun, turns } = sceneOf({ places: 1 })
     await run(
       Effect.gen(function* () {
         const first = yield* ask("a")
         const gone = yield* ask("b")
         yield* ask("c")
-        // Both before anybody else has run.
+        // Both before any other fiber has run.
         first.interruptUnsafe()
         gone.interruptUnsafe()
         yield* TestClock.adjust(0)
@@ -221,10 +221,10 @@ t.test("given places that rest", async (t) => {
     )
     t.strictSame([early, late], [["a"], ["a", next]], name)
   }
-  await check("when one was worked in for a moment, then it is free again after another one", "b", 40, 40)
-  await check("when one was worked in for long, then it does not rest for longer than it may", "b", 30_000, 500)
-  await check("when the one who worked asks again, then he waits three times as long as he worked", "a", 40, 120)
-  await check("when he worked for long, then he does not wait for longer than he must", "a", 30_000, 2000)
+  await check("when one was used for a moment, then it rests for as long", "b", 40, 40)
+  await check("when one was used for long, then its rest is limited", "b", 30_000, 500)
+  await check("when the same client asks again, then it waits three times as long as it worked", "a", 40, 120)
+  await check("when it worked for long, then its wait is limited", "a", 30_000, 2000)
 })
 
 t.test("given a place that is held until a scope closes, then nobody else has it before", async (t) => {

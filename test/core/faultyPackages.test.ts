@@ -1,4 +1,4 @@
-/** Services whose packages throw where they are set up: a call is planned all the same, and hears of it when it would use them. */
+/** Services whose packages throw during setup: a call is planned anyway, and fails only when it uses them. */
 import { Effect, Stream } from "effect"
 import t from "tap"
 import { OrganizationId } from "#core/Id.ts"
@@ -17,7 +17,7 @@ const throws = () => {
 }
 const hints = { language: "en-US", keyterms: [], phrases: [] }
 
-t.test("given packages that throw where they are set up, then each is a service that fails, and says so", async (t) => {
+t.test("given packages that throw during setup, then each becomes a service that fails with that reason", async (t) => {
   const llm = defineLanguageModel({ manifest: manifest("llm"), fields: {}, open: throws }).open({}, host)
   const endOfTurn = defineEndOfTurn({ manifest: manifest("end_of_turn"), fields: {}, open: throws }).open({}, host)
   const recognizer = defineRecognizer({ manifest: manifest("stt"), fields: {}, recognizer: throws }).recognizer({}, host)

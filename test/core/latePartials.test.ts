@@ -1,10 +1,10 @@
-/** What a recognizer tells late in a pause: it may be the beginning of more, whatever it sounds like. */
+/** What a recognizer reports late in a pause: it may be the beginning of more, even if it sounds complete. */
 import t from "tap"
 import { deadlineOf, initialTurn, nextTurn, type TurnEvent, type TurnState } from "#core/voice/Turn.ts"
 
 const options = { ownsTurns: false }
 
-/** What is committed, when each text is judged `judgedAfter` milliseconds after it came. */
+/** What is committed if each text is judged `judgedAfter` milliseconds after it arrived. */
 const committed = (events: ReadonlyArray<TurnEvent>, probabilityOf: (text: string) => number, judgedAfter: number) => {
   const commits: Array<string> = []
   const waiting = [...events]
@@ -34,7 +34,7 @@ const text = (at: number, words: string, isFinal: boolean): TurnEvent => ({
   isForced: isFinal
 })
 
-/** An open answer, and after most of a second the rest of it. */
+/** An open answer, and its rest after most of a second. */
 const hesitant = (rest: string): ReadonlyArray<TurnEvent> => [
   { _tag: "VoiceStarted", at: 10 },
   { _tag: "VoicePaused", at: 1100, since: 1000 },

@@ -12,7 +12,7 @@ t.test("given log-ins that fail", async (t) => {
   const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
     Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
 
-  t.test("when ten have failed for one account from one address, then that has to wait, and others need not", async (t) => {
+  t.test("when ten have failed for one account from one address, then that pair has to wait, and others do not", async (t) => {
     const answers = await play(
       Effect.gen(function* () {
         for (let times = 0; times < 10; times++) yield* tried("a")
@@ -25,7 +25,7 @@ t.test("given log-ins that fail", async (t) => {
   })
 
   t.test(
-    "when many fail for many accounts from many addresses, then nobody else has to wait, and no more are remembered than there is room for",
+    "when many fail for many accounts from many addresses, then nobody else has to wait, and the number remembered is bounded",
     async (t) => {
       const answers = await play(
         Effect.gen(function* () {
@@ -39,7 +39,7 @@ t.test("given log-ins that fail", async (t) => {
     }
   )
 
-  t.test("when the clock is set forward or back, then they have to wait as long as before", async (t) => {
+  t.test("when the clock is set forward or back, then the wait is as long as before", async (t) => {
     const answers = (step: number) =>
       runTurned(
         Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** How many calls with audio a node may have, judged by how late their audio is. */
+/** How many calls with audio a node accepts, depending on how late their audio is. */
 import fc from "fast-check"
 import t from "tap"
 import { fewestStreams, judge, type MediaLimit, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
@@ -31,28 +31,25 @@ t.test("a limit", async () => {
   check("is not raised where a second was late", [...times(9, inTime(90)), late(90), ...times(9, inTime(90))], 100, 100, found)
 })
 
-t.test(
-  "given a machine that can carry so many, when a campaign fills all the room there is, then sound is late for few seconds",
-  async () => {
-    const scene = fc.record({ capacity: fc.integer({ min: 30, max: 2000 }), answered: fc.double({ min: 0.2, max: 1, noNaN: true }) })
-    fc.assert(
-      fc.property(scene, ({ answered, capacity }) => {
-        let limit = unlimited
-        let placed = 0
-        let lateSeconds = 0
-        const seconds = 600
-        for (let second = 0; second < seconds; second++) {
-          // A thirtieth of the calls end in each second, and at most a twentieth of what the machine carries is dialed.
-          placed -= Math.ceil(placed / 30)
-          placed += Math.max(0, Math.min(Math.ceil(capacity / 20), limit.limit - placed))
-          const streams = Math.round(placed * answered)
-          const load = streams > capacity ? late(streams) : inTime(streams)
-          if (streams > capacity && second >= 120) lateSeconds++
-          limit = judge(limit, load, placed)
-          if (second > 120 && limit.limit < Math.min(capacity, placed) * 0.6) return false
-        }
-        return lateSeconds < (seconds - 120) * 0.2
-      })
-    )
-  }
-)
+t.test("given a machine's capacity, when a campaign fills all room, then audio is late for only a few seconds", async () => {
+  const scene = fc.record({ capacity: fc.integer({ min: 30, max: 2000 }), answered: fc.double({ min: 0.2, max: 1, noNaN: true }) })
+  fc.assert(
+    fc.property(scene, ({ answered, capacity }) => {
+      let limit = unlimited
+      let placed = 0
+      let lateSeconds = 0
+      const seconds = 600
+      for (let second = 0; second < seconds; second++) {
+        // A thirtieth of the calls end in each second, and at most a twentieth of what the machine can carry is dialed.
+        placed -= Math.ceil(placed / 30)
+        placed += Math.max(0, Math.min(Math.ceil(capacity / 20), limit.limit - placed))
+        const streams = Math.round(placed * answered)
+        const load = streams > capacity ? late(streams) : inTime(streams)
+        if (streams > capacity && second >= 120) lateSeconds++
+        limit = judge(limit, load, placed)
+        if (second > 120 && limit.limit < Math.min(capacity, placed) * 0.6) return false
+      }
+      return lateSeconds < (seconds - 120) * 0.2
+    })
+  )
+})

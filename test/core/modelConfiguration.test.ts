@@ -32,8 +32,8 @@ import { servicesLayer } from "#test/support/services.ts"
 const after = (...changes: ReadonlyArray<ModelChanges>) => changes.reduce(changed, noModels)
 const openai = { provider: "openai", api_key: "sk-first-1234", model: "a" }
 
-t.test("given names of what clients write", async (t) => {
-  t.test("when one is that of a secret, then it is told from what only sounds alike", async (t) => {
+t.test("given the names of fields that clients write", async (t) => {
+  t.test("when one names a secret, then it is distinguished from names that only sound alike", async (t) => {
     const secrets = [
       "api_key",
       "qa_api_key",
@@ -55,7 +55,7 @@ t.test("given names of what clients write", async (t) => {
 })
 
 t.test("given secrets", async (t) => {
-  t.test("when they are nested, numbers or several, then nothing of them shows but the last four characters", async (t) => {
+  t.test("when they are nested, numbers or several, then only their last four characters show", async (t) => {
     const shown = masked({
       credentials: { client: "abcdefgh", keys: ["ijklmnop", { inner: 1234567 }], on: true },
       headers: [{ password: 98765 }],
@@ -68,7 +68,7 @@ t.test("given secrets", async (t) => {
     })
   })
 
-  t.test("when one is filled in during the call, then it may be read", async (t) => {
+  t.test("when one is a placeholder filled in during the call, then it is shown", async (t) => {
     const content = { token: "{{ access_token }}", api_key: "{{x}}sk-12345" }
     t.strictSame(masked(content), { token: "{{ access_token }}", api_key: "*********2345" })
     t.strictSame(unmasked(masked(content), content), content)
@@ -88,7 +88,7 @@ t.test("given secrets", async (t) => {
     t.strictSame(stillMasked({ password: "**cdef" }), [{ name: "password", path: ["password"] }])
   })
 
-  t.test("when a mask comes back beside another provider, then it hides nothing that this one could get", async (t) => {
+  t.test("when a mask comes back beside another provider, then the stored secret is not given to that provider", async (t) => {
     const check = (sent: JsonObject, stored: JsonObject, path: ReadonlyArray<string | number>) => {
       t.strictSame(unmasked(sent, stored), sent)
       t.strictSame(drawnFrom(sent, stored).keptBack, [{ name: path.at(-1), path }])
@@ -101,7 +101,7 @@ t.test("given secrets", async (t) => {
     check({ qaProvider: "azure", qaApiKey: shown }, { qaProvider: "openai", qaApiKey: "sk-key-1234" }, ["qaApiKey"])
   })
 
-  t.test("when the provider of something else changes, or is left out, then the secret comes back", async (t) => {
+  t.test("when the provider of something else changes, or is left out, then the secret is kept", async (t) => {
     const check = (sent: JsonObject, stored: JsonObject) => {
       t.match(unmasked(sent, stored), { api_key: "sk-key-1234" })
       t.strictSame(drawnFrom(sent, stored).keptBack, [])
@@ -111,7 +111,7 @@ t.test("given secrets", async (t) => {
     check({ provider: null, api_key: "*******1234" }, { provider: "openai", api_key: "sk-key-1234" })
   })
 
-  t.test("when anything is read and sent back, then it is what it was", async () => {
+  t.test("when anything is read and sent back, then it is unchanged", async () => {
     const name = fc.constantFrom("api_key", "credentials", "model", "nested", "token", "list")
     const { json } = fc.letrec<{ readonly json: unknown }>((tie) => ({
       json: fc.oneof(
@@ -140,21 +140,21 @@ t.test("given a service that is set up", async (t) => {
     t.strictSame(llm({ provider: "openai", api_key: "" }), { provider: "openai", api_key: "" })
   })
 
-  t.test("when the provider is another one, then it gets no key of the one before", async (t) => {
+  t.test("when the provider is another one, then it gets none of the previous one's keys", async (t) => {
     t.strictSame(llm({ provider: "groq" }), { provider: "groq" })
     const moved = after({ llm: openai }, { llm: { provider: "groq", api_key: "*********1234" } })
     t.match(faultOf(moved), { _tag: "ModelSecretMasked", kind: "llm", name: "api_key" })
     t.equal(faultOf(after({ llm: openai })), undefined)
   })
 
-  t.test("when nothing of it is left, then it is gone", async (t) => {
+  t.test("when nothing of it is left, then it is removed", async (t) => {
     t.ok(isEmpty(after({ llm: openai, isRealtime: true }, { llm: {}, isRealtime: false })))
     t.notOk(isEmpty(after({ isRealtime: true })))
     t.strictSame(after({ llm: openai }, { tts: { provider: "flite" } }).llm, openai)
   })
 })
 
-t.test("given services that are set up, when they are held against what the engine has, then what is missing is named", async (t) => {
+t.test("given services that are set up, when they are compared with what the engine has, then what is missing is named", async (t) => {
   const registry = await Effect.runPromise(Effect.provide(ServiceRegistry, servicesLayer))
   const rules = { registry, egress: undefined }
   const messages = (...changes: ReadonlyArray<ModelChanges>) =>
@@ -186,7 +186,7 @@ t.test("given the settings that an agent has by default, when they are stored, t
   t.equal(configurationDefaults["max_call_duration"], 300)
 })
 
-// As JSON is read: objects with the usual prototype.
+// As JSON is parsed: objects with the usual prototype.
 const plain = { noNullPrototype: true } as const
 const orNull = <A>(one: fc.Arbitrary<A>) => fc.option(one, { nil: null })
 const service = orNull(
@@ -227,7 +227,7 @@ const openaiDocument: ModelDocument = {
 }
 const withLlm = (llm: JsonObject): ModelDocument => withServices(openaiDocument, { ...servicesOf(openaiDocument), llm }) ?? openaiDocument
 
-t.test("given what clients know in two shapes", async (t) => {
+t.test("given a configuration that clients know in two shapes", async (t) => {
   t.test("when it is written in one, then the other says the same", async () => {
     const before = fc.option(document, { nil: undefined })
     fc.assert(
@@ -243,7 +243,7 @@ t.test("given what clients know in two shapes", async (t) => {
     )
   })
 
-  t.test("when one is changed service by service, then what the other has besides stays", async (t) => {
+  t.test("when one is changed service by service, then the rest of the other stays", async (t) => {
     const other = { realtime: { provider: "live", api_key: "sk-live" }, llm: { provider: "groq" }, embeddings: null }
     const key = { api_key: "hosted-key-1111" }
     const both: ModelDocument = { ...openaiDocument, dograh: key, byok: openaiDocument.byok && { ...openaiDocument.byok, realtime: other } }
@@ -251,14 +251,14 @@ t.test("given what clients know in two shapes", async (t) => {
     t.match(after, { dograh: key, byok: { mode: "pipeline", pipeline: { llm: openai, tts: { provider: "cartesia" } }, realtime: other } })
   })
 
-  t.test("when the mode changes, then the model that both modes use goes over, and no second copy of its key is left", async (t) => {
+  t.test("when the mode changes, then the model that both modes use is carried over, and no second copy of its key is left", async (t) => {
     const after = withServices(openaiDocument, { ...servicesOf(openaiDocument), isRealtime: true })
     t.match(after, { byok: { mode: "realtime", realtime: { llm: openai }, pipeline: { llm: null, tts: { provider: "flite" } } } })
   })
 })
 
 t.test("given a document that is replaced", async (t) => {
-  t.test("when it comes back as it was shown, then it is what it was", async () => {
+  t.test("when it comes back as it was shown, then it is unchanged", async () => {
     fc.assert(
       fc.property(document, (before) => {
         // Only secrets are masked, which are texts here: what is shown has the document's own shape.
@@ -269,7 +269,7 @@ t.test("given a document that is replaced", async (t) => {
     )
   })
 
-  t.test("when a mask moves to the other mode, then it is that of the same kind of service and of the same provider", async (t) => {
+  t.test("when a mask moves to the other mode, then it stands for that of the same kind of service and provider", async (t) => {
     const shown = { provider: "openai", api_key: "*********1234" }
     const sent = (llm: JsonObject): ModelDocument => ({
       ...openaiDocument,
@@ -300,7 +300,7 @@ t.test("given a document that is replaced", async (t) => {
     t.strictSame(problemsIn(openaiDocument), [])
   })
 
-  t.test("when it is too large, then to the byte", async (t) => {
+  t.test("when it is too large, then the limit is exact to the byte", async (t) => {
     const room = 65_536 - Buffer.byteLength(JSON.stringify(withLlm({ text: "" })))
     t.notOk(isTooLarge(withLlm({ text: "x".repeat(room) })))
     t.ok(isTooLarge(withLlm({ text: "x".repeat(room + 1) })))

@@ -33,7 +33,7 @@ const payloadOf = (payload_template: unknown, of?: ToldRun): unknown => {
   return body === undefined ? undefined : JSON.parse(body)
 }
 
-t.test("given a webhook node, when it is read, then what is missing or malformed is told from what is there", async (t) => {
+t.test("given a webhook node, when it is read, then what is missing or malformed is reported", async (t) => {
   t.match(nodeOf({}), { id: "w", name: "", method: "POST", url: "", credentialUuid: undefined, headers: [], payload: {} })
   t.match(nodeOf({ http_method: "DELETE", endpoint_url: " https://a.example ", credential_uuid: "" }), {
     method: "DELETE",
@@ -52,12 +52,12 @@ t.test("given a webhook node, when it is read, then what is missing or malformed
 })
 
 t.test("given a payload template", async (t) => {
-  t.test("when there is none, then the disposition goes alone", async (t) => {
+  t.test("when there is none, then only the disposition is sent", async (t) => {
     t.strictSame(payloadOf(undefined), { call_disposition: "user_hangup" })
     t.strictSame(payloadOf({}, { ...run, gatheredContext: undefined }), { call_disposition: "" })
   })
 
-  t.test("when it sets the disposition itself, also under a rendered name, then that stays", async (t) => {
+  t.test("when it sets the disposition itself, also under a rendered name, then that value stays", async (t) => {
     t.strictSame(payloadOf({ call_disposition: "mine" }), { call_disposition: "mine" })
     t.strictSame(payloadOf({ "call_{{missing | disposition}}": 1 }), { call_disposition: 1 })
   })
@@ -103,7 +103,7 @@ t.test("given a payload template", async (t) => {
     ])
   })
 
-  t.test("when it is nested, then texts and names are rendered at every depth, and all else stays", async (t) => {
+  t.test("when it is nested, then texts and names are rendered at every depth, and everything else stays", async (t) => {
     t.strictSame(
       payloadOf({ a: [{ "{{gathered_context.key}}": "{{initial_context.first_name}}!" }, 5, true, null], call_disposition: null }),
       { a: [{ city: "Ada!" }, 5, true, null], call_disposition: null }
@@ -111,7 +111,7 @@ t.test("given a payload template", async (t) => {
     t.strictSame(payloadOf(["{{workflow_id}}"]), ["7"], "what is no object gets no disposition")
   })
 
-  t.test("when it would become too long or is too deep, then it is refused, and soon", async (t) => {
+  t.test("when it would become too long or is too deep, then it is refused early", async (t) => {
     const long = { ...run, initialContext: { text: "x".repeat(1000) } }
     t.equal(payloadOf("{{initial_context.text}}".repeat(1100), long), undefined)
     t.equal(String(payloadOf("{{initial_context.text}}".repeat(900), long)).length, 900_000)
@@ -139,7 +139,7 @@ t.test("given a node's own headers", async (t) => {
     ])
   })
 
-  t.test("when they look like a secret, are no headers, or say where the message ends, then they are dropped", async (t) => {
+  t.test("when they look like a secret, are not valid headers, or frame the message, then they are dropped", async (t) => {
     const secrets = ["Authorization", "X-Api-Key", "x_apikey", "X-Auth", "X-AuthToken", "Cookie", "My-Secret", "Password", "X-Access-Key"]
     for (const name of secrets) t.ok(isSecretName(name), name)
     for (const name of ["X-Source", "Idempotency-Key", "X-Author", "Content-Type", "X-Passage"]) t.notOk(isSecretName(name), name)
@@ -175,13 +175,13 @@ t.test("given all headers of a request", async (t) => {
     t.match(headersOf([], undefined, delivered), { "Content-Type": "application/json" })
   })
 
-  t.test("when the credential makes no header that can be sent, then nothing is", async (t) => {
+  t.test("when the credential makes no valid header, then nothing is sent", async (t) => {
     t.equal(headersOf([], ["bad name", "x"], delivered), undefined)
     t.equal(headersOf([], ["X-Key", "a\nb"], delivered), undefined)
     t.equal(headersOf([], ["Transfer-Encoding", "chunked"], delivered), undefined)
   })
 
-  t.test("when credentials are of each type, then each shows itself in its way", async (t) => {
+  t.test("when credentials are of each type, then each sets its own header", async (t) => {
     t.strictSame(bearer, ["Authorization", "Bearer t0"])
     t.strictSame(credentialHeader("basic_auth", { username: "me", password: "pä" }), ["Authorization", "Basic bWU6cMOk"])
     t.strictSame(credentialHeader("api_key", { header_name: "X-Key", api_key: "k" }), ["X-Key", "k"])
@@ -190,7 +190,7 @@ t.test("given all headers of a request", async (t) => {
   })
 })
 
-t.test("given whatever a callee or a list says, when a header is rendered from it, then it is one that can be sent", async () => {
+t.test("given any text of a callee or a list, when a header is rendered from it, then it can be sent", async () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {
       const headers = rendered({ custom_headers: [{ key: "A", value: "{{initial_context.x}}" }] }, "GET", {
@@ -204,27 +204,27 @@ t.test("given whatever a callee or a list says, when a header is rendered from i
   )
 })
 
-t.test("given a try", async (t) => {
+t.test("given a delivery attempt", async (t) => {
   const waits = (answer: number | string) =>
     [1, 2, 3, 4, 5].map((tries) => {
       const { dueInMillis, state } = outcomeOf(answer, tries)
       return state === "pending" ? dueInMillis / 1000 : state
     })
 
-  t.test("when it may pass, then it is repeated after 30 s, twice as long each time, five times in all", async (t) => {
+  t.test("when the failure may be temporary, then it is retried after 30 s, doubling each time, five attempts in all", async (t) => {
     for (const answer of [408, 425, 429, 500, 502, 503, 504, "timeout", "connection_refused"]) {
       t.strictSame(waits(answer), [30, 60, 120, 240, "dead_letter"], String(answer))
     }
   })
 
-  t.test("when the answer is final, then it is dead at once", async (t) => {
+  t.test("when the answer is final, then it is dead-lettered at once", async (t) => {
     for (const answer of [302, 400, 401, 404, 410, 501, "address_not_public"])
       t.equal(outcomeOf(answer, 1).state, "dead_letter", String(answer))
     t.match(outcomeOf(404, 1), { status: 404, error: "status_404" })
     t.match(outcomeOf("timeout", 5), { status: undefined, error: "timeout" })
   })
 
-  t.test("when it is taken, then that is all", async (t) => {
+  t.test("when it is accepted, then there is no retry", async (t) => {
     for (const status of [200, 201, 204, 299]) t.match(outcomeOf(status, 5), { state: "succeeded", status, error: undefined })
   })
 })

@@ -1,4 +1,4 @@
-/** What an agent opens with, by its start node and by what the contact brings. */
+/** What an agent opens with, depending on its start node and its contact. */
 import t from "tap"
 import { openingOf } from "#core/agent/Opening.ts"
 import { RecordingId } from "#core/Id.ts"

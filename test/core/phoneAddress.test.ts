@@ -9,11 +9,11 @@ import * as nationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import { internationalOf } from "#runtime/telephony/numberingPlan.ts"
 
 const national = await Effect.runPromise(Effect.provide(Effect.service(NationalNumbers), nationalNumbers.layer))
-/** The address, or why it is refused. */
+/** The address, or the reason why it is refused. */
 const parse = (text: string, country?: string): Promise<PhoneAddress | string> =>
   Effect.runPromise(Effect.catchTag(parsing(text, country, national), "PhoneAddressRefused", ({ reason }) => Effect.succeed(reason)))
 
-t.test("given an address, then its line has one form", async (t) => {
+t.test("given an address, then it has one normal form", async (t) => {
   const check = async (text: string, country: string | undefined, type: string, normalized: string) =>
     t.strictSame(await parse(text, country), { type, normalized }, `${text} ${country ?? ""}`)
   t.test("phone numbers", async () => {
@@ -52,7 +52,7 @@ t.test("given an address, then its line has one form", async (t) => {
   })
 })
 
-t.test("given what is no address, then it is said why", async (t) => {
+t.test("given an invalid address, then the reason is given", async (t) => {
   const check = async (text: string, country: string | undefined, why: RegExp) =>
     t.match(await parse(text, country), why, `${text} ${country ?? ""}`)
   await check("5550100001", undefined, /need a country_code/)
@@ -66,7 +66,7 @@ t.test("given what is no address, then it is said why", async (t) => {
   await check("555010000112345", "FI", /at most 15 digits/)
 })
 
-/** At once, with the same plans. */
+/** Like `parse`, but synchronously, with the same plans. */
 const parseNow = (text: string, country: string | undefined): PhoneAddress | string =>
   Effect.runSync(
     Effect.catchTag(
@@ -94,7 +94,7 @@ t.test("given any text, then normalizing what was normalized changes nothing", a
   )
 })
 
-t.test("given an E.164 number however it is punctuated, then it is itself in any country", async () => {
+t.test("given an E.164 number however it is punctuated, then it is the same in any country", async () => {
   const number = fc.stringMatching(/^\+[1-9][0-9]{7,14}$/)
   fc.assert(
     fc.property(
@@ -126,7 +126,7 @@ t.test("given caller ids", async (t) => {
     t.equal(counts.length, 3)
     t.ok(Math.min(...counts) > 900 && Math.max(...counts) < 1100, String(counts))
   })
-  t.test("when one is removed, then only those who saw it see another", async (t) => {
+  t.test("when one is removed, then only callees who saw it see another", async (t) => {
     const before = shown(all)
     const after = shown(all.slice(0, 2))
     t.strictSame(
@@ -134,7 +134,7 @@ t.test("given caller ids", async (t) => {
       []
     )
   })
-  t.test("then digits can be shown, and names cannot", async (t) => {
+  t.test("when they are read, then digits can be shown, and names cannot", async (t) => {
     t.strictSame(["+15550000001", "1001", "sip:a@b", "frontdesk", ""].map(isPresentable), [true, true, false, false, false])
   })
 })

@@ -1,4 +1,4 @@
-/** Which calls fetch, what they ask, and what is taken from an answer, whoever wrote it. */
+/** Which calls fetch, what they send, and what is taken from an answer, whoever wrote it. */
 import fc from "fast-check"
 import t from "tap"
 import { isObject } from "#core/Json.ts"
@@ -9,7 +9,7 @@ const url = "https://crm.example/contacts"
 const definition = (data: object) => ({ nodes: [{ id: "s", type: "startCall", data }], edges: [] })
 const wants = (data: object) => preCallFetchOf(definition({ pre_call_fetch_url: url, ...data })) !== undefined
 
-t.test("given the start node of an agent, when a call is made, then it fetches if it is told to and knows where", async (t) => {
+t.test("given the start node of an agent, when a call is made, then it fetches if that is enabled and has an address", async (t) => {
   for (const mode of ["always", "outbound"]) t.ok(wants({ pre_call_fetch_mode: mode }), mode)
   for (const mode of ["disabled", "inbound", "sometimes", 5, null, undefined, ""]) t.notOk(wants({ pre_call_fetch_mode: mode }), `${mode}`)
   t.ok(wants({ pre_call_fetch_enabled: true }), "the older switch")
@@ -28,7 +28,7 @@ t.test("given a credential, when it is named, then it is asked for", async (t) =
   }
 })
 
-t.test("given a call, when it asks, then it says who calls whom", async (t) => {
+t.test("given a call, when it fetches, then it says who calls whom", async (t) => {
   t.strictSame(JSON.parse(questionOf({ agentId: 7, from: "+15550100999", to: "+15550000001" })), {
     event: "call_inbound",
     call_inbound: { agent_id: 7, from_number: "+15550100999", to_number: "+15550000001" }
@@ -70,7 +70,7 @@ t.test("given an answer, when it is read", async (t) => {
   t.strictSame(fetchedContextOf(deep)?.["near"], [[1]], "what is near is kept")
 })
 
-/** How many levels a value has; by a list of our own, because it may be deeper than the stack. */
+/** How many levels a value has; iterative, because a value may be nested more deeply than the stack allows. */
 const depthOf = (root: unknown): number => {
   let deepest = 0
   const left: Array<readonly [value: unknown, depth: number]> = [[root, 0]]
@@ -83,7 +83,7 @@ const depthOf = (root: unknown): number => {
 }
 
 t.test(
-  "given whatever a stranger answers, when it is read, then it is nothing, or JSON that can be stored and sets nothing of ours",
+  "given whatever a stranger answers, when it is read, then it is nothing, or JSON that can be stored and sets no variable of the engine's",
   async (t) => {
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "\udfffx", "__proto__", ...reservedNames))
     const { value } = fc.letrec((tie) => ({

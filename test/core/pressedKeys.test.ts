@@ -2,7 +2,7 @@
 import t from "tap"
 import { makePressedKeys } from "#core/voice/PressedKeys.ts"
 
-/** What counts of keys that are heard and reported, each by the key and the seconds: `heard 1 0.5, reported 1 0.7`. */
+/** The keys that count, of those heard and reported, each given with its time in seconds: `heard 1 0.5, reported 1 0.7`. */
 const counted = (told: string): string => {
   const keys = makePressedKeys()
   return told

@@ -1,4 +1,4 @@
-/** Calls that may wait in a queue of their provider, and are to ring only while their campaign may dial. */
+/** Calls that may wait in their provider's queue, and must ring only while their campaign may dial. */
 import t, { type Test } from "tap"
 import { CallEvent, type CallState } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
@@ -23,7 +23,7 @@ const from = (t: Test, first = dial(queueing, 0)) => {
   return check
 }
 
-t.test("given a call in the queue, when its provider tells of it, in any order", async (t) => {
+t.test("given a call in the queue, when its provider reports on it, in any order", async (t) => {
   const check = from(t)
   check("it waits", [accepted, queued], { _tag: "Dialing", queue: "waiting" }, [])
   check("it waits, which is told before the reply", [queued, accepted], { _tag: "Dialing", queue: "waiting" }, [])
@@ -36,7 +36,7 @@ t.test("given a call in the queue, when its provider tells of it, in any order",
   check("it waits for longer than a phone rings", [passed(GIVE_UP), looked("queued", GIVE_UP)], { _tag: "Dialing", giveUpAt: 2 * GIVE_UP })
 })
 
-t.test("given a call that may be in the queue, when its campaign may not dial any more", async (t) => {
+t.test("given a call that may be in the queue, when its campaign may no longer dial", async (t) => {
   const check = from(t)
   check("it waits", [queued, withdrawn], { _tag: "Closing", isUndialed: true }, ["SetDeadline", "Hangup"])
   check("its reply is awaited", [withdrawn], { _tag: "Dialing", isWithdrawn: true }, [])
@@ -79,7 +79,7 @@ t.test("given a call of a former process, whose campaign may have been stopped s
     check("it was taken out before, as the provider had told", [canceled, looked("never_placed", 9100)], isVoid)
     check("it rings", [looked("ringing", 1000)], { _tag: "Ringing" })
   }
-  from(t, recoverElsewhere(queueing, "placed"))("of another name, and taken out", [canceled, looked("never_placed", 9100)], isVoid)
+  from(t, recoverElsewhere(queueing, "placed", false))("of another name, and taken out", [canceled, looked("never_placed", 9100)], isVoid)
   const alone = follow(recoverSent(limits, 0, "placed"), [looked("queued", 1000)])
   t.match(alone.state, { _tag: "Ringing" }, "that belongs to no campaign: it is waited for")
 })

@@ -1,4 +1,4 @@
-/** How long the engine remembers a number that has opted out, for the calls that were claimed before. */
+/** How long the engine remembers a number that has opted out, for calls that were claimed before. */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -9,7 +9,7 @@ import { run } from "#test/support/run.ts"
 const [ours, theirs] = [OrganizationId.make(1), OrganizationId.make(11)]
 const number = "+15550100001"
 
-t.test("given a number that has opted out, then it has for that organization, until it is removed or an hour has passed", async (t) => {
+t.test("given a number that has opted out, then its organization remembers it until it is removed or an hour has passed", async (t) => {
   const seen = await run(
     Effect.gen(function* () {
       const recent = yield* RecentOptOuts

@@ -12,7 +12,7 @@ const chosen = (organization: Partial<ModelConfiguration>, configurations: JsonO
   choiceOf(registry, { ...noModels, ...organization }, configurations)
 const openai = { provider: "openai", model: "m", api_key: "sk-ours", base_url: "https://models.example.com/v1" }
 
-t.test("given nothing that is configured, then the engine's own services are used", async (t) => {
+t.test("given no configuration, then the engine's own services are used", async (t) => {
   const services = {
     llm: { provider: "embedded" },
     tts: { provider: "flite" },
@@ -22,7 +22,7 @@ t.test("given nothing that is configured, then the engine's own services are use
   t.strictSame(chosen({}), { ...services, language: "en-US" })
 })
 
-t.test("given an agent that chooses some itself", async (t) => {
+t.test("given an agent that chooses some services itself", async (t) => {
   const llm = (own: JsonObject) => chosen({ llm: openai }, { model_overrides: { llm: own } }).llm
 
   t.test("when it names no other provider and address, then the rest is the organization's", async (t) => {
@@ -33,7 +33,7 @@ t.test("given an agent that chooses some itself", async (t) => {
     t.strictSame(tts, { provider: "flite", voice: "rms" })
   })
 
-  t.test("when it names another, then nothing of the organization's goes there", async (t) => {
+  t.test("when it names another, then nothing of the organization's is sent there", async (t) => {
     for (const own of [
       { provider: "openai", model: "m", base_url: "https://evil.example.com/v1" },
       { base_url: "https://evil.example.com/v1" },
@@ -43,7 +43,7 @@ t.test("given an agent that chooses some itself", async (t) => {
       t.strictSame(llm(own), own)
   })
 
-  t.test("when it has a whole configuration, then that stands in place of the organization's", async (t) => {
+  t.test("when it has a whole configuration, then that replaces the organization's", async (t) => {
     const own = (byok: JsonObject) => ({ model_configuration_v2_override: { version: 2, mode: "byok", byok } })
     const pipeline = { llm: { provider: "embedded" }, tts: { provider: "flite", voice: "awb" }, stt: { provider: "none" } }
     const { language: _, ...services } = chosen({ llm: openai }, own({ mode: "pipeline", pipeline }))

@@ -23,17 +23,17 @@ t.test("given an answer that is remembered for a second", async (t) => {
     )
     t.equal(asked, lookups, name)
   }
-  await check("half a second later, then it is as it was", TestClock.adjust(500), 1)
-  await check("a second later, then it is asked for again", TestClock.adjust(1000), 2)
-  await check("when the clock is set forward, then it is as it was", stepWallClock(HOUR_MILLIS), 1)
+  await check("half a second later, then it is unchanged", TestClock.adjust(500), 1)
+  await check("a second later, then it is looked up again", TestClock.adjust(1000), 2)
+  await check("when the clock is set forward, then it is unchanged", stepWallClock(HOUR_MILLIS), 1)
   await check(
-    "a second later, when the clock was set back, then it is asked for again",
+    "a second later, when the clock was set back, then it is looked up again",
     Effect.andThen(stepWallClock(-HOUR_MILLIS), TestClock.adjust(1000)),
     2
   )
 })
 
-t.test("what is looked up sees the wall clock", async (t) => {
+t.test("a look-up sees the wall clock", async (t) => {
   const [seen, now] = await run(
     Effect.gen(function* () {
       yield* stepWallClock(HOUR_MILLIS)

@@ -12,11 +12,11 @@ const passed = (step: Effect.Effect<void>) =>
   })
 
 t.test("given steady time", async (t) => {
-  t.test("when time passes, then it passes", async (t) => {
+  t.test("when time passes, then it advances", async (t) => {
     t.equal(await run(passed(TestClock.adjust("1500 millis"))), 1500)
   })
 
-  t.test("when the wall clock is set back, then it stands", async (t) => {
+  t.test("when the wall clock is set back, then it stands still", async (t) => {
     t.equal(await run(passed(stepWallClock(-3_600_000))), 0)
   })
 
@@ -29,7 +29,7 @@ t.test("given steady time", async (t) => {
     t.equal(await run(recorded), 0)
   })
 
-  t.test("when a record is read, then it is as long ago as it was", async (t) => {
+  t.test("when a recorded moment is read, then it is as long ago as it was", async (t) => {
     const read = Effect.gen(function* () {
       yield* TestClock.adjust("1 minute")
       const clock = yield* Clock.Clock
@@ -38,7 +38,7 @@ t.test("given steady time", async (t) => {
     t.equal(await run(read), 40_000)
   })
 
-  t.test("when something that has happened is read as if it were yet to come, then it has happened just now", async (t) => {
+  t.test("when a past moment seems to be in the future, then it counts as now", async (t) => {
     const read = Effect.gen(function* () {
       yield* TestClock.adjust("1 minute")
       const clock = yield* Clock.Clock

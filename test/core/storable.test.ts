@@ -1,9 +1,9 @@
-/** JSON that a database takes, whatever was said. */
+/** JSON that a database accepts, whatever was said. */
 import fc from "fast-check"
 import t from "tap"
 import { isStorable, storableJson } from "#core/storable.ts"
 
-t.test("what cannot be stored is replaced, and everything else is as it was", async (t) => {
+t.test("what cannot be stored is replaced, and everything else is unchanged", async (t) => {
   const check = (value: unknown, expected: unknown) => t.strictSame(JSON.parse(storableJson(value)), expected)
   check({ said: "a\0b", "na\0me": 1 }, { said: "a\ufffdb", "na\ufffdme": 1 })
   check(["\ud83d", "\ude00\ud83d", "\ud83d\ude00"], ["\ufffd", "\ufffd\ufffd", "\ud83d\ude00"])

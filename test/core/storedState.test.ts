@@ -1,4 +1,4 @@
-/** Conversations that are stored and go on from there, whatever has happened before. */
+/** Conversations that are stored and continue from there, whatever has happened before. */
 import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
 import t from "tap"
@@ -58,16 +58,16 @@ const events: fc.Arbitrary<(state: ConversationState) => ConversationEvent> = fc
     return possible[kind] ?? { _tag: "CalleeStarted" }
   })
 
-/** As it comes back from the database. */
+/** The state as it comes back from the database. */
 const again = (state: ConversationState): ConversationState => {
   const back = restored(plan, state.context, JSON.parse(JSON.stringify(stored(state))))
   if (back === undefined) throw new Error("It is not restored")
   return back
 }
-/** Members that are undefined are those that are not there. */
+/** Treats undefined members like missing ones. */
 const same = (a: unknown, b: unknown) => isDeepStrictEqual(JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b)))
 
-t.test("given any conversation, then it goes on from storage at any moment as if it had never been there", async () => {
+t.test("given any conversation, then it continues from storage at any moment as if it had never been stored", async () => {
   fc.assert(
     fc.property(fc.array(events, { minLength: 10, maxLength: 80, size: "max" }), (story) => {
       let state = step(plan, fresh(plan), { _tag: "Started", context }, talkStart).state
@@ -83,7 +83,7 @@ t.test("given any conversation, then it goes on from storage at any moment as if
   )
 })
 
-t.test("given a conversation between two messages, then it sets its timers anew, and says and asks the same", async (t) => {
+t.test("given a conversation between two messages, then it sets its timers again, and says and asks the same", async (t) => {
   const talk = started(plan, { model: follower, context })
   talk.says("hm")
   const known = talk.state()
@@ -92,12 +92,12 @@ t.test("given a conversation between two messages, then it sets its timers anew,
   const silent = (state: ConversationState) =>
     step(plan, state, { _tag: "CalleeTurn", text: "yes" }, talkStart).actions.filter(({ _tag }) => !_tag.endsWith("Timer"))
   t.ok(silent(rested).length > 0)
-  // The numbers of what is begun differ by those of the timers.
+  // The numbers of generations differ by those of the timers.
   const shape = (state: ConversationState) => silent(state).map((action) => ({ ...action, generation: 0 }))
   t.strictSame(shape(rested), shape(known))
 })
 
-t.test("given a state of another version of the engine, then it does not go on, and what is missing is as at the beginning", async (t) => {
+t.test("given a state of another version of the engine, then it does not continue, and what is missing is initial", async (t) => {
   const { state, version } = stored(fresh(plan))
   t.equal(restored(plan, {}, { version: version + 1, state }), undefined)
   const { misunderstood: _, ...older } = state

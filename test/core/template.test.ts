@@ -44,11 +44,11 @@ t.test("given a template, then it is rendered", async (t) => {
     check("{{ missing | }}{{ missing | fallback: }}", "")
     check("{{ missing | fallbacks }}", "fallbacks")
   })
-  t.test("what is no variable stays", async () => {
+  t.test("what is not a variable stays", async () => {
     check("{{}} {{ }} {name} {{two words}} {{a|b|c}", "{{}} {{ }} {name} {{two words}} {{a|b|c}")
     check("{ {name} }", "{ {name} }")
   })
-  t.test("a backslash and an n in the template are a new line, in a value they are not", async () => {
+  t.test("a backslash and an n are a new line in the template, but not in a value", async () => {
     check("a\\n{{newline}}", "a\na\\nb")
   })
   t.test("a value is not rendered again", async () => {
@@ -57,7 +57,7 @@ t.test("given a template, then it is rendered", async (t) => {
   })
 })
 
-t.test("given the clock, then it is told in the zone that the template names", async (t) => {
+t.test("given the clock, then its time is in the zone that the template names", async (t) => {
   const check = (template: string, expected: string) => t.equal(render(template, context, now), expected, template)
   check("{{current_time}}", "2026-03-08 13:30:05 UTC")
   check("{{current_weekday}}", "Sunday")
@@ -97,13 +97,13 @@ t.test("given a context with all required variables, then nothing in the text is
   )
 })
 
-t.test("given a long value that a template asks for many times, then nothing is put in where it would be too much", async (t) => {
+t.test("given a long value that a template asks for many times, then nothing is inserted beyond the limit", async (t) => {
   const text = render("{{long}}".repeat(1000), { long: "x".repeat(50_000) }, now)
   t.ok(text.length < 130_000)
   t.match(text, /^x{50000}/)
 })
 
-t.test("given a template that names more clocks than anybody has, then the last of them are told nothing", async (t) => {
+t.test("given a template with far too many clocks, then the last of them are left empty", async (t) => {
   const zones = ["UTC", "Europe/Paris", "Asia/Tokyo", "America/Lima"]
   const spelled = zones.flatMap((zone) => [
     zone,

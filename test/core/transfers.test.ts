@@ -1,4 +1,4 @@
-/** Callees who are handed to somebody else: the machine's table, and that the order and repeats of what is told change nothing. */
+/** Callees who are transferred: the machine's table, and that neither order nor repeats of the reports change anything. */
 import fc from "fast-check"
 import t, { type Test } from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
@@ -25,14 +25,14 @@ const checkIn =
     t.strictSame(commandsOf(step), commands, name)
   }
 
-t.test("given a callee who is handed over, then the call goes on as drawn", async (t) => {
+t.test("given a callee who is transferred, then the call follows the diagram", async (t) => {
   const check = checkIn(t)
   check("begun", [asked], { _tag: "Transferring", transfers: 1, isMuted: false, until: UNTIL }, ["SetDeadline", "Transfer"])
   check("asked for twice", [asked, asked], { _tag: "Transferring", transfers: 1 })
   check("the audio ends", [asked, lost], { _tag: "Transferring", isMuted: true }, ["SetDeadline"])
   check("answered", [asked, lost, joined], { _tag: "Transferred", answeredAt: 5000 }, ["SetDeadline"])
   check("answered twice", [asked, lost, joined, joined], { _tag: "Transferred" })
-  check("answered, then told otherwise late", [asked, lost, joined, declined], { _tag: "Transferred" })
+  check("answered, then declined late", [asked, lost, joined, declined], { _tag: "Transferred" })
   check("answered, and the audio ends late", [asked, joined, lost], { _tag: "Transferred" })
   check("answered, over", [asked, lost, joined, HungUp.make({ at: 60_000, cause: "normal_clearing" })], {
     _tag: "Ended",
@@ -53,7 +53,7 @@ t.test("given a callee who is handed over, then the call goes on as drawn", asyn
   check("a callee without audio is not handed over", [lost, asked], { _tag: "Muted" })
 })
 
-t.test("given a transfer of which nothing is told, then the audio decides", async (t) => {
+t.test("given a transfer of which nothing is reported, then the audio decides", async (t) => {
   const check = checkIn(t)
   check("and it never ended: the callee is with the agent", [asked, passed(UNTIL)], { _tag: "Up" }, ["SetDeadline"])
   check("and it ended: two of them talk", [asked, lost, passed(UNTIL)], { _tag: "Transferred", isAssumed: true }, ["SetDeadline"])
@@ -80,32 +80,29 @@ t.test("given two who talk, then the engine looks, and never hangs up on them", 
   t.match(follow(recoverMuted(5000, 11_000), [joined, looked("up", 30_000)]).state, { _tag: "Transferred" }, "after a restart")
 })
 
-t.test(
-  "given a process that dies after it has handed a callee over, then two people are taken to talk, and nothing has failed",
-  async (t) => {
-    const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
-      const step = follow(recoverHanded(5000, 1), events)
-      t.match(step.state, state, name)
-      t.strictSame(commandsOf(step), commands, name)
-    }
-    check("it is looked for soon", [], { _tag: "Transferred", answeredAt: 5000, isAssumed: true }, ["SetDeadline"])
-    check("it is up", [passed(12_000), looked("up", 12_500)], { _tag: "Transferred", isAssumed: true })
-    check("the destination answers", [looked("up", 12_500), joined], { _tag: "Transferred", transfers: 1 }, ["SetDeadline"])
-    check("and hangs up", [looked("up", 12_500), joined, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "normal_clearing" })
-    check("the destination does not answer", [looked("up", 12_500), declined], { _tag: "Closing", cause: "node_lost" }, [
-      "SetDeadline",
-      "Hangup"
-    ])
-    check("the callee had hung up", [looked("ended", 12_000), looked("gone", 14_000)], {
-      _tag: "Ended",
-      answeredAt: 5000,
-      cause: "normal_clearing",
-      inferred: "gone"
-    })
+t.test("given a process that dies after a transfer, then two people are assumed to talk, and nothing has failed", async (t) => {
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
+    const step = follow(recoverHanded(5000, 1), events)
+    t.match(step.state, state, name)
+    t.strictSame(commandsOf(step), commands, name)
   }
-)
+  check("it is looked for soon", [], { _tag: "Transferred", answeredAt: 5000, isAssumed: true }, ["SetDeadline"])
+  check("it is up", [passed(12_000), looked("up", 12_500)], { _tag: "Transferred", isAssumed: true })
+  check("the destination answers", [looked("up", 12_500), joined], { _tag: "Transferred", transfers: 1 }, ["SetDeadline"])
+  check("and hangs up", [looked("up", 12_500), joined, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "normal_clearing" })
+  check("the destination does not answer", [looked("up", 12_500), declined], { _tag: "Closing", cause: "node_lost" }, [
+    "SetDeadline",
+    "Hangup"
+  ])
+  check("the callee had hung up", [looked("ended", 12_000), looked("gone", 14_000)], {
+    _tag: "Ended",
+    answeredAt: 5000,
+    cause: "normal_clearing",
+    inferred: "gone"
+  })
+})
 
-/** What happens to a callee who is handed over, in order. */
+/** What happens to a callee who is transferred, in order. */
 const stories: ReadonlyArray<readonly [name: string, told: ReadonlyArray<(at: number) => CallEvent>, end: CallState["_tag"]]> = [
   [
     "answers",
@@ -116,29 +113,26 @@ const stories: ReadonlyArray<readonly [name: string, told: ReadonlyArray<(at: nu
   ["does not answer, with audio that goes on", [(at) => Transferred.make({ answered: false, at, transfer: 1 })], "Up"]
 ]
 
-t.test(
-  "given what a provider tells of a transfer, in any order and repeated, then the call stands as in order, and is never failed",
-  async () => {
-    const chosen = fc.constantFrom(...stories)
-    const order = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: 0, max: 3000 })), { maxLength: 8 })
-    fc.assert(
-      fc.property(chosen, order, ([, told, end], more) => {
-        // Each is told at least once; repeats and the order are drawn.
-        const all = more.reduce<ReadonlyArray<(at: number) => CallEvent>>((list, [which]) => {
-          const one = told[which % told.length]
-          const place = which % (list.length + 1)
-          return one === undefined ? list : [...list.slice(0, place), one, ...list.slice(place)]
-        }, told)
-        let step: Step = follow(fresh, [answered, asked])
-        let at = 10_000
-        for (const [index, event] of all.entries()) {
-          at += more[index]?.[1] ?? 100
-          step = transition(step.state, event(at), limits)
-          if (isOver(step.state) || step.state._tag === "Closing" || step.state._tag === "Muted") return false
-        }
-        return step.state._tag === end
-      }),
-      { numRuns: 5000, seed: 1 }
-    )
-  }
-)
+t.test("given a provider's reports of a transfer, in any order and repeated, then the call ends as in order, and never fails", async () => {
+  const chosen = fc.constantFrom(...stories)
+  const order = fc.array(fc.tuple(fc.nat(5), fc.integer({ min: 0, max: 3000 })), { maxLength: 8 })
+  fc.assert(
+    fc.property(chosen, order, ([, told, end], more) => {
+      // Each report comes at least once; repeats and the order are drawn.
+      const all = more.reduce<ReadonlyArray<(at: number) => CallEvent>>((list, [which]) => {
+        const one = told[which % told.length]
+        const place = which % (list.length + 1)
+        return one === undefined ? list : [...list.slice(0, place), one, ...list.slice(place)]
+      }, told)
+      let step: Step = follow(fresh, [answered, asked])
+      let at = 10_000
+      for (const [index, event] of all.entries()) {
+        at += more[index]?.[1] ?? 100
+        step = transition(step.state, event(at), limits)
+        if (isOver(step.state) || step.state._tag === "Closing" || step.state._tag === "Muted") return false
+      }
+      return step.state._tag === end
+    }),
+    { numRuns: 5000, seed: 1 }
+  )
+})

@@ -14,7 +14,7 @@ interface Done {
   readonly command: TurnCommand
 }
 
-/** One call, in which time passes by itself: deadlines are met, and each pause is judged at once. */
+/** One call in which time passes by itself: deadlines are met, and each pause is judged at once. */
 const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?: Expectation; readonly ownsTurns?: boolean } = {}) => {
   let state: TurnState = initialTurn
   const done: Array<Done> = []
@@ -44,8 +44,8 @@ const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?
 }
 
 /**
- * What is done in a call in which these things happen, each at a time in milliseconds: `voice`, `pause` (told 100 ms later), `text ...`, `final ...`,
- * `forced ...`, `unclear`, and what a recognizer that owns turns tells: `foreseen ...`, `revoked`, `declared ...`.
+ * What is done in a call in which these things happen, each at a time in milliseconds: `voice`, `pause` (reported 100 ms later), `text ...`,
+ * `final ...`, `forced ...`, `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
  */
 const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
   const call = makeCall(options)
@@ -131,7 +131,7 @@ t.test(
   }
 )
 
-/** The same without what is only prepared. */
+/** Like `doneIn`, without what is only prepared. */
 const commitsIn = (script: Parameters<typeof doneIn>[0]) =>
   doneIn(script).flatMap((line) => (/Speculat|Finalize/.test(line) ? [] : [line.replace(", foreseen", "")]))
 
@@ -313,7 +313,7 @@ t.test("given a recognizer that owns turns, when it declares their ends, then it
   )
 })
 
-t.test("given a long turn or many pauses, when answers are thought up ahead, then only so often", async (t) => {
+t.test("given a long turn or many pauses, when answers are prepared in advance, then only a limited number", async (t) => {
   const pauses = [0, 1, 2, 3, 4].flatMap(
     (at): ReadonlyArray<readonly [number, string]> => [
       [at * 600, "voice"],
@@ -332,7 +332,7 @@ t.test("given a long turn or many pauses, when answers are thought up ahead, the
   )
 })
 
-t.test("the more complete an answer is, the sooner it is taken for one, between the bounds", async (t) => {
+t.test("the more complete an answer is, the sooner it is taken for one, within the bounds", async (t) => {
   const probabilities = Array.from({ length: 101 }, (_, index) => index / 100)
   const delays = probabilities.map(delayOf)
   t.ok(delays.every((delay, index) => index === 0 || delay <= (delays[index - 1] ?? 0)))
@@ -342,7 +342,7 @@ t.test("the more complete an answer is, the sooner it is taken for one, between 
   )
 })
 
-/** A callee: how long each stretch of voice and each pause lasts, and how late the recognizer is. */
+/** A callee: how long each stretch of speech and each pause lasts, and how late the recognizer is. */
 const stretches = fc.array(
   fc.record({
     voice: fc.integer({ min: 60, max: 6000 }),
@@ -365,7 +365,7 @@ t.test(
         for (const [index, { late, pause, voice }] of all.entries()) {
           const since = at + voice
           voiced.push([at, since])
-          // Answers come in order.
+          // Results come in order.
           toldAt = Math.max(toldAt, since + 100 + late)
           events.push({ _tag: "VoiceStarted", at }, { _tag: "VoicePaused", at: since + 100, since })
           events.push({

@@ -17,7 +17,7 @@ type RunPage = Static<typeof RunPageWire>
 const answerMillis = 30_000
 const pageSize = 100
 
-/** Runs whose call came to one of these; or that are, or are not, over. */
+/** Selects runs by disposition, or by whether they are over. */
 type RunFilter =
   | { readonly attribute: "dispositionCode"; readonly type: "multiSelect"; readonly value: { readonly codes: ReadonlyArray<string> } }
   | { readonly attribute: "status"; readonly type: "radio"; readonly value: { readonly status: "completed" | "in_progress" } }
@@ -29,6 +29,12 @@ export class Api {
   constructor(url: string, key: string) {
     this.#url = `${url}/api/v1`
     this.#key = key
+  }
+
+  /** Milliseconds, since it was last asked: how long its process stood still at most. */
+  async longestStandstill(): Promise<number> {
+    const figures = await (await fetch(new URL("/metrics", this.#url), { signal: AbortSignal.timeout(answerMillis) })).text()
+    return 1000 * Number(/^\w*event_loop_delay_seconds\{quantile="1"\} (\S+)$/m.exec(figures)?.[1])
   }
 
   ready() {
@@ -83,7 +89,7 @@ export class Api {
     return (await this.#runs(id, { limit: "1", filters: JSON.stringify([filter]) })).total_count
   }
 
-  /** Oldest first. */
+  /** All runs, oldest first. */
   async allRuns(id: number): Promise<ReadonlyArray<Run>> {
     const runs: Array<Run> = []
     for (let page = 1, pages = 1; page <= pages; page++) {
@@ -115,13 +121,13 @@ export class Api {
 
   async #json<Body>(method: string, path: string, body?: object): Promise<Body> {
     const init = { headers: this.#headers(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    // These types are those of the schemas that the service makes its answers by.
+    // These types come from the schemas by which the service builds its replies.
     return (await (await this.#answer(method, this.#url + path, init)).json()) as Body
   }
 
   async #answer(method: string, url: string, init: RequestInit): Promise<Response> {
     const what = `${method} ${new URL(url).pathname}`
-    const failed = (why: string) => new DemoFailed(`The service did not do what the demo asked of it: ${what} ${why}`)
+    const failed = (why: string) => new DemoFailed(`The service did not do what the demo requested: ${what} ${why}`)
     const response = await fetch(url, { ...init, method, signal: AbortSignal.timeout(answerMillis) }).catch((error: unknown) => {
       throw failed(`failed, ${error instanceof Error ? (error.cause ?? error.message) : error}.`)
     })

@@ -1,16 +1,16 @@
-/** The agent of the demo that holds conversations, and whom it talks to: what each of them answers, and what has to come of it. */
+/** The demo's agent that holds conversations, and its callees: what each of them answers, and what must result from it. */
 import { checkIn } from "#adapters/voice/embedded/lines.ts"
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { Provider } from "./Callees.ts"
 import { told } from "./Carriers.ts"
 
-/** What a callee does once they have heard this sentence of the agent, as often as they hear it. */
+/** What a callee does each time they have heard this sentence of the agent. */
 export interface Answer {
   readonly hears: string
   readonly says?: string
   readonly presses?: string
-  /** Does not hear the sentence out. */
+  /** Does not let the agent finish the sentence. */
   readonly interrupts?: true
 }
 
@@ -34,9 +34,9 @@ const suits = "Does that suit you?"
 const which = "Which day and time would suit you better?"
 const office = "At which phone number can the office reach you?"
 const isRight = "Is that right?"
-/** With which every conversation ends. */
+/** The last word of every conversation. */
 export const goodbye = "Goodbye."
-/** Who interrupts the agent does not hear this question. */
+/** A callee who interrupts the agent does not hear this question. */
 export const whenInterrupted = suits
 
 const says = (line: string, isInterruptible = true): JsonObject => ({
@@ -80,7 +80,7 @@ export const definition: JsonObject = graph(
   ]
 )
 
-/** Spoken numbers are read back, pressed ones are not. */
+/** Spoken numbers are read back; pressed ones are not. */
 const namesNumber = (text: string): ReadonlyArray<Answer> => [
   { hears: office, says: text },
   { hears: isRight, says: "yes that is right" }
@@ -91,7 +91,7 @@ const moved = (wished_time: string, phone: string) => ({
   variables: { wished_time, phone }
 })
 
-/** None of the other list has such a number. At the emulators, whoever has it stays until the agent hangs up. */
+/** These numbers are not in the large campaign's list. At the emulators, such a callee stays until the agent hangs up. */
 const numberOf = (index: number): string => `+1555${9001 + index}017`
 
 const all: ReadonlyArray<Omit<Conversation, "number">> = [
@@ -140,7 +140,7 @@ const all: ReadonlyArray<Omit<Conversation, "number">> = [
   }
 ]
 
-/** Without whoever presses keys where the carrier does not tell of them. The first takes the longest, and is the one to be shown. */
+/** Leaves out callees who press keys if the carrier does not report keys. The first conversation is the longest one, and is shown. */
 export const conversationsThrough = (provider: Provider): ReadonlyArray<Conversation> =>
   all
     .map((one, index) => ({ ...one, number: numberOf(index) }))
@@ -155,7 +155,7 @@ export const csvOf = (conversations: ReadonlyArray<Conversation>): string =>
     .map((fields) => fields.join(","))
     .join("\n")
 
-/** Of the agent, as far as callees listen for them. */
+/** The agent's sentences that callees listen for. */
 export const sentencesHeard = (conversations: ReadonlyArray<Conversation>): ReadonlyArray<string> => [
   ...new Set([...conversations.flatMap(({ answers }) => answers.map(({ hears }) => hears)), goodbye, checkIn])
 ]

@@ -1,4 +1,4 @@
-/** Whom the demo calls, and what is to become of each call. The number decides: who dials it finds the same callee every time. */
+/** The demo's callees, and the expected outcome of each call. The number decides: it reaches the same callee every time. */
 
 import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
 import { told } from "./Carriers.ts"
@@ -10,7 +10,7 @@ export type Provider = "ari" | CarrierName
 export const providers: ReadonlyArray<Provider> = ["ari", ...(Object.keys(carriers) as ReadonlyArray<CarrierName>)]
 
 export interface Expected {
-  /** Of its attempts, in order. */
+  /** The dispositions of its attempts, in order. */
   readonly dispositions: ReadonlyArray<string>
   readonly cause: string
   readonly keys?: string
@@ -18,13 +18,13 @@ export interface Expected {
 
 interface Kind extends Expected {
   readonly title: string
-  /** Last three digits of its numbers; a callee that only one of the two has is left out of the other's list. */
+  /** The last three digits of its numbers; undefined if a far end has no such callee. */
   readonly suffix: { readonly [M in Mode]?: string }
-  /** Of forty contacts, so many. */
+  /** How many of forty contacts are of this kind. */
   readonly share: number
 }
 
-/** What is to be on record of its calls through this provider. */
+/** What must be on record for its calls through this provider. */
 export const expectedOf = ({ suffix, ...kind }: Kind, provider: Provider): Expected => {
   if (provider === "ari") return kind
   const { causes, tellsKeys } = told[provider]
@@ -66,18 +66,18 @@ export const kinds: ReadonlyArray<Kind> = [
   { title: "meets a congested network", suffix: { emulator: "009", asterisk: "800" }, share: 1, ...once("failed", "congestion") }
 ]
 
-/** Both outcomes that the demo's campaign dials again. */
+/** Contacts that the campaign retries are spread over this first part of the list. */
 const firstPart = 0.45
-/** Two times of ringing and the wait between them: these decide how long the demo takes. */
+/** Contacts that ring out twice come in this first part, because they decide how long the demo takes. */
 const firstOfAll = 0.12
-/** The longest calls are over before the last ones. */
+/** Contacts with the longest calls come in this first part, so that these calls end before the last ones. */
 const firstMost = 0.75
 const partOf = ({ cause, dispositions, title }: Kind): number => {
   if (title === "never picks up") return firstOfAll
   return dispositions.length > 1 ? firstPart : cause === "duration_exceeded" ? firstMost : 1
 }
 
-/** Each has one order: all slots fill at once, and a greeting that nobody has spoken yet costs a slow machine half a second. */
+/** Each person has one order, so that few greetings must be synthesized: each takes half a second on a slow machine, and all slots fill at once. */
 const people = ["Ada", "Alan", "Barbara", "Edsger", "Grace", "Hedy", "Margaret", "Tim"]
 const firstOrder = 1042
 
@@ -88,7 +88,7 @@ export interface Contact {
   readonly order: string
 }
 
-/** How many of each kind: in proportion, at least one while there is room, and the talkers make up the rest. */
+/** The number of contacts of each kind: in proportion, at least one while there is room, and the talkers make up the rest. */
 const countsOf = (mode: Mode, contacts: number): ReadonlyArray<{ readonly kind: Kind; readonly count: number }> => {
   const present = kinds.filter(({ suffix }) => suffix[mode] !== undefined)
   const [talkers, ...others] = present

@@ -1,11 +1,11 @@
-/** Where a hosted carrier tells of a call less than Asterisk does, or something else. */
+/** How the reports of hosted carriers differ from those of Asterisk. */
 import type { CarrierName } from "#test/emulators/carriers.ts"
 
 interface Told {
-  /** Of the numbers with these last three digits, instead of the callee's own. */
+  /** The causes for numbers with these last three digits, in place of the callee's own. */
   readonly causes: Readonly<Record<string, string>>
   readonly tellsKeys: boolean
-  /** The same in words, and what else one would wonder about. */
+  /** The differences in words, and anything else that needs an explanation. */
   readonly notes: ReadonlyArray<string>
 }
 

@@ -1,4 +1,4 @@
-/** The conversations, for people: what each came to, and one of them word for word. */
+/** The conversations for people to read: the outcome of each, and one of them word for word. */
 import type { ConversationRow, ConversationSummary, ShownConversation } from "./ConversationSummary.ts"
 import { styled } from "./Display.ts"
 import type { Line } from "./RunRecord.ts"

@@ -1,4 +1,4 @@
-/** What came of the conversations, and whether it is what had to come: the service's records beside what the callees said and heard. */
+/** The outcomes of the conversations, and whether they are as expected: compares the service's records with what the callees said and heard. */
 import type { Run } from "./Api.ts"
 import { goodbye, whenInterrupted } from "./Appointments.ts"
 import type { Held } from "./Conversations.ts"
@@ -8,10 +8,10 @@ import { dispositionOf, type Line, linesOf, nodeOf, secondsOf, variablesOf } fro
 
 export interface ConversationRow {
   readonly callee: string
-  /** Last four digits. */
+  /** The last four digits of the number. */
   readonly number: string
   readonly seconds: number
-  /** Of the callee: what they said or pressed. */
+  /** How often the callee said or pressed something. */
   readonly turns: number
   readonly expected: string
   readonly got: string
@@ -36,7 +36,7 @@ export interface ConversationSummary {
   /** The package that recognized what the callees said. */
   readonly recognizer: string
   readonly shown: ShownConversation | null
-  /** From the callee's last sound to the agent's first one, as the callee hears it. */
+  /** The time from the callee's last sound to the agent's first one, as the callee hears it. */
   readonly answerMillis: Percentiles | null
 }
 
@@ -60,11 +60,11 @@ const isAsExpected = (held: Held): boolean => {
   return run !== undefined && others.length === 0 && expectedOf(held) === gotOf(held)
 }
 
-/** The agent went on after this sentence, as if nobody had spoken into it. */
+/** Whether the agent continued after this sentence as if nobody had interrupted it. */
 const isHeardOut = (understood: ReadonlyArray<string>, sentence: string): boolean =>
   understood.some((one, at) => one === sentence && understood[at + 1] === whenInterrupted)
 
-/** What is wrong with what was said and heard, whatever the conversation came to. */
+/** Faults in what was said and heard, whatever the outcome of the conversation. */
 const faultsOf = ({ callee, conversation: { answers }, runs, transcript }: Held): ReadonlyArray<string> => {
   if (callee === undefined) return ["had no audio"]
   const { talker, understood } = callee

@@ -1,4 +1,7 @@
-/** The campaign whose agent holds conversations. It runs beside the large one, under the same slots, once that one has retries to wait for. */
+/**
+ * The campaign whose agent holds conversations. It shares the slots with the large one, and starts when that one has scheduled retries or processed its
+ * list.
+ */
 import type { Api, Campaign, Run } from "./Api.ts"
 import { type Conversation, conversationsThrough, csvOf, definition } from "./Appointments.ts"
 import type { FarEnd } from "./FarEnd.ts"
@@ -6,14 +9,14 @@ import { recognizerName } from "#test/support/installRecognizer.ts"
 import { numberOf } from "./RunRecord.ts"
 import { type Speech, TalkingCallee } from "./TalkingCallee.ts"
 
-/** Nobody takes that long, but on a machine that is busy with other work. */
+/** No call takes this long, except on a machine that is busy with other work. */
 const maxCallSeconds = 600
 const idleSeconds = 60
 
 /** What a callee knows of the call. */
 type Witness = Pick<TalkingCallee, "turns" | "understood"> & { readonly talker: Pick<TalkingCallee["talker"], "turns"> }
 
-/** What came of one. */
+/** One conversation and its outcome. */
 export interface Held {
   readonly conversation: Conversation
   /** Undefined: the call had no audio. */
@@ -74,7 +77,7 @@ export class Conversations {
     return this.#all.length
   }
 
-  /** How far they are, while the large campaign is here. */
+  /** The progress of the conversations, given that of the large campaign. */
   async look(large: Campaign) {
     const isWaiting = large.total_queued_count > large.total_rows || large.processed_rows >= large.total_rows
     if (!this.#hasStarted && isWaiting) {

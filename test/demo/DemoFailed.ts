@@ -1,4 +1,4 @@
-/** What keeps the demo from going on, in one paragraph for whoever looks at the screen. */
+/** Says in one paragraph, for the person at the screen, why the demo cannot continue. */
 export class DemoFailed extends Error {
   override readonly name = "DemoFailed"
 }

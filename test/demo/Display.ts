@@ -1,20 +1,20 @@
-/** What is on the screen while the demo runs: on a terminal a block that is drawn again and again, otherwise a line now and then. */
+/** The output while the demo runs: on a terminal, a block that is redrawn; otherwise a line from time to time. */
 import { styleText } from "node:util"
 import { outcomes, type Progress } from "./Watch.ts"
 
 export interface Display {
   /** Says what is being done, then what came of it. */
   readonly step: <A>(name: string, doing: string, act: () => Promise<A>, done: (value: A) => string) => Promise<A>
-  /** How often there is something new to show: each time costs the service eight requests. */
+  /** How often the display is updated: each update costs the service eight requests. */
   readonly everyMillis: number
   readonly show: (progress: Progress) => void
   readonly say: (...lines: ReadonlyArray<string>) => void
-  /** Leaves what was drawn last. */
+  /** Leaves the last drawing on the screen. */
   readonly close: () => void
 }
 
 type Style = Parameters<typeof styleText>[0]
-/** Plain where there is no terminal, or nobody wants colors. */
+/** Leaves the text plain if there is no terminal, or if colors are disabled. */
 export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout })
 
 const nameWidth = 10
@@ -47,7 +47,7 @@ const bar = (share: number, width: number): string => {
 
 const blockOf = (progress: Progress): ReadonlyArray<string> => {
   const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
-  // A terminal that does not know its width says 0.
+  // A terminal that does not know its width reports 0.
   const width = Math.max(leastBar, Math.min(widestBar, (process.stdout.columns || 80) - 30))
   const used = Math.min(width, Math.round((live / slots) * Math.min(width, slots)))
   const gauge = styled("green", "■".repeat(used)) + styled("dim", "□".repeat(Math.max(0, Math.min(width, slots) - used)))
@@ -114,7 +114,7 @@ export const terminalDisplay = (): Display => {
   }
 }
 
-/** Lines for a log, to either stream. */
+/** Writes lines for a log to the given stream. */
 export const plainDisplay = (out: NodeJS.WriteStream): Display => {
   const say = (...lines: ReadonlyArray<string>) => {
     out.write(lines.map((line) => `${line}\n`).join(""))

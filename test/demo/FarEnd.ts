@@ -1,4 +1,4 @@
-/** The far end of the demo's calls: an emulator or a real Asterisk, and what its callees saw, whatever the service says of it. */
+/** The far end of the demo's calls: an emulator or a real Asterisk. It reports what its callees saw, independently of the service. */
 import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
@@ -8,18 +8,18 @@ import type { Mode, Provider } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export interface SeenCall {
-  /** Of the call on the wire: the channel's id, or the SIP Call-ID. */
+  /** The id of the call on the wire: the channel's id, or the SIP Call-ID. */
   readonly id: string
   readonly number: string
   /** Epoch milliseconds. */
   readonly dialedAt: number
-  /** SIPp does not note the ends of all calls. */
+  /** Undefined for some calls, because SIPp does not log the ends of all of them. */
   readonly endedAt: number | undefined
   /** False: the line ended before there was any audio on it, so there is nothing to record. */
   readonly hasAudio: boolean
 }
 
-/** Who talks at this number; undefined: the number itself says what its callee does. `press` presses a key of their phone. */
+/** Returns the talking callee at this number; undefined: the number's usual callee answers. `press` presses a key of their phone. */
 type TalkerOf = (number: string, press: (digit: string) => void) => Pick<Talker, "next"> | undefined
 
 export interface FarEnd {
@@ -28,20 +28,20 @@ export interface FarEnd {
   readonly name: string
   /** The service's telephony configuration for it. */
   readonly config: Readonly<Record<string, string>>
-  /** What its calls show; undefined: nothing has to be shown. */
+  /** The caller ID of its calls; undefined: none is needed. */
   readonly callerId: string | undefined
-  /** Instead of the carrier's own address. */
+  /** The address that replaces that of the carrier. */
   readonly apiUrl: string | undefined
-  /** How the configuration is shown. */
+  /** The configuration in words. */
   readonly described: string
-  /** In the order of dialing. */
+  /** The calls in the order of dialing. */
   readonly calls: () => Promise<ReadonlyArray<SeenCall>>
   /**
-   * Milliseconds from an end of a call to the originate that took its place, of those between two moments at which all slots were in
-   * use. Undefined: the far end does not know.
+   * The milliseconds from the end of a call to the originate that took its slot, for ends between two moments at which all slots were in use.
+   * Undefined: the far end does not know.
    */
   readonly turnarounds: ((slots: number, until: number) => ReadonlyArray<number>) | undefined
-  /** From now on, some callees hold conversations. Undefined: here nobody can. */
+  /** Makes some callees hold conversations from now on. Undefined: callees at this far end cannot talk. */
   readonly letTalk: ((talkerOf: TalkerOf) => void) | undefined
   readonly stop: () => Promise<void>
 }
@@ -73,7 +73,7 @@ const startAri = async (): Promise<FarEnd> => {
   }
 }
 
-/** An invented number, in the range that belongs to nobody. */
+/** An invented number, in a range that belongs to nobody. */
 const ours = "+15550199000"
 
 const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
@@ -113,7 +113,7 @@ const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
     }))
 }
 
-/** From the moment when the slots were first full: before that, an originate does not wait for an end. */
+/** Begins when the slots were first full: before that, an originate does not wait for an end. */
 const turnaroundsIn = ({ entries }: CalleeLog, slots: number, until: number): ReadonlyArray<number> => {
   let live = 0
   const full = entries.findIndex(({ kind }) => {

@@ -1,4 +1,4 @@
-/** What can be asked of the demo on its command line. */
+/** The command-line options of the demo. */
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { type Provider, providers } from "./Callees.ts"
@@ -7,16 +7,16 @@ import { DemoFailed } from "./DemoFailed.ts"
 export interface Options {
   /** Call through a real Asterisk instead of the emulator. */
   readonly asterisk: boolean
-  /** Whose adapter places the calls. */
+  /** The provider whose adapter places the calls. */
   readonly provider: Provider
   readonly contacts: number
-  /** Calls that may be up at once. */
+  /** How many calls may be live at the same time. */
   readonly slots: number
-  /** Of the API; 0 is any free one. */
+  /** The port of the API; 0 for any free one. */
   readonly port: number
-  /** Emptied at the start, and left as it is at the end. */
+  /** The data folder, which is emptied at the start and kept at the end. */
   readonly data: string
-  /** Nothing but the summary on stdout, as one JSON object. */
+  /** Prints only the summary to stdout, as one JSON object. */
   readonly json: boolean
   readonly keep: boolean
   readonly help: boolean

@@ -1,4 +1,4 @@
-/** The middle and the far end of measured times. */
+/** Percentiles of measured times. */
 
 export interface Percentiles {
   readonly p50: number

@@ -1,4 +1,4 @@
-/** The summary, for people. */
+/** The summary for people to read. */
 import { join } from "node:path"
 import { type Provider, providers } from "./Callees.ts"
 import { conversationLines, conversationTable } from "./ConversationReport.ts"
@@ -7,7 +7,7 @@ import { shown } from "./Service.ts"
 import type { Row, Summary } from "./Summary.ts"
 import { type Column, listed, tableOf } from "./Table.ts"
 
-/** One call of which the transcript is shown. */
+/** A call whose transcript is shown. */
 export interface Sample {
   readonly number: string
   readonly transcript: string
@@ -61,9 +61,9 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
 
 const problemsOf = ({ problems }: Summary): ReadonlyArray<string> =>
   problems.length === 0
-    ? [`  ${styled("green", "✔")} ${styled("bold", "Every call came to what it had to.")}`]
+    ? [`  ${styled("green", "✔")} ${styled("bold", "Every call ended as expected.")}`]
     : [
-        `  ${styled("red", "✘")} ${styled("bold", "Not all is as it has to be:")}`,
+        `  ${styled("red", "✘")} ${styled("bold", "Not everything is as expected:")}`,
         ...problems.slice(0, shownProblems).map((problem) => `    ${problem}`),
         ...(problems.length > shownProblems ? [`    and ${problems.length - shownProblems} more`] : [])
       ]
@@ -94,7 +94,7 @@ const sampleOf = (summary: Summary, sample: Sample, place: Place): ReadonlyArray
   ...filesOf(summary, sample, place)
 ]
 
-/** A whole conversation, or else a call in which only the agent spoke. */
+/** A whole conversation if there is one, otherwise a call in which only the agent spoke. */
 const spokenOf = (summary: Summary, sample: Sample | undefined, place: Place): ReadonlyArray<string> => {
   const { conversations } = summary
   if (conversations !== null && conversations.shown !== null) {
@@ -137,7 +137,7 @@ export const reportOf = (summary: Summary, sample: Sample | undefined, place: Pl
   ...spokenOf(summary, sample, place),
   ...problemsOf(summary),
   "",
-  `  ${styled("bold", place.isKept ? "The service goes on until Ctrl-C" : "Go on")}`,
+  `  ${styled("bold", place.isKept ? "The service runs until Ctrl-C" : "Next steps")}`,
   ...nextOf(summary.provider, place),
   ""
 ]

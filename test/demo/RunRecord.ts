@@ -1,4 +1,4 @@
-/** What the service has on record of a call, as far as the demo reads it. */
+/** The part of the service's record of a call that the demo reads. */
 import type { Run } from "./Api.ts"
 
 type Details = Readonly<Record<string, unknown>>
@@ -13,15 +13,17 @@ export const numberOf = (run: Run): string => textIn(run.initial_context, "phone
 export const dispositionOf = (run: Run): string => textIn(run.gathered_context, "call_disposition") || "no disposition"
 export const causeOf = (run: Run): string => textIn(run.gathered_context, "hangup_cause") || "no cause"
 export const keysOf = (run: Run): string => textIn(run.gathered_context, "dtmf_digits")
+/** Who answered, in the engine's opinion; empty if it has none. */
+export const answererOf = (run: Run): string => textIn(run.gathered_context, "answered_by")
 export const secondsOf = (run: Run): number => Number(run.usage_info?.call_duration_seconds)
 
-/** What the agent found out. */
+/** The variables that the agent has collected. */
 export const variablesOf = ({ gathered_context: gathered }: Run): Details => {
   const variables = gathered?.["extracted_variables"]
   return isDetails(variables) ? variables : {}
 }
 
-/** The last node that was entered. */
+/** The node that was entered last. */
 export const nodeOf = ({ gathered_context: gathered }: Run): string => {
   const visited = gathered?.["nodes_visited"]
   return Array.isArray(visited) ? String(visited.at(-1)) : "no node"
@@ -38,7 +40,7 @@ export const endOf = (run: Run): number =>
     ...recordsIn(run, "telephony_status_callbacks").map((entry) => Date.parse(textIn(entry, "timestamp")))
   )
 
-/** From the answer to the first word, in milliseconds. */
+/** The milliseconds from the answer to the first word. */
 export const firstWordsOf = (run: Run): ReadonlyArray<number> =>
   recordsIn(run, "realtime_feedback_events").flatMap(({ payload, type }) =>
     type === "rtf-ttfb-metric" && isDetails(payload) && "ttfb_seconds" in payload ? [Number(payload["ttfb_seconds"]) * 1000] : []
@@ -47,7 +49,7 @@ export const firstWordsOf = (run: Run): ReadonlyArray<number> =>
 export interface Line {
   readonly speaker: "agent" | "callee"
   readonly text: string
-  /** Of the beginning, since the first word of the call. */
+  /** When the line begins, counted from the first word of the call. */
   readonly seconds: number
 }
 

@@ -1,4 +1,4 @@
-/** The service as its own process, on the embedded Postgres and an empty folder. Its log goes into a file there. */
+/** The service as a separate process, with the embedded Postgres and an empty folder, in which it also writes its log. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { createWriteStream } from "node:fs"
@@ -20,7 +20,7 @@ interface Service {
   readonly key: string
   readonly folder: string
   readonly startMillis: number
-  /** Never resolves; rejects when the service ends without having been asked to. */
+  /** Never resolves; rejects if the service ends before `stop` is called. */
   readonly died: Promise<never>
   readonly warnings: () => ReadonlyArray<string>
   readonly stop: () => Promise<void>
@@ -28,11 +28,11 @@ interface Service {
 
 const program = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
 const startMillis = 600_000
-/** More than the service takes to hang up, and to stop its Postgres. */
+/** More than the service needs to hang up and to stop its Postgres. */
 const stopMillis = 45_000
 const keptErrors = 8
 
-/** As one would type it. */
+/** The path as a person would type it. */
 export const shown = (path: string): string => {
   const short = relative(process.cwd(), path)
   return short.startsWith("..") ? path : short
@@ -49,17 +49,17 @@ const emptied = async (folder: string): Promise<void> => {
   }
   await removeData(folder)
   await mkdir(folder, { recursive: true })
-  // Postgres does not run as root: its user has to pass.
+  // Postgres does not run as root, and its user must be able to enter the folder.
   await chmod(folder, 0o711)
 }
 
-/** What the demo's shell has set for a service of its own is not meant for this one. */
+/** Leaves out the settings in the shell's environment, which are meant for another service. */
 const environmentOf = (settings: Readonly<Record<string, string>>) => {
   const names = new Set(variables.map(({ name }) => name))
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
 }
 
-/** A carrier has to know where the service is before it starts. */
+/** The service needs the carrier's address and its own public address when it starts. */
 const lineTo = (provider: string, apiUrl: string, port: number) => ({
   PROVIDER_URLS: `${provider}=${apiUrl}`,
   PUBLIC_URL: `http://127.0.0.1:${port}`
@@ -78,11 +78,11 @@ export const startService = async (settings: {
   readonly rate: number
   readonly ringSeconds: number
   readonly provider: string
-  /** Of the carrier; undefined: the provider's calls need none. */
+  /** The carrier's address; undefined: the provider's calls need none. */
   readonly apiUrl: string | undefined
-  /** What callees will say, for a package that recognizes it; undefined: nobody says anything. */
+  /** What callees will say, for the package that recognizes it; undefined: callees do not talk. */
   readonly speech: Speech | undefined
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal: AbortSignal
 }): Promise<Service> => {
   const folder = resolve(settings.data)
@@ -93,7 +93,7 @@ export const startService = async (settings: {
   const began = performance.now()
   const child = spawn(process.execPath, [program], {
     cwd: folder,
-    // A Ctrl-C is for the demo, which then ends the service.
+    // Ctrl-C reaches only the demo, which then ends the service.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
     env: environmentOf({

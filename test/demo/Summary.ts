@@ -1,4 +1,4 @@
-/** What came of the demo, and whether it is what had to come: the service's records beside what the callees saw. */
+/** The outcome of the demo, and whether it is as expected: compares the service's records with what the callees saw. */
 import type { Campaign, Run } from "./Api.ts"
 import { type Contact, type Expected, expectedOf, kinds, type Mode, type Provider } from "./Callees.ts"
 import { told } from "./Carriers.ts"
@@ -6,11 +6,11 @@ import { type ConversationSummary, summarizeConversations } from "./Conversation
 import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
 import { type Percentiles, percentilesOf, rounded } from "./Percentiles.ts"
-import { causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
+import { answererOf, causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
 
 export interface Row {
   readonly callee: string
-  /** Last three digits. */
+  /** The last three digits of the number. */
   readonly number: string
   readonly contacts: number
   readonly expected: string
@@ -23,10 +23,10 @@ export interface Summary {
   readonly mode: Mode
   readonly provider: Provider
   readonly farEnd: string
-  /** A sentence for everything that is not as it has to be, and after them, if there are any, what the service warned of. */
+  /** A sentence for each difference from what is expected; if there are any, the service's warnings and the longest standstills follow. */
   readonly problems: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
-  /** Why what is expected is less than the callee did. */
+  /** Why less is expected than the callees did. */
   readonly notes: ReadonlyArray<string>
   readonly contacts: { readonly total: number; readonly completed: number; readonly failed: number }
   readonly calls: { readonly recorded: number; readonly seenByCallees: number; readonly dialedTwice: number }
@@ -34,18 +34,18 @@ export interface Summary {
   readonly slots: {
     readonly limit: number
     readonly most: number
-    /** Of the slots' time while there were contacts that had not been dialed yet; null when there was a slot for everybody. */
+    /** The share of the slots' time that was used while contacts were still to be dialed; null if there was a slot for every contact. */
     readonly usePercent: number | null
     readonly judgedBy: "callees" | "service"
   }
   readonly dialsPerSecond: { readonly limit: number; readonly mean: number; readonly most: number }
-  /** From the end of a call to the originate that took its slot. */
+  /** The time from the end of a call to the originate that took its slot. */
   readonly turnaroundMillis: Percentiles | null
-  /** From the answer to the first word. */
+  /** The time from the answer to the first word. */
   readonly firstWordMillis: Percentiles | null
   readonly transcripts: number
   readonly recordings: number
-  /** Null: nobody at this far end can talk. */
+  /** Null: callees at this far end cannot talk. */
   readonly conversations: ConversationSummary | null
   readonly seconds: number
 }
@@ -55,13 +55,15 @@ interface Story {
   readonly campaign: Campaign
   readonly progress: { readonly completed: number; readonly failed: number }
   readonly runs: ReadonlyArray<Run>
-  /** Of the campaign beside it. */
+  /** The conversations of the second campaign. */
   readonly conversations: ReadonlyArray<Held> | undefined
-  /** The calls of both. */
+  /** The calls of both campaigns. */
   readonly seen: ReadonlyArray<SeenCall>
   readonly farEnd: FarEnd
-  /** Of the service. */
+  /** The warnings of the service. */
   readonly warnings: ReadonlyArray<string>
+  /** The longest standstill of each process. */
+  readonly stallMillis: Readonly<Record<"callees" | "service", number>>
   readonly slots: number
   readonly rate: number
   readonly seconds: number
@@ -71,6 +73,16 @@ const groupBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
 
 const textOf = ({ cause, dispositions, keys }: Expected): string =>
   [dispositions.join(", "), `(${cause})`, ...(keys === undefined ? [] : [`keys ${keys}`])].join(" ")
+
+/** Milliseconds. A standstill that a callee would notice. */
+const noticed = 500
+
+/** What else explains a call that went otherwise than expected. */
+const detailsOf = (runs: ReadonlyArray<Run>): string =>
+  runs
+    .filter((run) => answererOf(run) !== "")
+    .map((run) => `, taken for: ${answererOf(run)}, first word after ${firstWordsOf(run).map(rounded).join() || "?"} ms`)
+    .join("")
 
 const gotOf = (runs: ReadonlyArray<Run>): string => {
   const causes = [...new Set(runs.map(causeOf))]
@@ -88,7 +100,7 @@ interface Span {
 
 const allRuns = ({ conversations = [], runs }: Story): ReadonlyArray<Run> => [...runs, ...conversations.flatMap((held) => held.runs)]
 
-/** From the callees' log if it knows the ends, otherwise from the service's records. */
+/** The spans of the calls, from the callees' log if it has the ends, otherwise from the service's records. */
 const spansOf = (story: Story): ReadonlyArray<Span> =>
   story.farEnd.mode === "emulator"
     ? story.seen.map(({ dialedAt, endedAt, number }) => ({ number, from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
@@ -99,7 +111,7 @@ const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
     { at: from, by: 1 },
     { at: until, by: -1 }
   ])
-  // Of a start and an end at the same moment, the end was first.
+  // If a start and an end have the same time, the end was first.
   steps.sort((a, b) => a.at - b.at || a.by - b.by)
   let live = 0
   return steps.reduce((most, { by }) => Math.max(most, (live += by)), 0)
@@ -111,8 +123,8 @@ interface Work {
 }
 
 /**
- * From the first dial until the last contact of the large campaign had its first one: so long, work was there. Whichever campaign uses a slot meanwhile,
- * it is in use; the other campaign is small, and begins when it likes.
+ * The time during which there was work: from the first dial until the last contact of the large campaign had its first one. Slots of either campaign
+ * count as used; the other campaign is small, and may begin at any time.
  */
 const workOf = (spans: ReadonlyArray<Span>, contacts: ReadonlyArray<Contact>): Work => {
   const numbers = new Set(contacts.map(({ number }) => number))
@@ -121,7 +133,7 @@ const workOf = (spans: ReadonlyArray<Span>, contacts: ReadonlyArray<Contact>): W
   return { from: Math.min(...firsts), until: Math.max(...firsts) }
 }
 
-/** Null: there was a slot for everybody. */
+/** Null: there was a slot for every contact. */
 const usePercent = (spans: ReadonlyArray<Span>, work: Work, slots: number): number | null => {
   if (mostAtOnce(spans.filter(({ from }) => from <= work.until)) < slots) return null
   const used = spans.reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until, work.until) - from), 0)
@@ -136,7 +148,7 @@ const mostInASecond = (times: ReadonlyArray<number>): number => {
   }, 0)
 }
 
-/** Dials of a number beyond its records: none may be. */
+/** The numbers that were dialed more often than there are records, once for each extra dial. There must be none. */
 const dialedTwice = (story: Story): ReadonlyArray<string> => {
   const recorded = groupBy(allRuns(story), numberOf)
   return [...groupBy(story.seen, ({ number }) => number)].flatMap(([number, dials]) =>
@@ -144,7 +156,7 @@ const dialedTwice = (story: Story): ReadonlyArray<string> => {
   )
 }
 
-const deafNote = "SIPp does not listen to what it is told, so nobody holds a conversation here; callees of the simulated providers do."
+const deafNote = "SIPp cannot understand speech, so no callee holds a conversation here; those of the simulated providers do."
 
 const isSpoken = (disposition: string): boolean => disposition === "user_hangup" || disposition === "call_duration_exceeded"
 
@@ -185,7 +197,7 @@ export const summarize = (story: Story): Summary => {
   const work = workOf(spans, contacts)
   const most = mostAtOnce(spans)
   const twice = dialedTwice(story)
-  const { expected, got, isAsExpected } = comparedBy(story)
+  const { expected, got, isAsExpected, runsOf } = comparedBy(story)
   const turnarounds = farEnd.turnarounds?.(slots, work.until) ?? []
   const talks = story.conversations === undefined ? undefined : summarizeConversations(story.conversations)
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
@@ -195,7 +207,10 @@ export const summarize = (story: Story): Summary => {
   const problems = [
     ...contacts
       .filter((contact) => !isAsExpected(contact))
-      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expected(contact.kind)}, got ${got(contact)}.`),
+      .map(
+        (contact) =>
+          `${contact.number} ${contact.kind.title}: expected ${expected(contact.kind)}, got ${got(contact)}${detailsOf(runsOf(contact))}.`
+      ),
     ...twice.map((number) => `${number} was dialed more often than there are records of it.`),
     ...(seen.length < all.length ? [`The callees saw ${seen.length} calls, the service has records of ${all.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
@@ -204,6 +219,10 @@ export const summarize = (story: Story): Summary => {
     ...(spoken.length > 0 && transcripts === 0 ? ["No call that was answered has a transcript."] : []),
     ...(talks?.problems ?? [])
   ]
+  const warned = story.warnings.map((warning) => `The service warned: ${warning}`)
+  const { callees, service } = story.stallMillis
+  const standstills = [["callees'", callees] as const, ["service's", service] as const].filter(([, millis]) => millis > noticed)
+  const stood = standstills.map(([whose, millis]) => `The ${whose} process stood still for up to ${rounded(millis)} ms.`)
   const times = seen.map(({ dialedAt }) => dialedAt)
   const dialingSeconds = (Math.max(...times) - Math.min(...times)) / 1000
   return {
@@ -211,7 +230,7 @@ export const summarize = (story: Story): Summary => {
     mode,
     provider,
     farEnd: farEnd.name,
-    problems: problems.length === 0 ? [] : [...problems, ...story.warnings.map((warning) => `The service warned: ${warning}`)],
+    problems: problems.length === 0 ? [] : [...problems, ...warned, ...stood],
     rows: rowsOf(story),
     notes: notesOf(farEnd),
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },

@@ -1,4 +1,4 @@
-/** Rows in columns, and names beside what belongs to them. */
+/** Tables, and lists of names with their texts. */
 import { styled } from "./Display.ts"
 
 export interface Column<Row> {
@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly of: (row: Row) => string
 }
 
-/** `total`: below the rows, a text for each column. */
+/** `total`: a text for each column, shown below the rows. */
 export const tableOf = <Row>(
   columns: ReadonlyArray<Column<Row>>,
   rows: ReadonlyArray<Row>,

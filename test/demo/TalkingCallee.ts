@@ -1,6 +1,6 @@
 /**
- * A callee of the demo who holds a conversation with nothing but ears and a mouth: knows the agent's sentences by their sound, and answers once one has
- * been heard and the agent is silent, however long that takes. Asked again, the callee answers again, so that nothing depends on how fast the machine is.
+ * A callee of the demo who holds a conversation by audio alone: recognizes the agent's sentences by their sound, and answers once a sentence has been
+ * heard and the agent is silent, however long that takes. A repeated question is answered again, so that nothing depends on the speed of the machine.
  */
 import { checkIn } from "#adapters/voice/embedded/lines.ts"
 import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
@@ -8,20 +8,20 @@ import { type KnownSpeech, placesIn } from "#test/support/knownSpeech.ts"
 import { heardOf, type SpokenUtterance } from "#test/support/utterances.ts"
 import type { Answer, Conversation } from "./Appointments.ts"
 
-/** After so long a silence it is the callee's turn. */
+/** After this much silence it is the callee's turn. */
 const turnMillis = 700
 const mostTurns = 60
-/** Of a sentence that has been understood. */
+/** The share of a sentence that must be heard for it to be understood. */
 const leastHeard = 0.6
-/** Of a sentence that is interrupted. */
+/** The share of a sentence that is heard before it is interrupted. */
 const leastBegun = 0.25
 const never = { after: Number.POSITIVE_INFINITY }
 const atOnce = { after: 0 }
 
-/** All that is said, by its text. */
+/** The speech of both sides, by its text. */
 export interface Speech {
   readonly agent: ReadonlyMap<string, SpokenUtterance>
-  /** The agent's sound. */
+  /** The agent's sentences by their sound. */
   readonly known: KnownSpeech
   readonly callees: ReadonlyMap<string, SpokenUtterance>
 }
@@ -42,7 +42,7 @@ export class TalkingCallee {
   #last: Answer | undefined
   #hasInterrupted = false
 
-  /** `press` gets one key after the other. */
+  /** `press` gets the keys one after the other. */
   constructor({ answers }: Conversation, speech: Speech, press: (digit: string) => void) {
     this.#answers = answers
     this.#speech = speech
@@ -89,7 +89,7 @@ export class TalkingCallee {
     this.#next = answer ?? (sentence === checkIn ? this.#last : this.#next)
   }
 
-  /** Nobody does so twice. */
+  /** Interrupts the sentence if the callee is to do so, but only once. */
   #interrupt(sentence: string): void {
     const answer = this.#answers.find(({ hears, interrupts }) => hears === sentence && interrupts === true)
     if (answer === undefined || this.#hasInterrupted) return

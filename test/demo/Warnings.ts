@@ -1,10 +1,10 @@
-/** The warnings in the service's log: each once, and how often it came. They tell why something is not as it has to be. */
+/** The warnings in the service's log, each with its number of occurrences. They help to explain an unexpected outcome. */
 import { parse, textAt } from "#adapters/shared/Json.ts"
 
 export class Warnings {
   readonly #counts = new Map<string, number>()
 
-  /** Of its log. */
+  /** Takes a line of the log. */
   read(line: string): void {
     const entry = parse(line)
     if (textAt(entry, "level") !== "Warn" && textAt(entry, "level") !== "Error") return

@@ -1,4 +1,4 @@
-/** How the campaign gets on, asked of the API again and again until it is over. */
+/** Polls the API for the progress of the campaign until it is over. */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Api, Campaign } from "./Api.ts"
 import type { Conversations } from "./Conversations.ts"
@@ -19,23 +19,23 @@ const codes: Readonly<Record<OutcomeName, ReadonlyArray<string>>> = {
 export interface Progress {
   readonly startedAt: number
   readonly contacts: number
-  /** Contacts that are not called again, whatever came of it. */
+  /** Contacts that are not called again, whatever the outcome. */
   readonly done: number
   readonly live: number
   readonly slots: number
   readonly dialsPerSecond: number
   readonly calls: Readonly<Record<OutcomeName, number>>
   readonly retriesWaiting: number
-  /** Epoch milliseconds; undefined when none waits. */
+  /** When the next retry is due, in epoch milliseconds; undefined if none waits. */
   readonly nextRetryAt: number | undefined
-  /** How many are over; undefined: none are held. */
+  /** How many conversations are over; undefined: there are none. */
   readonly conversations: { readonly held: number; readonly of: number } | undefined
 }
 
 const rateMillis = 4000
 const longestMillis = 1_200_000
 
-/** When the retries were first seen to have been scheduled: they fall due in the same order. */
+/** Remembers when retries were first seen: they become due in the same order. */
 const makeRetryClock = (delayMillis: number) => {
   const dueAt: Array<number> = []
   return ({ executed_count, processed_rows, total_queued_count, total_rows }: Campaign) => {
@@ -70,7 +70,7 @@ const look = async (api: Api, id: number) => {
     count("live"),
     ...outcomes.map((outcome) => count(outcome))
   ])
-  // One count for each name.
+  // The cast holds because there is one count for each name.
   const calls = Object.fromEntries(outcomes.map((outcome, index) => [outcome, counts[index] ?? 0])) as Record<OutcomeName, number>
   return { campaign, calls, done: progress.completed + progress.failed, live }
 }
@@ -85,12 +85,12 @@ const isCompleted = ({ logs, name, state }: Campaign): boolean => {
 interface Setting {
   readonly slots: number
   readonly retryDelaySeconds: number
-  /** Beside the campaign. */
+  /** The conversations that run beside the campaign. */
   readonly conversations: Conversations | undefined
   readonly signal: AbortSignal
 }
 
-/** Returns the campaign when it is over, and the conversations are. */
+/** Returns the campaign when both it and the conversations are over. */
 export const watch = async (
   api: Api,
   campaign: Campaign,
@@ -118,5 +118,5 @@ export const watch = async (
     await wait(everyMillis)
     signal.throwIfAborted()
   }
-  throw new DemoFailed(`The campaigns have not come to their ends in ${longestMillis / 60_000} minutes.`)
+  throw new DemoFailed(`The campaigns were not over after ${longestMillis / 60_000} minutes.`)
 }

@@ -1,4 +1,4 @@
-/** `npm run check-agent` as somebody uses it before a release, and as a pipeline does. */
+/** `npm run check-agent` as it is used before a release, by a person or in a pipeline. */
 import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -36,14 +36,14 @@ await written("agent.json", {
 })
 const goesAlong = { name: "goes along", callee: [{ says: "yes" }], expect: { visits: ["ask"], says: ["Do you agree, Ada?"] } }
 
-t.test("given callees who all get where they should, then all have passed", async (t) => {
+t.test("given callees who all reach the right node, then all pass", async (t) => {
   const scripts = await written("good.json", { scripts: [goesAlong, { ...goesAlong, name: "another" }] })
   t.match(await check(agent, scripts), { status: 0, shown: "ok     goes along\nok     another\n\n2 of 2 passed\n", errors: "" })
   const { shown } = await check(agent, scripts, "--verbose")
   t.match(shown, /at start\n +agent: Do you agree, Ada\?\n +callee: yes\n +at ask\n/)
 })
 
-t.test("given one who does not, then it is said why, with what was said, and the exit code is 1", async (t) => {
+t.test("given a callee who does not, then the reason and the conversation are shown, and the exit code is 1", async (t) => {
   const scripts = await written("bad.json", { scripts: [goesAlong, { ...goesAlong, name: "refuses", callee: [{ says: "no" }] }] })
   const { errors, shown, status } = await check(agent, scripts)
   t.strictSame([status, errors], [1, ""])
@@ -53,7 +53,7 @@ t.test("given one who does not, then it is said why, with what was said, and the
   )
 })
 
-t.test("given a model on a server, then it is what the callees talk to, at its own speed, and silences cost nothing", async (t) => {
+t.test("given a model on a server, then the callees talk to it at its own speed, and silences take no time", async (t) => {
   const server = await OpenAiEmulator.start()
   t.teardown(() => server.stop())
   server.script(
@@ -79,7 +79,7 @@ t.test("given a model on a server, then it is what the callees talk to, at its o
   t.match(away, { status: 1, shown: /\(the model is in trouble: failed\)/ }, "a model that fails fails the test")
 })
 
-t.test("given what cannot be used, then nothing is tried", async (t) => {
+t.test("given unusable files or options, then nothing is tested", async (t) => {
   const wrong = async (why: RegExp, ...args: ReadonlyArray<string>) => {
     const { errors, shown, status } = await check(...args)
     t.match({ status, shown, errors }, { status: 1, shown: "", errors: why })

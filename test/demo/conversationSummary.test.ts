@@ -1,4 +1,4 @@
-/** What the demo finds wrong with its conversations: nothing with those that are as they have to be, and every single fault. */
+/** The problems that the demo reports about conversations: none if they are as expected, and each fault by itself. */
 import t from "tap"
 import type { Run } from "./Api.ts"
 import { conversationsThrough, goodbye, whenInterrupted } from "./Appointments.ts"
@@ -19,7 +19,7 @@ const gathered = {
   nodes_visited: ["Appointment", "Another day", "Number", "To be moved"]
 }
 const run = (gathered_context: object, more: object = {}) =>
-  // As much of a run as is read.
+  // Only the members that are read.
   ({
     gathered_context,
     logs: {},
@@ -41,14 +41,14 @@ const good: Held = {
 }
 const problemsOf = (change: Partial<Held>) => summarizeConversations([{ ...good, ...change }]).problems
 
-t.test("given a conversation that is as it has to be, then there is no problem", async (t) => {
+t.test("given a conversation that is as expected, then there is no problem", async (t) => {
   const { problems, summary } = summarizeConversations([good])
   t.strictSame(problems, [])
   t.match(summary, { rows: [{ isAsExpected: true, seconds: 30, turns: 1 }], answerMillis: { p50: 600, count: 1 } })
   t.strictSame(problemsOf({ callee: calleeWho(whenInterrupted, goodbye) }), [], "the question was asked again")
 })
 
-t.test("given one thing that is not, then it is told", async (t) => {
+t.test("given a single fault, then it is reported", async (t) => {
   const tells = (change: Partial<Held>, problem: RegExp) => t.match(problemsOf(change), [problem])
   tells({ runs: [] }, /got never called\.$/)
   tells({ runs: [run(gathered), run(gathered)] }, /expected To be moved .*; got .*; To be moved/)

@@ -1,7 +1,8 @@
 /**
- * Shows what the engine does, from an empty folder to the last recording: starts the service and somebody to call, uploads a list, runs
- * a campaign and some conversations through the API, and compares every outcome with what the number dialed had to lead to.
+ * Shows what the engine does, from an empty folder to the last recording: starts the service and a far end with callees, uploads a list, runs a
+ * campaign and some conversations through the API, and compares every outcome with the one that is expected for the dialed number.
  */
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Api, type Run } from "./Api.ts"
 import { conversationsThrough } from "./Appointments.ts"
 import { contactsOf, csvOf } from "./Callees.ts"
@@ -20,9 +21,9 @@ import { watch } from "./Watch.ts"
 
 const rate = 40
 const ringSeconds = 15
-/** More than anybody else here stays on the line, even where a busy machine is slow to speak or to tell a machine. */
+/** Longer than any other callee stays on the line, even if a busy machine is slow to speak or to detect a machine. */
 const maxCallSeconds = 30
-/** The least that the API takes. */
+/** The least that the API accepts. */
 const retryDelaySeconds = 30
 const greeting =
   "Hello {{first_name}}, this is the Trunkline demo calling about your order {{order}}. Press 1 if you would like a call back."
@@ -34,9 +35,11 @@ const definition = {
   edges: []
 }
 
+/** Of this process, in which the callees live, while they are called. */
+const standstills = monitorEventLoopDelay()
 const interrupted = new AbortController()
 let display: Display | undefined
-/** What was started, to be stopped in the opposite order. */
+/** Stops what was started, to be run in reverse order. */
 const stops: Array<() => Promise<void>> = []
 const stopLater = (stop: () => Promise<void>) => {
   stops.push(stop)
@@ -59,7 +62,7 @@ const sampleOf = async (api: Api, runs: ReadonlyArray<Run>): Promise<Sample | un
   }
 }
 
-/** Undefined: nobody at this far end can talk. */
+/** Undefined: callees at this far end cannot talk. */
 const speakFor = async ({ letTalk, provider }: FarEnd, on: Display): Promise<Speech | undefined> => {
   if (letTalk === undefined) return undefined
   return on.step(
@@ -85,7 +88,7 @@ const prepare = async (options: Options, on: Display) => {
   const speech = await speakFor(farEnd, on)
   const service = await on.step(
     "service",
-    "starting, with a Postgres of its own",
+    "starting, with its own Postgres",
     () => startService({ data, port, slots, rate, ringSeconds, provider, apiUrl, speech, signal: interrupted.signal }),
     ({ folder, startMillis, url }) => `${url}, ready in ${(startMillis / 1000).toFixed(1)} s with its own Postgres in ${shown(folder)}`
   )
@@ -94,7 +97,7 @@ const prepare = async (options: Options, on: Display) => {
 }
 type Prepared = Awaited<ReturnType<typeof prepare>>
 
-/** Undefined: nobody at this far end can talk. */
+/** Undefined: callees at this far end cannot talk. */
 const converse = async (
   api: Api,
   on: Display,
@@ -158,11 +161,15 @@ const runCampaign = async (options: Options, on: Display, prepared: Prepared) =>
     () => `${slots} slots, at most ${rate} calls/s, busy and no answer once more after ${retryDelaySeconds} s`
   )
   const conversations = await converse(api, on, prepared, { telephonyId: telephony.id, slots })
+  standstills.enable()
+  await api.longestStandstill()
   await api.startCampaign(campaign.id)
   const ended = await watch(api, campaign, { slots, retryDelaySeconds, conversations, signal: interrupted.signal }, on)
   const progress = await api.progress(campaign.id)
+  const stallMillis = { callees: standstills.max / 1e6, service: await api.longestStandstill() }
   const runs = await api.allRuns(campaign.id)
-  return { contacts, campaign: ended, progress, runs, conversations: await conversations?.outcome(), sample: await sampleOf(api, runs) }
+  const [held, sample] = [await conversations?.outcome(), await sampleOf(api, runs)]
+  return { contacts, campaign: ended, progress, runs, conversations: held, sample, stallMillis }
 }
 
 const tell = async (options: Options, on: Display): Promise<boolean> => {
@@ -200,11 +207,11 @@ const main = async (): Promise<number> => {
   return (await tell(options, display)) ? 0 : 1
 }
 
-/** npm may pass a Ctrl-C on to us that the terminal has given us already. */
+/** npm may forward a Ctrl-C that the terminal has already sent us. */
 const sameMillis = 1000
 let askedAt = 0
 const interrupt = () => {
-  // Whoever asks again does not want to wait.
+  // A second Ctrl-C ends the demo at once.
   if (interrupted.signal.aborted && performance.now() > askedAt + sameMillis) process.exit(130)
   if (interrupted.signal.aborted) return
   askedAt = performance.now()

@@ -1,4 +1,4 @@
-/** Speaks what the demo's callees will hear and say: the agent's sentences as its own voice speaks them, and theirs with another voice. */
+/** Synthesizes what the demo's callees hear and say: the agent's sentences in the agent's own voice, and theirs in another one. */
 import { Effect } from "effect"
 import { frameSize } from "#core/audio/Mulaw.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
@@ -23,7 +23,11 @@ export const speak = async (conversations: ReadonlyArray<Conversation>): Promise
   const agent = Effect.gen(function* () {
     const tts = yield* Tts
     return yield* Effect.forEach(sentencesHeard(conversations), (text) =>
-      Effect.map(tts.speak(text), (speech) => utteranceOf(text, speech))
+      tts.speak(text).pipe(
+        // A call would not wait longer, but here nobody does.
+        Effect.retry({ times: 20, while: ({ reason }) => reason === "TimedOut" }),
+        Effect.map((speech) => utteranceOf(text, speech))
+      )
     )
   })
   const mouth = makeMouth()

@@ -29,8 +29,8 @@ t.test("given a template and a name", async (t) => {
   const { shown, status } = await talk(["Appointment reminder", "--with", "first_name=Grace"], ["please stop calling me"])
   t.equal(status, 0)
   t.match(shown, /agent: Hello, this is the assistant of Acme\. Am I speaking with Grace\?/, "then the agent greets by that name")
-  t.match(shown, /you: please stop calling me\n {2}the callee must not be called again/, "then an opt-out is taken")
-  t.match(shown, /disposition: user_disqualified\n/, "and is how the call ends")
+  t.match(shown, /you: please stop calling me\n {2}the callee must not be called again/, "then an opt-out is accepted")
+  t.match(shown, /disposition: user_disqualified\n/, "and the call ends with it")
 })
 
 t.test("given a definition in a file", async (t) => {
@@ -44,7 +44,7 @@ t.test("given a definition in a file", async (t) => {
   t.match(silent.shown, /you: \(hangs up\)\n(?:.*\n)*disposition: user_hangup\n/, "and a callee who says nothing hangs up")
 })
 
-t.test("given an agent with tools in its file, then they are there", async (t) => {
+t.test("given an agent with tools in its file, then they can be called", async (t) => {
   const folder = t.testdir({})
   const file = join(folder, "agent.json")
   const toolUuid = "00000000-0000-4000-8000-000000000001"
@@ -63,7 +63,7 @@ t.test("given an agent with tools in its file, then they are there", async (t) =
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   t.teardown(() => server.close())
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because the server listens on TCP.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/people/{{first_name}}`
   const person = { schema_version: 1, type: "http_api", config: { method: "POST", url } }
   const tool = { tool_uuid: toolUuid, name: "Operator", description: "Asks for a human.", definition: person }
@@ -72,12 +72,12 @@ t.test("given an agent with tools in its file, then they are there", async (t) =
     (await talk([file], ["I want to talk to a human."])).shown,
     /operator: \{"status":"success","status_code":200,"data":\{"queued":true\}\}/
   )
-  t.strictSame(asked, ["POST /people/Ada"], "a service is really asked")
+  t.strictSame(asked, ["POST /people/Ada"], "the service is really called")
   await writeFile(file, JSON.stringify({ ...agent, tools: [{ name: "Hang up" }] }))
   t.match(await talk([file], []), { status: 1, errors: /^Tool 1 in .* lacks its tool_uuid, name or definition\n/ })
 })
 
-t.test("given what cannot be used", async (t) => {
+t.test("given unusable files or options", async (t) => {
   const wrong = async (why: RegExp, ...args: ReadonlyArray<string>) => {
     const { errors, shown, status } = await talk(args, [])
     t.match({ status, shown, errors }, { status: 1, shown: "", errors: why })

@@ -1,4 +1,4 @@
-/** The callees who hold the demo's conversations: what they do once they hear the agent's own voice. */
+/** The callees who hold the demo's conversations: how they react to the agent's own voice. */
 import t from "tap"
 import { type Conversation, conversationsThrough, goodbye } from "./Appointments.ts"
 import { speak } from "./speak.ts"
@@ -10,7 +10,7 @@ const speech = await speak(conversations)
 
 const framesOf = (sentence: string) => speech.agent.get(sentence)?.frames ?? []
 
-/** A call: `hears` is what the agent says and does not say next. */
+/** A call in which `hears` lets the agent speak or be silent next. */
 const calling = (conversation: Conversation) => {
   const pressed: Array<string> = []
   const callee = new TalkingCallee(conversation, speech, (digit) => void pressed.push(digit))
@@ -29,20 +29,23 @@ const who = (title: string): Conversation => {
   return found
 }
 
-t.test("given a question that was heard, when the agent is silent, then it is answered, and again when it is asked again", async (t) => {
-  const { answers } = who("agrees")
-  const [{ hears: question, says = "" } = { hears: "" }] = answers
-  const { callee, hears } = calling(who("agrees"))
-  t.strictSame(hears(5000), [], "nobody has asked anything")
-  t.strictSame(hears(question), [], "the agent may go on")
-  t.strictSame(hears(2000), [says])
-  t.strictSame(hears(2000, question, 3000), [says, says])
-  t.strictSame(hears("Are you still there?", 3000), [says, says, says], "the agent has not heard it")
-  t.strictSame(hears(goodbye, 3000), [says, says, says], "that is no question")
-  t.strictSame(callee.understood, [question, question, "Are you still there?", goodbye])
-})
+t.test(
+  "given a question that was heard, when the agent is silent, then it is answered, and answered again if it is repeated",
+  async (t) => {
+    const { answers } = who("agrees")
+    const [{ hears: question, says = "" } = { hears: "" }] = answers
+    const { callee, hears } = calling(who("agrees"))
+    t.strictSame(hears(5000), [], "nobody has asked anything")
+    t.strictSame(hears(question), [], "the agent may continue")
+    t.strictSame(hears(2000), [says])
+    t.strictSame(hears(2000, question, 3000), [says, says])
+    t.strictSame(hears("Are you still there?", 3000), [says, says, says], "the agent has not heard it")
+    t.strictSame(hears(goodbye, 3000), [says, says, says], "that is not a question")
+    t.strictSame(callee.understood, [question, question, "Are you still there?", goodbye])
+  }
+)
 
-t.test("given a callee who interrupts, when a sentence has begun, then they speak into it, once", async (t) => {
+t.test("given a callee who interrupts, when a sentence has begun, then they interrupt it once", async (t) => {
   const [{ hears: sentence = "", says = "" } = {}, { hears: question = "" } = {}] = who("interrupts the agent").answers
   const { callee, hears } = calling(who("interrupts the agent"))
   t.strictSame(hears(sentence), [says])
@@ -61,7 +64,7 @@ t.test("given a callee who presses keys, then all are pressed when it is their t
   t.equal(callee.turns, 1)
 })
 
-t.test("given a carrier that does not tell of keys, then nobody presses any", async (t) => {
+t.test("given a carrier that does not report keys, then no callee presses any", async (t) => {
   const presses = (all: ReadonlyArray<Conversation>) => all.some(({ answers }) => answers.some((answer) => answer.presses !== undefined))
   t.ok(presses(conversationsThrough("twilio")))
   t.notOk(presses(conversationsThrough("vobiz")))

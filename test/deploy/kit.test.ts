@@ -37,6 +37,7 @@ const families = () =>
   Effect.map(
     metricsText({
       lock: () => ({ isHeld: true, isTakeover: false, seconds: 1 }),
+      callNodes: () => ({ calls: 0, heard: 0 }),
       liveCalls: () => 0,
       runningCampaigns: () => 0,
       media: () => ({ placed: 0, streams: 0, limit: 1, framesLate: 0 }),
@@ -58,7 +59,7 @@ const families = () =>
   )
 
 /** What PromQL has of its own. */
-const words = new Set(["sum", "rate", "increase", "resets", "histogram_quantile", "by", "and", "up"])
+const words = new Set(["sum", "rate", "increase", "resets", "histogram_quantile", "max_over_time", "by", "and", "up"])
 const metricsIn = (expression: string): ReadonlyArray<string> => {
   const withoutLabels = expression
     .replaceAll(/\{[^}]*\}/g, "")
@@ -103,11 +104,17 @@ const known = new Set([...variables.map(({ name }) => name), "NODE_ENV"])
 
 t.test("given the compose file, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
   const { networks, services } = parseYaml(read("deploy/compose.yaml"))
-  const { engine, postgres, prometheus, grafana } = services
+  const { calls, engine, postgres, prometheus, grafana } = services
   t.strictSame(
-    Object.keys(engine.environment).filter((name) => !known.has(name)),
+    [...Object.keys(engine.environment), ...Object.keys(calls.environment)].filter((name) => !known.has(name)),
     []
   )
+  for (const name of ["DATABASE_URL", "DRAIN", "PUBLIC_URL", "SECRETS_KEY"])
+    t.equal(calls.environment[name], engine.environment[name], `${name} of a call node is that of the engine`)
+  t.not(calls.environment.NODE_NAME, engine.environment.NODE_NAME)
+  t.equal(calls.environment.NODE_ADDRESS, calls.networks.default.ipv4_address)
+  t.strictSame([engine.volumes, calls.volumes], [["data:/data"], ["calls:/data", "data:/engine"]], "they share files, but no journal")
+  t.equal(calls.environment.FILES_DIR, "/engine/files")
   const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
   t.ok(Number.parseInt(engine.stop_grace_period, 10) > drain)
   t.ok(existsSync(new URL(engine.build.dockerfile, root)))
@@ -171,7 +178,9 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
   const [settings, engines, service] = [of("ConfigMap"), of("StatefulSet"), of("Service")]
   const { spec: pod } = engines.spec.template
   const [engine] = pod.containers
-  const set = [...Object.keys(settings.data), ...engine.env.map(({ name }: { name: string }) => name)]
+  const callNodes = of("StatefulSet", "trunkline-calls")
+  const [callNode] = callNodes.spec.template.spec.containers
+  const set = [...Object.keys(settings.data), ...[...engine.env, ...callNode.env].map(({ name }: { name: string }) => name)]
   t.strictSame(
     set.filter((name) => !known.has(name)),
     []
@@ -191,6 +200,15 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
     of("PodDisruptionBudget").spec.selector.matchLabels
   ]
   for (const selector of selectors) t.strictSame(selector, labels)
+  const ofCallNodes = [callNodes.spec.selector.matchLabels, of("Service", callNodes.spec.serviceName).spec.selector]
+  for (const selector of ofCallNodes) t.strictSame(selector, callNodes.spec.template.metadata.labels)
+  t.notSame(callNodes.spec.template.metadata.labels, labels, "clients reach no call node")
+  t.match(callNode.env, [{ name: "ROLE", value: "calls" }, { name: "NODE_NAME" }, { name: "NODE_ADDRESS" }])
+  t.strictSame(
+    [callNode.image, callNode.envFrom, callNode.volumeMounts],
+    [engine.image, engine.envFrom, engine.volumeMounts],
+    "otherwise they are engines"
+  )
   const [{ containerPort, name: port }] = engine.ports
   t.strictSame([service.spec.ports[0].targetPort, engine.readinessProbe.httpGet.port], [port, port])
   t.equal(String(containerPort), settings.data.PORT)

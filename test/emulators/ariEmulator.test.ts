@@ -24,7 +24,7 @@ t.test("given a callee, when it is dialed, then its events come in Asterisk's or
   const emulator = await start(t)
   const client = await listen(emulator)
   const check = async (lastThree: string, expected: ReadonlyArray<string>, log: ReadonlyArray<string>) => {
-    // Only a callee who never answers is to be timed out, however long the machine takes for the others.
+    // Only the callee who never answers may time out, however slow the machine is with the others.
     await originate(emulator, `call-${lastThree}`, lastThree, `&timeout=${expected.includes(timeOut) ? 8 : 600}`)
     await client.sees(`call-${lastThree}`, "ChannelDestroyed")
     t.strictSame(client.of(`call-${lastThree}`).map(worded), expected, lastThree)
@@ -255,7 +255,7 @@ t.test("given a lost response, then the call exists or not, as the fault says", 
       headers: { authorization: credentials(emulator) },
       signal: abort.signal
     })
-    // Only once it has arrived: on a busy machine any response may take a while.
+    // The wait begins once the request has arrived: on a busy machine any response may take a while.
     if (fault.startsWith("hang")) {
       await untilTrue("request", () => emulator.requests.some(({ channelId }) => channelId === id))
       setTimeout(() => abort.abort(), 150)

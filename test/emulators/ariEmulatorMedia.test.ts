@@ -19,7 +19,7 @@ const open = async (emulator: AriEmulator, connectionId: string) => {
   const audio: Array<Buffer> = []
   const texts: Array<string> = []
   socket.on("message", (data: Buffer, isBinary) => (isBinary ? audio.push(data) : texts.push(String(data))))
-  // From the beginning, because on a busy machine it may close before anybody waits for that.
+  // Listens from the start, because on a busy machine the socket may close before the test waits for it.
   const closed = new Promise<number>((resolve) => socket.once("close", resolve))
   await once(socket, "open")
   return { socket, audio, closed, texts }
@@ -70,7 +70,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
 
   t.test("when frames arrive while nothing can run, then the callee misses none of them", async (t) => {
     const emulator = await start(t)
-    /** Of each tick. */
+    /** Whether each tick had a frame. */
     const heard: Array<boolean> = []
     emulator.log.talkerFor = () => ({
       next: (frame) => {
@@ -139,7 +139,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
   })
 
   t.test("when the callee presses keys and hangs up, then the media channel and the bridge stay until they are deleted", async (t) => {
-    // The first key comes a second after the answer, when even a busy machine has bridged the call.
+    // The first key comes a second after the answer, by which time even a busy machine has bridged the call.
     const emulator = await start(t, { talkMillis: 600_000 })
     const { client, closed, socket, texts } = await talking(emulator, "110")
     await client.sees("call", "ChannelDestroyed")
@@ -172,7 +172,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
   })
 
   t.test("when the line is lost, then the socket and both channels are gone, without a closing handshake", async (t) => {
-    // Half of it passes before that, and even a busy machine has bridged the call by then.
+    // The line is lost after half of this time, by which even a busy machine has bridged the call.
     const emulator = await start(t, { talkMillis: 600_000 })
     const { client, closed } = await talking(emulator, "105")
     t.equal(await closed, 1006)
@@ -261,7 +261,7 @@ t.test("given the npm client for Asterisk, then it reads, originates, hears and 
   // The package has no types; only what is used here is declared above.
   const { connect }: AriClientModule = createRequire(import.meta.url)("ari-client")
   const { log } = console
-  console.log = () => {} // it complains of Swagger 1.1, with Asterisk as with the emulator
+  console.log = () => {} // it complains about Swagger 1.1, with Asterisk as well as with the emulator
   t.teardown(() => {
     console.log = log
   })

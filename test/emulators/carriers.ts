@@ -1,4 +1,4 @@
-/** The emulators of the hosted carriers by the names of their adapters, each with what the engine must be told to call through it. */
+/** The emulators of the hosted carriers by the names of their adapters, each with the configuration that the engine needs to call through it. */
 import { startCloudonixEmulator } from "./cloudonix/CloudonixEmulator.ts"
 import { account as plivoAccount, startPlivoEmulator } from "./plivo/PlivoEmulator.ts"
 import type { CalleeLog } from "./shared/CalleeLog.ts"
@@ -9,9 +9,9 @@ import { account as vobizAccount, startVobizEmulator } from "./vobiz/VobizEmulat
 import { startVonageEmulator } from "./vonage/VonageEmulator.ts"
 
 interface Carrier {
-  /** As people write it. */
+  /** The carrier's name as people write it. */
   readonly title: string
-  /** Of the engine's configuration, without the name of the provider. */
+  /** The fields of the engine's configuration, without the name of the provider. */
   readonly account: Readonly<Record<string, string>>
   readonly url: string
   readonly log: CalleeLog
@@ -19,13 +19,13 @@ interface Carrier {
 }
 
 interface CarrierSettings {
-  /** Of the account. */
+  /** The account's numbers. */
   readonly numbers: ReadonlyArray<string>
   readonly ringMillis: number
   readonly talkMillis: number
 }
 
-/** No account here is held to the rate of a new one, which is a call or two per second. */
+/** No account here is limited to the rate of a new one, which is one or two calls per second. */
 const perSecond = 1000
 
 const ofDialect = (title: string, { authId, authToken }: typeof plivoAccount, emulator: DialectEmulator): Carrier => {

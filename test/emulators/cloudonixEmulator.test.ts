@@ -1,4 +1,4 @@
-/** The Cloudonix emulator answers and tells of calls as its reference says. */
+/** The emulated Cloudonix replies and reports calls as Cloudonix' reference says. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
@@ -8,7 +8,7 @@ import { untilTrue } from "#test/support/until.ts"
 
 type Options = Parameters<typeof startCloudonixEmulator>[0]
 
-/** Takes callbacks. */
+/** Receives callbacks. */
 const takeCallbacks = async (t: Test) => {
   const bodies: Array<unknown> = []
   const keys: Array<unknown> = []
@@ -71,7 +71,7 @@ t.test("given wrong requests, then they get an error, and nobody is called", asy
   t.equal(emulator.log.count("originate"), 0)
 })
 
-t.test("given a call, then its session tells of it, and each status is told several times", async (t) => {
+t.test("given a call, then its session reports it, and each status is reported several times", async (t) => {
   const { ask, calls, dial, emulator, told } = await open(t, { numbers: ["15550009000"] })
   emulator.domain.staticKey = "cx-static-key-1"
   emulator.domain.recordUrl = told.url
@@ -130,7 +130,7 @@ t.test("given a live call, when it is hung up, then it ends", async (t) => {
   t.strictSame([...new Set(emulator.log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by))], ["us"])
 })
 
-t.test("given a call that somebody has answered, when it gets another document, then that is obeyed", async (t) => {
+t.test("given an answered call, when it gets another document, then it follows that", async (t) => {
   const { ask, calls, dial, emulator, told } = await open(t)
   const token = textAt((await dial("+14155550111")).body, "token") ?? ""
   const give = (cxml: unknown, more: object = {}) => ask("POST", `${calls}/sessions/${token}/application`, { cxml, ...more })
@@ -155,7 +155,7 @@ t.test("given a call that somebody has answered, when it gets another document, 
   await untilTrue("ringing", () => emulator.log.of("+14155550103").some(({ kind }) => kind === "ringing"))
   t.equal((await give(dialing(action))).status, 202)
   t.match(emulator.log.of("+14155550103").at(-1), { kind: "ended", by: "us" }, "the dial of the document before")
-  // No document follows.
+  // No further document follows.
   await untilTrue("end", () => emulator.sessions.get(token)?.hasEnded() === true)
   const asked = told.bodies.filter((body) => textAt(body, "Session") !== undefined)
   t.match(asked, [{ Session: token, CallStatus: "busy", To: "+14155550111" }])

@@ -1,4 +1,4 @@
-/** What the emulators of hosted carriers are made of: a server that misbehaves, a sender of callbacks, and the life of a call. */
+/** What the emulators of hosted carriers share: a server that misbehaves on demand, a sender of callbacks, and the life of a call. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
@@ -20,9 +20,9 @@ t.test("given a carrier's server", async (t) => {
   t.match(server.requests, [{ method: "POST", path: "/calls", body: "a=1" }])
 
   server.fail({ acts: true, reply: "reset" }, isCall)
-  t.equal((await ask("/other")).status, 201, "then a fault waits for the request that it is meant for")
+  t.equal((await ask("/other")).status, 201, "a fault waits for the request that it is meant for")
   await t.rejects(ask("/calls"))
-  t.equal(acted, 3, "then the carrier acted although its reply is lost")
+  t.equal(acted, 3, "the carrier acted although its reply was lost")
 
   server.fail({ acts: false, reply: { status: 502, body: "<html></html>" } }, isCall)
   const page = await ask("/calls")
@@ -31,10 +31,10 @@ t.test("given a carrier's server", async (t) => {
   await server.refuseConnections(true)
   await t.rejects(ask("/calls"))
   await server.refuseConnections(false)
-  t.equal((await ask("/calls")).status, 201, "then it is back on its port")
+  t.equal((await ask("/calls")).status, 201, "it is back on its port")
 })
 
-/** Takes callbacks, and answers 503 to the first ones. */
+/** Receives callbacks, and answers 503 to the first ones. */
 const takeCallbacks = async (t: Test, failures = 0) => {
   const bodies: Array<string> = []
   const server = createServer(async (request, response) => {
@@ -50,7 +50,7 @@ const takeCallbacks = async (t: Test, failures = 0) => {
 }
 
 t.test("given callbacks", async (t) => {
-  t.test("when they are kept back, then they go out in the order that is wanted", async (t) => {
+  t.test("when they are held, then they are sent in the requested order", async (t) => {
     const sender = new CallbackSender()
     const { bodies, send } = await takeCallbacks(t)
     sender.hold()
@@ -68,7 +68,7 @@ t.test("given callbacks", async (t) => {
     send(sender, "4")
     await sender.settled()
     t.strictSame(bodies, ["3", "2", "1", "4", "4"])
-    t.ok(performance.now() - before > 90, "then each comes late")
+    t.ok(performance.now() - before > 90, "each comes late")
   })
   t.test("when they are answered with an error, then they are sent again", async (t) => {
     const sender = new CallbackSender({ retries: 2 })
@@ -105,7 +105,7 @@ t.test("given calls", async (t) => {
   lives.letRing(false)
   await untilTrue("answer", () => waiting.life.state === "up")
   t.ok(waiting.life.hangUp())
-  t.notOk(waiting.life.hangUp(), "then it ends once")
+  t.notOk(waiting.life.hangUp(), "it ends once")
   t.match(await waiting.ended(), { by: "us" })
   t.equal(lives.log.live(), 0)
 })

@@ -1,4 +1,4 @@
-/** The callee of a hosted carrier, also in a process that is kept from running for a while: what has arrived by then is heard, and is not late from then on. */
+/** The callee of a hosted carrier. Audio that arrives while the process is stalled is still heard, and causes no lasting delay. */
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { isDeepStrictEqual } from "node:util"
@@ -12,14 +12,14 @@ import { hearsAfterStall } from "./shared/stalled.ts"
 
 const frame = Buffer.alloc(frameBytes, 0x42)
 
-/** A callee who talks, as `log` says, and the engine's end of the line. */
+/** A callee who talks as `log` says, and the engine's end of the line. */
 const connected = async (t: Test, log: CalleeLog) => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 })
   t.teardown(() => server.close())
   await once(server, "listening")
   const leg = new MediaLeg({
     id: "call",
-    // A server on TCP.
+    // The server listens on TCP.
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     callee: calleeOf("+15550001017"),
     log,
@@ -40,7 +40,7 @@ const connected = async (t: Test, log: CalleeLog) => {
 
 t.test("given frames that arrive while nothing can run, then the callee misses none of them", async (t) => {
   const log = new CalleeLog()
-  /** Of each tick. */
+  /** Whether each tick had a frame. */
   const heard: Array<boolean> = []
   log.talkerFor = () => ({
     next: (one) => {
@@ -52,7 +52,7 @@ t.test("given frames that arrive while nothing can run, then the callee misses n
   t.ok(await hearsAfterStall(heard, () => engine.send(frame)))
 })
 
-t.test("given a callee who presses a key while they talk, then the engine is told of it", async (t) => {
+t.test("given a callee who presses a key while they talk, then that is reported to the engine", async (t) => {
   const log = new CalleeLog()
   log.talkerFor = (_, press) => ({
     next: () => {
@@ -69,7 +69,7 @@ t.test("given a callee who presses a key while they talk, then the engine is tol
   t.strictSame(await told.promise, { digit: "5" })
 })
 
-t.test("given no address that can be called, then the audio is lost, and the carrier goes on", async (t) => {
+t.test("given an address that cannot be used, then the audio is lost, and the carrier continues", async (t) => {
   for (const url of ["no address", "https://127.0.0.1/", undefined as unknown as string]) {
     await new Promise<void>((lost) => {
       const words = { start: () => ({}), audio: (one: Buffer) => one, press: (digit: string) => ({ digit }), read: () => undefined }

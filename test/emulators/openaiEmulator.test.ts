@@ -1,4 +1,4 @@
-/** The emulator of the chat-completions protocol, judged by the vendor's own client. */
+/** The emulator of the chat-completions protocol, tested with the vendor's own client. */
 import OpenAI from "openai"
 import t, { type Test } from "tap"
 import { chunk, done, errorBody, event } from "#test/emulators/openai/completions.ts"
@@ -11,7 +11,7 @@ const given = async (t: Test) => {
   t.teardown(() => emulator.stop())
   return { client, emulator }
 }
-/** The error of what must fail. */
+/** The error of a request that must fail. */
 const errorOf = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
     () => undefined,
@@ -56,7 +56,7 @@ t.test("given the vendor's client, when it does not stream, then it reads the sa
   })
 })
 
-t.test("given the vendor's client, then it takes the emulator's errors for what they are", async (t) => {
+t.test("given the vendor's client, then it recognizes the emulator's errors", async (t) => {
   const { client, emulator } = await given(t)
   const stranger = new OpenAI({ apiKey: "wrong", baseURL: emulator.url, maxRetries: 0 })
   t.match(await errorOf(stranger.chat.completions.create(ask)), { status: 401, code: "invalid_api_key" })
@@ -65,7 +65,7 @@ t.test("given the vendor's client, then it takes the emulator's errors for what 
   t.match(await errorOf(client.chat.completions.create({ ...ask, tools: [] })), { status: 400 })
   const call = { id: "1", type: "function" as const, function: { name: "booked", arguments: "{}" } }
   const unanswered = { ...ask, messages: [...ask.messages, { role: "assistant" as const, tool_calls: [call] }, ...ask.messages] }
-  t.match(await errorOf(client.chat.completions.create(unanswered)), { status: 400 }, "then a call without its result is refused")
+  t.match(await errorOf(client.chat.completions.create(unanswered)), { status: 400 }, "a call without its result is refused")
 
   emulator.script({ pieces: [event(chunk({ content: "One" })), event(errorBody("Overloaded", "server_error")), done] })
   const heard: Array<string> = []

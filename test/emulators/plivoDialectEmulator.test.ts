@@ -1,4 +1,4 @@
-/** The emulated Plivo and Vobiz speak as their documents say: errors, queue, records, signatures and callbacks. */
+/** The emulated Plivo and Vobiz behave as documented: errors, queue, records, signatures and callbacks. */
 import t, { type Test } from "tap"
 import { account as plivo, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
 import { signed, upgradeHeaders } from "#test/emulators/plivo/signed.ts"
@@ -27,7 +27,7 @@ const openOne = async (t: Test, name: "Plivo" | "Vobiz", options: Partial<Dialec
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     const text = await reply.text()
-    // The tests compare all that they read of it.
+    // The tests compare all of it that they read.
     return { status: reply.status, body: (text === "" ? undefined : JSON.parse(text)) as Readonly<Record<string, unknown>> | undefined }
   }
   const call = (more: object = {}) =>
@@ -59,35 +59,38 @@ for (const name of ["Plivo", "Vobiz"] as const) {
     t.strictSame(emulator.log.entries, [])
   })
 
-  t.test(`given a call through ${name} that dials somebody, when it is sent elsewhere, then no other document is obeyed`, async (t) => {
-    const { ask, call, emulator } = await openOne(t, name)
-    const dialing = (number: string, action: string) => {
-      const told = `action="${action}" method="POST" callbackUrl="${action}" callbackMethod="POST"`
-      return `<Response><Dial ${told} callerId="${from}" timeout="30"><Number>${number}</Number></Dial></Response>`
+  t.test(
+    `given a call through ${name} that dials a destination, when it is sent elsewhere, then it follows no other document`,
+    async (t) => {
+      const { ask, call, emulator } = await openOne(t, name)
+      const dialing = (number: string, action: string) => {
+        const told = `action="${action}" method="POST" callbackUrl="${action}" callbackMethod="POST"`
+        return `<Response><Dial ${told} callerId="${from}" timeout="30"><Number>${number}</Number></Dial></Response>`
+      }
+      const action = await documentServer(t, dialing("15550003002", nobody))
+      const answer_url = await documentServer(t, dialing("15550002003", action))
+      await call({ to: "15550001011", answer_url })
+      const [made] = emulator.callsTo("+15550001011")
+      await untilTrue("ringing at the destination", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
+      const aleg_url = await documentServer(t, '<Response><Wait length="600"/></Response>')
+      t.match(await ask("POST", `/Call/${made?.uuid}/`, { legs: "aleg", aleg_url, aleg_method: "POST" }), { status: 202 })
+      await untilTrue("the end of the dial", () => emulator.log.of("+15550002003").some(({ by, kind }) => kind === "ended" && by === "us"))
+      await emulator.sender.settled()
+      t.match(emulator.sender.deliveries.at(-1), { url: action }, "the dial that is over")
+      t.strictSame(emulator.log.of("+15550003002"), [])
+      t.equal(made?.state, "in-progress")
     }
-    const action = await documentServer(t, dialing("15550003002", nobody))
-    const answer_url = await documentServer(t, dialing("15550002003", action))
-    await call({ to: "15550001011", answer_url })
-    const [made] = emulator.callsTo("+15550001011")
-    await untilTrue("a destination that rings", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
-    const aleg_url = await documentServer(t, '<Response><Wait length="600"/></Response>')
-    t.match(await ask("POST", `/Call/${made?.uuid}/`, { legs: "aleg", aleg_url, aleg_method: "POST" }), { status: 202 })
-    await untilTrue("the end of the dial", () => emulator.log.of("+15550002003").some(({ by, kind }) => kind === "ended" && by === "us"))
-    await emulator.sender.settled()
-    t.match(emulator.sender.deliveries.at(-1), { url: action }, "the dial that is over")
-    t.strictSame(emulator.log.of("+15550003002"), [])
-    t.equal(made?.state, "in-progress")
-  })
+  )
 
-  t.test(`given a call through ${name}, then its records tell of it from beginning to end`, async (t) => {
+  t.test(`given a call through ${name}, then its records describe it from beginning to end`, async (t) => {
     const { ask, call, emulator } = await openOne(t, name, { recordMillis: 200 })
-    // As long as the answer document is not asked for, the call stays up.
+    // As long as the answer document is not requested, the call stays up.
     emulator.sender.hold()
     const { body, status } = await call({ to: "15550001011" })
     t.equal(status, name === "Plivo" ? 201 : 200)
     const [made] = emulator.callsTo("+15550001011")
     t.equal(body?.["request_uuid"], made?.requestUuid)
-    t.equal(made?.uuid === made?.requestUuid, name === "Vobiz", "then it has one id or two")
+    t.equal(made?.uuid === made?.requestUuid, name === "Vobiz", "it has one id or two")
     await untilTrue("answer", () => emulator.log.count("answered") === 1)
     const live = { call_status: "in-progress", call_uuid: made?.uuid, request_uuid: made?.requestUuid, to: "15550001011" }
     t.match(await ask("GET", `/Call/${made?.uuid}/?status=live`), { status: 200, body: live })
@@ -104,7 +107,7 @@ for (const name of ["Plivo", "Vobiz"] as const) {
   })
 }
 
-t.test("given Plivo's vectors, then callbacks and requests for sockets are signed like them", async (t) => {
+t.test("given Plivo's test vectors, then callbacks and requests for sockets are signed like them", async (t) => {
   const fields = {
     CallStatus: "completed",
     CallUUID: "abc-1",
@@ -122,7 +125,7 @@ t.test("given Plivo's vectors, then callbacks and requests for sockets are signe
   t.equal(upgrade["x-plivo-signature-v3"], "P3Mhy5HMbSGy80RJKNvKnjzk+Zu9+zIJjKaG961yK0M=")
 })
 
-t.test("given Vobiz' vectors, then callbacks are signed like them", async (t) => {
+t.test("given Vobiz' test vectors, then callbacks are signed like them", async (t) => {
   const headers = signatureOf("https://voice.example.com/vobiz/hangup/42?x=1", "vobiz-auth-token-0001", "98765432109876543210")
   t.match(headers, {
     "x-vobiz-signature-v2": "zUg54aua8FtLMd0c6G/VST/yUIxMvfAtj5Dw/OjabkE=",
@@ -130,7 +133,7 @@ t.test("given Vobiz' vectors, then callbacks are signed like them", async (t) =>
   })
 })
 
-t.test("given calls beyond Plivo's rate, then they wait, can be taken out, and leave one after the other", async (t) => {
+t.test("given calls beyond Plivo's rate, then they wait, can be canceled, and are placed one after the other", async (t) => {
   const { ask, call, emulator } = await openOne(t, "Plivo")
   emulator.holdQueue(true)
   t.match(await call(), { status: 201, body: { message: "call queued" } })
@@ -142,7 +145,7 @@ t.test("given calls beyond Plivo's rate, then they wait, can be taken out, and l
   t.match(await ask("DELETE", `/Request/${first?.requestUuid}/`), { status: 404 })
   emulator.holdQueue(false)
   await untilTrue("end", () => emulator.log.count("ended") === 1)
-  t.strictSame([...emulator.log.dialsByNumber()], [["+15550002001", 1]], "then the other one never rang")
+  t.strictSame([...emulator.log.dialsByNumber()], [["+15550002001", 1]], "the other one never rang")
 })
 
 t.test("given a hang-up without an id, then Plivo ends all calls of the account", async (t) => {
@@ -154,7 +157,7 @@ t.test("given a hang-up without an id, then Plivo ends all calls of the account"
 })
 
 t.test("given calls beyond Vobiz' rate, or a path in lower case, then they are refused", async (t) => {
-  // A second in which a busy machine sends both.
+  // A window of a second, in which even a busy machine sends both requests.
   const { ask, call } = await openOne(t, "Vobiz", { callsPerSecond: 1, timeScale: 1000 })
   t.equal((await call()).status, 200)
   t.equal((await call()).status, 429)
@@ -162,8 +165,8 @@ t.test("given calls beyond Vobiz' rate, or a path in lower case, then they are r
   t.equal((await ask("GET", "/Call?status=live", undefined, { ...vobizHeaders, authorization: "Basic eDp5" })).status, 401)
 })
 
-t.test("given more requests than Plivo takes, then the others are refused", async (t) => {
-  // Longer than a busy machine takes to send them.
+t.test("given more requests than Plivo accepts, then the others are refused", async (t) => {
+  // A window that is longer than a busy machine needs to send them.
   const { ask } = await openOne(t, "Plivo", { mostRequests: { millis: 600_000, requests: 300 } })
   const statuses = await Promise.all(Array.from({ length: 305 }, async () => (await ask("GET", "/Number/?limit=1")).status))
   t.equal(statuses.filter((status) => status === 429).length, 5)

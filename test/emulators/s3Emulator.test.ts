@@ -1,4 +1,4 @@
-/** The emulated bucket, tried with AWS's own client: what that client takes for S3, ours may be tested against. */
+/** The emulated bucket, tested with AWS's own client: if that client works with it, ours can be tested against it. */
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -22,7 +22,7 @@ const open = async (t: Test, secretAccessKey?: string) => {
     forcePathStyle: true,
     credentials: { ...emulator.keys, ...(secretAccessKey === undefined ? {} : { secretAccessKey }) },
     maxAttempts: 2,
-    // Otherwise bodies are sent in chunks with trailers, which our client does not do.
+    // Otherwise bodies are sent in chunks with trailers, which our client never does.
     requestChecksumCalculation: "WHEN_REQUIRED"
   })
   t.teardown(() => client.destroy())
@@ -30,7 +30,7 @@ const open = async (t: Test, secretAccessKey?: string) => {
 }
 const nameOf = (error: unknown) => (error instanceof Error ? error.name : error)
 
-t.test("given an object, when AWS's client stores, reads and deletes it, then it finds what S3 would give", async (t) => {
+t.test("given an object, when AWS's client stores, reads and deletes it, then the replies are those of S3", async (t) => {
   const { client, place } = await open(t)
   const { ETag } = await client.send(new PutObjectCommand({ ...place, Body: Buffer.from("hello world") }))
   const whole = await client.send(new GetObjectCommand(place))
@@ -54,7 +54,7 @@ t.test("given an object, when AWS's client stores, reads and deletes it, then it
   t.equal(nameOf(await client.send(new GetObjectCommand({ ...place, Bucket: "others" })).catch((error: unknown) => error)), "NoSuchBucket")
 })
 
-t.test("given a large object, when AWS's client stores it in parts, then it is there once they are complete", async (t) => {
+t.test("given a large object, when AWS's client stores it in parts, then it exists once they are complete", async (t) => {
   const { client, emulator, place } = await open(t)
   const pieces = [Buffer.alloc(5 * 1024 * 1024, 1), Buffer.alloc(10, 2)]
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(place))
@@ -71,11 +71,11 @@ t.test("given a large object, when AWS's client stores it in parts, then it is t
   t.equal(emulator.uploads.size, 0)
 })
 
-t.test("given faults, when AWS's client meets them, then it takes them for what they are", async (t) => {
+t.test("given faults, when AWS's client meets them, then it recognizes them", async (t) => {
   const { client, emulator, place } = await open(t)
   emulator.faultOf = () => ({ kind: "error", status: 503, code: "SlowDown" })
   t.equal(nameOf(await client.send(new PutObjectCommand({ ...place, Body: "x" })).catch((error: unknown) => error)), "SlowDown")
-  t.equal(emulator.log.length, 2, "it has tried once more")
+  t.equal(emulator.log.length, 2, "the client has retried once")
   const wrong = await open(t, "wrong")
   t.equal(nameOf(await wrong.client.send(new GetObjectCommand(wrong.place)).catch((error: unknown) => error)), "SignatureDoesNotMatch")
 })

@@ -14,7 +14,7 @@ const nothing = { press: (_digits: string) => {}, hangUp: () => {} }
 
 const talkerOf = (moves: ReadonlyArray<Move>, hands = nothing) => {
   const talker = makeTalker(moves, hands)
-  /** The agent is loud, or silent, for so long; returns for how long the callee was. */
+  /** The agent is loud or silent for this long; returns for how long the callee was loud. */
   const during = (millis: number, agent: Buffer | undefined) =>
     Array.from({ length: millis / 20 }, () => talker.next(agent)).filter((frame) => frame.equals(loud)).length * 20
   return { talker, during }
@@ -38,7 +38,7 @@ t.test("given a callee who answers, when the agent has asked, then it waits for 
   t.ok(talker.isDone())
 })
 
-t.test("given a callee who interrupts, when the agent falls silent for it, then it is noted when", async (t) => {
+t.test("given a callee who interrupts, when the agent falls silent, then the time is recorded", async (t) => {
   const { during, talker } = talkerOf([{ cue: { intoAgent: 400 }, says: yes }])
   t.equal(during(400, loud), 0)
   t.equal(during(80, loud), 80)
@@ -46,7 +46,7 @@ t.test("given a callee who interrupts, when the agent falls silent for it, then 
   t.match(talker.turns, [{ from: 400, until: 600, agentFrom: undefined, agentUntil: 480 }])
 })
 
-t.test("given a callee who pauses, when the agent starts into the pause, then that is counted", async (t) => {
+t.test("given a callee who pauses, when the agent begins to speak in the pause, then that is counted", async (t) => {
   const number = utterance("one two", [10, loud], [40, quiet], [10, loud], [5, quiet])
   const { during, talker } = talkerOf([{ cue: { after: 100 }, says: number }])
   during(100, undefined)

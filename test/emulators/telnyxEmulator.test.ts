@@ -1,4 +1,4 @@
-/** The Telnyx emulator answers and signs as Telnyx documents it. */
+/** The emulated Telnyx replies and signs as Telnyx documents. */
 import t, { type Test } from "tap"
 import { textAt } from "#adapters/shared/Json.ts"
 import { proofOf } from "#adapters/telnyx/signature.ts"
@@ -33,7 +33,7 @@ const error = (status: number, code: string, pointer?: string) => ({
   body: { errors: [{ code, ...(pointer === undefined ? {} : { source: { pointer } }) }] }
 })
 
-t.test("what is wrong with a request is said with Telnyx' status and code", async (t) => {
+t.test("invalid requests get Telnyx' status and code", async (t) => {
   const { ask, dial, emulator } = await open(t, { channels: 1, dials: 20 })
   t.match(await ask("GET", "/phone_numbers", undefined, "Bearer KEYwrong"), error(401, "10009"))
   t.match(await ask("POST", "/calls", "text"), error(400, "10015"))
@@ -70,7 +70,7 @@ t.test("what is wrong with a request is said with Telnyx' status and code", asyn
   t.match(await ask("GET", `/connections/${emulator.connectionId}/active_calls`), { body: { data: [], meta: { total_items: 0 } } })
 })
 
-t.test("too many dials in five seconds are not taken", async (t) => {
+t.test("too many dials in five seconds are refused", async (t) => {
   const { dial, emulator } = await open(t, { dials: 2 })
   emulator.dialWindowMillis = Number.POSITIVE_INFINITY
   t.strictSame([(await dial()).status, (await dial()).status], [200, 200])
@@ -78,7 +78,7 @@ t.test("too many dials in five seconds are not taken", async (t) => {
   t.equal(emulator.log.count("originate"), 2)
 })
 
-t.test("webhooks are signed with the account's key, and say who was meant", async (t) => {
+t.test("webhooks are signed with the account's key, and name their call", async (t) => {
   const { dial, emulator } = await open(t)
   await dial({ to: "+14155550104", client_state: "b25l", answering_machine_detection: "premium" })
   await untilTrue("the detection's webhook", () => emulator.callbacks.deliveries.some(({ body }) => body.includes("detection.ended")))

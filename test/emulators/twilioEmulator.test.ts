@@ -1,11 +1,11 @@
-/** The emulated Twilio speaks as its documents say: errors, records, callbacks and prices. */
+/** The emulated Twilio behaves as documented: errors, records, callbacks and prices. */
 import t, { type Test } from "tap"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { documentServer } from "#test/support/documentServer.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
-/** What the tests below read of a reply. */
+/** The part of a reply that the tests below read. */
 interface Body {
   readonly sid: string
   readonly price: string | null
@@ -53,7 +53,7 @@ t.test("given requests that Twilio refuses, then each gets its code", async (t) 
   t.match(await ask(".json"), { status: 200, body: { sid: emulator.accountSid, status: "suspended" } })
 })
 
-t.test("given a call, then its record and its callbacks tell of it, and its price comes later", async (t) => {
+t.test("given a call, then its record and its callbacks report it, and its price comes later", async (t) => {
   const { ask, call, emulator } = await open(t, { priceMillis: 300 })
   const nobody = "http://127.0.0.1:9/status#rc=1"
   const { body, status } = await call({ StatusCallback: nobody, To: "+15550001011" })
@@ -84,7 +84,7 @@ t.test("given a call, then its record and its callbacks tell of it, and its pric
     "Timestamp",
     "To"
   ])
-  t.strictSame(again?.headers, told?.headers, "then a retry has the same signature and token")
+  t.strictSame(again?.headers, told?.headers, "a retry has the same signature and token")
   const priced = await until("price", async () => {
     const reply = await ask(`/Calls/${body.sid}.json`)
     return reply.body.price === null ? undefined : reply.body
@@ -93,13 +93,13 @@ t.test("given a call, then its record and its callbacks tell of it, and its pric
 })
 
 t.test(
-  "given a call that dials somebody, when it gets another document, then Twilio asks what to do after the dial, and does not obey",
+  "given a call that dials a destination, when it gets another document, then Twilio requests the document after the dial, and ignores it",
   async (t) => {
     const { ask, call, emulator } = await open(t)
     const dialing = (number: string, attributes = "") => `<Response><Dial ${attributes}><Number>${number}</Number></Dial></Response>`
     const action = await documentServer(t, dialing("+15550003002"))
     const { body } = await call({ To: "+15550001011", Twiml: dialing("+15550002003", `action="${action}"`) })
-    await untilTrue("a destination that rings", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
+    await untilTrue("ringing at the destination", () => emulator.log.of("+15550002003").some(({ kind }) => kind === "ringing"))
     t.match(await ask(`/Calls/${body.sid}.json`, { Twiml: '<Response><Pause length="600"/></Response>' }), { status: 200 })
     t.match(emulator.log.of("+15550002003").at(-1), { kind: "ended", by: "us" })
     await emulator.sender.settled()
@@ -116,7 +116,7 @@ t.test("given calls beyond the rate, then they are listed as queued until they l
   await call({ To: "+15550002001" })
   t.equal((await ask("/Calls.json?Status=queued")).body.calls.length, 2)
   t.match((await ask("/Calls.json?Status=queued&To=%2B15550002001")).body.calls, [{ to: "+15550002001" }])
-  t.strictSame((await ask("/Calls.json?StartTime%3E=2020-01-01")).body.calls, [], "then they have no start time")
+  t.strictSame((await ask("/Calls.json?StartTime%3E=2020-01-01")).body.calls, [], "they have no start time")
   emulator.holdQueue(false)
   await untilTrue("calls", () => emulator.log.count("ended") === 2)
   t.equal((await ask("/Calls.json?StartTime%3E=2020-01-01&PageSize=1")).body.calls.length, 1)

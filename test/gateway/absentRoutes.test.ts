@@ -1,4 +1,4 @@
-/** What clients of the existing product may ask for and this one does not have: each is refused as any unknown path is. */
+/** Routes that clients of the existing product may request and that this one does not have: each is refused like any unknown path. */
 import t from "tap"
 import { openApi } from "./apiTest.ts"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
@@ -35,23 +35,20 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", `/tools/${uuid}/mcp/refresh`]
 ]
 
-t.test("given a route of the existing product that is left out", async (t) => {
+t.test("given a route of the existing product that does not exist here", async (t) => {
   for (const [method, path] of absent) {
-    t.test(`when ${method} ${path} is asked for, then 404`, async (t) => {
+    t.test(`when ${method} ${path} is requested, then 404`, async (t) => {
       const answer = await ask(method, path, method === "POST" ? {} : undefined)
       t.strictSame([answer.status, answer.json], [404, { detail: "Not Found" }])
     })
   }
 
-  // Its path is also that of a recording called `transcribe`.
-  t.test(
-    "when something else than POST is asked of /workflow-recordings/transcribe, then it is a recording that there is not",
-    async (t) => {
-      const other = await ask("GET", "/workflow-recordings/transcribe")
-      t.strictSame([other.status, other.headers["allow"]], [405, "DELETE, PATCH"])
-      t.equal((await ask("DELETE", "/workflow-recordings/transcribe")).status, 404)
-    }
-  )
+  // The path is also that of a recording called `transcribe`.
+  t.test("when a method other than POST is used on /workflow-recordings/transcribe, then it is an unknown recording", async (t) => {
+    const other = await ask("GET", "/workflow-recordings/transcribe")
+    t.strictSame([other.status, other.headers["allow"]], [405, "DELETE, PATCH"])
+    t.equal((await ask("DELETE", "/workflow-recordings/transcribe")).status, 404)
+  })
 
   t.test("when its path is one of ours with another method, then 405 says which", async (t) => {
     const answer = await ask("POST", "/workflow/1/runs", {})
@@ -59,7 +56,7 @@ t.test("given a route of the existing product that is left out", async (t) => {
   })
 })
 
-t.test("given what the existing product's pages ask for whenever they are opened", async (t) => {
+t.test("given the requests that the existing product's pages send whenever they are opened", async (t) => {
   const { id } = await makeAgent()
   const credits = { total_credits_used: 0, remaining_credits: 0, total_quota: 0, account: null, ledger_entries: [], total_count: 0 }
   const answers: ReadonlyArray<readonly [path: string, answer: unknown]> = [

@@ -16,7 +16,7 @@ const keepsAll = {
 }
 const refusal = (status: number, detail: string): unknown => [status, { detail }]
 
-/** As whoever this token or key is of. */
+/** Sends requests with this token or key. */
 const askAs =
   (credential: string) =>
   (method: string, path: string, json?: unknown): Promise<Answer> =>
@@ -26,7 +26,7 @@ interface AuditPage {
   readonly entries: ReadonlyArray<{ readonly id: number; readonly api_key_name: string | null }>
   readonly next_before: number | null
 }
-const pageOf = ({ json }: Answer): AuditPage => json as AuditPage // It was held against its schema.
+const pageOf = ({ json }: Answer): AuditPage => json as AuditPage // The answer was checked against its schema.
 
 interface Session {
   readonly token: string
@@ -35,12 +35,12 @@ interface Session {
 
 const signUp = async (email: string, more: object = {}) => {
   const { json } = await ask("POST", "/auth/signup", { email, password: "correct horse", ...more }, { key: null })
-  const { token, user } = json as Session // It was held against its schema.
+  const { token, user } = json as Session // The answer was checked against its schema.
   return { token, user, ask: askAs(token) }
 }
 
 t.test("given somebody without an account", async (t) => {
-  t.test("when he signs up, then he owns an organization, and the token is good for everything in it", async (t) => {
+  t.test("when they sign up, then they own an organization, and the token is valid for everything in it", async (t) => {
     const ada = await signUp("Ada@Example.org", { name: "Ada" })
     t.match(ada.user, { email: "ada@example.org", name: "Ada", organization_id: Number, provider_id: /^usr_[0-9a-f-]{36}$/ })
     t.strictSame(said(await ada.ask("GET", "/auth/me")), [200, ada.user])
@@ -53,7 +53,7 @@ t.test("given somebody without an account", async (t) => {
     t.match((await ada.ask("GET", "/organizations/members")).json, { members: [{ email: "ada@example.org", role: "owner" }] })
   })
 
-  t.test("when the address is taken or none, or the password short, then it says so and repeats no password", async (t) => {
+  t.test("when the address is taken or invalid, or the password too short, then the answer says so and repeats no password", async (t) => {
     const signing = (json: unknown) => ask("POST", "/auth/signup", json, { key: null })
     t.equal((await signing({ email: "ADA@example.ORG", password: "another horse" })).status, 403)
     const bad = await signing({ email: "ada at example", password: "short😀" })
@@ -67,7 +67,7 @@ t.test("given somebody without an account", async (t) => {
     t.notMatch((await signing({ password: "correct horse" })).text, /horse/)
   })
 
-  t.test("when he logs in, then an unknown address and a wrong password are told alike, and guessing comes to an end", async (t) => {
+  t.test("when they log in, then an unknown address and a wrong password get the same answer, and guessing is limited", async (t) => {
     const logIn = (email: string, password: string) => ask("POST", "/auth/login", { email, password }, { key: null })
     const good = await logIn("ada@EXAMPLE.org", "correct horse")
     t.match(good.json, { token: /^eyJ/, user: { email: "ada@example.org" } })
@@ -80,12 +80,12 @@ t.test("given somebody without an account", async (t) => {
   })
 })
 
-t.test("given credentials that are none", async (t) => {
+t.test("given invalid credentials", async (t) => {
   const me = (authorization: string) => ask("GET", "/auth/me", undefined, { key: null, headers: { authorization } })
   const forged = (claims: object, secret = "the secret of the tokens in these tests") =>
     new SignJWT({ ...claims }).setProtectedHeader({ alg: "HS256" }).setExpirationTime("1h").sign(new TextEncoder().encode(secret))
 
-  t.test("when a token is shown, then it has to be ours, and of a user who is there", async (t) => {
+  t.test("when a token is used, then it must be ours, and belong to an existing user", async (t) => {
     t.strictSame(
       said(await me(await forged({ sub: "1" }, "another secret, as long as it should be"))),
       refusal(401, "Invalid or expired token")
@@ -95,20 +95,20 @@ t.test("given credentials that are none", async (t) => {
     t.strictSame(said(await me("eyJ.x.y")), refusal(401, "Invalid or expired token"))
   })
 
-  t.test("when a token stands where a key belongs, then it is refused", async (t) => {
+  t.test("when a token is sent in place of a key, then it is refused", async (t) => {
     const { token } = await signUp("key@example.org")
     t.strictSame(said(await ask("GET", "/auth/me", undefined, { key: token })), refusal(401, "Invalid or expired API key"))
     t.equal((await me(token)).status, 200, "without Bearer")
   })
 
-  t.test("when a key that no user made asks for its user, then there is none", async (t) => {
+  t.test("when a key without a user requests its user, then there is none", async (t) => {
     t.strictSame(said(await ask("GET", "/auth/me")), refusal(401, "API key has no associated user"))
     t.strictSame(said(await ask("PUT", "/user/onboarding-state", {})), refusal(401, "API key has no associated user"))
   })
 })
 
 t.test("given API keys", async (t) => {
-  t.test("when one is made, then it is shown once, works at once, and not any more when it is archived", async (t) => {
+  t.test("when one is created, then it is shown once, works at once, and no longer works when it is archived", async (t) => {
     const made = bodyOf(await ask("POST", "/user/api-keys", { name: "CI" }))
     const key = String(made["api_key"])
     t.match(key, /^tlk_[\w-]{43}$/)
@@ -146,13 +146,13 @@ t.test("given keys of each role", async (t) => {
   const settings = { concurrency_limit: 5, concurrency_reserve: 1 }
   const tooLow = refusal(403, "Your role does not allow this")
 
-  t.test("when a viewer looks, then he may, and may change nothing", async (t) => {
+  t.test("when a viewer reads, then that is allowed, but no changes are", async (t) => {
     t.equal((await viewer("GET", "/workflow/fetch")).status, 200)
     t.strictSame(said(await viewer("POST", "/workflow/create/definition", {})), tooLow)
     t.strictSame(said(await viewer("PUT", "/organizations/settings", settings)), tooLow)
   })
 
-  t.test("when a member works, then keys, settings, members and the audit log are not his", async (t) => {
+  t.test("when a member works, then keys, settings, members and the audit log are off limits", async (t) => {
     t.equal((await member("POST", "/workflow/create/definition", {})).status, 422)
     t.strictSame(said(await member("PUT", "/organizations/settings", settings)), tooLow)
     t.strictSame(said(await member("POST", "/user/api-keys", { name: "x" })), tooLow)
@@ -160,7 +160,7 @@ t.test("given keys of each role", async (t) => {
     t.strictSame(said(await member("GET", "/organizations/audit-log")), tooLow)
   })
 
-  t.test("when an admin makes keys, then none above his own", async (t) => {
+  t.test("when an admin creates keys, then none above their own role", async (t) => {
     t.strictSame(said(await admin("PUT", "/organizations/settings", settings)), [200, { ...settings, ...keepsAll }])
     t.strictSame(said(await admin("POST", "/user/api-keys", { name: "x", role: "owner" })), tooLow)
     t.equal((await admin("POST", "/user/api-keys", { name: "x", role: "superuser" })).status, 422)
@@ -170,7 +170,7 @@ t.test("given keys of each role", async (t) => {
 t.test("given members", async (t) => {
   const eve = await signUp("eve@example.org")
 
-  t.test("when one is invited, then she can join and work there, by her role, and be removed", async (t) => {
+  t.test("when one is invited, then they can join and work there, by their role, and be removed", async (t) => {
     const invite = (email: string) => ask("POST", "/organizations/invitations", { email, role: "viewer" })
     const invited = bodyOf(await invite("EVE@example.org"))
     t.match(invited, { email: "eve@example.org", role: "viewer", status: "pending", token: /^tli_/ })
@@ -196,18 +196,18 @@ t.test("given members", async (t) => {
     )
   })
 
-  t.test("when the last owner shall go, then he stays", async (t) => {
+  t.test("when the last owner would be removed, then that is refused", async (t) => {
     const lastOwner = refusal(409, "An organization must have an owner")
     t.strictSame(said(await eve.ask("DELETE", `/organizations/members/${eve.user.id}`)), lastOwner)
     t.strictSame(said(await eve.ask("PATCH", `/organizations/members/${eve.user.id}`, { role: "admin" })), lastOwner)
   })
 
-  t.test("when it is another organization's member, then there is none", async (t) => {
+  t.test("when they are another organization's member, then there is none", async (t) => {
     t.strictSame(said(await ask("DELETE", `/organizations/members/${eve.user.id}`)), refusal(404, "Member not found"))
     t.strictSame(said(await ask("PATCH", `/organizations/members/${eve.user.id}`, { role: "viewer" })), refusal(404, "Member not found"))
   })
 
-  t.test("when her key asks for her organizations, then only she herself may", async (t) => {
+  t.test("when a user's key requests the user's organizations, then only the user may", async (t) => {
     const { api_key } = bodyOf(await eve.ask("POST", "/user/api-keys", { name: "eve's" }))
     const asKey = askAs(String(api_key))
     t.match((await asKey("GET", "/auth/me")).json, { email: "eve@example.org" })
@@ -216,7 +216,7 @@ t.test("given members", async (t) => {
 })
 
 t.test("given the settings of an organization", async (t) => {
-  t.test("when preferences are put, then they are replaced as a whole", async (t) => {
+  t.test("when preferences are written, then they are replaced as a whole", async (t) => {
     const preferences = { test_phone_number: "+15550100", timezone: "Europe/Berlin", external_pbx_integrations_enabled: true }
     const none = { test_phone_number: null, timezone: null, external_pbx_integrations_enabled: false }
     t.strictSame(said(await ask("GET", "/organizations/preferences")), [200, none])
@@ -227,14 +227,14 @@ t.test("given the settings of an organization", async (t) => {
     t.equal((await ask("PUT", "/organizations/preferences", { timezone: "Mars/Olympus" })).status, 422)
   })
 
-  t.test("when the reserve is above the limit, or either no number of calls, then 422", async (t) => {
+  t.test("when the reserve is above the limit, or either is not a number of calls, then 422", async (t) => {
     const put = async (concurrency_limit: unknown, concurrency_reserve: unknown) =>
       (await ask("PUT", "/organizations/settings", { concurrency_limit, concurrency_reserve })).status
     t.strictSame([await put(1, 2), await put(-1, 0), await put(1e9, 0), await put(3, null), await put(0, 0)], [422, 422, 422, 422, 200])
     t.strictSame((await ask("GET", "/organizations/settings")).json, { concurrency_limit: 0, concurrency_reserve: 0, ...keepsAll })
   })
 
-  t.test("when it wants nothing of its calls to be kept, then that stays so until it is changed", async (t) => {
+  t.test("when it wants nothing of its calls to be kept, then that stays until it is changed", async (t) => {
     const none = { recordings_enabled: false, transcripts_enabled: false }
     const limits = { concurrency_limit: 1, concurrency_reserve: 0 }
     const put = async (changes: object) => (await ask("PUT", "/organizations/settings", { ...limits, ...changes })).json
@@ -245,7 +245,7 @@ t.test("given the settings of an organization", async (t) => {
   })
 })
 
-t.test("given a user's onboarding, when it goes on, then what is left out stays and lists are added to", async (t) => {
+t.test("given a user's onboarding, when it continues, then omitted fields stay and lists grow", async (t) => {
   const user = await signUp("new@example.org")
   const put = async (json: object) => (await user.ask("PUT", "/user/onboarding-state", json)).json
   t.strictSame((await user.ask("GET", "/user/onboarding-state")).json, {
@@ -266,7 +266,7 @@ t.test("given a user's onboarding, when it goes on, then what is left out stays 
 t.test("given the audit log", async (t) => {
   const bob = await signUp("bob@example.org")
 
-  t.test("when something was changed, then it says who did what, and nothing of what was sent or refused", async (t) => {
+  t.test("when something was changed, then it says who did what, and nothing about what was sent or refused", async (t) => {
     await bob.ask("PUT", "/organizations/preferences", { test_phone_number: "+15550177" })
     const { api_key, id } = bodyOf(await bob.ask("POST", "/user/api-keys", { name: "robot", role: "member" }))
     const asRobot = askAs(String(api_key))
@@ -287,7 +287,7 @@ t.test("given the audit log", async (t) => {
     t.notMatch(log.text, /15550177|tlk_/)
   })
 
-  t.test("when there are many entries, then page follows page, without gap or repetition", async (t) => {
+  t.test("when there are many entries, then the pages follow each other without gaps or repetitions", async (t) => {
     const key = askAs(String(bodyOf(await bob.ask("POST", "/user/api-keys", { name: "again" }))["api_key"]))
     for (let times = 0; times < 4; times++) await key("PUT", "/organizations/preferences", {})
     const first = pageOf(await bob.ask("GET", "/organizations/audit-log?limit=5"))
@@ -301,7 +301,7 @@ t.test("given the audit log", async (t) => {
     t.equal(second.next_before, null)
   })
 
-  t.test("when another organization looks, then it sees its own", async (t) => {
+  t.test("when another organization reads it, then it sees its own", async (t) => {
     await makeAgent()
     t.strictSame((await askAsOther("GET", "/organizations/audit-log")).json, { entries: [], next_before: null })
     t.match((await ask("GET", "/organizations/audit-log?limit=1")).json, {

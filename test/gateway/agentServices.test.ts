@@ -1,4 +1,4 @@
-/** The speech and language services that agents choose themselves, as the API takes them. */
+/** The speech and language services that agents choose themselves, as the API accepts them. */
 import t from "tap"
 import { openApi } from "./apiTest.ts"
 
@@ -43,7 +43,7 @@ t.test("given services that an agent chooses, when the engine does not have them
   ])
 })
 
-t.test("given a language that a service of the agent does not have, then it is refused where it is set", async () => {
+t.test("given a language that one of the agent's services does not support, then it is refused where it is set", async () => {
   await refused(put({ embedded: { language: "de" } }), ["embedded.language", /Flite has no 'de', only en/])
   await refused(of({ stt: { provider: "deepgram", language: "fr-FR" } }), ["model_overrides", /Flite has no 'fr-FR', only en/])
   await refused(put({ embedded: { language: "de" }, model_overrides: { tts: { provider: "polyglot" }, llm: { provider: "embedded" } } }), [
@@ -52,7 +52,7 @@ t.test("given a language that a service of the agent does not have, then it is r
   ])
 })
 
-t.test("given services that can be used, then they are stored, and what they leave out is the organization's", async (t) => {
+t.test("given services that can be used, then they are stored, and what they omit comes from the organization", async (t) => {
   const all: ReadonlyArray<object> = [
     { llm: { provider: "openai", temperature: 0.2 } },
     { llm: { temperature: 0.2 }, tts: { voice: "kal16" } },

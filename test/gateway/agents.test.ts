@@ -24,13 +24,13 @@ const post = (agent: Json, action: string) => ask("POST", `/workflow/${agent.id}
 const read = async (agent: Json) => bodyOf(await ask("GET", `/workflow/fetch/${agent.id}`))
 const statusesOf = async (agent: Json, query = "") => {
   const { json } = await ask("GET", `/workflow/${agent.id}/versions${query}`)
-  // Every answer is held against its schema.
+  // The cast holds because every answer is checked against its schema.
   return (json as ReadonlyArray<Json>).map(({ status, version_number }) => `${version_number} ${status}`)
 }
 const pathOf = (agent: Json): string => JSON.stringify(agent).match(/"trigger_path":"([^"]*)"/)?.[1] ?? ""
 
 t.test("given agents", async (t) => {
-  t.test("when they are counted and named, then by status", async (t) => {
+  t.test("when they are counted and listed by name, then by status", async (t) => {
     const archived = await makeAgent()
     const active = await makeAgent()
     await ask("PUT", `/workflow/${archived.id}/status`, { status: "archived" })
@@ -114,7 +114,7 @@ t.test("given agents", async (t) => {
     })
   })
 
-  t.test("when a setting is not of its kind, then 422 at its place, and nothing is stored", async (t) => {
+  t.test("when a setting has the wrong type, then 422 at its place, and nothing is stored", async (t) => {
     const agent = await make(finished)
     t.match(await put(agent, { name: "Renamed", workflow_configurations: { max_call_duration: 0 } }), {
       status: 422,
@@ -134,7 +134,7 @@ t.test("given agents", async (t) => {
     t.match(copy, { name: "Origin - Duplicate", version_number: 1, version_status: "published", status: "active" })
     t.not(copy["workflow_uuid"], agent["workflow_uuid"])
     t.match(pathOf(copy), /^[0-9a-f-]{36}$/)
-    // Every answer is held against its schema.
+    // The cast holds because every answer is checked against its schema.
     const listed = (await ask("GET", "/workflow/fetch")).json as ReadonlyArray<Json>
     t.match(
       listed.filter(({ folder_id }) => folder_id === folder.id),
@@ -151,7 +151,7 @@ t.test("given API triggers", async (t) => {
     t.equal(pathOf(bodyOf(await put(agent, { workflow_definition: withTrigger("") }))), pathOf(agent))
   })
 
-  t.test("when a path is taken, then 409; another organization is not told of it and has its own", async (t) => {
+  t.test("when a path is taken, then 409; another organization does not learn of it and can have the same", async (t) => {
     await make(withTrigger("taken"))
     const taken = { status: 409, json: { detail: /^Trigger path is already in use/ } }
     const body = { name: "x", workflow_definition: withTrigger("taken") }
@@ -160,7 +160,7 @@ t.test("given API triggers", async (t) => {
     t.match(await put(await makeAgent(), { workflow_definition: withTrigger("taken") }), taken)
   })
 
-  t.test("when a path is none, then 422 at its place", async (t) => {
+  t.test("when a path is invalid, then 422 at its place", async (t) => {
     t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: withTrigger("a/b") }), {
       status: 422,
       json: {
@@ -187,14 +187,14 @@ t.test("given keys of other services, when an agent is read, then they are maske
   t.match(copy, /\*{10}5678.*\*{11}4321|\*{11}4321.*\*{10}5678/)
 })
 
-t.test("given keys of other services that come back masked beside another provider", async (t) => {
+t.test("given keys of other services that are sent back masked with another provider", async (t) => {
   const said = ({ json, status }: Answer): unknown => [status, json]
   const message = (name: string) => `The ${name} appears to be masked. Please provide the actual value, not the masked value.`
   const refusedAt = (...path: ReadonlyArray<string | number>) => [
     422,
     { detail: [{ type: "value_error", loc: ["body", ...path], msg: message(String(path.at(-1))) }] }
   ]
-  /** What the current version has, unmasked. */
+  /** The current version, unmasked. */
   const stored = async ({ id }: Json) => {
     const [version] = await database.run(
       Effect.gen(function* () {
@@ -240,7 +240,7 @@ t.test("given keys of other services that come back masked beside another provid
     t.equal((await change("azure", "azure-key")).status, 200)
   })
 
-  t.test("when the agent's models are begun from the organization's, then their masks stand for its keys", async (t) => {
+  t.test("when the agent's models start out as the organization's, then their masks stand for its keys", async (t) => {
     const models = "/organizations/model-configurations/v2"
     const llm = { provider: "openai", model: "m", api_key: "sk-org-12345678" }
     const own = (given: object) => ({ version: 2, mode: "byok", byok: { mode: "realtime", realtime: { realtime: given, llm: given } } })
@@ -252,7 +252,7 @@ t.test("given keys of other services that come back masked beside another provid
     t.match(said(await put(agent, overridden({ provider: "embedded", api_key: "***********5678" }))), refusedAt(...place))
     t.equal((await put(agent, { workflow_configurations: { model_configuration_v2_override: shown } })).status, 200)
     t.match(await stored(agent), { configurations: overridden(llm).workflow_configurations })
-    // Once the agent has models of its own, the organization's are nothing to it.
+    // Once the agent has models of its own, the organization's no longer matter to it.
     await ask("PUT", models, own({ ...llm, api_key: "sk-new-99998888" }))
     t.match(said(await put(agent, overridden({ ...llm, api_key: "***********8888" }))), refusedAt(...place))
     t.equal((await put(agent, overridden({ ...llm, api_key: "***********5678" }))).status, 200)
@@ -261,7 +261,7 @@ t.test("given keys of other services that come back masked beside another provid
 })
 
 t.test("given templates", async (t) => {
-  t.test("when one is used, then it makes an agent that could be published", async (t) => {
+  t.test("when one is used, then it creates an agent that could be published", async (t) => {
     const listed = await ask("GET", "/workflow/templates", undefined, { key: null })
     t.match(listed.json, [{ id: 1, template_name: "Appointment reminder" }, { id: 2 }, { id: 3 }])
     const agent = bodyOf(await ask("POST", "/workflow/templates/duplicate", { template_id: 2, workflow_name: "Leads" }))
@@ -277,7 +277,7 @@ t.test("given templates", async (t) => {
   })
 })
 
-t.test("given nothing but the engine, when the words for outcomes are asked for, then its own are told", async (t) => {
+t.test("given nothing but the engine, when disposition codes are requested, then its own are listed", async (t) => {
   const { codes, end_task_reason_codes } = bodyOf(await ask("GET", "/organizations/disposition-codes"))
   t.match(codes, ["call_duration_exceeded", "end_call_tool", "system_cancelled", "user_hangup", "voicemail_detected", "busy"])
   t.ok(Array.isArray(end_task_reason_codes))

@@ -1,4 +1,4 @@
-/** That answers which are not as documented are found out. */
+/** The check of answers finds answers that are not as documented. */
 import t from "tap"
 import Type from "typebox"
 import { Effect } from "effect"

@@ -41,7 +41,7 @@ t.test("given an agent's definition", async (t) => {
     t.match(answer.json, { detail: [{ type: "value_error", loc: ["body", "workflow_definition"], ctx: { error: {} } }] })
   })
 
-  t.test("when it is somebody else's, or nobody's, then 404 in the words of the route", async (t) => {
+  t.test("when it belongs to somebody else, or does not exist, then 404 in the words of the route", async (t) => {
     const { id } = await makeAgent()
     t.strictSame((await askAsOther("GET", `/workflow/fetch/${id}`)).json, { detail: `Workflow with id ${id} not found` })
     t.strictSame((await askAsOther("PUT", `/workflow/${id}`, { name: "x" })).json, { detail: `Workflow with ID ${id} not found` })
@@ -62,7 +62,7 @@ t.test("given telephony configurations", async (t) => {
     more: 1
   }
 
-  t.test("when one is created, then secrets are masked and nothing unknown is kept", async (t) => {
+  t.test("when one is created, then secrets are masked and unknown fields are dropped", async (t) => {
     const created = bodyOf(await ask("POST", "/organizations/telephony-configs", { name: "second", config }))
     t.match(created, { name: "second", provider: "ari", is_default_outbound: false })
     t.strictSame(created["credentials"], {
@@ -103,7 +103,7 @@ t.test("given telephony configurations", async (t) => {
     ])
   })
 
-  t.test("when the providers are asked for, then their fields are listed", async (t) => {
+  t.test("when the providers are requested, then their fields are listed", async (t) => {
     t.match((await ask("GET", "/organizations/telephony-providers/metadata")).json, {
       providers: [
         {
@@ -142,7 +142,7 @@ t.test("given an agent to call with", async (t) => {
 })
 
 t.test("given anybody", async (t) => {
-  t.test("when health is asked for, then it says what answers, and whether anybody may sign up", async (t) => {
+  t.test("when health is requested, then it says what answers, and whether sign-up is open", async (t) => {
     t.strictSame((await ask("GET", "/health", undefined, { key: null })).json, {
       status: "ok",
       version: "9.9.9",
@@ -156,7 +156,7 @@ t.test("given anybody", async (t) => {
     })
   })
 
-  t.test("when readiness is asked for, then it tells the truth", async (t) => {
+  t.test("when readiness is requested, then it tells the truth", async (t) => {
     t.match(await ask("GET", "/health/ready"), { status: 200, json: { status: "ready", postgres: "up", redis: "not_used", trunks: [] } })
     api.health.isUp = false
     t.match(await ask("GET", "/health/ready"), { status: 503, json: { detail: "The database does not answer" } })

@@ -1,4 +1,4 @@
-/** The whole API on real core services, a real database and real files. Only what would dial is not there. */
+/** The whole API on real core services, a real database and real files. Only what dials is missing. */
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -69,33 +69,36 @@ import "#test/support/documentedFetch.ts"
 
 export interface TestApi {
   readonly port: number
-  /** Where its files lie. */
+  /** The folder of its files. */
   readonly folder: string
   readonly judge: Judge
   readonly stop: () => Promise<void>
   readonly database: TestDatabase
   readonly organizationId: OrganizationId
-  /** What its provider says that an account has, by configuration; `undefined`: the provider fails. Other configurations cannot be asked. */
+  /**
+   * The numbers that the provider has for an account, by configuration. `undefined`: the provider fails. Other configurations cannot be
+   * queried.
+   */
   readonly carrierNumbers: Map<number, ReadonlyArray<string> | undefined>
-  /** What single calls were asked for. */
+  /** The requests for single calls. */
   readonly dialed: Array<SingleCall>
-  /** Whether the database answers, as far as readiness is told. */
+  /** Whether the database answers, as readiness sees it, and whether stops of campaigns are confirmed. */
   readonly health: { isUp: boolean; isStopHeard: boolean }
-  /** As the organization of the first key. */
+  /** Sends a request with the first organization's key. */
   readonly ask: (method: string, path: string, json?: unknown, sent?: Sent) => Promise<Answer>
-  /** As another organization. */
+  /** Sends a request with another organization's key. */
   readonly askAsOther: (method: string, path: string, json?: unknown) => Promise<Answer>
   readonly writeFile: (key: string, text: string) => Promise<void>
-  /** What lies in the file store, drafts included. */
+  /** What is in the file store, drafts included. */
   readonly filesThere: () => ReadonlyArray<string>
-  /** Uploads a list, and gives its key. */
+  /** Uploads a list, and returns its key. */
   readonly upload: (csv: string) => Promise<string>
   readonly makeAgent: () => Promise<Json>
-  /** Of two contacts. */
+  /** Creates a campaign of two contacts. */
   readonly makeCampaign: (more?: object) => Promise<Json>
 }
 
-/** An answer of ours, of which a test knows the shape. */
+/** An answer of ours whose shape the test knows. */
 export type Json = Readonly<Record<string, never>> & { readonly id: number }
 export const bodyOf = (answer: { readonly json: unknown }): Json => answer.json as Json // See above.
 
@@ -137,7 +140,7 @@ const dialer = (dialed: Array<SingleCall>) =>
 
 const wellTested = { at: 0, checks: [{ message: "It answers.", name: "connection", result: "passed" as const }], passed: true }
 
-/** Passwords cost next to nothing here. */
+/** Password checks cost next to nothing here. */
 const accountsLayer = accounts.layer.pipe(
   Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
   Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
@@ -160,14 +163,14 @@ const speakingWith = (model: OpenLanguageModel) =>
 
 interface ApiOptions extends Partial<GatewayOptions> {
   readonly adapters?: ReadonlyArray<Adapter>
-  /** Of every agent, in place of the built-in one. */
+  /** The model of every agent, instead of the built-in one. */
   readonly model?: OpenLanguageModel
 }
 
-/** On a busy machine, work may wait for longer than a client would. */
+/** On a busy machine, work may have to wait longer than a client would. */
 const patienceMillis = 300_000
 
-/** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
+/** Checks every answer against the OpenAPI document. `references` replace what the gateway would otherwise use. */
 export const openApi = async (
   t: Test,
   references: Layer.Layer<never> = Layer.empty,
@@ -175,7 +178,7 @@ export const openApi = async (
 ): Promise<TestApi> => {
   const routes = Api.apiRoutes(adapters)
   const judge = judgeOf(routes)
-  // `/docs` and the like.
+  // Routes such as `/docs`.
   const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-/** Single calls: by the agent's id, by its triggers, as a test, and once only. */
+/** Single calls: by the agent's id, by its triggers, as a test, and only once. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -48,7 +48,7 @@ const currentOf = (agent: { readonly id: number }) =>
   withSql((sql) =>
     sql<{ readonly id: number }>`SELECT current_definition_id AS id FROM agents WHERE id = ${agent.id}`.pipe(Effect.map(([row]) => row?.id))
   )
-/** A draft as it is, and nothing else of its making. */
+/** Creates a draft directly, without the other effects of creating one. */
 const makeDraft = (agent: { readonly id: number }) =>
   withSql((sql) =>
     sql<{ readonly id: number }>`
@@ -61,7 +61,7 @@ t.test("given an agent with a draft", async (t) => {
   const agent = await makeAgent()
   const draft = await makeDraft(agent)
 
-  t.test("when it is called as in production, then the published version runs", async (t) => {
+  t.test("when it is called in production, then the published version runs", async (t) => {
     const answer = await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { ...good, initial_context: { a: 1 } })
     t.strictSame(answer.json, { status: "initiated", workflow_run_id: 11, workflow_run_name: "WR-API-0011" })
     t.match(dialed.at(-1), { definitionId: await currentOf(agent), isTest: false, telephonyConfigurationId: main, from: undefined })
@@ -82,7 +82,7 @@ t.test("given an agent with a draft", async (t) => {
     t.match(dialed.at(-1), { definitionId: await currentOf(other), isTest: true })
   })
 
-  t.test("when a number to show is named, then it has to be an active one of the configuration", async (t) => {
+  t.test("when a caller ID is named, then it must be an active number of the configuration", async (t) => {
     const path = `/public/agent/workflow/${agent["workflow_uuid"]}`
     const shown = await number("+15550109001")
     t.equal((await ask("POST", path, { ...good, from_phone_number_id: shown })).status, 200)
@@ -119,13 +119,13 @@ t.test("given an agent with an API trigger", async (t) => {
     t.match(dialed.at(-1), { definitionId: draft })
   })
 
-  t.test("when the path is nobody's, or another organization's, then 404", async (t) => {
+  t.test("when the path is unknown, or another organization's, then 404", async (t) => {
     t.strictSame(await said("/public/agent/nothing", good), [404, "Agent trigger not found"])
     t.strictSame((await askAsOther("POST", "/public/agent/spring-sale", good)).json, { detail: "Agent trigger not found" })
     t.strictSame((await askAsOther("POST", "/public/agent/test/spring-sale", good)).json, { detail: "Agent trigger not found" })
   })
 
-  t.test("when the agent is archived, then 409 by every way", async (t) => {
+  t.test("when the agent is archived, then 409 on every route", async (t) => {
     await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })
     const inactive = [409, "Workflow is not active"]
     t.strictSame(await said("/public/agent/spring-sale", good), inactive)
@@ -134,7 +134,7 @@ t.test("given an agent with an API trigger", async (t) => {
     t.strictSame(await said("/telephony/initiate-call", { ...good, workflow_id: agent.id }), inactive)
   })
 
-  t.test("when there is no key in X-API-Key, then 422 for that alone, and 401 for a wrong one", async (t) => {
+  t.test("when there is no key in X-API-Key, then 422 if it is missing, and 401 if it is wrong", async (t) => {
     const answer = await ask("POST", "/public/agent/spring-sale", {}, { key: null })
     t.match([answer.status, answer.json], [422, { detail: [{ loc: ["header", "X-API-Key"] }] }])
     t.match(await ask("POST", "/public/agent/test/spring-sale", good, { key: "wrong" }), {
@@ -144,7 +144,7 @@ t.test("given an agent with an API trigger", async (t) => {
   })
 })
 
-t.test("given an agent to try out on the phone", async (t) => {
+t.test("given an agent to test on the phone", async (t) => {
   const agent = await makeAgent()
   const draft = await makeDraft(agent)
   const initiate = (body: object) => said("/telephony/initiate-call", { workflow_id: agent.id, ...good, ...body })
@@ -165,7 +165,7 @@ t.test("given an agent to try out on the phone", async (t) => {
     t.strictSame(await initiate({ phone_number: null, workflow_id: 99_999 }), missing, "asked for before the agent")
   })
 
-  t.test("when it cannot be, then the answer says why", async (t) => {
+  t.test("when it cannot be called, then the answer says why", async (t) => {
     t.strictSame(await initiate({ workflow_id: 99_999 }), [404, "Workflow not found"])
     t.strictSame(await initiate({ telephony_configuration_id: 999 }), [400, "telephony_configuration_not_found"])
     t.strictSame(await initiate({ from_phone_number_id: 999 }), [400, "from_phone_number_not_found"])
@@ -191,7 +191,7 @@ t.test("given an agent to try out on the phone", async (t) => {
     t.strictSame([foreign.status, foreign.json], [400, { detail: "telephony_not_configured" }])
   })
 
-  t.test("when a run is named, then it has had its call", async (t) => {
+  t.test("when a run is named, then it has already had its call", async (t) => {
     const run = (isCompleted: boolean) =>
       withSql((sql) =>
         sql<{ readonly id: number }>`
@@ -216,7 +216,7 @@ t.test("given a request to call with a key", async (t) => {
     withSql((sql) =>
       sql<{ readonly id: string }>`SELECT id FROM idempotency_keys WHERE key = ${key}`.pipe(Effect.map(([row]) => row?.id ?? ""))
     )
-  /** As a process leaves it that dies before it has answered. */
+  /** The state that a process leaves behind that dies before it has answered. */
   const die = (key: string) =>
     withSql((sql) => sql`UPDATE idempotency_keys SET status = NULL, body = NULL, leased_until = now() WHERE key = ${key}`)
 
@@ -237,7 +237,7 @@ t.test("given a request to call with a key", async (t) => {
     t.match(await call("k-1", good, `/public/agent/workflow/${other["workflow_uuid"]}`), { status: 422, json: { detail } })
   })
 
-  t.test("when another route or organization uses the same key, then it is another request", async (t) => {
+  t.test("when another route or organization uses the same key, then it counts as another request", async (t) => {
     const before = dialed.length
     const test = `/public/agent/test/workflow/${agent["workflow_uuid"]}`
     t.equal((await call("k-1", good, test)).headers["idempotency-replayed"], undefined)
@@ -246,7 +246,7 @@ t.test("given a request to call with a key", async (t) => {
     t.equal(dialed.length, before + 2)
   })
 
-  t.test("when it was refused, then it is refused again without being tried", async (t) => {
+  t.test("when it was refused, then it is refused again without another attempt", async (t) => {
     const first = await call("k-2", { phone_number: "+15550100002" })
     const before = dialed.length
     const second = await call("k-2", { phone_number: "+15550100002" })
@@ -254,7 +254,7 @@ t.test("given a request to call with a key", async (t) => {
     t.equal(dialed.length, before)
   })
 
-  t.test("when there was no room for it, then the next one is a try of its own", async (t) => {
+  t.test("when there was no room for it, then the next one is a new attempt", async (t) => {
     const full = { phone_number: "+15550100003" }
     const first = await call("k-7", full)
     const before = dialed.length
@@ -272,14 +272,14 @@ t.test("given a request to call with a key", async (t) => {
     t.match(await call("k-3"), { status: 409, json: { detail: "A request with this Idempotency-Key is still in progress" } })
   })
 
-  t.test("when many come at once, then one calls", async (t) => {
+  t.test("when many are sent at the same time, then one places a call", async (t) => {
     const before = dialed.length
     const answers = await Promise.all(Array.from({ length: 10 }, () => call("k-4")))
     t.equal(dialed.length, before + 1)
     t.ok(answers.every(({ status }) => status === 200 || status === 409))
   })
 
-  t.test("when its process died before the call was begun, then the next one calls, under the same id", async (t) => {
+  t.test("when its process died before the call was started, then the next one places it, under the same id", async (t) => {
     await call("k-5")
     const [id, before] = [await callIdOf("k-5"), dialed.length]
     await die("k-5")
@@ -287,7 +287,7 @@ t.test("given a request to call with a key", async (t) => {
     t.strictSame([dialed.length, dialed.at(-1)?.callId], [before + 1, id])
   })
 
-  t.test("when its process died after the call was begun, then the answer says what became of it, and nobody is called", async (t) => {
+  t.test("when its process died after the call was started, then the answer says what became of it, and nobody is called", async (t) => {
     await call("k-6")
     const id = await callIdOf("k-6")
     const attempt = (state: string, sent: boolean) =>

@@ -12,14 +12,14 @@ const { ask, askAsOther, makeAgent, makeCampaign, upload } = api
 t.test("given a list of contacts to upload", async (t) => {
   const request = () => ask("POST", "/s3/presigned-upload-url", { file_name: "a b.csv", file_size: 10 })
 
-  t.test("when an address is asked for, then it says where, under which key and how long", async (t) => {
+  t.test("when an address is requested, then the answer has the address, the key and the expiry", async (t) => {
     const answer = bodyOf(await request())
     t.match(answer, { expires_in: 900, file_key: /^campaigns\/\d+\/[0-9a-f-]{36}_a_b\.csv$/ })
     t.ok(String(answer["upload_url"]).startsWith(`http://127.0.0.1:${api.port}/api/v1/uploads/`))
     t.equal((await ask("POST", "/s3/presigned-upload-url", { file_name: "a.txt", file_size: 0 })).status, 422)
   })
 
-  t.test("when the bytes come as the file of a form, then 405 says that they are put", async (t) => {
+  t.test("when the bytes are sent as a form, then 405 says to use PUT", async (t) => {
     const form = new FormData()
     form.set("file", new Blob([csv], { type: "text/csv" }), "list.csv")
     const answer = await fetch(String(bodyOf(await request())["upload_url"]), { method: "POST", body: form })
@@ -35,7 +35,7 @@ t.test("given a list of contacts to upload", async (t) => {
     }
   })
 
-  t.test("when the client goes away in the middle, then nothing is left of it", async (t) => {
+  t.test("when the client disconnects during the upload, then nothing is left of it", async (t) => {
     const target = new URL(String(bodyOf(await request())["upload_url"]))
     const before = api.filesThere()
     const begun = () => untilTrue("an upload that has begun", () => api.filesThere().length > before.length)
@@ -64,7 +64,7 @@ t.test("given a list of contacts to upload", async (t) => {
 })
 
 t.test("given a campaign", async (t) => {
-  t.test("when it is created with next to nothing, then the defaults show", async (t) => {
+  t.test("when it is created with minimal settings, then the defaults show", async (t) => {
     const campaign = await makeCampaign()
     t.match(campaign, {
       state: "draft",
@@ -122,7 +122,7 @@ t.test("given a campaign", async (t) => {
     t.match(bodyOf(cleared), { logs: [{}, {}, {}, entry] })
   })
 
-  t.test("when it has a rate of its own, then it keeps it until it is changed", async (t) => {
+  t.test("when it has its own rate, then it keeps it until it is changed", async (t) => {
     const campaign = await makeCampaign({ rate_limit: 1000 })
     t.equal(campaign["rate_limit"], 1000)
     t.match(await ask("PATCH", `/campaign/${campaign.id}`, { rate_limit: 7 }), { status: 200, json: { rate_limit: 7 } })
@@ -151,7 +151,7 @@ t.test("given a campaign", async (t) => {
       schedule_config: { slots: Array.from({ length: 51 }, () => ({})) }
     })
     t.equal(answer.status, 422)
-    const { detail } = answer.json as { detail: ReadonlyArray<{ type: string; loc: ReadonlyArray<string> }> } // A 422 of ours.
+    const { detail } = answer.json as { detail: ReadonlyArray<{ type: string; loc: ReadonlyArray<string> }> } // This is a 422 of ours.
     t.strictSame(
       detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`),
       [
@@ -176,7 +176,7 @@ t.test("given a campaign", async (t) => {
     t.match(answer.json, { detail: /^Invalid phone numbers in rows: 2\. / })
   })
 
-  t.test("when what it needs is not there, then the error says which", async (t) => {
+  t.test("when something it needs does not exist, then the error says which", async (t) => {
     const source_id = await upload(csv)
     const create = async (more: object) => {
       const answer = await ask("POST", "/campaign/create", { name: "a", workflow_id: 1, source_type: "csv", source_id, ...more })
@@ -227,7 +227,7 @@ t.test("given a campaign", async (t) => {
     t.match((await ask("GET", `/campaign/${id}`)).json, { state: "paused" })
   })
 
-  t.test("when its progress is asked for, then both sets of names agree", async (t) => {
+  t.test("when its progress is requested, then both sets of names agree", async (t) => {
     const { id } = await makeCampaign()
     t.match((await ask("GET", `/campaign/${id}/progress`)).json, {
       campaign_id: id,
@@ -248,7 +248,7 @@ t.test("given a campaign", async (t) => {
     })
   })
 
-  t.test("when its list is asked for, then the address works without a key", async (t) => {
+  t.test("when its list is requested, then the address works without a key", async (t) => {
     const { id } = await makeCampaign()
     const answer = bodyOf(await ask("GET", `/campaign/${id}/source-download-url`))
     t.equal(answer["expires_in"], 3600)
@@ -319,7 +319,7 @@ t.test("given a call that has ended", async (t) => {
     })
   })
 
-  t.test("when the list is filtered, then by what it may be", async (t) => {
+  t.test("when the list is filtered, then by the allowed attributes", async (t) => {
     const list = (filters: unknown) => ask("GET", `/campaign/${campaignId}/runs?filters=${encodeURIComponent(JSON.stringify(filters))}`)
     t.match((await list([{ attribute: "status", type: "radio", value: { status: "in_progress" } }])).json, {
       total_count: 0,
@@ -331,14 +331,14 @@ t.test("given a call that has ended", async (t) => {
     t.equal((await ask("GET", `/campaign/${campaignId}/runs?page=9007199254740991`)).status, 200)
   })
 
-  t.test("when its files are asked for, then the owner gets what is there", async (t) => {
+  t.test("when its files are requested, then the owner gets those that exist", async (t) => {
     const transcript = await ask("GET", `${path}/transcript`)
     t.strictSame([transcript.status, transcript.text], [200, "assistant: Hello\n"])
     t.strictSame((await ask("GET", `${path}/recording`)).json, { detail: "No recording available for this workflow run" })
     t.equal((await askAsOther("GET", `${path}/transcript`)).status, 404)
   })
 
-  t.test("when a signed address is made, then it works without a key until it is altered", async (t) => {
+  t.test("when a signed address is created, then it works without a key until it is altered", async (t) => {
     const key = `transcripts/${runId}.txt`
     const { url } = bodyOf(await ask("GET", `/s3/signed-url?key=${key}&inline=true`))
     const answer = await fetch(String(url))

@@ -1,4 +1,4 @@
-/** Lists of campaigns, what a new one starts from, and creating one no more than once. */
+/** Lists of campaigns, the defaults for a new one, and creating one only once. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -10,7 +10,7 @@ const { ask, askAsOther, makeAgent, makeCampaign, upload } = api
 
 const idsOf = async (query: string) => {
   const answer = await ask("GET", `/campaign/?${query}`)
-  const { campaigns } = answer.json as { campaigns: ReadonlyArray<{ id: number }> } // A list of ours.
+  const { campaigns } = answer.json as { campaigns: ReadonlyArray<{ id: number }> } // This is a list of ours.
   return campaigns.map(({ id }) => id)
 }
 
@@ -38,7 +38,7 @@ t.test("given many campaigns", async (t) => {
   )
   const [alpha, alpha2, beta, off] = ids
 
-  t.test("when some are asked for by state or name, then these come, newest first", async (t) => {
+  t.test("when they are filtered by state or name, then the matching ones come, newest first", async (t) => {
     t.strictSame(await idsOf("state=paused,completed&limit=3"), [off, beta, alpha2])
     t.strictSame(await idsOf("state=paused&name=ALPHA"), [alpha2])
     t.strictSame(await idsOf("name=alpha"), [alpha2, alpha])
@@ -48,7 +48,7 @@ t.test("given many campaigns", async (t) => {
     t.strictSame(await idsOf("name=a%5C"), [])
   })
 
-  t.test("when they are asked for in pages, then each comes once", async (t) => {
+  t.test("when they are read in pages, then each comes once", async (t) => {
     t.strictSame(await idsOf("limit=2"), [off, beta])
     t.strictSame(await idsOf("limit=2&offset=1"), [beta, alpha2])
     t.strictSame(await idsOf(`limit=2&after=${beta}`), [alpha2, alpha])
@@ -58,7 +58,7 @@ t.test("given many campaigns", async (t) => {
     t.ok((await idsOf("")).length > 4)
   })
 
-  t.test("when the state is unknown or the page is none, then 422", async (t) => {
+  t.test("when the state is unknown or the page invalid, then 422", async (t) => {
     const answer = await ask("GET", "/campaign/?state=creating,")
     t.strictSame(
       [answer.status, answer.json],
@@ -89,7 +89,7 @@ t.test("given a request to create a campaign with a key", async (t) => {
       )
     )
 
-  t.test("when it is sent again, then the campaign is made once, and the answer is the same", async (t) => {
+  t.test("when it is sent again, then the campaign is created once, and the answer is the same", async (t) => {
     const first = await create("c-1")
     const second = await create("c-1", Object.fromEntries(Object.entries(body).reverse()))
     t.equal(first.status, 200)
@@ -98,14 +98,14 @@ t.test("given a request to create a campaign with a key", async (t) => {
     t.strictSame((await idsOf("name=Once")).length, 1)
   })
 
-  t.test("when its process died after making the campaign, then the next answer names that one", async (t) => {
+  t.test("when its process died after creating the campaign, then the next answer names that one", async (t) => {
     const first = bodyOf(await create("c-2"))
     await forget("c-2")
     t.equal(bodyOf(await create("c-2")).id, first.id)
   })
 })
 
-t.test("given the settings of a new campaign, when they are asked for, then they are those of the newest", async (t) => {
+t.test("given the defaults for a new campaign, when they are requested, then they are those of the newest one", async (t) => {
   const slots = [{ day_of_week: 1, start_time: "08:00", end_time: "12:00" }]
   await makeCampaign({ max_concurrency: 5, schedule_config: { timezone: "UTC", slots } })
   t.strictSame((await ask("GET", "/organizations/campaign-defaults")).json, {

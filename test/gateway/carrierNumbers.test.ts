@@ -1,4 +1,4 @@
-/** /organizations/telephony-configs/{id}/carrier-numbers over HTTP: what the provider's account has, and its import. */
+/** /organizations/telephony-configs/{id}/carrier-numbers over HTTP: the numbers of the provider's account, and their import. */
 import t from "tap"
 import { bodyOf, type Json, openApi } from "./apiTest.ts"
 import { Layer } from "effect"
@@ -7,7 +7,7 @@ import twilio from "#adapters/twilio/twilio.ts"
 const { ask, askAsOther, carrierNumbers } = await openApi(t, Layer.empty, { adapters: [twilio] })
 const configs = "/organizations/telephony-configs"
 let made = 0
-/** A configuration of an account, which has these numbers. */
+/** Creates a configuration of an account that has these numbers. */
 const make = async (numbers: ReadonlyArray<string> | undefined, asking = ask, digit = String(++made % 10)) => {
   const config = { provider: "twilio", account_sid: `AC${digit.repeat(32)}`, auth_token: "0".repeat(32) }
   const made = bodyOf(await asking("POST", configs, { name: `account ${Math.random()}`, config }))
@@ -17,7 +17,7 @@ const make = async (numbers: ReadonlyArray<string> | undefined, asking = ask, di
 const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `+1${prefix}${String(index).padStart(10 - prefix.length, "0")}`)
 const addressesOf = async (path: string, asking = ask) => {
-  const { phone_numbers } = (await asking("GET", path)).json as { phone_numbers: ReadonlyArray<{ address: string }> } // Ours.
+  const { phone_numbers } = (await asking("GET", path)).json as { phone_numbers: ReadonlyArray<{ address: string }> } // This is an answer of ours.
   return phone_numbers.map(({ address }) => address)
 }
 const resultsOf = (answer: { readonly json: unknown }) =>
@@ -55,7 +55,7 @@ t.test("given thousands of numbers, then they come in pages, each once", async (
   t.strictSame(shown, all)
 })
 
-t.test("given chosen numbers, when they are imported, then they are there, and once more changes nothing", async (t) => {
+t.test("given chosen numbers, when they are imported, then they are there, and repeating that changes nothing", async (t) => {
   const [one = "", two = "", three = ""] = numbered("55503", 3)
   const account = await make([one, two, three])
   await ask("POST", account.own, { address: two, label: "desk" })
@@ -72,7 +72,7 @@ t.test("given chosen numbers, when they are imported, then they are there, and o
       { address: one, address_normalized: one, address_type: "pstn", is_active: true, is_default_caller_id: false, extra_metadata: {} }
     ]
   })
-  const [{ id = 0 } = {}] = ((await ask("GET", account.own)).json as { phone_numbers: ReadonlyArray<Json> }).phone_numbers // Ours.
+  const [{ id = 0 } = {}] = ((await ask("GET", account.own)).json as { phone_numbers: ReadonlyArray<Json> }).phone_numbers // This is an answer of ours.
   t.match(await ask("PUT", `${account.own}/${id}`, { is_active: false }), { status: 200 })
   await choose()
   t.match((await ask("GET", `${account.own}/${id}`)).json, { is_active: false, label: "desk" }, "what a person has set stays")
@@ -114,7 +114,7 @@ t.test(
   }
 )
 
-t.test("given what cannot be imported, then nothing is, and it is said why", async (t) => {
+t.test("given numbers that cannot be imported, then none is, and the answer says why", async (t) => {
   const all = numbered("555", 1001)
   const account = await make(all)
   const nothing = async (json: unknown, expected: object) => {

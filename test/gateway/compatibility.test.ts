@@ -1,4 +1,4 @@
-/** What the API says, and allows, where the operator has set `COMPATIBILITY=dograh`: by every way, and only there. */
+/** What the API returns and allows if the operator has set `COMPATIBILITY=dograh`: on every route, and only then. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t, { type Test } from "tap"
@@ -13,7 +13,7 @@ const telephony = {
   config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "secret-1234" }
 }
 
-/** The state of a draft by each way in which it is told. */
+/** The state of a draft in each place where it is shown. */
 const toldStates = async (t: Test, api: TestApi) => {
   const { ask, makeCampaign } = api
   const { socket, stream } = followersOf(api, "dgr_ours_0000000000")
@@ -23,11 +23,11 @@ const toldStates = async (t: Test, api: TestApi) => {
   const created = await makeCampaign()
   const { id } = created
   const states = async (filter: string) => {
-    const { campaigns } = (await ask("GET", `/campaign/?state=${filter}`)).json as { campaigns: ReadonlyArray<{ state: string }> } // Ours.
+    const { campaigns } = (await ask("GET", `/campaign/?state=${filter}`)).json as { campaigns: ReadonlyArray<{ state: string }> } // This is an answer of ours.
     return campaigns.map(({ state }) => state)
   }
   const event = await until("the campaign's event", async () => {
-    const { events } = (await ask("GET", "/events")).json as { events: ReadonlyArray<{ subject: string; data: { state: string } }> } // Ours.
+    const { events } = (await ask("GET", "/events")).json as { events: ReadonlyArray<{ subject: string; data: { state: string } }> } // This is an answer of ours.
     return events.find(({ subject }) => subject === `campaigns/${id}`)
   })
   const followed = (follower: Follower) =>
@@ -92,33 +92,33 @@ const changes = {
 t.test("given an installation that serves the existing product's web interface", async (t: Test) => {
   const api = await openApi(t, Layer.succeed(Compatibility, "dograh"))
   const { id, told } = await toldStates(t, api)
-  t.strictSame(told, expected("created"), "then a draft is created, wherever it is told")
+  t.strictSame(told, expected("created"), "then a draft is `created`, wherever it is shown")
 
   t.match(await started(api, id), { status: 200, json: { state: "running" } })
   t.match((await api.ask("POST", `/campaign/${id}/start`)).json, {
     detail: "Campaign must be in 'created' or 'paused' state to start, current state: running"
   })
 
-  await t.test("when a running campaign is changed, then it is, at once, and its log says so", async (t) => {
+  await t.test("when a running campaign is changed, then the change applies at once, and its log says so", async (t) => {
     const answer = await api.ask("PATCH", `/campaign/${id}`, changes)
     t.match(answer, { status: 200, json: { state: "running", ...changes } })
-    const { logs } = answer.json as { logs: ReadonlyArray<object> } // Ours.
+    const { logs } = answer.json as { logs: ReadonlyArray<object> } // This is an answer of ours.
     t.match(logs.at(-1), { event: "settings_updated", details: { changed: Object.keys(changes) } })
   })
 
-  await t.test("when its rate is to change, which calls are already reserved by, then 409", async (t) => {
+  await t.test("when its rate is changed, by which calls are already reserved, then 409", async (t) => {
     t.match(await api.ask("PATCH", `/campaign/${id}`, { rate_limit: 5 }), { status: 409 })
     t.match((await api.ask("GET", `/campaign/${id}`)).json, { rate_limit: 1, name: "New" })
   })
 
-  await t.test("when it is not confirmed that nothing leaves as before, then 503, and the change stands", async (t) => {
+  await t.test("when it is not confirmed that nothing leaves under the old settings, then 503, and the change stays", async (t) => {
     api.health.isStopHeard = false
     t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "Newer" }), { status: 503, headers: { "retry-after": "2" } })
     api.health.isStopHeard = true
     t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "Newer" }), { status: 200, json: { name: "Newer" } })
   })
 
-  await t.test("when it is over, then it is not changed any more", async (t) => {
+  await t.test("when it is over, then it can no longer be changed", async (t) => {
     await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`))
     t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), {
       status: 409,
@@ -130,7 +130,7 @@ t.test("given an installation that serves the existing product's web interface",
 t.test("given an installation without it", async (t: Test) => {
   const api = await openApi(t)
   const { id, told } = await toldStates(t, api)
-  t.strictSame(told, expected("draft"), "then a draft is a draft, whatever it is asked for as")
+  t.strictSame(told, expected("draft"), "then a draft is `draft`, whatever the filter says")
   t.match(await started(api, id), { status: 200, json: { state: "running" } })
   t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), { status: 409, json: { detail: "Cannot update a running campaign" } })
 })

@@ -8,7 +8,7 @@ import { bodyOf, openApi } from "./apiTest.ts"
 const { ask, askAsOther, database, makeCampaign } = await openApi(t)
 const run = database.run
 
-/** A campaign that is over: rows 2 and 3 have failed, the outcomes of their last calls are these. */
+/** A campaign that is over: rows 2 and 3 have failed, and their last calls had these outcomes. */
 const over = async (second: string, third: string) => {
   const { id } = await makeCampaign()
   await run(
@@ -22,7 +22,7 @@ const over = async (second: string, third: string) => {
 }
 const rowsOf = async (id: number, query = "") => {
   const answer = await ask("GET", `/campaign/${id}/contacts${query}`)
-  const { contacts } = answer.json as { contacts: ReadonlyArray<{ row_number: number }> } // An answer of ours.
+  const { contacts } = answer.json as { contacts: ReadonlyArray<{ row_number: number }> } // This is an answer of ours.
   return contacts.map(({ row_number }) => row_number)
 }
 const mark = (id: number, rows: ReadonlyArray<number>, reached: boolean) =>
@@ -47,7 +47,7 @@ t.test("given a campaign with calls of unknown outcome", async (t) => {
     t.equal((await ask("GET", `/campaign/${id}/contacts?outcome=lost`)).status, 422)
   })
 
-  t.test("when somebody says that they were reached, then they are completed, and the counters follow", async (t) => {
+  t.test("when they are marked as reached, then they are completed, and the counters follow", async (t) => {
     const id = await over("unknown", "unknown")
     t.match(await mark(id, [2, 2], true), { status: 200, json: { completed: 1, failed: 1 } })
     t.match(await mark(id, [2], true), { status: 200, json: { completed: 1, failed: 1 } }, "once, however often it is said")
@@ -80,7 +80,7 @@ t.test("given a campaign with calls of unknown outcome", async (t) => {
     t.strictSame(await rowsOf(Number(bodyOf(child)["id"])), [3])
   })
 
-  t.test("when it is redialed without a word of them, then they are not called again", async (t) => {
+  t.test("when it is redialed without mentioning them, then they are not called again", async (t) => {
     const id = await over("unknown", "busy")
     const child = await ask("POST", `/campaign/${id}/redial`, {})
     t.strictSame(await rowsOf(Number(bodyOf(child)["id"])), [3])

@@ -22,7 +22,7 @@ t.test("given a credential", async (t) => {
   const made = await create({ description: "For the CRM" })
   const uuid = String(made["uuid"])
 
-  t.test("when it is read in any way, then the secret is not in the answer", async (t) => {
+  t.test("when it is read on any route, then the secret is not in the answer", async (t) => {
     t.match(made, { name: "CRM", description: "For the CRM", credential_type: "bearer_token", updated_at: null })
     t.strictSame(Object.keys(made), ["uuid", "name", "description", "credential_type", "allowed_hosts", "created_at", "updated_at"])
     t.strictSame((await ask("GET", `/credentials/${uuid}`)).json, made)
@@ -30,7 +30,7 @@ t.test("given a credential", async (t) => {
     t.strictSame(await storedData(uuid), { token: "very-secret-1" })
   })
 
-  t.test("when it is changed, then what was left out stays", async (t) => {
+  t.test("when it is changed, then omitted fields stay", async (t) => {
     const renamed = await ask("PUT", `/credentials/${uuid}`, { name: "CRM 2", description: null })
     t.match(renamed.json, { uuid, name: "CRM 2", description: "For the CRM", updated_at: String })
     t.strictSame(await storedData(uuid), { token: "very-secret-1" })
@@ -55,7 +55,7 @@ t.test("given a credential", async (t) => {
     t.equal((await askAsOther("POST", "/credentials/", { ...bearer, name: "CRM 2" })).status, 200, "another organization may")
   })
 
-  t.test("when it is somebody else's, or nobody's, then 404", async (t) => {
+  t.test("when it belongs to somebody else, or does not exist, then 404", async (t) => {
     for (const path of [`/credentials/${uuid}`, "/credentials/no-uuid"]) {
       for (const [method, json] of [["GET"], ["PUT", { name: "x" }], ["DELETE"]] as const) {
         t.match(await askAsOther(method, path, json), { status: 404, json: { detail: "Credential not found" } })
@@ -70,13 +70,13 @@ t.test("given a credential", async (t) => {
   })
 })
 
-t.test("given data that its type cannot do without", async (t) => {
+t.test("given data that its type requires", async (t) => {
   const refused = async (credential_type: string, credential_data: object, field: string) =>
     t.match(await ask("POST", "/credentials/", { name: "x", credential_type, credential_data }), {
       status: 400,
       json: { detail: `Missing required field '${field}' for credential type '${credential_type}'` }
     })
-  t.test("when it is not there, empty or no text, then 400 names it", async () => {
+  t.test("when it is missing, empty or not text, then 400 names it", async () => {
     await refused("api_key", { header_name: "X-Key" }, "api_key")
     await refused("bearer_token", { token: "" }, "token")
     await refused("basic_auth", { username: "ada", password: 12 }, "password")

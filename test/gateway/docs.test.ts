@@ -1,4 +1,4 @@
-/** The documentation as a page: everything that it is made of comes from here, and it may ask nobody else. */
+/** The documentation as a page: everything that it consists of comes from this server, and it may request nothing from elsewhere. */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import t from "tap"
@@ -13,12 +13,12 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
 t.test("given the page", async (t) => {
   const page = await get("/docs")
   t.match(page, { status: 200, headers: { "content-type": "text/html; charset=utf-8" } })
-  t.notMatch(page.headers["content-security-policy"], /unsafe|https?:|\*/, "then it runs only what comes from here")
+  t.notMatch(page.headers["content-security-policy"], /unsafe|https?:|\*/, "then it runs only code from this server")
   const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address))
   t.strictSame(
     named.filter((address) => !address.startsWith("/") && !address.startsWith("data:")),
     [],
-    "then it names nothing elsewhere"
+    "then it refers to nothing elsewhere"
   )
   for (const address of named.filter((one) => one.startsWith("/docs/"))) {
     t.match(await get(address), { status: 200, headers: { "content-type": /^text\/(css|javascript)/ } }, `then ${address} is there`)
@@ -30,7 +30,7 @@ t.test("given the reference that it shows", async (t) => {
   t.equal(
     bundle.text,
     readFileSync(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"), "utf8"),
-    "then it is the package's"
+    "then it is the package's own"
   )
   t.match(await get("/docs/swagger-ui.css", { range: "bytes=0-9" }), { status: 206 })
   for (const name of ["nothing.js", "package.json", "..%2Fdocument.ts", "%2e%2e%2fapi.ts", "files.ts"]) {

@@ -1,4 +1,4 @@
-/** Holds answers against our own OpenAPI document, through somebody else's validator. What is not documented is not allowed. */
+/** Checks answers against our own OpenAPI document with a third-party validator. What is not documented is not allowed. */
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js"
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -9,13 +9,13 @@ import { type OpenApi, openApiOf } from "#gateway/openapi/openapi.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import type { Answer } from "./gatewayTest.ts"
 
-/** Undefined: the answer is as documented. */
+/** Returns undefined if the answer is as documented. */
 export type Judge = (method: string, path: string, answer: Answer) => string | undefined
 
 type Json = { readonly [Name in string]?: unknown }
 const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** An object with properties has no others. */
+/** Objects with declared properties get no others. */
 const closed = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(closed)
   if (!isJson(value)) return value
@@ -28,7 +28,7 @@ const closed = (value: unknown): unknown => {
 const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
 const matches = (wanted: ReadonlyArray<string>, given: ReadonlyArray<string>): boolean =>
   wanted.length === given.length && wanted.every((segment, at) => (segment.startsWith("{") ? given[at] !== "" : segment === given[at]))
-/** Of two paths that match, the one whose first difference is a word, and not a parameter. */
+/** Sorts first, of two matching paths, the one that has a word where the other has a parameter. */
 const byPrecision = (one: string, other: string): number => {
   const mark = (path: string) =>
     segmentsOf(path)
@@ -39,17 +39,17 @@ const byPrecision = (one: string, other: string): number => {
 const escaped = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1")
 
 const json = "application/json"
-/** Where the document says what an answer looks like. */
+/** The pointer to the schema of an answer in the document. */
 const schemaAt = (pattern: string, name: string, status: string): string =>
   ["paths", pattern, name, "responses", status, "content", json, "schema"].map((part) => `/${escaped(part)}`).join("")
 
 const require = createRequire(import.meta.url)
 const cache = fileURLToPath(new URL("../../node_modules/.cache/validators", import.meta.url))
 const hash = (...texts: ReadonlyArray<string>): string => createHash("sha1").update(texts.join("\0")).digest("hex").slice(0, 20)
-/** Says how they are compiled. */
+/** This file determines how schemas are compiled, so it is part of the cache's key. */
 const own = readFileSync(fileURLToPath(import.meta.url), "utf8")
 
-/** Loaded only where something is to be compiled. The casts hold because each is the type of the module that is loaded. */
+/** Loaded only if something must be compiled. The casts hold because each is the type of the module that is loaded. */
 const ajvOf = (schema: Json) => {
   const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js")
   const standaloneCode = require("ajv/dist/standalone") as typeof import("ajv/dist/standalone/index.js")
@@ -64,7 +64,7 @@ const ajvOf = (schema: Json) => {
   }
 }
 
-/** Compiles a part of the document, or loads what another process has compiled of the same document: most of a second for each otherwise. */
+/** Compiles a part of the document, or loads what another process has compiled from the same document, which saves most of a second each time. */
 const compilerOf = ({ components, paths }: Pick<OpenApi, "components" | "paths">): ((pointer: string) => ValidateFunction) => {
   const folder = join(cache, hash(own, JSON.stringify({ components, paths })))
   let compiler: ReturnType<typeof ajvOf> | undefined
@@ -75,7 +75,7 @@ const compilerOf = ({ components, paths }: Pick<OpenApi, "components" | "paths">
     } catch {
       compiler ??= ajvOf({ components: closed(components), paths: closed(paths) })
       const compiled = compiler(pointer)
-      // Under another name first, because other processes read it.
+      // Written under another name first, because other processes may read it.
       const draft = `${kept}.${process.pid}`
       mkdirSync(folder, { recursive: true })
       writeFileSync(draft, compiled.source)
@@ -85,7 +85,10 @@ const compilerOf = ({ components, paths }: Pick<OpenApi, "components" | "paths">
   }
 }
 
-/** `ready`: tags of operations whose success is judged without delay from the first time on; others take up to a tenth of a second then. */
+/**
+ * `ready`: tags of operations whose answers are judged without delay from the first one on. For others, the first takes up to a tenth of a
+ * second.
+ */
 export const judgeOf = (routes: ReadonlyArray<Route<unknown>>, ready: ReadonlyArray<string> = []): Judge => {
   const document = openApiOf(routes, "0.0.0")
   const compile = compilerOf(document)

@@ -1,4 +1,4 @@
-/** What those who follow events see of the database, where they go on after a break, and for how long they may. */
+/** What followers of events see of the database, where they continue after a break, and for how long they may follow. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -30,9 +30,9 @@ interface Page {
   readonly events: ReadonlyArray<Told>
   readonly next_after_id: number
 }
-// What the API answers was held against its schema.
+// The cast holds because the answer was checked against its schema.
 const pageOf = async (query: string) => (await ask("GET", `/events${query}`)).json as Page
-/** Adds events, and gives them with their ids. */
+/** Adds events, and returns them with their ids. */
 const added = async (subjects: ReadonlyArray<string>, organization?: number) => {
   await add(subjects, organization)
   await settled()
@@ -54,7 +54,7 @@ t.test("given an event that the database shows to no tenant", async (t) => {
   await added(["campaigns/hidden", "campaigns/shown"])
 
   for (const way of bothWays) {
-    t.test(`when somebody follows by ${way}, then it is read behind the wall, as by any other request`, async (t) => {
+    t.test(`when somebody follows by ${way}, then it is subject to row-level security, like any other request`, async (t) => {
       const follower = ways[way](t, `?last_event_id=${before?.id}`)
       t.equal((await told(follower, 1))[0]?.subject, "campaigns/shown")
       const subject = `campaigns/later-${way}`
@@ -65,7 +65,7 @@ t.test("given an event that the database shows to no tenant", async (t) => {
   }
 })
 
-/** As if these had happened eight days ago, and the old ones had been deleted since. */
+/** Makes events look as if they had happened eight days ago, and the expired ones had been deleted since. */
 const grownOld = (last: number | undefined) =>
   run(
     Effect.gen(function* () {
@@ -75,7 +75,7 @@ const grownOld = (last: number | undefined) =>
     })
   )
 
-/** All that is listed after the event, page by page. */
+/** All events that are listed after this one, page by page. */
 const listed = async (after: number, types = "") => {
   const events: Array<Told> = []
   for (let at = after; ; ) {
@@ -86,7 +86,7 @@ const listed = async (after: number, types = "") => {
   }
 }
 
-t.test("given events of which the older half is not kept any more", async (t) => {
+t.test("given events whose older half is no longer kept", async (t) => {
   const names = Array.from({ length: 10 }, (_, at) => `campaigns/old-${at}`)
   const old = await added(names.slice(0, 5))
   const kept = await added(names.slice(5))
@@ -98,12 +98,12 @@ t.test("given events of which the older half is not kept any more", async (t) =>
     t.strictSame(subjectsOf(rest), subjectsOf(kept))
   }
 
-  t.test("when it is gone on from one that is gone, then there is a notice first, and then what is kept", async (t) => {
+  t.test("when reading continues after one that is gone, then there is a notice first, and then the kept events", async (t) => {
     isTold(t, (await listed(first)).events)
     for (const way of bothWays) isTold(t, [...(await told(ways[way](t, `?last_event_id=${first}`), 1 + kept.length))])
   })
 
-  t.test("when some types are asked for, then the notice comes all the same", async (t) => {
+  t.test("when only some types are selected, then the notice still comes", async (t) => {
     t.match((await listed(first, "&types=campaign.failed")).events, [{ type: "events.gap" }])
     for (const way of bothWays) {
       const follower = ways[way](t, `?last_event_id=${first}&types=campaign.failed`)
@@ -111,18 +111,18 @@ t.test("given events of which the older half is not kept any more", async (t) =>
     }
   })
 
-  t.test("when it is gone on from the last one that is gone, then nothing is missing and nothing is said", async (t) => {
+  t.test("when reading continues after the last one that is gone, then nothing is missing and there is no notice", async (t) => {
     t.strictSame(subjectsOf((await listed(last)).events), subjectsOf(kept))
     for (const way of bothWays) {
       t.strictSame(subjectsOf(await told(ways[way](t, `?last_event_id=${last}`), kept.length)), subjectsOf(kept))
     }
   })
 
-  t.test("when nobody has seen anything yet, then nothing is said", async (t) => {
+  t.test("when reading starts at the beginning, then there is no notice", async (t) => {
     t.strictSame(subjectsOf((await pageOf("?limit=500")).events), subjectsOf(kept))
   })
 
-  t.test("when only others' are left, then the notice comes once, and says where to go on", async (t) => {
+  t.test("when only other organizations' events are left, then the notice comes once, and says where to continue", async (t) => {
     const other = await run(given.organization())
     await added(["campaigns/others"], other)
     const [mine, last] = [kept.at(-2)?.id ?? 0, kept.at(-1)?.id ?? 0]
@@ -139,7 +139,7 @@ t.test("given events of which the older half is not kept any more", async (t) =>
     }
   })
 
-  t.test("when all are old, then the newest is kept, so that ids still tell how far one is", async (t) => {
+  t.test("when all are old, then the newest is kept, so that ids still show the position", async (t) => {
     const [newest] = await added(["campaigns/newest"])
     await grownOld(newest?.id)
     t.strictSame(subjectsOf((await pageOf("")).events), ["campaigns/newest"])
@@ -147,7 +147,7 @@ t.test("given events of which the older half is not kept any more", async (t) =>
   })
 })
 
-t.test("given an id that no event ever had, when it is gone on from, then a notice says where things stand", async (t) => {
+t.test("given an id that no event ever had, when reading continues after it, then a notice says where to continue", async (t) => {
   const [newest] = await added(["campaigns/before"])
   const ahead = 4_000_000_000
   const { events, at } = await listed(ahead)
@@ -163,7 +163,7 @@ t.test("given an id that no event ever had, when it is gone on from, then a noti
   }
 })
 
-t.test("given old events out of time with their order, when they are deleted, then none is before one that is kept", async (t) => {
+t.test("given old events whose times are out of order, when they are deleted, then no kept event precedes a deleted one", async (t) => {
   const some = await added(["campaigns/a", "campaigns/b", "campaigns/c"])
   await run(
     SqlClient.SqlClient.use(
@@ -190,7 +190,7 @@ for (const way of bothWays) {
     return follower
   }
 
-  t.test(`given somebody who follows by ${way} with a key, when the key is archived, then it ends, and others go on`, async (t) => {
+  t.test(`given somebody who follows by ${way} with a key, when the key is archived, then that ends, and others continue`, async (t) => {
     const made = bodyOf(await ask("POST", "/user/api-keys", { name: "follower" }))
     const follower = await followFrom(t, String(made["api_key"]))
     const other = ways[way](t)
@@ -203,7 +203,7 @@ for (const way of bothWays) {
     })
   })
 
-  t.test(`given a user who follows by ${way}, when the membership ends, then so does that`, async (t) => {
+  t.test(`given a user who follows by ${way}, when the membership ends, then so does the connection`, async (t) => {
     const email = `${way}@example.com`
     const signed = bodyOf(await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null }))
     await statement(
@@ -212,7 +212,7 @@ for (const way of bothWays) {
         INSERT INTO memberships (organization_id, user_id, role) SELECT ${organizationId}::int, id, 'viewer' FROM u)
       UPDATE users SET selected_organization_id = ${organizationId}::int WHERE email = ${email}`
     )
-    // What was remembered of the user a second ago is of the organization before.
+    // The user's former organization may be cached for a second.
     const follower = await until("membership", async () => {
       const me = await ask("GET", "/organizations/context", undefined, { key: null, headers: headersOf(String(signed["token"])) })
       return bodyOf(me)["organization_id"] === organizationId ? await followFrom(t, String(signed["token"])) : undefined
@@ -221,11 +221,11 @@ for (const way of bothWays) {
       (sql) =>
         sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = (SELECT id FROM users WHERE email = ${email})`
     )
-    // There is another organization to be in, whose events these are not.
+    // The user may still be in another organization, but these are not its events.
     isClosed(t, await over(follower))
   })
 
-  t.test(`given a key of a user, who follows by ${way}, when the membership ends, then so does that`, async (t) => {
+  t.test(`given a key of a user, who follows by ${way}, when the membership ends, then so does the connection`, async (t) => {
     const key = `tlk_of_a_user_${way}`
     const email = `key-${way}@example.com`
     await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null })

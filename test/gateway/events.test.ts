@@ -1,4 +1,4 @@
-/** Events as clients see them: asked for, followed as server-sent events, and by websocket. */
+/** Events as clients see them: listed, followed as server-sent events, and over a websocket. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -7,18 +7,18 @@ import { until } from "#test/support/engine.ts"
 import { openApi } from "./apiTest.ts"
 import { followersOf, told, type Told } from "./followers.ts"
 
-// Whoever does not read is cut off after this time; on a busy machine, what happens meanwhile in these tests takes more than the usual half minute.
+// A client that does not read is cut off after this time. On a busy machine, these tests take longer than the usual half minute.
 const limits = { answerMillis: 600_000 }
 const api = await openApi(t, Layer.empty, { limits })
 const { ask, askAsOther, makeCampaign } = api
 const key = "dgr_ours_0000000000"
 const otherKey = "dgr_other_000000000"
 
-// What the API answers was held against its schema.
+// The cast holds because the answer was checked against its schema.
 const eventsOf = (answer: { readonly json: unknown }) =>
   answer.json as { readonly events: ReadonlyArray<Told>; readonly next_after_id: number }
 const list = async (query = "") => eventsOf(await ask("GET", `/events${query}`))
-/** Where we are when all that was written so far has its place. */
+/** The id of the newest event, once everything that has been written has been put in order. */
 const newest = async () => {
   await until("order", async () => {
     const waiting = await api.database.run(SqlClient.SqlClient.use((sql) => sql`SELECT 1 FROM event_outbox LIMIT 1`))
@@ -69,7 +69,7 @@ t.test("given what happened to a campaign", async (t) => {
     return found.length >= lived.length ? found : undefined
   })
 
-  t.test("when it is listed, then it is there in order, with what it was about", async (t) => {
+  t.test("when events are listed, then they are in order, with their subjects", async (t) => {
     t.strictSame(typesOf(events), lived)
     t.match(events[0], {
       specversion: "1.0",
@@ -80,7 +80,7 @@ t.test("given what happened to a campaign", async (t) => {
     t.match(events[2], { data: { state: "paused", previous_state: "running" } })
   })
 
-  t.test("when it is paged through, then nothing is left out or comes twice", async (t) => {
+  t.test("when they are read in pages, then nothing is left out or repeated", async (t) => {
     const first = await list(`?after_id=${before}&limit=2`)
     const second = await list(`?after_id=${first.next_after_id}&limit=2`)
     const third = await list(`?after_id=${second.next_after_id}&limit=2`)
@@ -89,7 +89,7 @@ t.test("given what happened to a campaign", async (t) => {
     t.strictSame(end, { events: [], next_after_id: third.next_after_id })
   })
 
-  t.test("when some types are asked for, then only these", async (t) => {
+  t.test("when only some types are selected, then only these come", async (t) => {
     const some = await list(`?after_id=${before}&types=campaign.paused,campaign.completed`)
     t.strictSame(typesOf(some.events), ["campaign.paused", "campaign.completed"])
     t.equal((await list(`?after_id=${before}&types=campaign.paused&limit=1`)).next_after_id, Number(events.at(-1)?.id))
@@ -98,7 +98,7 @@ t.test("given what happened to a campaign", async (t) => {
     t.equal((await ask("GET", "/events?after_id=99999999999999999999")).status, 422)
   })
 
-  t.test("when another organization asks, then there is nothing of it", async (t) => {
+  t.test("when another organization reads events, then there are none of these", async (t) => {
     t.strictSame(eventsOf(await askAsOther("GET", "/events")).events, [])
   })
 
@@ -115,8 +115,8 @@ t.test("given what happened to a campaign", async (t) => {
   })
 })
 
-t.test("given a change that is undone with its transaction", async (t) => {
-  t.test("when it is rolled back, then nothing is told of it", async (t) => {
+t.test("given a change that is rolled back", async (t) => {
+  t.test("when its transaction is rolled back, then there is no event", async (t) => {
     const { id } = await makeCampaign()
     const at = await newest()
     await api.database.run(
@@ -163,7 +163,7 @@ for (const [name, open] of [
   ["a websocket", socket]
 ] as const) {
   t.test(`given a client that follows by ${name}`, async (t) => {
-    t.test("when things happen, then it is told once and in order, and after a break goes on where it was", async (t) => {
+    t.test("when events happen, then it gets each once and in order, and continues where it was after a break", async (t) => {
       const after = await newest()
       const first = open(t, `?last_event_id=${after}`)
       await live()
@@ -183,10 +183,10 @@ for (const [name, open] of [
       )
     })
 
-    t.test("when it names no event, or one that is still to come, then it is told of what happens from now on", async (t) => {
+    t.test("when it names no event, or one in the future, then it gets events from now on", async (t) => {
       const plain = open(t, "?types=campaign.completed")
       const ahead = open(t, "?types=campaign.completed&last_event_id=4000000000")
-      // Until both follow, what happens may be before their time.
+      // Until both follow, an event may come too early for one of them.
       await until("both", async () => {
         await live()
         return (plain.messages.length > 0 && ahead.messages.length > 1) || undefined
@@ -196,7 +196,7 @@ for (const [name, open] of [
       t.ok([...plain.messages, ...since].every(({ type }) => type === "campaign.completed"))
     })
 
-    t.test("when something happens to others, then it is not told", async (t) => {
+    t.test("when something happens to another organization, then it gets no event", async (t) => {
       const after = await newest()
       const theirs = open(t, `?last_event_id=${await newestOfOthers()}`, { "x-api-key": otherKey })
       const ours = open(t, `?last_event_id=${after}`)
@@ -210,7 +210,7 @@ for (const [name, open] of [
 }
 
 t.test("given a stream", async (t) => {
-  t.test("when a browser comes back, then its header counts for more than the address", async (t) => {
+  t.test("when a browser reconnects, then its header takes precedence over the address", async (t) => {
     const after = await newest()
     const id = await live()
     const all = stream(t, `?last_event_id=${after}`)
@@ -220,14 +220,14 @@ t.test("given a stream", async (t) => {
     t.match(back.state, { status: 200, contentType: "text/event-stream" })
   })
 
-  t.test("when the credential or the query is wrong, then it does not begin", async (t) => {
+  t.test("when the credential or the query is wrong, then it does not start", async (t) => {
     t.equal((await ask("GET", "/events/stream", undefined, { key: null })).status, 401)
     t.equal((await ask("GET", "/events/stream?last_event_id=x")).status, 422)
   })
 })
 
 t.test("given a client that does not read", async (t) => {
-  t.test("when more happens than is kept for it, then it gets all of it nevertheless, once it reads", async (t) => {
+  t.test("when more happens than is buffered for it, then it still gets everything once it reads", async (t) => {
     const after = await newest()
     const total = 6000
     const query = "&types=campaign.redialed"
@@ -268,14 +268,14 @@ t.test("given a websocket", async (t) => {
     t.equal((await socket(t, "?types=nothing").closed).code, 4400)
   })
 
-  t.test("when the key comes in the address or as a bearer, then it is taken", async (t) => {
+  t.test("when the key comes in the address or as a bearer token, then it is accepted", async (t) => {
     const after = await newest()
     await live()
     await count(socket(t, `?api_key=${key}&last_event_id=${after}`, {}), lived.length)
     await count(socket(t, `?last_event_id=${after}`, { authorization: `Bearer ${key}` }), lived.length)
   })
 
-  t.test("when it says too much, then it is closed", async (t) => {
+  t.test("when it sends too much, then it is closed", async (t) => {
     const ws = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
     const closed = new Promise((resolve) => ws.once("close", resolve))
     ws.on("error", () => undefined)
@@ -283,14 +283,14 @@ t.test("given a websocket", async (t) => {
     t.equal(await closed, 1006)
   })
 
-  t.test("when its address is asked for without an upgrade, then 426", async (t) => {
+  t.test("when its address is requested without an upgrade, then 426", async (t) => {
     t.match(await ask("GET", "/events/ws"), { status: 426, json: { detail: "This URL is for websockets only" } })
   })
 
   t.test("when a hundred are open, then the next one is refused", async (t) => {
     const after = await newest()
     await live()
-    // The places of connections that have just ended are free in a moment.
+    // The places of connections that have just ended become free after a moment.
     const following = () =>
       until("a place", async () => {
         const one = socket(t, `?last_event_id=${after}`)
@@ -310,13 +310,17 @@ t.test("given a websocket", async (t) => {
 })
 
 t.test("given that the service stops", async (t) => {
-  t.test("when somebody follows, then both ways end at once", async (t) => {
+  t.test("when clients follow, then both kinds of connections end at once, and each says why", async (t) => {
     const after = await newest()
     await live()
-    const followers = [stream(t, `?last_event_id=${after}`), socket(t, `?last_event_id=${after}`)] as const
-    await Promise.all(followers.map((one) => count(one, lived.length)))
+    const [followed, listening] = [stream(t, `?last_event_id=${after}`), socket(t, `?last_event_id=${after}`)]
+    await Promise.all([followed, listening].map((one) => count(one, lived.length)))
+    // Its key is still being looked up.
+    const unknown = socket(t, "", { "x-api-key": "wrong" })
+    await unknown.opened
     await api.stop()
-    t.equal((await followers[1].closed).code, 1001)
-    await until("the stream's end", () => followers[0].state.isOver || undefined)
+    t.equal((await listening.closed).code, 1001)
+    t.equal((await unknown.closed).code, 4401)
+    await until("the stream's end", () => followed.state.isOver || undefined)
   })
 })

@@ -30,7 +30,7 @@ t.test("given files of an organization", async (t) => {
   await writeFile(transcript, "hello")
   const of = (route: string, key: string) => `/s3/${route}?key=${encodeURIComponent(key)}`
 
-  t.test("when an address is asked for, then its owner gets one, and nobody else", async (t) => {
+  t.test("when an address is requested, then the owner gets one, and nobody else", async (t) => {
     for (const key of keys) {
       t.equal((await ask("GET", of("signed-url", key))).status, 200, key)
       t.match(await askAsOther("GET", of("signed-url", key)), { status: 403, json: { detail: /^Access denied/ } }, key)
@@ -44,7 +44,7 @@ t.test("given files of an organization", async (t) => {
     t.equal((await ask("GET", "/s3/signed-url")).status, 422)
   })
 
-  t.test("when an address is opened, then the file is there until the signature is another", async (t) => {
+  t.test("when an address is opened, then the file is there unless the signature differs", async (t) => {
     const answer = bodyOf(await ask("GET", `${of("signed-url", transcript)}&expires_in=60&inline=true`))
     t.equal(answer["expires_in"], 60)
     const url = String(answer["url"])
@@ -56,7 +56,7 @@ t.test("given files of an organization", async (t) => {
     t.equal((await fetch(String(missing["url"]))).status, 404)
   })
 
-  t.test("when only its head is asked for, then it is not left open", async (t) => {
+  t.test("when only its head is requested, then it is not left open", async (t) => {
     const { url } = bodyOf(await ask("GET", `${of("signed-url", transcript)}&inline=true`))
     const heads = await Promise.all(Array.from({ length: 20 }, () => fetch(String(url), { method: "HEAD" })))
     t.ok(heads.every(({ headers, status }) => status === 200 && headers.get("content-length") === "5"))
@@ -67,7 +67,7 @@ t.test("given files of an organization", async (t) => {
     )
   })
 
-  t.test("when it is asked what a file is, then size and time, or null when there is none", async (t) => {
+  t.test("when a file's properties are requested, then size and time, or null if there is none", async (t) => {
     t.match(await ask("GET", of("file-metadata", transcript)), {
       json: { key: transcript, metadata: { size: 5, last_modified: /Z$/, content_type: "text/plain; charset=utf-8" } }
     })
@@ -78,7 +78,7 @@ t.test("given files of an organization", async (t) => {
   })
 })
 
-t.test("given two nodes on one database, when one makes a link, then the other knows it", async (t) => {
+t.test("given two nodes on one database, when one creates a link, then the other accepts it", async (t) => {
   const node = FileLinks.use(Effect.succeed).pipe(Effect.provide(Layer.fresh(FileLinks.layer)))
   const path = await database.run(
     Effect.flatMap(node, (links) => links.make({ key: "a/b.txt", seconds: 60, isInline: false, maker: undefined }))

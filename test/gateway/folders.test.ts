@@ -5,7 +5,7 @@ import { bodyOf, openApi } from "./apiTest.ts"
 const { ask, askAsOther, makeAgent } = await openApi(t)
 
 t.test("given folders", async (t) => {
-  t.test("when they are made, renamed and deleted, then the list shows it, by name", async (t) => {
+  t.test("when they are created, renamed and deleted, then the list shows it, by name", async (t) => {
     const summer = bodyOf(await ask("POST", "/folder/", { name: "  Summer " }))
     t.match(summer, { name: "Summer", created_at: /Z$/ })
     const spring = bodyOf(await ask("POST", "/folder/", { name: "Spring" }))
@@ -28,7 +28,7 @@ t.test("given folders", async (t) => {
     for (const name of ["", "   ", "x".repeat(101), null, 7]) t.match(await ask("POST", "/folder/", { name }), { status: 422 })
   })
 
-  t.test("when it is somebody else's, or nobody's, then 404", async (t) => {
+  t.test("when it belongs to somebody else, or does not exist, then 404", async (t) => {
     const { id } = bodyOf(await ask("POST", "/folder/", { name: "Ours" }))
     const missing = { status: 404, json: { detail: `Folder with id ${id} not found` } }
     t.match(await askAsOther("PUT", `/folder/${id}`, { name: "x" }), missing)
@@ -36,7 +36,7 @@ t.test("given folders", async (t) => {
     t.match(await ask("DELETE", "/folder/999999"), { status: 404 })
   })
 
-  t.test("when an agent is put into one that goes, then the agent stays", async (t) => {
+  t.test("when an agent is in one that is deleted, then the agent stays", async (t) => {
     const agent = await makeAgent()
     const { id } = bodyOf(await ask("POST", "/folder/", { name: "Goes" }))
     const put = (folder_id: unknown) => ask("PUT", `/workflow/${agent.id}/folder`, { folder_id })

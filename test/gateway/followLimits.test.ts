@@ -1,4 +1,4 @@
-/** Connections that follow events: kept alive, given up when nobody reads, and ended with the credential. The events are made up here. */
+/** Connections that follow events: kept alive, ended when nobody reads them, and ended with their credential. The events are artificial. */
 import { Effect, Layer, Logger, Stream } from "effect"
 import t, { type Test } from "tap"
 import { type Event, EventId } from "#core/event/Event.ts"
@@ -35,17 +35,17 @@ const eventOf = (id: number, filler: string): Event => ({
 })
 
 interface Scene {
-  /** What a credential is good for when it is looked at; undefined: for nothing. */
+  /** The caller that a credential currently belongs to. Undefined if it is not valid. */
   caller: Caller | undefined
-  /** Thrown when it is looked at. */
+  /** Thrown when the credential is looked up. */
   fault: Error | undefined
-  /** For whom it was looked up. */
+  /** The organizations on whose behalf it was looked up. */
   readonly lookedUpFor: Array<OrganizationId | undefined>
-  /** Followers that were let go. */
+  /** How many followers have been released. */
   ended: number
 }
 
-/** A gateway whose events, when `events` gives no others, are one and then nothing. */
+/** A gateway with one event and then no more, unless `events` provides others. */
 const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, events?: Stream.Stream<Event>, answerMillis = 30_000) => {
   const state: Scene = { caller, fault: undefined, lookedUpFor: [], ended: 0 }
   const authenticate = Effect.gen(function* () {
@@ -86,31 +86,28 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
   return { ...followersOf(gateway, key), feedback, state }
 }
 
-t.test(
-  "given somebody who watches a call by websocket, when it goes on, then they see it between the events, and others do not",
-  async (t) => {
-    const { feedback, socket } = await scene(t, {})
-    const [watching, other, following] = [socket(t, "?run_id=9"), socket(t, "?run_id=8"), socket(t)]
-    await Promise.all([watching, other, following].map((one) => told(one, 1)))
-    const event = {
-      type: "rtf-bot-text",
-      payload: { text: "Hello." },
-      timestamp: "2026-03-05T15:00:00.100Z",
-      turn: 0,
-      node_id: "start",
-      node_name: "Start"
-    } as const
-    await untilTrue("what is said", () => {
-      feedback.publish(OrganizationId.make(8), RunId.make(9), { ...event, turn: 7 })
-      feedback.publish(organizationId, RunId.make(9), event)
-      return watching.messages.length >= 2
-    })
-    t.strictSame(watching.messages[1], { ...event, workflow_run_id: 9 })
-    t.strictSame([other.messages.length, following.messages.length], [1, 1])
-    const bad = socket(t, "?run_id=nine")
-    t.match(await bad.closed, { code: 4400 })
-  }
-)
+t.test("given somebody who watches a call by websocket, then they see it between the events, and others do not", async (t) => {
+  const { feedback, socket } = await scene(t, {})
+  const [watching, other, following] = [socket(t, "?run_id=9"), socket(t, "?run_id=8"), socket(t)]
+  await Promise.all([watching, other, following].map((one) => told(one, 1)))
+  const event = {
+    type: "rtf-bot-text",
+    payload: { text: "Hello." },
+    timestamp: "2026-03-05T15:00:00.100Z",
+    turn: 0,
+    node_id: "start",
+    node_name: "Start"
+  } as const
+  await untilTrue("what is said", () => {
+    feedback.publish(OrganizationId.make(8), RunId.make(9), { ...event, turn: 7 })
+    feedback.publish(organizationId, RunId.make(9), event)
+    return watching.messages.length >= 2
+  })
+  t.strictSame(watching.messages[1], { ...event, workflow_run_id: 9 })
+  t.strictSame([other.messages.length, following.messages.length], [1, 1])
+  const bad = socket(t, "?run_id=nine")
+  t.match(await bad.closed, { code: 4400 })
+})
 
 t.test("given somebody who follows by websocket, when nothing happens, then pings keep the line, if they are answered", async (t) => {
   const { socket } = await scene(t, { idleSeconds: 8 })
@@ -123,7 +120,7 @@ t.test("given somebody who follows by websocket, when nothing happens, then ping
 })
 
 t.test("given somebody who follows by server-sent events, when nothing happens, then comments keep the line", async (t) => {
-  const { stream } = await scene(t, { heartbeat: "10 millis" }, undefined, 200)
+  const { stream } = await scene(t, { heartbeat: "50 millis" }, undefined, 1000)
   const follower = stream(t)
   await untilTrue("three times as long as a line may be silent", () => follower.state.comments > 60)
   t.strictSame([follower.messages.length, follower.state.isOver], [1, false])
@@ -144,7 +141,7 @@ t.test("given a websocket that is not read from, when it has been full for too l
 })
 
 t.test("given a stream that is not read from, when it has been full for too long, then it is cut off", async (t) => {
-  const { state, stream } = await scene(t, {}, endless, 200)
+  const { state, stream } = await scene(t, {}, endless, 3000)
   const slow = stream(t)
   await told(slow, 1)
   slow.pause(true)
@@ -155,7 +152,7 @@ t.test("given a stream that is not read from, when it has been full for too long
   isInOrder(t, slow)
 })
 
-/** What came is the beginning of what there was. */
+/** Checks that the received events are the first ones, in order. */
 const isInOrder = (t: Test, { messages }: Follower): void => {
   t.ok(messages.length > 0)
   t.strictSame(
@@ -169,7 +166,7 @@ for (const way of ["socket", "stream"] as const) {
     const { [way]: follow, state } = await scene(t, { credentialCheck: "10 millis" })
     const follower = follow(t)
     await told(follower, 1)
-    /** It is looked at a few times more. */
+    /** Waits until the credential has been checked a few more times. */
     const checked = async () => {
       const before = state.lookedUpFor.length
       await untilTrue("checks", () => state.lookedUpFor.length > before + 3)
@@ -179,27 +176,27 @@ for (const way of ["socket", "stream"] as const) {
   }
   const isClosed = (t: Test, how: unknown) => (way === "socket" ? t.match(how, { code: 4401 }) : t.equal(how, true))
 
-  t.test(`given somebody who follows by ${way}, when the credential stays good, then it is asked for again and again`, async (t) => {
+  t.test(`given somebody who follows by ${way}, when the credential stays valid, then it is checked again and again`, async (t) => {
     const { checked, state } = await open(t)
     await checked()
     t.equal(state.ended, 0)
     t.strictSame([...new Set(state.lookedUpFor)], [undefined], "beyond the organization, as keys are")
   })
 
-  t.test(`given somebody who follows by ${way}, when the credential is void, then it ends`, async (t) => {
+  t.test(`given somebody who follows by ${way}, when the credential becomes invalid, then the connection ends`, async (t) => {
     const { over, state } = await open(t)
     state.caller = undefined
     isClosed(t, await over())
     await until("its end", () => (state.ended === 1 ? true : undefined))
   })
 
-  t.test(`given somebody who follows by ${way}, when the credential is another organization's, then it ends`, async (t) => {
+  t.test(`given somebody who follows by ${way}, when the credential moves to another organization, then the connection ends`, async (t) => {
     const { over, state } = await open(t)
     state.caller = { ...caller, organizationId: OrganizationId.make(8) }
     isClosed(t, await over())
   })
 
-  t.test(`given somebody who follows by ${way}, when it cannot be asked for a while, then nothing ends`, async (t) => {
+  t.test(`given somebody who follows by ${way}, when it cannot be checked for a while, then the connection does not end`, async (t) => {
     const { checked, over, state } = await open(t)
     state.fault = new Error("no database")
     await checked()

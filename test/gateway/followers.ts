@@ -1,4 +1,4 @@
-/** Clients that follow events by both ways, as browsers and libraries do. */
+/** Clients that follow events in both ways, as browsers and libraries do. */
 import { type IncomingMessage, request } from "node:http"
 import type { Test } from "tap"
 import { WebSocket } from "ws"
@@ -18,7 +18,7 @@ export interface Follower {
   readonly messages: ReadonlyArray<Told>
   readonly state: { readonly isOver: boolean }
 }
-/** Each message is what the websocket's operation documents, by whichever way it comes. */
+/** Each message must be as the websocket's operation documents, however it is received. */
 const judge = judgeOf(eventRoutes)
 const documented = (text: string): Told => {
   const json = JSON.parse(text)
@@ -28,7 +28,7 @@ const documented = (text: string): Told => {
 }
 type Headers = Readonly<Record<string, string>>
 
-/** Settled when it has been told of so many. Rejects when it is told no more. */
+/** Resolves when the follower has received that many events. Rejects when it cannot receive more. */
 export const told = ({ messages, state }: Follower, count: number) =>
   until(`${count} events`, () => {
     if (messages.length >= count) return messages
@@ -36,9 +36,9 @@ export const told = ({ messages, state }: Follower, count: number) =>
     return undefined
   })
 
-/** Both ways, with this key unless other headers are given. They end with the test. */
+/** Both kinds of followers, with this key unless other headers are given. They end with the test. */
 export const followersOf = (gateway: { readonly port: number }, key: string) => {
-  /** Server-sent events. */
+  /** Follows server-sent events. */
   const stream = (t: Test, query = "", headers: Headers = { "x-api-key": key }) => {
     const messages: Array<Told> = []
     const state = { text: "", status: 0, contentType: "", comments: 0, isOver: false, isWhole: false }

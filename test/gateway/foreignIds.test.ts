@@ -1,6 +1,6 @@
 /**
- * Ids of another organization in bodies and queries: whoever sends one hears what he would hear of nothing. Which fields there are follows from
- * the routes; a field that is in neither table below fails here.
+ * Ids of another organization in bodies and queries: a client that sends one gets the same answer as for an id that does not exist. The fields
+ * are derived from the routes; a field that is in neither table below makes the test fail.
  */
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -14,7 +14,7 @@ const api = await openApi(t)
 type Ask = (method: string, path: string, json?: unknown) => Promise<Answer>
 type Id = string | number
 
-/** Everything that is named by an id, one of each. */
+/** One of each thing that ids refer to. */
 const thingsOf = async (ask: Ask, name: string) => {
   const made = async (path: string, json: object) => {
     const answer = await ask("POST", path, json)
@@ -91,11 +91,11 @@ const nobodys: Things = {
 }
 
 interface Case {
-  /** What the path needs, of one's own. */
+  /** Parameters that the path needs, from the organization itself. */
   readonly path?: (own: Things) => Readonly<Record<string, Id>>
-  /** The rest of a request that is good, with things of one's own. */
+  /** The rest of a valid request, with things of the organization itself. */
   readonly body?: (own: Things) => object
-  /** The fields, and what they name. */
+  /** The fields, and what they refer to. */
   readonly names: Readonly<Record<string, keyof Things>>
 }
 const phone = { phone_number: "+15550100001" }
@@ -159,7 +159,7 @@ const cases: Readonly<Record<string, Case>> = {
     names: { s3_key: "documentFile", document_uuid: "document" }
   }
 }
-/** What sounds like an id, and names nothing that an organization has. */
+/** Fields that look like ids, but refer to nothing that an organization has. */
 const nameless: ReadonlyArray<RegExp> = [
   /(after_id|before_id|last_event_id)$/, // a place in one's own events
   /cursor_turn_id$/, // a place in one's own chat
@@ -179,7 +179,7 @@ const idsIn = (schema: TSchema | undefined, at = ""): ReadonlyArray<string> => {
   const { allOf, anyOf, items, properties } = { ...schema } as Readonly<Record<"allOf" | "anyOf", ReadonlyArray<TSchema> | undefined>> & {
     readonly items?: TSchema
     readonly properties?: Readonly<Record<string, TSchema>>
-  } // A schema has what its kind has.
+  } // A schema has the members of its kind.
   return [
     ...Object.entries(properties ?? {}).flatMap(([name, part]) => [
       ...(/(^|_)(id|ids|uuid|uuids|key|keys|token)$/.test(name) ? [at + name] : []),
@@ -200,7 +200,7 @@ const having = (body: object, field: string, id: Id): object => {
   return { ...body, [first]: rest.length === 0 ? id : having(Object(Reflect.get(body, first)), rest.join("."), id) }
 }
 
-t.test("given every route, when a field names something by an id, then it is known here what it names", async (t) => {
+t.test("given every route, when a field is an id, then this test knows what it refers to", async (t) => {
   for (const route of routes) {
     for (const field of fieldsOf(route)) {
       const words = `${named(route)} ${field}`
@@ -213,7 +213,7 @@ t.test("given every route, when a field names something by an id, then it is kno
   }
 })
 
-t.test("given two organizations, when one names what the other has, then it hears what it would hear of nothing", async (t) => {
+t.test("given two organizations, when one uses an id of the other, then the answer is the same as for an unknown id", async (t) => {
   await api.database.run(
     SqlClient.SqlClient.use(
       (sql) => sql`
@@ -236,7 +236,7 @@ t.test("given two organizations, when one names what the other has, then it hear
       }
       const ofNothing = await ask(nobodys[thing])
       t.equal(await ask(ours[thing]), ofNothing, `${name} ${field}`)
-      // The document's file has just been used up under the other name.
+      // The document's file has already been used under the other name.
       if (field !== "document_uuid") t.not(await ask(own[thing]), ofNothing, `${name} ${field}, of one's own`)
     }
   }

@@ -1,4 +1,4 @@
-/** Ten thousand requests made up from the declarations of the routes: none may break anything, and every answer is as documented. */
+/** Ten thousand requests generated from the declarations of the routes: none may break anything, and every answer is as documented. */
 import { setTimeout as sleep } from "node:timers/promises"
 import fc from "fast-check"
 import t from "tap"
@@ -12,9 +12,9 @@ import { arbitraryOf, hostileWords, sampleOf } from "./samples.ts"
 
 const requests = 10_000
 const seed = 20_260_601
-/** Sent at once. */
+/** How many are sent at the same time. */
 const width = 50
-/** How often a request is sent that the engine says it is too busy for. */
+/** How often a request is repeated if the engine says that it is too busy. */
 const mostTries = 100
 
 const api = await openApi(t)
@@ -35,10 +35,10 @@ const segment = (schema: unknown): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: fc.constantFrom(...hostileWords) }
   )
 
-/** The server takes no more than a few thousand bytes before the body. */
+/** The server accepts only a few thousand bytes before the body. */
 const longestText = 500
 const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, longestText)
-/** Each property there or not, as text. */
+/** Each property as text, or absent. */
 const textsOf = (schema: TObject): fc.Arbitrary<Readonly<Record<string, string | undefined>>> => {
   const model: Record<string, fc.Arbitrary<string>> = Object.fromEntries(
     Object.entries(schema.properties).map(([name, one]) => [name, arbitraryOf(one).map(textOf)])
@@ -75,7 +75,7 @@ const requestOf = (route: Route<unknown>): fc.Arbitrary<Request> => {
 const send = ({ headers, isOurs, json, method, path }: Request): Promise<Answer> =>
   isOurs ? api.ask(method, path, json, { headers }) : api.askAsOther(method, path, json)
 
-/** On a busy machine, 503 is a right answer, if it says when to ask again and if another one follows. */
+/** On a busy machine, 503 is a valid answer, if it says when to retry and if a retry gets another one. */
 const answerTo = async (request: Request): Promise<Answer> => {
   for (let tries = 1; ; tries++) {
     const answer = await send(request)
@@ -88,7 +88,7 @@ const answerTo = async (request: Request): Promise<Answer> => {
 const isSound = ({ json, status }: Answer): boolean =>
   status < 500 && (status < 400 || (typeof json === "object" && json !== null && "detail" in json))
 
-t.test("given every route, when it is asked for anything that its schemas allow or nearly allow, then it answers soundly", async (t) => {
+t.test("given every route, when it gets anything that its schemas allow or nearly allow, then its answer is valid", async (t) => {
   const each = Math.ceil(requests / routes.length)
   const statuses = new Map<number, number>()
   for (const route of routes) {

@@ -1,4 +1,4 @@
-/** A gateway on a free port of this machine, for one test file, and a client that says exactly what came back. */
+/** A gateway on a free port of this machine, for one test file, and a client that returns exactly what it received. */
 import { Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
@@ -6,7 +6,7 @@ import type { Test } from "tap"
 import { type GatewayOptions, serve } from "#gateway/api.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import type { ListenFailed } from "#gateway/http/listening.ts"
-import { Gateway } from "#gateway/http/server.ts"
+import { Gateway } from "#gateway/http/Gateway.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { type Judge, judgeOf } from "./documented.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
@@ -19,7 +19,7 @@ import { OrganizationId } from "#core/Id.ts"
 export const goodKey = "dgr_good"
 const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3), role: "owner" } as const
 
-/** Nobody has logged in, and what is done is noted nowhere. */
+/** Nobody has logged in, and nothing is written to the audit log. */
 export const keys = Layer.mergeAll(
   Layer.mock(ApiKeys, {
     remembered: () => undefined,
@@ -32,12 +32,12 @@ export const site = ServerInfo.layer({ version: "9.9.9", urlOf: (port) => `http:
 
 interface Started {
   readonly port: number
-  /** Against the OpenAPI document of its routes. */
+  /** Checks answers against the OpenAPI document of its routes. */
   readonly judge?: Judge
   readonly stop: () => Promise<void>
 }
 
-/** Up until the test ends, or `stop`. */
+/** Runs until the test ends, or until `stop`. */
 export const started = async (t: Test, gateway: Layer.Layer<Gateway, ListenFailed>): Promise<Started> => {
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(Layer.buildWithScope(gateway, scope))
@@ -52,8 +52,8 @@ export interface Logged {
 }
 
 /**
- * Every answer is held against its schema, and against the OpenAPI document of these routes. What is logged goes to `log`. No load is shed: the
- * thread is that of the test, too.
+ * Every answer is checked against its schema, and against the OpenAPI document of these routes. What is logged goes to `log`. No load is shed,
+ * because the test runs on the same thread.
  */
 export const serving = async (
   t: Test,
@@ -100,7 +100,7 @@ const asked = ({ port }: { readonly port: number }, method: string, path: string
       const answer = { status: response.statusCode ?? 0, headers: response.headers }
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk)
-        // It would go on for as long as somebody listens.
+        // The body would go on for as long as somebody reads it.
         if (response.headers["content-type"] !== "text/event-stream") return
         resolve({ ...answer, text: chunk.toString(), json: undefined })
         request.destroy()
@@ -119,7 +119,7 @@ const asked = ({ port }: { readonly port: number }, method: string, path: string
 /** Longer than any answer takes on a busy machine. */
 const wordMillis = 300_000
 
-/** Bytes as they are on the wire, until the server closes, or has had nothing to add to its answer for `quietMillis`. */
+/** Sends these bytes and returns what is received until the server closes the connection, or has added nothing to its answer for `quietMillis`. */
 export const raw = ({ port }: { readonly port: number }, bytes: string, quietMillis = 300): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
@@ -138,7 +138,7 @@ export const raw = ({ port }: { readonly port: number }, bytes: string, quietMil
     })
   })
 
-/** Sends that, and goes away before there is an answer, once `until` is settled. */
+/** Sends these bytes, and disconnects before there is an answer, once `until` has settled. */
 export const abandon = async ({ port }: { readonly port: number }, bytes: string, until: () => Promise<unknown>): Promise<void> => {
   const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
   socket.on("error", () => {})

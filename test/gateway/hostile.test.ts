@@ -1,4 +1,4 @@
-/** Every route, asked in every wrong way we can think of: none may break, and every refusal has a `detail`. */
+/** Every route, misused in every way that we can think of: none may break, and every refusal has a `detail`. */
 import t from "tap"
 import Type, { type TObject, type TSchema } from "typebox"
 import ari from "#adapters/ari/ari.ts"
@@ -9,14 +9,14 @@ import type { Answer, Sent } from "./gatewayTest.ts"
 import { hostileValues as values, hostileWords as words } from "./samples.ts"
 
 const api = await openApi(t)
-/** An answer without an end, for which nobody can wait. */
+/** Whether the answer is endless, so that it cannot be waited for. */
 const isEndless = ({ success }: Route<unknown>): boolean => success._tag === "Content" && success.mediaTypes.includes("text/event-stream")
 const routes = apiRoutes([ari]).filter((route) => !isEndless(route))
 
 const filled = (path: string, word: string) => path.replaceAll(/:[a-z_]+/g, word)
 const propertiesOf = (schema: TSchema): ReadonlyArray<string> => (Type.IsObject(schema) ? Object.keys(schema.properties) : [])
 
-/** A value for each field that would do, to be spoiled one at a time. */
+/** An acceptable value for each field, to be made invalid one at a time. */
 const plausible: Readonly<Record<string, unknown>> = {
   name: "a",
   workflow_id: 1,

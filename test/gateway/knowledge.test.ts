@@ -24,7 +24,7 @@ t.test("given no document", async (t) => {
 t.test("given an uploaded file", async (t) => {
   const file = await uploaded({ custom_metadata: { source: "sales" } })
 
-  t.test("when it is another organization's, or is not there, then no document is made of it", async (t) => {
+  t.test("when it belongs to another organization, or does not exist, then no document is created from it", async (t) => {
     const missing = { status: 404, json: { detail: "Uploaded file not found" } }
     t.match(await askAsOther("POST", "/knowledge-base/process-document", file), missing)
     const { document_uuid, s3_key } = await request()
@@ -33,7 +33,7 @@ t.test("given an uploaded file", async (t) => {
     t.match(await ask("POST", "/knowledge-base/process-document", { document_uuid: "x", s3_key: "../../etc/passwd" }), missing)
   })
 
-  t.test("when a document is made of it, then it is complete, and as it was sent", async (t) => {
+  t.test("when a document is created from it, then it is complete, and as it was sent", async (t) => {
     const document = bodyOf(await ask("POST", "/knowledge-base/process-document", file))
     t.match(document, {
       document_uuid: file.document_uuid,
@@ -50,10 +50,10 @@ t.test("given an uploaded file", async (t) => {
       is_active: true
     })
     t.strictSame((await ask("GET", `/knowledge-base/documents/${file.document_uuid}`)).json, document)
-    t.equal((await ask("POST", "/knowledge-base/process-document", file)).status, 404, "then the upload is used up")
+    t.equal((await ask("POST", "/knowledge-base/process-document", file)).status, 404, "then the upload cannot be used again")
   })
 
-  t.test("when its bytes are asked for, then they come under a signed address, for the organization alone", async (t) => {
+  t.test("when its bytes are requested, then they come from a signed address, for the organization alone", async (t) => {
     const query = `/s3/signed-url?key=${encodeURIComponent(file.s3_key)}`
     t.equal(await (await fetch(String(bodyOf(await ask("GET", query))["url"]))).text(), text)
     t.equal((await askAsOther("GET", query)).status, 403)
@@ -79,7 +79,7 @@ t.test("given documents", async (t) => {
     t.match((await askAsOther("GET", "/knowledge-base/documents")).json, { documents: [] })
   })
 
-  t.test("when one is somebody else's, or nobody's, then 404", async (t) => {
+  t.test("when one belongs to somebody else, or does not exist, then 404", async (t) => {
     for (const uuid of [String(first["document_uuid"]), "no-uuid"]) {
       for (const method of ["GET", "DELETE"]) {
         t.match(await askAsOther(method, `/knowledge-base/documents/${uuid}`), { status: 404, json: { detail: "Document not found" } })
@@ -87,7 +87,7 @@ t.test("given documents", async (t) => {
     }
   })
 
-  t.test("when one is deleted, then it is gone, and its file with it", async (t) => {
+  t.test("when one is deleted, then it and its file are gone", async (t) => {
     const uuid = String(first["document_uuid"])
     t.ok(filesThere().some((path) => path.includes(uuid)))
     t.strictSame((await ask("DELETE", `/knowledge-base/documents/${uuid}`)).json, {

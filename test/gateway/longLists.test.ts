@@ -1,4 +1,4 @@
-/** Lists that are longer than one answer: every one of them can be read to its end, and says when it has one. */
+/** Lists that are longer than one answer: each can be read to its end, which it indicates. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -15,7 +15,7 @@ await api.database.run(
     for (const id of [organizationId, other?.id ?? 0]) {
       const name = sql`'Name ' || lpad(n::text, 4, '0')`
       const rows = sql`FROM generate_series(1, ${count}::int) n`
-      // Every third one is archived; the two organizations' ids lie between one another's.
+      // Every third one is archived, and the two organizations' ids alternate.
       yield* sql`INSERT INTO agents (organization_id, name, status)
         SELECT ${id}::int, ${name}, CASE WHEN n % 3 = 0 THEN 'archived' ELSE 'active' END ${rows}`
       yield* sql`INSERT INTO folders (organization_id, name) SELECT ${id}::int, ${name} ${rows}`
@@ -37,14 +37,14 @@ interface Named {
   readonly name?: string
   readonly recording_id?: string
 }
-/** Of an answer that is a list, or has one. */
+/** The names in an answer that is a list or contains one. */
 const namesIn = (json: unknown): ReadonlyArray<string> => {
   const list = Array.isArray(json) ? json : Object.values(json ?? {}).find(Array.isArray)
   return (list ?? []).map(({ name, recording_id }: Named) => name ?? recording_id ?? "")
 }
 const nextIn = (link: unknown): string | undefined => /^<(\/api\/v1\/[^>]+)>; rel="next"$/.exec(String(link))?.[1]
 
-/** What each answer had, as long as there was a next one. */
+/** The contents of the answers, for as long as there is a next one. */
 const read = async (path: string): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
   const pages: Array<ReadonlyArray<string>> = []
   for (let next: string | undefined = path; next !== undefined; ) {
@@ -72,8 +72,8 @@ const lists: ReadonlyArray<readonly [path: string, inOrder: ReadonlyArray<string
 ]
 
 for (const [path, inOrder] of lists) {
-  t.test(`given 1,200 of what ${path} lists`, async (t) => {
-    t.test("when nothing is said of pages, then a thousand come, and the way to the others", async (t) => {
+  t.test(`given 1,200 items that ${path} lists`, async (t) => {
+    t.test("when no page is requested, then a thousand come, with a link to the others", async (t) => {
       const pages = await read(path)
       t.strictSame(
         pages.map(({ length }) => length),
@@ -89,12 +89,12 @@ for (const [path, inOrder] of lists) {
       )
       t.strictSame(pages.flat(), inOrder)
     })
-    t.test("when some are passed over, then the others come", async (t) => {
+    t.test("when some are skipped, then the others come", async (t) => {
       t.strictSame((await read(`${path}?limit=500&offset=1100`)).flat(), inOrder.slice(1100))
       t.strictSame((await read(`${path}?limit=500&offset=1200`)).flat(), [])
       t.strictSame((await read(`${path}?limit=60&offset=1000`)).flat(), inOrder.slice(1000))
     })
-    t.test("when the page is no page, then 422", async (t) => {
+    t.test("when the page is invalid, then 422", async (t) => {
       for (const query of ["limit=0", "limit=1001", "offset=-1", "limit=x"]) {
         t.equal((await api.ask("GET", `${path}?${query}`)).status, 422, query)
       }
@@ -102,7 +102,7 @@ for (const [path, inOrder] of lists) {
   })
 }
 
-t.test("given a filter, when the list goes on, then it goes on with the filter", async (t) => {
+t.test("given a filter, when the list continues, then the filter still applies", async (t) => {
   for (const path of ["/workflow/fetch", "/workflow/summary"]) {
     const pages = await read(`${path}?status=active&limit=500`)
     t.strictSame(
@@ -113,7 +113,7 @@ t.test("given a filter, when the list goes on, then it goes on with the filter",
   }
 })
 
-t.test("given an agent that goes while the list is read, when the next page comes, then no other is missing", async (t) => {
+t.test("given an agent that is deleted while the list is read, when the next page comes, then no other is missing", async (t) => {
   const { headers } = await api.ask("GET", "/workflow/fetch?status=active&limit=500")
   await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE agents SET status = 'archived' WHERE name = 'Name 0001'`))
   const { json } = await api.ask("GET", nextIn(headers["link"]) ?? "")

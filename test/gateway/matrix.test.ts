@@ -1,7 +1,7 @@
 /**
- * Every endpoint, asked in every wrong way that its declaration lets us derive: without a credential, with a bad one, as somebody who may
- * too little, with another organization's ids, with a malformed id, a body too large, of the wrong type, of nulls, with unknown keys.
- * The expected answer follows from the route; none is a 500, and none has a byte of another organization in it.
+ * Every endpoint, misused in every way that can be derived from its declaration: without a credential, with an invalid one, with too low a
+ * role, with another organization's ids, with a malformed id, with a body that is too large, of the wrong type, full of nulls, or with unknown
+ * keys. The expected answer follows from the route; none is a 500, and none contains a byte of another organization.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,18 +18,18 @@ import { nullsFor, sampleOf, violationsOf } from "./samples.ts"
 
 const api = await openApi(t)
 const routes = apiRoutes([ari])
-/** In every text that our organization has. */
+/** Occurs in every text of our organization. */
 const mark = "Zq7canary"
-/** Owners are no operators. */
+/** Owners are not operators. */
 const keyOf = { viewer: "dgr_viewer_00000000", member: "dgr_member_00000000", admin: "dgr_admin_000000000", owner: "dgr_owner_000000000" }
 const unknownId = 2_147_483_000
-/** So many of our things does the other organization ask for, by each route. */
+/** How many of our things the other organization requests on each route. */
 const places = 20
 
 const isOpen = ({ access }: Route<unknown>) => access === "none"
 const jsonRoutes = routes.filter(({ body }) => body._tag === "Json")
 
-/** Above it are the ids of what is made while this runs, and so of nothing that the other organization has. */
+/** Ids above this belong to things that are created during this test, and so to nothing that the other organization has. */
 const firstId = 5000
 
 const wordFor = (route: Route<unknown>, name: string, given: { readonly id: string; readonly text: string }): string => {
@@ -63,7 +63,7 @@ t.before(() =>
   api.database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // Nothing is forbidden to our key.
+      // Our key is allowed everything.
       yield* sql`UPDATE api_keys SET role = 'owner', is_operator = true WHERE organization_id = ${api.organizationId}`
       for (const [role, key] of Object.entries(keyOf)) {
         yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
@@ -75,14 +75,14 @@ t.before(() =>
   )
 )
 
-t.test("given every route, when nobody asks, then the credential is what is missing", async (t) => {
+t.test("given every route, when there is no credential, then the answer says that it is missing", async (t) => {
   for (const route of routes.filter((one) => !isOpen(one))) {
     const answer = await ask(route, { key: null })
     t.equal(answer.status, route.access === "api-key" ? 401 : 422, shown(route, answer))
   }
 })
 
-t.test("given every route, when the credential is bad, then nobody is let in", async (t) => {
+t.test("given every route, when the credential is invalid, then access is denied", async (t) => {
   for (const route of routes.filter((one) => !isOpen(one))) {
     const answer = await ask(route, { key: "tlk_nobody_has_this_key" })
     t.equal(answer.status, 401, shown(route, answer))
@@ -100,7 +100,7 @@ t.test("given every route, when the role is too low, then it is forbidden", asyn
   }
 })
 
-t.test("given every route, when a viewer may ask, then it is not forbidden", async (t) => {
+t.test("given every route, when a viewer is allowed, then it is not forbidden", async (t) => {
   for (const route of routes.filter((one) => one.access === "api-key" && one.needs === "viewer")) {
     const answer = await ask(route, { key: keyOf.viewer })
     t.notMatch(answer.text, "Your role does not allow this", shown(route, answer))
@@ -108,7 +108,7 @@ t.test("given every route, when a viewer may ask, then it is not forbidden", asy
   }
 })
 
-t.test("given every route with an id, when the id is none, then 422 names it", async (t) => {
+t.test("given every route with an id, when the id is malformed, then 422 names it", async (t) => {
   for (const route of routes) {
     for (const [name, schema] of Object.entries(route.params.properties)) {
       if (!Type.IsInteger(schema)) continue
@@ -119,7 +119,7 @@ t.test("given every route with an id, when the id is none, then 422 names it", a
   }
 })
 
-t.test("given every route with a query, when a number in it is none, then 422 names it", async (t) => {
+t.test("given every route with a query, when a number in it is malformed, then 422 names it", async (t) => {
   for (const route of routes.filter((one) => !isOpen(one))) {
     for (const [name, schema] of Object.entries(route.query.properties)) {
       if (!violationsOf(schema, "x1").some(({ type }) => type === "int_parsing")) continue
@@ -160,7 +160,7 @@ t.test("given every route with a JSON body, when the body is broken or of the wr
   }
 })
 
-t.test("given every route with a JSON body, when everything in it is null, then what may not be null is named", async (t) => {
+t.test("given every route with a JSON body, when everything in it is null, then members that must not be null are named", async (t) => {
   for (const route of jsonRoutes) {
     if (route.body._tag !== "Json" || !Type.IsObject(route.body.schema)) continue
     const nulls = nullsFor(route.body.schema)
@@ -177,13 +177,13 @@ t.test("given every route with a JSON body, when there are unknown keys, then th
     if (!(sample instanceof Object)) continue
     const without = await ask(route)
     const answer = await ask(route, {}, { json: { ...sample, unknown_key_: { a: [1] }, constructor: 1, "": null } })
-    // The second of two that create the same may find the first.
+    // The second of two requests that create the same may find the first.
     const statuses = without.status === 200 ? [200, 409] : [without.status]
     t.ok(statuses.includes(answer.status), `${shown(route, without)} and ${shown(route, answer)}`)
   }
 })
 
-/** Everything in an answer by which something of ours can be asked for. */
+/** Everything in an answer that identifies something of ours. */
 const namesIn = (value: unknown, name = ""): ReadonlyArray<string | number> => {
   if (Array.isArray(value)) return value.flatMap((one) => namesIn(one, name))
   if (typeof value === "object" && value !== null) return Object.entries(value).flatMap(([key, one]) => namesIn(one, key))
@@ -191,10 +191,10 @@ const namesIn = (value: unknown, name = ""): ReadonlyArray<string | number> => {
   return typeof value === "string" && /(^|_)(id|uuid|key|token|path)$/.test(name) && value.length > 7 ? [value] : []
 }
 
-/** Two things have the same name. */
+/** Two kinds of things have ids of this name. */
 const isOfNode = ({ path }: Route<unknown>, name: string): boolean => name === "delivery_id" && path.includes("/runs/")
 
-/** Things of ours that lie within others, by the names of their ids in paths. */
+/** Our things that are part of others, by the names of their ids in paths. */
 const nested = async (): Promise<Readonly<Record<string, string>>> => {
   const made = async (path: string, json: unknown) => recordIn(await api.ask("POST", path, json))
   const agent = await api.makeAgent()
@@ -237,7 +237,7 @@ const nested = async (): Promise<Readonly<Record<string, string>>> => {
 t.test("given another organization", async (t) => {
   const names = new Set<string | number>([(await api.makeCampaign({ name: mark })).id])
   const makers = routes.filter((one) => !isOpen(one) && !one.path.includes(":"))
-  // Once to make things, once more for lists of what was made.
+  // First all routes that create things, then all routes that list what was created.
   for (const route of [...makers.filter(({ method }) => method === "post"), ...makers.filter(({ method }) => method === "get")]) {
     const answer = await ask(route)
     t.ok(answer.status < 500, shown(route, answer))
@@ -251,7 +251,7 @@ t.test("given another organization", async (t) => {
     text: texts[at % texts.length] ?? ""
   }))
 
-  t.test("when it asks for what is ours, then it hears what it would hear of nothing", async (t) => {
+  t.test("when it requests what is ours, then the answer is the same as for an unknown id", async (t) => {
     for (const route of routes.filter((one) => !isOpen(one) && one.path.includes(":"))) {
       const method = route.method.toUpperCase()
       const unknown = await api.askAsOther(method, `${pathOf(route)}${queryOf(route)}`, bodyOf(route))
@@ -268,31 +268,28 @@ t.test("given another organization", async (t) => {
     }
   })
 
-  t.test(
-    "when it asks for what lies within something of ours, by the ids of both, then it hears what it would hear of nothing",
-    async (t) => {
-      const within = await nested()
-      const paths = routes.filter((one) => !isOpen(one) && (one.path.match(/:/g)?.length ?? 0) > 1)
-      t.ok(paths.length > 5)
-      const pathTo = (route: Route<unknown>) =>
-        route.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => within[isOfNode(route, name) ? `node_${name}` : name] ?? "")
-      for (const route of paths) {
-        const method = route.method.toUpperCase()
-        const ask = (path: string) => api.askAsOther(method, `${path}${queryOf(route)}`, bodyOf(route))
-        const [answer, unknown] = [await ask(pathTo(route)), await ask(pathOf(route))]
-        t.notMatch(pathTo(route), /\/\/|\/$/, named(route))
-        t.strictSame([answer.status, answer.json], [unknown.status, unknown.json], named(route))
-      }
-      for (const route of paths.filter(({ method }) => method === "get")) {
-        const { status } = await api.ask("GET", `${pathTo(route)}${queryOf(route)}`)
-        // The run is that of a call without files.
-        const isWithout = ["recording", "transcript"].some((file) => named(route).endsWith(file)) || named(route).includes("text-chat")
-        t.ok(status === 200 || isWithout, `${named(route)} is ours: ${status}`)
-      }
+  t.test("when it requests a part of something of ours, by the ids of both, then the answer is the same as for unknown ids", async (t) => {
+    const within = await nested()
+    const paths = routes.filter((one) => !isOpen(one) && (one.path.match(/:/g)?.length ?? 0) > 1)
+    t.ok(paths.length > 5)
+    const pathTo = (route: Route<unknown>) =>
+      route.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => within[isOfNode(route, name) ? `node_${name}` : name] ?? "")
+    for (const route of paths) {
+      const method = route.method.toUpperCase()
+      const ask = (path: string) => api.askAsOther(method, `${path}${queryOf(route)}`, bodyOf(route))
+      const [answer, unknown] = [await ask(pathTo(route)), await ask(pathOf(route))]
+      t.notMatch(pathTo(route), /\/\/|\/$/, named(route))
+      t.strictSame([answer.status, answer.json], [unknown.status, unknown.json], named(route))
     }
-  )
+    for (const route of paths.filter(({ method }) => method === "get")) {
+      const { status } = await api.ask("GET", `${pathTo(route)}${queryOf(route)}`)
+      // The run belongs to a call without files.
+      const isWithout = ["recording", "transcript"].some((file) => named(route).endsWith(file)) || named(route).includes("text-chat")
+      t.ok(status === 200 || isWithout, `${named(route)} is ours: ${status}`)
+    }
+  })
 
-  t.test("when it lists what it has, then nothing of ours is there", async (t) => {
+  t.test("when it lists its own, then nothing of ours is there", async (t) => {
     for (const route of routes.filter((one) => one.method === "get" && !one.path.includes(":"))) {
       const answer = await api.askAsOther("GET", `${route.path}${queryOf(route)}`)
       t.notMatch(answer.text, mark, shown(route, answer))

@@ -1,4 +1,4 @@
-/** The websockets of carriers at the gateway: who is let in, and what each may cost. */
+/** The websockets of carriers at the gateway: which are admitted, and what each may cost. */
 import { Layer } from "effect"
 import t, { type Test } from "tap"
 import { type ClientOptions, WebSocket } from "ws"
@@ -9,7 +9,7 @@ import { mountMediaSockets } from "#gateway/http/mediaSockets.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 import { keys, raw, site, started } from "./gatewayTest.ts"
 
-// Most of the time is waiting for idle connections.
+// Most of the time is spent waiting for idle connections.
 t.jobs = 3
 
 interface Heard {
@@ -47,7 +47,7 @@ const scene = async (t: Test, limits: { readonly idleSeconds?: number; readonly 
     t.teardown(() => client.terminate())
     const received: Array<readonly [data: Buffer, isBinary: boolean]> = []
     client.on("message", (data, isBinary) => {
-      // With the socket's default binaryType, one message is one Buffer.
+      // The cast holds because with the socket's default binaryType, each message is a Buffer.
       received.push([data as Buffer, isBinary])
     })
     const closed = new Promise<number>((resolve) => client.on("close", resolve))
@@ -74,7 +74,7 @@ t.test("given a carrier that connects", { buffered: true }, async (t) => {
   const { client, closed, received, status } = await connect("call-1/sealed?a=%20b", { headers: { "x-acme-signature": "s", cookie: "c" } })
   t.equal(status, 101)
   t.strictSame(upgrades.at(-1), { address: { call: "call-1", seal: "sealed" }, headers: { "x-acme-signature": "s" }, query: "a=%20b" })
-  t.equal(client.extensions, "", "then nothing is compressed, although the client offers it")
+  t.equal(client.extensions, "", "then nothing is compressed, although the client offers compression")
   const call = await until("call", () => calls[0])
   client.send("hello")
   client.send(Buffer.from([1, 2, 3]))
@@ -119,14 +119,14 @@ t.test("given a carrier that ends the connection", { buffered: true }, async (t)
   t.strictSame(await endAfter((client) => client.send("x".repeat(65_537))), ["unknown"], "longer than any message may be")
 })
 
-t.test("given a carrier that says nothing, then it is cut off", { buffered: true }, async (t) => {
+t.test("given a carrier that sends nothing, then it is cut off", { buffered: true }, async (t) => {
   const { calls, connect } = await scene(t, { firstMessageMillis: 50 })
   const silent = await connect()
   t.equal(await silent.closed, 4408)
   t.strictSame(calls[0]?.ends, ["failed"])
 })
 
-t.test("given a carrier that speaks once and is there, then it may be silent for long", { buffered: true }, async (t) => {
+t.test("given a carrier that sends one message and answers pings, then it may be silent for long", { buffered: true }, async (t) => {
   const { calls, connect } = await scene(t, { firstMessageMillis: 600_000, idleSeconds: 8 })
   const [alive, mute] = [await connect(), await connect("call-2/sealed", { autoPong: false })]
   alive.client.send("hello")
@@ -146,17 +146,17 @@ t.test("given a carrier that does not read, then two seconds are kept for it, an
   client.pause()
   const frame = "x".repeat(300)
   let sent = 0
-  // What the kernel keeps for it comes first.
+  // The kernel's buffers are filled first.
   while (call.socket.sendText(frame)) {
     sent++
     if (sent % 1000 === 0) await new Promise((resolve) => setImmediate(resolve))
     if (sent > 1_000_000) break
   }
-  // Up to the limit, and the message that exceeds it.
+  // Up to the limit, plus the message that exceeds it.
   t.ok(call.socket.bufferedBytes() > 16_000 && call.socket.bufferedBytes() < 32_768 + 400, `${call.socket.bufferedBytes()} bytes wait`)
   t.equal(call.socket.sendText(frame), false)
   client.resume()
   await untilTrue("rest", () => received.length === sent)
-  t.equal(call.socket.sendText(frame), true, "then it goes on")
+  t.equal(call.socket.sendText(frame), true, "then it continues")
   await untilTrue("more", () => received.length === sent + 1)
 })

@@ -1,4 +1,4 @@
-/** The organization's speech and language services as one document, beside the other routes that tell of the same. */
+/** The organization's speech and language services as one document, next to the other routes that show the same. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -19,7 +19,7 @@ const services = async () => (await ask("GET", servicesPath)).json
 const putServices = (json: unknown) => ask("PUT", servicesPath, json)
 const context = async (asking = ask) => (await asking("GET", "/organizations/context")).json
 
-/** What the database has, unmasked. */
+/** What the database stores, unmasked. */
 const stored = () =>
   api.database.run(
     Effect.gen(function* () {
@@ -49,13 +49,13 @@ const noServices = {
 }
 const nothing = { configuration: null, effective_configuration: noServices, source: "empty" }
 
-t.test("given nothing that is set up, when it is read, then there is no configuration, and all routes say so", async (t) => {
+t.test("given nothing that is configured, when it is read, then there is no configuration, and all routes say so", async (t) => {
   t.strictSame(await read(), nothing)
   t.match(await context(), { model_services: { config_source: "empty", has_model_configuration_v2: false } })
 })
 
 t.test("given a configuration", async (t) => {
-  t.test("when it is written, then it is read as it was sent, but for its secrets, and other routes say the same", async (t) => {
+  t.test("when it is written, then it is read as it was sent, except for its secrets, and other routes agree", async (t) => {
     const answer = await put(pipeline)
     const effective = { ...noServices, llm: shownLlm, tts, stt: shownStt }
     t.match(said(answer), [200, { configuration: shownPipeline, effective_configuration: effective, source: "organization_v2" }])
@@ -81,7 +81,7 @@ t.test("given a configuration", async (t) => {
     t.strictSame(await stored(), before)
   })
 
-  t.test("when a mask or nothing is sent for a secret, then it stays, and another provider does not get it", async (t) => {
+  t.test("when a secret is masked or omitted, then it stays, and another provider does not get it", async (t) => {
     const { api_key: _, ...keyless } = stt
     await put(byok("pipeline", { llm: { ...shownLlm, model: "gpt-next" }, tts, stt: keyless }))
     t.match(await stored(), [{ configuration: byok("pipeline", { llm: { ...llm, model: "gpt-next" }, tts, stt }) }])
@@ -113,7 +113,7 @@ t.test("given a configuration", async (t) => {
     })
   })
 
-  t.test("when the other mode is set, then only what counts in it is in effect, and nothing of before is left", async (t) => {
+  t.test("when the other mode is set, then only its own services are in effect", async (t) => {
     const realtime = { provider: "live", api_key: "sk-live-99990000" }
     const answer = await put(byok("realtime", { realtime, llm: shownLlm }))
     const shown = { ...realtime, api_key: "************0000" }
@@ -129,7 +129,7 @@ t.test("given a configuration", async (t) => {
     t.match(await services(), { tts, stt: null, is_realtime: true })
   })
 
-  t.test("when a service that its mode needs is taken away, then what is left is told of service by service", async (t) => {
+  t.test("when a service that its mode needs is removed, then the rest is shown service by service", async (t) => {
     await putServices({ llm: {} })
     t.match(await read(), { configuration: null, effective_configuration: { llm: null, is_realtime: true }, source: "legacy_user_v1" })
     t.match(await context(), { model_services: { config_source: "legacy_user_v1", has_model_configuration_v2: false } })
@@ -140,7 +140,7 @@ t.test("given a configuration", async (t) => {
 })
 
 t.test("given services that were set one by one", async (t) => {
-  t.test("when they are all that a configuration needs, then there is one, and a mask of theirs may be sent in it", async (t) => {
+  t.test("when they are all that a configuration needs, then there is one, and their masks may be sent in it", async (t) => {
     await putServices({ llm, tts })
     t.match(await read(), { configuration: null, effective_configuration: { llm: shownLlm }, source: "legacy_user_v1" })
     t.match(await put(byok("realtime", { realtime: { provider: "live" }, llm: shownLlm })), { status: 200 })
@@ -149,7 +149,7 @@ t.test("given services that were set one by one", async (t) => {
     t.match(await read(), { configuration: shownPipeline, source: "organization_v2" })
   })
 
-  t.test("when both routes write at once, then neither loses what the other wrote", async (t) => {
+  t.test("when both routes write at the same time, then neither loses what the other wrote", async (t) => {
     await put(pipeline)
     await Promise.all([
       putServices({ embeddings: { provider: "one" } }),
@@ -176,7 +176,7 @@ t.test("given models that the existing product hosts", async (t) => {
     t.strictSame(await stored(), before)
   })
 
-  t.test("when they were stored earlier, then each service names them, and the engine says that it has them not", async (t) => {
+  t.test("when they were stored earlier, then each service names them, and the engine says that it does not have them", async (t) => {
     await api.database.run(
       Effect.flatMap(SqlClient.SqlClient, (sql) =>
         store(sql, api.organizationId, { version: 2, mode: "dograh", dograh: hosted, byok: null })
@@ -199,7 +199,7 @@ t.test("given models that the existing product hosts", async (t) => {
   })
 })
 
-t.test("given a configuration that makes no sense, when it is sent, then 422 at its place, and nothing is stored", async (t) => {
+t.test("given an invalid configuration, when it is sent, then 422 at its place, and nothing is stored", async (t) => {
   const before = await stored()
   const check = async (json: unknown, detail: ReadonlyArray<object>) => t.match(said(await put(json)), [422, { detail }])
   await check({ version: 1, mode: "own", byok: [] }, [
@@ -239,20 +239,17 @@ t.test("given another organization, when it reads, or sends a mask of ours, then
   t.match(await read(), { configuration: shownPipeline })
 })
 
-t.test(
-  "given those who may do less than an admin, when they read, then it is masked, and when they write, then they may not",
-  async (t) => {
-    for (const role of ["viewer", "member"]) {
-      const { json } = await ask("POST", "/user/api-keys", { name: role, role })
-      const key = String((json as Readonly<Record<string, unknown>>)["api_key"])
-      t.match(await ask("GET", path, undefined, { key }), { status: 200, json: { configuration: shownPipeline } })
-      t.equal((await ask("GET", `${path}/defaults`, undefined, { key })).status, 200)
-      t.equal((await ask("PUT", path, pipeline, { key })).status, 403)
-    }
+t.test("given users below admin, when they read, then it is masked, and when they write, then that is forbidden", async (t) => {
+  for (const role of ["viewer", "member"]) {
+    const { json } = await ask("POST", "/user/api-keys", { name: role, role })
+    const key = String((json as Readonly<Record<string, unknown>>)["api_key"])
+    t.match(await ask("GET", path, undefined, { key }), { status: 200, json: { configuration: shownPipeline } })
+    t.equal((await ask("GET", `${path}/defaults`, undefined, { key })).status, 200)
+    t.equal((await ask("PUT", path, pipeline, { key })).status, 403)
   }
-)
+})
 
-t.test("given the engine, when it is asked what there is to choose from, then its services, at no price", async (t) => {
+t.test("given the engine, when the available services are requested, then it lists its own, without a price", async (t) => {
   const { json } = await ask("GET", `${path}/defaults`)
   const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: [...fliteVoices] } } }
   t.match(json, {

@@ -1,9 +1,9 @@
-/** The types of nodes, as clients read them. */
+/** The node types, as clients read them. */
 import t from "tap"
 import { type Json, openApi } from "./apiTest.ts"
 
 const { ask } = await openApi(t)
-// The list's schema was checked with the answer.
+// The cast holds because the list was checked against its schema.
 const { node_types: types } = (await ask("GET", "/node-types")).json as { readonly node_types: ReadonlyArray<Json> }
 const typeOf = (name: string) => types.find((type) => type["name"] === name)
 const propertiesOf = (name: string) => {
@@ -11,8 +11,8 @@ const propertiesOf = (name: string) => {
   return properties.map((one) => `${one["name"]}:${one["type"]}${one["required"] ? "*" : ""}=${JSON.stringify(one["default"])}`)
 }
 
-t.test("given the types of nodes", async (t) => {
-  t.test("when they are listed, then by name, each as it is read alone", async (t) => {
+t.test("given the node types", async (t) => {
+  t.test("when they are listed, then by name, each as when it is read alone", async (t) => {
     t.strictSame(
       types.map(({ name }) => name),
       ["agentNode", "endCall", "globalNode", "noveum", "paygent", "qa", "startCall", "trigger", "tuner", "webhook"]

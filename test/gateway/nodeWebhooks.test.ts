@@ -42,7 +42,7 @@ const die = (run: number) =>
   )
 const pathOf = (run: number) => `/workflow/${agent.id}/runs/${run}/webhooks`
 const list = async (run: number) =>
-  // Held against its schema when it was answered.
+  // The cast holds because the answer was checked against its schema.
   (
     (await ask("GET", pathOf(run))).json as {
       readonly deliveries: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly id: string }>
@@ -56,7 +56,7 @@ t.test("given a call", async (t) => {
     t.strictSame(await list(run), [])
   })
 
-  t.test("when it is over, then there is a delivery for each node that is switched on, without what it says", async (t) => {
+  t.test("when it is over, then there is a delivery for each node that is turned on, without its content", async (t) => {
     await end(run)
     const found = await list(run)
     t.match(found, [
@@ -75,7 +75,7 @@ t.test("given a call", async (t) => {
     t.notMatch(JSON.stringify(found), "Zq7private")
   })
 
-  t.test("when one is dead, then it is sent anew, and only that", async (t) => {
+  t.test("when one is dead-lettered, then it can be replayed, and only then", async (t) => {
     await die(run)
     const [dead, pending] = await list(run)
     t.match(dead, { state: "dead_letter", next_attempt_at: null, last_status: 500, last_error: "status_500" })
@@ -88,13 +88,13 @@ t.test("given a call", async (t) => {
   })
 })
 
-t.test("given a dead delivery of a call", async (t) => {
+t.test("given a dead-lettered delivery of a call", async (t) => {
   const [run, otherRun] = [await begun(), await begun()]
   await end(run)
   await die(run)
   const [dead] = await list(run)
 
-  t.test("when another organization asks, then there is no such call", async (t) => {
+  t.test("when another organization requests it, then there is no such call", async (t) => {
     for (const [method, path] of [
       ["GET", pathOf(run)],
       ["POST", `${pathOf(run)}/${dead?.id}/replay`]
@@ -105,7 +105,7 @@ t.test("given a dead delivery of a call", async (t) => {
     t.match(await list(run), [{ state: "dead_letter" }, {}])
   })
 
-  t.test("when it is asked for by the name of another call, agent or delivery, then there is none", async (t) => {
+  t.test("when it is requested with the id of another call, agent or delivery, then there is none", async (t) => {
     const ofOther = await ask("POST", `${pathOf(otherRun)}/${dead?.id}/replay`)
     t.match([ofOther.status, ofOther.json], [404, { detail: "Webhook delivery not found" }])
     t.equal((await ask("GET", `/workflow/${agent.id + 1}/runs/${run}/webhooks`)).status, 404)
@@ -114,7 +114,7 @@ t.test("given a dead delivery of a call", async (t) => {
   })
 })
 
-t.test("given a run with files, when the engine asks where they are, then it gets addresses that work", async (t) => {
+t.test("given a run with files, when the engine requests their addresses, then these work", async (t) => {
   const run = RunId.make(await begun())
   await database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE runs SET recording_key = 'recordings/' || id || '.wav' WHERE id = ${run}`))
   const site = Layer.succeed(ServerInfo, { version: "", url: Effect.succeed(`http://127.0.0.1:${port}`), listensOn: () => Effect.void })

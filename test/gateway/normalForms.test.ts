@@ -59,12 +59,12 @@ t.test("whatever was pasted, what is stored and shown is the same", async (t) =>
   }
 })
 
-t.test("a password is taken as it was typed", async (t) => {
+t.test("a password is stored as it was typed", async (t) => {
   const { id } = bodyOf(await create(ari))
   t.match(await storedOf({ id }), { app_password: " pass word " })
 })
 
-t.test("a configuration that is sent back as it was shown stays as it is, its key included", async (t) => {
+t.test("a configuration that is sent back as it was shown stays unchanged, its key included", async (t) => {
   const shown = await create({ ...vonage, private_key: `${privateKey}\n` })
   const { id } = bodyOf(shown)
   const before = await storedOf({ id })
@@ -73,7 +73,7 @@ t.test("a configuration that is sent back as it was shown stays as it is, its ke
   t.strictSame(await storedOf({ id }), before)
 })
 
-t.test("what is of no use in any form is refused where it was read", async (t) => {
+t.test("a value that is invalid in any form is refused when it is read", async (t) => {
   for (const [config, field] of [
     [{ ...cloudonix, domain_id: "https:///calls" }, "domain_id"],
     [{ ...cloudonix, domain_id: "ac me" }, "domain_id"],
@@ -82,7 +82,7 @@ t.test("what is of no use in any form is refused where it was read", async (t) =
     t.match(await create(config), { status: 422, json: { detail: [{ loc: ["body", "config", config.provider, field] }] } })
 })
 
-t.test("a number is in one account however its domain is written, whichever organization asks", async (t) => {
+t.test("a number belongs to one account however its domain is written, whichever organization adds it", async (t) => {
   const numbersOf = ({ id }: Json) => `${path}/${id}/phone-numbers`
   const ours = bodyOf(await create({ ...cloudonix, domain_id: "Shared" }))
   const theirs = bodyOf(await create({ ...cloudonix, domain_id: "shared.cloudonix.net." }, askAsOther))
@@ -90,7 +90,7 @@ t.test("a number is in one account however its domain is written, whichever orga
   t.match(await askAsOther("POST", numbersOf(theirs), { address: "+15550100901" }), { status: 409 })
 })
 
-t.test("a configuration from before there were normal forms is shown, and compared, in them", async (t) => {
+t.test("a configuration from before normal forms existed is shown, and compared, in them", async (t) => {
   const { id } = bodyOf(await create({ ...cloudonix, domain_id: "old" }))
   const former = { ...(await storedOf({ id })), domain_id: " OLD.cloudonix.net." }
   const change = { credentials: former, maxConcurrentCalls: undefined, name: undefined }

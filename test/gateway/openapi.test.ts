@@ -20,14 +20,14 @@ const refsIn = (value: unknown): ReadonlyArray<string> => {
 }
 
 t.test("given the document of the whole API", async (t) => {
-  t.test("when its operations are counted, then every route has one, with a name of its own", async (t) => {
+  t.test("when its operations are counted, then every route has one, with a unique name", async (t) => {
     t.equal(operations.length, routes.length)
     t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, routes.length)
     t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
     for (const { operation } of operations) t.ok(operation.tags.every((tag) => tag !== "") && operation.summary !== "")
   })
 
-  t.test("when something is referred to, then it is there", async (t) => {
+  t.test("when something is referred to, then it exists", async (t) => {
     const refs = new Set(refsIn(document))
     t.ok(refs.size > 20)
     for (const ref of refs) t.ok(document.components.schemas[ref.replace("#/components/schemas/", "")], ref)
@@ -66,13 +66,13 @@ t.test("given the document of the whole API", async (t) => {
     t.strictSame(document.components.schemas["CreateCampaign"]?.["required"], ["name", "workflow_id", "source_type", "source_id"])
   })
 
-  t.test("when a union is told apart by a tag, then the tags lead to its variants", async (t) => {
+  t.test("when a union has a tag, then the tags lead to its variants", async (t) => {
     t.match(document.components.schemas["CreateTelephonyConfig"], {
       properties: { config: { discriminator: { propertyName: "provider", mapping: { ari: "#/components/schemas/TelephonyConfig_ari" } } } }
     })
   })
 
-  t.test("when it has examples, then each fits what it is an example of", async (t) => {
+  t.test("when it has examples, then each matches its schema", async (t) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true })
     formats.default(ajv)
     ajv.addSchema({ $id: "api", components: document.components })
@@ -88,7 +88,7 @@ t.test("given the document of the whole API", async (t) => {
     }
   })
 
-  t.test("when it is written as JSON, then nothing of how it was made is left", async (t) => {
+  t.test("when it is written as JSON, then it has no traces of its generation", async (t) => {
     t.notMatch(JSON.stringify(document), /"~|undefined|\bUnsafe\b/)
   })
 })
@@ -96,7 +96,7 @@ t.test("given the document of the whole API", async (t) => {
 t.test("given the page that shows it", async (t) => {
   const gateway = await serving(t, documentRoutes(routes.filter(({ tag }) => tag.name !== "Documentation")))
 
-  t.test("when it is opened, then it is whole by itself and may fetch from nowhere else", async (t) => {
+  t.test("when it is opened, then it is self-contained and may fetch from nowhere else", async (t) => {
     const page = await send(gateway, "GET", "/docs", { key: null })
     t.equal(page.status, 200)
     t.equal(page.headers["content-type"], "text/html; charset=utf-8")

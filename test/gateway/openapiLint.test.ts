@@ -1,4 +1,4 @@
-/** The OpenAPI document in the eyes of somebody else's linter. What it may find is what the paths of the existing product force upon us. */
+/** A third-party linter checks the OpenAPI document. It may find only what the paths of the existing product force on us. */
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import t from "tap"
 import { builtIn } from "#adapters/builtIn.ts"
@@ -14,7 +14,7 @@ const problemsIn = async (document: object) => {
   return found.map(({ location, message, ruleId }) => ({ ruleId, at: location[0]?.pointer ?? "", message }))
 }
 
-t.test("given the document of the whole API, when it is linted, then nothing is found but what clients ask for", async (t) => {
+t.test("given the document of the whole API, when it is linted, then nothing is found except what clients require", async (t) => {
   const document = openApiOf(apiRoutes(builtIn), "1.0.0")
   const found = await problemsIn(document)
   const slashes = found.filter(({ ruleId }) => ruleId === "no-path-trailing-slash")

@@ -8,15 +8,15 @@ const path = "/organizations/opt-outs"
 const numbers = ["+15550200001", "+15550200002", "+15550200003"]
 const shown = async (query = "", asked = ask) => {
   const answer = await asked("GET", `${path}${query}`)
-  // The list of the answer's schema.
+  // The cast holds because the answer was checked against its schema.
   return bodyOf(answer)["opt_outs"] as unknown as ReadonlyArray<{ readonly id: number; readonly phone_number: string }>
 }
 
-t.test("given numbers that are added at once", async (t) => {
+t.test("given numbers that are added together", async (t) => {
   t.match(await ask("POST", path, { phone_numbers: numbers }), { status: 200, json: { added: 3 } })
   t.match(await ask("POST", path, { phone_numbers: [numbers[0], "+15550200004"] }), { status: 200, json: { added: 1 } })
 
-  await t.test("then they are listed by the page, in their order, and can be looked up", async (t) => {
+  await t.test("then they are listed page by page, sorted, and can be looked up", async (t) => {
     const first = await ask("GET", `${path}?limit=2`)
     t.match(first.json, { opt_outs: numbers.slice(0, 2).map((phone_number) => ({ phone_number, source: "api", workflow_run_id: null })) })
     const [, second] = await shown("?limit=2")
@@ -29,7 +29,7 @@ t.test("given numbers that are added at once", async (t) => {
     t.strictSame(await shown(`?phone_number=${encodeURIComponent("+15550200009")}`), [])
   })
 
-  await t.test("when another organization looks, then it sees none of them, and can remove none", async (t) => {
+  await t.test("when another organization lists them, then it sees none of them, and can remove none", async (t) => {
     t.strictSame(await shown("", askAsOther), [])
     const [first] = await shown()
     t.equal((await askAsOther("DELETE", `${path}/${first?.id}`)).status, 404)
@@ -51,7 +51,7 @@ t.test("given numbers that are added at once", async (t) => {
   })
 })
 
-t.test("given numbers in another form, none, or too many, then nothing is added", async (t) => {
+t.test("given malformed numbers, none, or too many, then nothing is added", async (t) => {
   const before = (await shown()).length
   for (const phone_numbers of [
     ["5550200005"],

@@ -11,7 +11,7 @@ const numbers = async () =>
 const noConfig = { status: 404, json: { detail: "Telephony configuration not found" } }
 const noNumber = { status: 404, json: { detail: "Phone number not found" } }
 
-t.test("given a configuration, when a number is added, then it is there as it was written and as it is dialed", async (t) => {
+t.test("given a configuration, when a number is added, then it is shown as it was written and as it is dialed", async (t) => {
   const agent = await makeAgent()
   const added = await ask("POST", path, {
     address: "(030) 123456",
@@ -44,7 +44,7 @@ t.test("given a configuration, when a number is added, then it is there as it wa
   t.match((await ask("GET", "/organizations/telephony-configs")).json, { configurations: [{ phone_number_count: 1 }] })
 })
 
-t.test("given what is no number, then 422 says why", async (t) => {
+t.test("given an invalid number, then 422 says why", async (t) => {
   const refused = async (json: unknown) => {
     const { json: answer, status } = await ask("POST", path, json)
     return { status, ...(answer as object) }
@@ -62,7 +62,7 @@ t.test("given what is no number, then 422 says why", async (t) => {
   t.match(await refused({}), { status: 422, detail: [{ type: "missing", loc: ["body", "address"] }] })
 })
 
-t.test("given a number, when its line is added once more, then 409", async (t) => {
+t.test("given a number, when its line is added again, then 409", async (t) => {
   t.match(await ask("POST", path, { address: "+1 555 010 0100" }), { status: 200 })
   t.match(await ask("POST", path, { address: "+15550100100" }), {
     status: 409,
@@ -74,7 +74,7 @@ t.test("given a number, when its line is added once more, then 409", async (t) =
   })
 })
 
-t.test("given a number, when it is changed, then what is null stays, and what is to be cleared does not", async (t) => {
+t.test("given a number, when it is changed, then null fields stay, except those that null clears", async (t) => {
   const agent = await makeAgent()
   const { id } = bodyOf(await ask("POST", path, { address: "1001", label: "desk", inbound_workflow_id: agent.id }))
   const put = (json: unknown) => ask("PUT", `${path}/${id}`, json)
@@ -96,7 +96,7 @@ t.test("given a number, when it is changed, then what is null stays, and what is
   t.match(await put({ inbound_workflow_id: 999_999 }), { status: 404, json: { detail: "Workflow not found" } })
 })
 
-t.test("given a default caller id, when another is made it, then there is one", async (t) => {
+t.test("given a default caller id, when another becomes it, then there is one", async (t) => {
   await ask("POST", path, { address: "+15550100201", is_default_caller_id: true })
   const second = bodyOf(await ask("POST", path, { address: "+15550100202" }))
   const defaults = async () => (await numbers()).phone_numbers.filter((one) => one.is_default_caller_id).map(({ address }) => address)
@@ -119,7 +119,7 @@ t.test("given a number, when it is deleted, then it is gone, and can be added ag
   t.match(await ask("POST", path, { address: "+15550100301" }), { status: 200 })
 })
 
-t.test("given numbers of one organization, when another asks, then there are none", async (t) => {
+t.test("given numbers of one organization, when another one requests them, then there are none", async (t) => {
   const { id } = bodyOf(await ask("POST", path, { address: "+15550100401" }))
   t.match(await askAsOther("GET", path), noConfig)
   t.match(await askAsOther("POST", path, { address: "+15550100402" }), noConfig)

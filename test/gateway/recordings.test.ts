@@ -29,7 +29,7 @@ t.test("given no recording", async (t) => {
 })
 
 t.test("given an address to upload to", async (t) => {
-  t.test("when the bytes are there, then they become a recording, once", async (t) => {
+  t.test("when the bytes have been sent, then they become a recording, once", async (t) => {
     const ticket = await request()
     t.match(ticket, { recording_id: /^r[0-9a-f]{8}$/, storage_key: /^recordings\/\d+\/r[0-9a-f]{8}\/hello_there\.wav$/, expires_in: 1800 })
     const answer = await put(ticket["upload_url"], sound)
@@ -53,11 +53,11 @@ t.test("given an address to upload to", async (t) => {
       is_active: true,
       created_by: 0
     })
-    t.equal((await ask("POST", "/workflow-recordings/", body)).status, 404, "then the upload is used up")
-    t.equal((await put(ticket["upload_url"], sound)).status, 403, "then nothing more is taken at its address")
+    t.equal((await ask("POST", "/workflow-recordings/", body)).status, 404, "then the upload cannot be used again")
+    t.equal((await put(ticket["upload_url"], sound)).status, 403, "then nothing more is accepted at its address")
   })
 
-  t.test("when the bytes are not there, or are another's, then no recording is made of them", async (t) => {
+  t.test("when the bytes are missing, or belong to another organization, then no recording is created from them", async (t) => {
     const { recording_id, storage_key } = await request()
     const missing = { status: 404, json: { detail: "Uploaded file not found" } }
     const body = { recording_id, storage_key, transcript: "x" }
@@ -90,7 +90,7 @@ t.test("given an address to upload to", async (t) => {
     t.equal(filesThere().length, before, "then nothing of it is left")
   })
 
-  t.test("when it is asked for with what is wrong, then 422, or 404 for an agent that is not the organization's", async (t) => {
+  t.test("when it is requested with invalid values, then 422, or 404 for an agent that is not the organization's", async (t) => {
     const { id } = await makeAgent()
     t.match(await askAsOther("POST", "/workflow-recordings/upload-url", { filename: "a.wav", workflow_id: id }), {
       status: 404,
@@ -108,7 +108,7 @@ t.test("given recordings", async (t) => {
   const first = await create({ tts_provider: "openai", tts_model: "m1", tts_voice_id: "v1", workflow_id: agent.id })
   const second = await create({ tts_provider: "openai", tts_model: "m2" })
 
-  t.test("when they are listed, then newest first, and filtered as asked", async (t) => {
+  t.test("when they are listed, then newest first, and filtered as requested", async (t) => {
     const all = await listed("?tts_provider=openai")
     t.strictSame(all, { ids: [second.id, first.id], total: 2 as never })
     t.strictSame((await listed("?tts_model=m1")).ids, [first.id])
@@ -119,7 +119,7 @@ t.test("given recordings", async (t) => {
     t.strictSame((await askAsOther("GET", "/workflow-recordings/")).json, { recordings: [], total: 0 })
   })
 
-  t.test("when one is changed, by its id or its name, then what was left out stays", async (t) => {
+  t.test("when one is changed, by its id or its name, then omitted fields stay", async (t) => {
     const renamed = await ask("PATCH", `/workflow-recordings/${first.id}`, { recording_id: "greeting-1", transcript: "Hi." })
     t.match(renamed.json, {
       id: first.id,
@@ -145,7 +145,7 @@ t.test("given recordings", async (t) => {
     }
   })
 
-  t.test("when one is somebody else's, or nobody's, then 404", async (t) => {
+  t.test("when one belongs to somebody else, or does not exist, then 404", async (t) => {
     for (const name of [String(first.id), "greeting-1", "99999999999", "no such", "2147483647"]) {
       for (const method of ["PATCH", "DELETE"]) {
         const answer = await askAsOther(method, `/workflow-recordings/${encodeURIComponent(name)}`, method === "PATCH" ? {} : undefined)
@@ -154,7 +154,7 @@ t.test("given recordings", async (t) => {
     }
   })
 
-  t.test("when its file is asked for, then its bytes come back under a signed address, for the organization alone", async (t) => {
+  t.test("when its file is requested, then its bytes come from a signed address, for the organization alone", async (t) => {
     const query = `/s3/signed-url?${new URLSearchParams({ key: String(first["storage_key"]), storage_backend: String(first["storage_backend"]) })}`
     const { url } = bodyOf(await ask("GET", query))
     const file = await fetch(String(url))
@@ -163,7 +163,7 @@ t.test("given recordings", async (t) => {
     t.equal((await askAsOther("GET", query)).status, 403)
   })
 
-  t.test("when one is deleted, then it is gone, and its file with it", async (t) => {
+  t.test("when one is deleted, then it and its file are gone", async (t) => {
     const file = String(first["storage_key"])
     t.ok(filesThere().some((path) => file.endsWith(path)))
     t.strictSame((await ask("DELETE", "/workflow-recordings/greeting-1")).json, {
@@ -183,22 +183,22 @@ t.test("given several files", async (t) => {
     ]
   }
   const answer = await ask("POST", "/workflow-recordings/upload-url", several)
-  // Every answer is held against its schema.
+  // The cast holds because every answer is checked against its schema.
   const { items } = answer.json as { readonly items: ReadonlyArray<Readonly<Record<string, string>>> }
   t.match(items, [{ storage_key: /one\.wav$/ }, { storage_key: /two\.mp3$/ }], "then each has an address, in their order")
   for (const item of items) t.equal((await put(item["upload_url"], sound)).status, 200)
   const recordings = items.map(({ recording_id, storage_key }) => ({ recording_id, storage_key, transcript: "Hello." }))
 
-  await t.test("when one of them cannot be made, then none is", async (t) => {
+  await t.test("when one of them cannot be created, then none is", async (t) => {
     const [first, second] = recordings
     const body = { recordings: [first, { ...second, storage_key: "recordings/1/nothing.wav" }] }
     t.equal((await ask("POST", "/workflow-recordings/", body)).status, 404)
   })
-  await t.test("when all can be made, then they are", async (t) => {
+  await t.test("when all can be created, then they are", async (t) => {
     const made = await ask("POST", "/workflow-recordings/", { recordings })
     t.match(made, { status: 200, json: { recordings: recordings.map((one) => ({ ...one, is_active: true })) } })
   })
-  await t.test("when the request does not fit, then 422 says where", async (t) => {
+  await t.test("when the request is invalid, then 422 says where", async (t) => {
     t.match(await ask("POST", "/workflow-recordings/upload-url", { files: [{}] }), {
       status: 422,
       json: { detail: [{ type: "missing", loc: ["body", "files", 0, "filename"] }] }

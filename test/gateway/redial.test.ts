@@ -23,7 +23,7 @@ const redial = async (id: number, body: object = {}) => {
 }
 
 t.test("given a completed campaign", async (t) => {
-  t.test("when it is redialed, then the new campaign comes back, and each names the other", async (t) => {
+  t.test("when it is redialed, then the new campaign is returned, and each names the other", async (t) => {
     const id = await completed()
     const answer = await ask("POST", `/campaign/${id}/redial`, { retry_config: { max_retries: 1 } })
     t.equal(answer.status, 200)
@@ -79,7 +79,7 @@ t.test("given a completed campaign", async (t) => {
   })
 })
 
-t.test("given a campaign that is not completed, nobody's or somebody else's, when it is redialed, then the answer says so", async (t) => {
+t.test("given a campaign that is not completed, unknown, or somebody else's, when it is redialed, then the answer says so", async (t) => {
   const { id } = await makeCampaign()
   t.strictSame(await redial(id), [409, "Only completed campaigns can be redialed (current state: draft)"])
   t.strictSame(await redial(123_456), [404, "Campaign not found"])

@@ -68,7 +68,7 @@ t.test("given a campaign that has dialed", async (t) => {
     busy("2026-03-01T10:21:00.000Z", "+1555010002", "2")
   ]
 
-  t.test("when its report is asked for, then a line for every attempt, newest first", async (t) => {
+  t.test("when its report is requested, then it has a line for every attempt, newest first", async (t) => {
     const answer = await ask("GET", `/campaign/${campaign.id}/report`)
     t.match(answer, {
       status: 200,
@@ -81,7 +81,7 @@ t.test("given a campaign that has dialed", async (t) => {
     t.strictSame(withoutIds(answer.text), expected)
   })
 
-  t.test("when it is narrowed to a time that the API shows, then the bounds are in it", async (t) => {
+  t.test("when it is limited to times that the API shows, then the bounds are inclusive", async (t) => {
     const narrowed = await ask("GET", `/campaign/${campaign.id}/report?start_date=2026-03-01T10:22:00Z&end_date=2026-03-01T10:31:00`)
     t.strictSame(withoutIds(narrowed.text), expected.slice(0, 2))
     const none = await ask("GET", `/campaign/${campaign.id}/report?end_date=2026-03-01T10:20:59.999Z`)
@@ -92,7 +92,7 @@ t.test("given a campaign that has dialed", async (t) => {
     })
   })
 
-  t.test("when it is narrowed to a date alone, then that is the whole day of the organization's time zone", async (t) => {
+  t.test("when it is limited to a date, then that is the whole day in the organization's time zone", async (t) => {
     const calls = async (narrowing: string) => withoutIds((await ask("GET", `/campaign/${campaign.id}/report?${narrowing}`)).text).length
     t.equal(await calls("end_date=2026-03-01"), 3, "UTC, where none is chosen")
     t.equal(await calls("start_date=2026-03-01&end_date=2026-03-01"), 3)
@@ -109,7 +109,7 @@ t.test("given a campaign that has dialed", async (t) => {
     t.equal((await ask("PUT", "/organizations/preferences", { timezone: "UTC" })).status, 200)
   })
 
-  t.test("when the agent's and the organization's are asked for, then they have the same lines", async (t) => {
+  t.test("when the agent's and the organization's are requested, then they have the same lines", async (t) => {
     const ofAgent = await ask("GET", `/workflow/${campaign["workflow_id"]}/report`)
     t.strictSame(withoutIds(ofAgent.text), expected)
     t.match(ofAgent.headers, { "content-disposition": /"workflow_\d+_report.csv"$/ })
@@ -119,7 +119,7 @@ t.test("given a campaign that has dialed", async (t) => {
     t.match(await ask("GET", "/organizations/usage/runs/report?filters=x"), { status: 400, json: { detail: "Invalid filters format" } })
   })
 
-  t.test("when it is somebody else's, then it is not there", async (t) => {
+  t.test("when it belongs to somebody else, then it is not found", async (t) => {
     t.match(await askAsOther("GET", `/campaign/${campaign.id}/report`), {
       status: 404,
       json: { detail: `Campaign ${campaign.id} not found` }
@@ -129,7 +129,7 @@ t.test("given a campaign that has dialed", async (t) => {
     t.equal(linesOf((await askAsOther("GET", "/organizations/usage/runs/report")).text).length, 2)
   })
 
-  t.test("when a day is asked for, then its calls, and how they are spread", async (t) => {
+  t.test("when a day is requested, then its calls, and their distribution", async (t) => {
     const day = "date=2026-03-01&timezone=Europe/Berlin"
     t.match(await ask("GET", `/organizations/reports/daily?${day}`), {
       json: {

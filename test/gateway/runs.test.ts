@@ -7,7 +7,7 @@ import { bodyOf, openApi } from "./apiTest.ts"
 
 const { ask, askAsOther, database, makeAgent, port, writeFile } = await openApi(t)
 
-/** A run of the agent; `columns` beyond the necessary. */
+/** Inserts a run of the agent; `columns` beyond the required ones. */
 const insertRun = (agent: number, columns: object = {}) =>
   database.run(
     Effect.gen(function* () {
@@ -45,7 +45,7 @@ t.test("given an agent with runs", async (t) => {
   })
   const list = (query: string) => ask("GET", `/workflow/${agent.id}/runs${query}`)
 
-  t.test("when they are listed, then newest first, in pages, with what was filtered by", async (t) => {
+  t.test("when they are listed, then newest first, in pages, with the applied filters", async (t) => {
     t.match(await list(""), {
       status: 200,
       json: { runs: [{ id: done }, { id: plain }], total_count: 2, page: 1, limit: 50, total_pages: 1, applied_filters: null }
@@ -58,7 +58,7 @@ t.test("given an agent with runs", async (t) => {
     t.match(await ask("GET", `/workflow/fetch/${agent.id}`), { json: { total_runs: 2 } })
   })
 
-  t.test("when the question is wrong, then the answer says how", async (t) => {
+  t.test("when the query is invalid, then the answer says why", async (t) => {
     const detail = async (filters: unknown) => {
       const { json, status } = await list(`?filters=${encodeURIComponent(JSON.stringify(filters))}`)
       return [status, bodyOf({ json })["detail"]]
@@ -77,7 +77,7 @@ t.test("given an agent with runs", async (t) => {
     t.match(await list("?page=100000000&limit=100"), { status: 200, json: { runs: [] } })
   })
 
-  t.test("when somebody else asks, or for an agent that is not there, then the list is empty", async (t) => {
+  t.test("when somebody else requests them, or the agent does not exist, then the list is empty", async (t) => {
     const empty = { runs: [], total_count: 0, total_pages: 0 }
     t.match(await askAsOther("GET", `/workflow/${agent.id}/runs`), { status: 200, json: empty })
     t.match(await ask("GET", "/workflow/999999/runs"), { status: 200, json: empty })
@@ -116,7 +116,7 @@ t.test("given a run with files", async (t) => {
     t.equal(saved.headers.get("content-disposition"), `attachment; filename="${id}.txt"`)
   })
 
-  t.test("when the token or the file is none, then the answer says which", async (t) => {
+  t.test("when the token is invalid or the file missing, then the answer says which", async (t) => {
     const token = bodyOf(await ask("GET", `/workflow/${agent.id}/runs/${id}`))["public_access_token"]
     const other = String(token).replace(/.$/, (last: string) => (last === "0" ? "1" : "0"))
     t.match(await download(other, "transcript"), { status: 404, json: { detail: "Invalid or expired token" } })
@@ -131,7 +131,7 @@ t.test("given a run with files", async (t) => {
   })
 })
 
-t.test("given the token of a run, when time goes by, then it is good for half a week and a week at most", async (t) => {
+t.test("given the token of a run, when time passes, then it is valid for at least half a week and at most a week", async (t) => {
   const halfWeek = 302_400
   const made = 5919 * halfWeek
   const token = runToken("secret", RunId.make(7), made)

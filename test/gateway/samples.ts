@@ -1,11 +1,11 @@
-/** Values for the schemas of routes: the smallest that fits, and generated ones that fit, nearly fit, or do not fit at all. */
+/** Values for the schemas of routes: the smallest valid one, and generated ones that are valid, almost valid, or not valid at all. */
 import fc from "fast-check"
 import Type, { type TObject, type TSchema } from "typebox"
 import { read } from "#gateway/request/validation.ts"
 import type { Violation } from "#gateway/request/Violation.ts"
 import { graph } from "./apiTest.ts"
 
-/** What nobody would send who means well. */
+/** Values that no well-meaning client would send. */
 export const hostileValues: ReadonlyArray<unknown> = [
   null,
   true,
@@ -37,7 +37,7 @@ export const hostileValues: ReadonlyArray<unknown> = [
 ]
 export const hostileWords = ["0", "-1", "1.5", "99999999999", "x", "%00", "%ff", "..%2f..%2fetc", "null", "1e3", "%20", "9".repeat(400)]
 
-/** What a property of this name has to be for its request to make sense. */
+/** The value that a property of this name must have for its request to make sense. */
 const known: Readonly<Record<string, unknown>> = {
   workflow_definition: graph,
   config: { provider: "ari", ari_endpoint: "http://127.0.0.1", app_name: "a", app_password: "password1" },
@@ -80,7 +80,7 @@ const isRequired = (schema: TSchema): boolean => !("default" in schema) && !Type
 const variantsOf = (schema: TSchema): ReadonlyArray<TSchema> =>
   Type.IsUnion(schema) ? schema.anyOf.filter((one) => !Type.IsNull(one)) : []
 
-/** `text` is put wherever any text would do. */
+/** `text` is used wherever any text is valid. */
 export const sampleOf = (schema: TSchema, text = "a"): unknown => {
   if (Type.IsObject(schema)) {
     return Object.fromEntries(
@@ -99,10 +99,10 @@ export const sampleOf = (schema: TSchema, text = "a"): unknown => {
   return {}
 }
 
-/** Whatever of its properties has a name of its own, null. */
+/** Null for each property. */
 export const nullsFor = (schema: TObject): unknown => Object.fromEntries(Object.keys(schema.properties).map((name) => [name, null]))
 
-/** Mostly what fits the schema. */
+/** Generates mostly valid values for the schema. */
 export const arbitraryOf = (schema: TSchema): fc.Arbitrary<unknown> => {
   const sample = fc.constant(sampleOf(schema))
   const shaped = shapedAs(schema)

@@ -7,7 +7,7 @@ import { download, route, upload } from "#gateway/request/Route.ts"
 import { abandon, type Logged, raw, send, serving } from "./gatewayTest.ts"
 
 const Echo = Type.Object({ text: Type.String() })
-// Not what its type says.
+// The cast is wrong on purpose: the value does not have its type.
 const oddly = { text: "a" } as unknown as { text: number }
 const common = { name: "x", summary: "", access: "none" } as const
 
@@ -61,21 +61,21 @@ t.test("given a gateway with a few routes", async (t) => {
     }
   })
 
-  t.test("when the method is another, then 405 with what is allowed", async (t) => {
+  t.test("when the method is not supported, then 405 with the allowed ones", async (t) => {
     const answer = await send(gateway, "DELETE", "/hello/ada")
     t.strictSame([answer.status, answer.json, answer.headers["allow"]], [405, { detail: "Method Not Allowed" }, "GET, HEAD"])
     t.equal((await send(gateway, "GET", "/echo")).headers["allow"], "POST")
     t.equal((await send(gateway, "PURGE", "/echo")).status, 405)
   })
 
-  t.test("when the slash at the end is missing or too many, then 307 to the declared path", async (t) => {
+  t.test("when the final slash is missing or superfluous, then 307 to the declared path", async (t) => {
     const missing = await send(gateway, "GET", "/list?a=1&b=2")
     t.strictSame([missing.status, missing.headers["location"]], [307, "/list/?a=1&b=2"])
     const tooMany = await send(gateway, "POST", "/echo/")
     t.strictSame([tooMany.status, tooMany.headers["location"]], [307, "/echo"])
   })
 
-  t.test("when a browser asks first, then any origin may, without credentials", async (t) => {
+  t.test("when a browser sends a preflight request, then any origin is allowed, without credentials", async (t) => {
     const headers = {
       origin: "https://app.example",
       "access-control-request-method": "POST",
@@ -97,20 +97,20 @@ t.test("given a gateway with a few routes", async (t) => {
     t.match((await send(gateway, "GET", "/hello/a", { headers: { "x-request-id": "bad id" } })).headers["x-request-id"], /^[0-9a-f-]{36}$/)
   })
 
-  t.test("when a JSON body of a stranger is larger than 16 KiB, then 413, whether or not its length is told", async (t) => {
+  t.test("when a JSON body without a credential is larger than 16 KiB, then 413, whether or not its length is declared", async (t) => {
     const text = "a".repeat(16_384)
     t.strictSame((await send(gateway, "POST", "/echo", { json: { text } })).json, { detail: "The request body is larger than 16384 bytes" })
     t.equal((await send(gateway, "POST", "/echo", { json: { text }, headers: { "transfer-encoding": "chunked" } })).status, 413)
     t.equal((await send(gateway, "POST", "/echo", { json: { text: "a".repeat(16_000) } })).status, 200)
   })
 
-  t.test("when a body comes in chunks, then it is read whole", async (t) => {
+  t.test("when a body comes in chunks, then it is read completely", async (t) => {
     t.strictSame((await send(gateway, "POST", "/echo", { json: { text: "é" }, headers: { "transfer-encoding": "chunked" } })).json, {
       text: "é"
     })
   })
 
-  t.test("when an upload has 10 MiB, then it arrives whole; one byte more is 413", async (t) => {
+  t.test("when an upload has 10 MiB, then it arrives complete; one byte more is 413", async (t) => {
     const bytes = new Uint8Array(10_485_760)
     t.strictSame((await send(gateway, "PUT", "/count", { body: bytes })).json, { bytes: 10_485_760 })
     const more = new Uint8Array(10_485_761)
@@ -120,7 +120,7 @@ t.test("given a gateway with a few routes", async (t) => {
     })
   })
 
-  t.test("when the request is no HTTP, then the connection ends and the server goes on", async (t) => {
+  t.test("when the request is not HTTP, then the connection ends and the server continues", async (t) => {
     t.match(await raw(gateway, "nonsense\r\n\r\n"), /^$|^HTTP\/1\.1 (400|505)/)
     t.match(await raw(gateway, `GET /hello/a HTTP/1.1\r\nhost: x\r\nlong: ${"a".repeat(40_000)}\r\n\r\n`), /431|^$/)
     t.equal((await send(gateway, "GET", "/hello/a")).status, 200)
@@ -156,7 +156,7 @@ t.test("given a reader that lags behind an upload", async (t) => {
   })
   const gateway = await serving(t, [slow])
 
-  t.test("when much is sent, then the sender is held up, and nothing is lost", async (t) => {
+  t.test("when a lot is sent, then the sender is slowed down, and nothing is lost", async (t) => {
     const total = 40_000_000
     const socket = connect(gateway.port, "127.0.0.1")
     const answer = new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())))
@@ -171,7 +171,7 @@ t.test("given a reader that lags behind an upload", async (t) => {
   })
 })
 
-t.test("given handlers that take their time", async (t) => {
+t.test("given slow handlers", async (t) => {
   const events: Array<string> = []
   let isWaiting = false
   const begun = () => untilTrue("a request that is being answered", () => isWaiting)
@@ -196,7 +196,7 @@ t.test("given handlers that take their time", async (t) => {
   })
   const limits = { answerMillis: 400, bodyMillis: 300, drainMillis: 500 }
 
-  t.test("when the client goes away, then the work is interrupted", async (t) => {
+  t.test("when the client disconnects, then the work is interrupted", async (t) => {
     const gateway = await serving(t, [wait])
     events.length = 0
     isWaiting = false
@@ -212,13 +212,13 @@ t.test("given handlers that take their time", async (t) => {
     t.strictSame([answer.status, answer.json, events], [503, { detail: "The request timed out" }, ["interrupted"]])
   })
 
-  t.test("when the body does not come to its end, then 408", async (t) => {
+  t.test("when the body does not end, then 408", async (t) => {
     const gateway = await serving(t, [echo], { limits })
     const answer = await raw(gateway, 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{"a', 1000)
     t.match(answer, /^HTTP\/1\.1 408 [\s\S]*The request body took too long/)
   })
 
-  t.test("when the server closes, then live requests end by themselves and new ones find nobody", async (t) => {
+  t.test("when the server closes, then live requests end by themselves and new ones are not accepted", async (t) => {
     const gateway = await serving(t, [wait], { limits: { drainMillis: 30_000 } })
     isWaiting = false
     const live = send(gateway, "GET", "/wait/1000")
@@ -230,7 +230,7 @@ t.test("given handlers that take their time", async (t) => {
     await stopped
   })
 
-  t.test("when the server closes and a request does not end, then it is interrupted and told so", async (t) => {
+  t.test("when the server closes and a request does not end, then it is interrupted, and its answer says so", async (t) => {
     const gateway = await serving(t, [wait], { limits: { drainMillis: 100 } })
     events.length = 0
     isWaiting = false
@@ -253,7 +253,7 @@ t.test("given a handler that breaks", async (t) => {
   })
   const gateway = await serving(t, [broken, odd], {}, log)
 
-  t.test("when it is called, then 500 tells nothing of the inside, and the log has it once, with the request's id", async (t) => {
+  t.test("when it is called, then 500 reveals nothing internal, and the log has it once, with the request's id", async (t) => {
     const answer = await send(gateway, "GET", "/broken")
     t.strictSame([answer.status, answer.json], [500, { detail: "Internal Server Error" }])
     t.notMatch(JSON.stringify(answer), /secret/)
@@ -291,13 +291,13 @@ t.test("given a file to be downloaded", async (t) => {
   const get = (range?: string, path = "/file") =>
     fetch(`http://127.0.0.1:${gateway.port}${path}`, range === undefined ? {} : { headers: { range } })
 
-  t.test("when all of it is asked for, then it comes whole", async (t) => {
+  t.test("when all of it is requested, then it comes complete", async (t) => {
     const answer = await get()
     t.equal(answer.headers.get("content-disposition"), 'attachment; filename="1.wav"')
     t.ok(Buffer.from(await answer.arrayBuffer()).equals(bytes))
   })
 
-  t.test("when a part is asked for, then 206 and that part", async (t) => {
+  t.test("when a part is requested, then 206 and that part", async (t) => {
     for (const [range, from, until] of [
       ["bytes=10-19", 10, 20],
       ["bytes=2999990-", 2_999_990, 3_000_000],
@@ -318,9 +318,9 @@ t.test("given a file to be downloaded", async (t) => {
   })
 })
 
-t.test("given a port that is taken", async (t) => {
+t.test("given a port that is in use", async (t) => {
   const first = await serving(t, [hello])
-  t.test("when a second server wants it, then it says so", async (t) => {
+  t.test("when a second server tries to use it, then it says so", async (t) => {
     await t.rejects(serving(t, [hello], { port: first.port }), { message: `Cannot listen on 127.0.0.1:${first.port}` })
   })
 })

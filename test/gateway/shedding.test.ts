@@ -1,4 +1,4 @@
-/** Strangers keep the thread busy with requests that take it for long. Whoever asks for little is answered all the same. */
+/** Clients keep the thread busy with expensive requests. A client that sends few requests is still answered. */
 import { Effect } from "effect"
 import t from "tap"
 import Type from "typebox"
@@ -11,7 +11,7 @@ const done = Effect.succeed({ done: true })
 const BUSY_MILLIS = 15
 const atOnce = 20
 
-/** While it is on, each request keeps the thread, which is also that of the clients here. */
+/** While true, each request keeps the thread busy, which is also that of the clients here. */
 let isBusy = true
 const work = Effect.sync(() => {
   const end = performance.now() + BUSY_MILLIS
@@ -22,7 +22,7 @@ const common = { name: "x", summary: "", success: Done } as const
 const hog = route({ ...common, method: "post", path: "/hog", access: "none", body: Done, handle: () => work })
 const light = route({ ...common, method: "get", path: "/light", access: "api-key", handle: () => done })
 
-t.test("given strangers who keep the thread busy", async (t) => {
+t.test("given clients that keep the thread busy", async (t) => {
   const gateway = await serving(t, [hog, light], { shedsLoad: true })
   const asNeighbour = () => send(gateway, "GET", "/light", { key: goodKey })
   const asStranger = () => send(gateway, "POST", "/hog", { json: { done: true } })
@@ -39,14 +39,14 @@ t.test("given strangers who keep the thread busy", async (t) => {
   for (let i = 0; i < 50; i++) others.push((await asNeighbour()).status)
   t.ok(
     others.every((status) => status === 200),
-    "then their neighbour never is"
+    "then their neighbour is never refused"
   )
   const refused = answers.find(({ status }) => status === 503)
   t.equal(refused?.headers["retry-after"], "1")
   t.match(refused?.json, { detail: /cannot keep up/ })
   t.ok(
     answers.every(({ status }) => status === 200 || status === 503),
-    "then nothing else becomes of theirs"
+    "then their requests have no other results"
   )
   isBusy = false
   const before = await until("an end of the refusals", () => {

@@ -1,4 +1,4 @@
-/** Answers that are read slower than they are made: whatever the pauses, all of it comes, and nothing else. */
+/** Answers that are read more slowly than they are produced: whatever the pauses, everything arrives, and nothing else. */
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { request, type IncomingMessage } from "node:http"
@@ -11,11 +11,11 @@ import { serving } from "./gatewayTest.ts"
 const megabyte = 1_048_576
 /** More than the buffers of two sockets on one machine hold. */
 const total = 32 * megabyte
-/** No two stretches are alike, so that a lost or repeated one shows. */
+/** No two parts are the same, so that a lost or repeated one is noticed. */
 const bytes = new Uint8Array(new Uint32Array(total / 4).map((_, at) => at * 2_654_435_761).buffer)
 const digestOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex")
 
-/** In one array, so that each chunk is there before the one before it is sent. */
+/** From one array, so that each chunk is ready before the previous one has been sent. */
 const inChunksOf = (size: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(Array.from({ length: Math.ceil(total / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size)))
 
@@ -30,12 +30,12 @@ const kinds = [
   ["a file", file]
 ] as const
 
-/** Longer than the pauses, on a busy machine too. */
+/** Longer than the pauses, even on a busy machine. */
 const limits = { answerMillis: 600_000 }
-/** uWebSockets closes a connection that has taken nothing for eight to twelve seconds. */
+/** uWebSockets closes a connection that has accepted nothing for eight to twelve seconds. */
 const pauseMillis = 13_000
 
-/** Somebody who reads nothing until told to. */
+/** A client that reads nothing until it is told to. */
 const reader = async (t: Test, { port }: { readonly port: number }, path = "/all") => {
   const state = { received: 0, wanted: Infinity, isOver: false, isWhole: false }
   const hash = createHash("sha256")
@@ -70,7 +70,7 @@ const all = { isWhole: true, digest: digestOf(bytes) }
 for (const [name, kind] of kinds) {
   for (const size of [5000, 40_000, 3 * megabyte]) {
     t.test(
-      `given ${name} in chunks of ${size} bytes, each there before it can be sent, when it is read, then all of it comes`,
+      `given ${name} in chunks of ${size} bytes, each ready before it can be sent, when it is read, then everything arrives`,
       async (t) => {
         const one = await reader(t, await serving(t, [kind("/all", inChunksOf(size))], { limits }))
         t.strictSame(await one.whole(), all)
@@ -78,7 +78,7 @@ for (const [name, kind] of kinds) {
     )
   }
 
-  t.test(`given ${name}, when its reader leaves while it is full, then nothing more is made for it`, async (t) => {
+  t.test(`given ${name}, when its reader disconnects while it is full, then nothing more is produced for it`, async (t) => {
     const events: Array<string> = []
     const ended = Effect.sync(() => void events.push("ended"))
     const one = await reader(t, await serving(t, [kind("/all", Stream.ensuring(inChunksOf(40_000), ended))], { limits }))
@@ -106,11 +106,11 @@ t.test("given readers who pause for longer than uWebSockets waits", async (t) =>
   ])
   await sleep(pauseMillis)
 
-  t.test("when they go on, then all of it comes", async (t) => {
+  t.test("when they continue, then everything arrives", async (t) => {
     t.strictSame(await Promise.all([ofReport.whole(), ofFile.whole()]), [all, all])
   })
 
-  t.test("when there is nothing more to come for now, then what there was comes all the same", async (t) => {
+  t.test("when nothing more is produced for now, then what there was still arrives", async (t) => {
     source.isAtRest = true
     ofRest.read(Infinity)
     await untilTrue("what there was", () => ofRest.state.received === source.given)
@@ -118,13 +118,13 @@ t.test("given readers who pause for longer than uWebSockets waits", async (t) =>
   })
 })
 
-t.test("given readers who take long for one chunk", async (t) => {
+t.test("given readers that take long for one chunk", async (t) => {
   const gateway = await serving(t, [report("/report", Stream.make(bytes)), file("/file", Stream.make(bytes))], {
     limits: { answerMillis: 15_000 }
   })
   const both = await Promise.all([reader(t, gateway, "/report"), reader(t, gateway, "/file")])
 
-  t.test("when they take some of it every few seconds, then they are not cut off", async (t) => {
+  t.test("when they read some of it every few seconds, then they are not cut off", async (t) => {
     for (let step = 1; step <= 10; step++) {
       for (const one of both) one.read(step * 2 * megabyte)
       await sleep(2000)

@@ -17,12 +17,12 @@ t.test("given a configuration, when it is changed", async (t) => {
   t.test("in its name alone, then the rest stays", async (t) => {
     t.match(await put({ name: "b" }), { status: 200, json: { id, name: "b", credentials: { app_password: "*****ord1" } } })
   })
-  t.test("with its secret as it was shown, then it can be read the same again", async (t) => {
+  t.test("with its secret as it was shown, then it reads the same", async (t) => {
     const changed = await put({ config: { ...config, app_password: "*****ord1", app_name: "other" }, name: null })
     t.match(changed, { status: 200, json: { name: "b", credentials: { app_name: "other", app_password: "*****ord1" } } })
     t.strictSame((await ask("GET", `${path}/${id}`)).json, changed.json)
   })
-  t.test("in how many calls it carries, then null takes the limit away, and nothing leaves it", async (t) => {
+  t.test("in its limit of calls, then null removes the limit, and omitting it keeps it", async (t) => {
     t.match(await put({ max_concurrent_calls: 5 }), { json: { max_concurrent_calls: 5 } })
     t.match(await put({}), { status: 200, json: { max_concurrent_calls: 5 } })
     t.match(await put({ max_concurrent_calls: null }), { json: { max_concurrent_calls: null } })
@@ -33,14 +33,14 @@ t.test("given a configuration, when it is changed", async (t) => {
     t.match(await put({ name: "taken" }), { status: 409, json: { detail: /^A telephony configuration named 'taken' already exists/ } })
     t.match(await put({ name: "b" }), { status: 200 })
   })
-  t.test("in what it may not be, then it is said where", async (t) => {
+  t.test("to something invalid, then the answer says where", async (t) => {
     t.match(await put({ name: "", config: { ...config, ari_endpoint: 1 } }), {
       status: 422,
       json: { detail: [{ type: "string_too_short" }, { loc: ["body", "config", "ari", "ari_endpoint"] }] }
     })
     t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: [{ type: "union_tag_invalid" }] } })
   })
-  t.test("or made wrongly in any way, then its secret is not repeated", async (t) => {
+  t.test("or created with any mistake, then its secret is not repeated", async (t) => {
     const { app_name: _, ...nameless } = config
     const wrong = [{ ...config, provider: "zzz" }, { ...config, provider: undefined }, nameless, { ...config, app_password: ["password1"] }]
     for (const given of wrong) {
@@ -53,7 +53,7 @@ t.test("given a configuration, when it is changed", async (t) => {
       }
     }
   })
-  t.test("or made with a field of another type, then it is said where", async (t) => {
+  t.test("or created with a field of another type, then the answer says where", async (t) => {
     t.match(await ask("POST", path, { name: "typed", config: { ...config, ari_endpoint: 1, app_name: null } }), {
       status: 422,
       json: {
@@ -61,7 +61,7 @@ t.test("given a configuration, when it is changed", async (t) => {
       }
     })
   })
-  t.test("in what calls carry, then nothing is taken that could name more than it says", async (t) => {
+  t.test("in what calls carry, then nothing is accepted that could refer to more than it says", async (t) => {
     const extras = {
       channel_variables: ["customer_id", "a1"],
       account_code: "sales.7",
@@ -104,7 +104,7 @@ t.test("given a configuration, when it is changed", async (t) => {
     t.match(await put({ config: { ...config, channel_variables: many } }), { status: 422 })
     t.match(await put({ config }), { status: 200, json: { credentials: { channel_variables: [], sip_headers: [], account_code: "" } } })
   })
-  t.test("by another organization, or where there is none, then 404", async (t) => {
+  t.test("by another organization, or if it does not exist, then 404", async (t) => {
     t.match(await askAsOther("PUT", `${path}/${id}`, { name: "x" }), gone)
     t.match(await askAsOther("POST", `${path}/${id}/set-default-outbound`), gone)
     t.match(await askAsOther("DELETE", `${path}/${id}`), gone)

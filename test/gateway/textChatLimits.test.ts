@@ -1,4 +1,4 @@
-/** What surrounds text chats: lists and reports, repeated requests, quotas, strangers, and chats that nobody goes on with. */
+/** The context of text chats: lists and reports, repeated requests, quotas, other organizations, and chats that nobody continues. */
 import { Deferred, Effect } from "effect"
 import t from "tap"
 import { definition, node } from "#test/support/talkScript.ts"
@@ -8,7 +8,7 @@ import { type Chat, chatIn, openChats, said } from "./textChatTest.ts"
 
 const { ask, askAsOther, asked, begin, makeAgent, orders, organizationId, sql } = await openChats(t)
 
-t.test("given a chat that is over, then lists show it, reports do not, and nobody else hears of it", async (t) => {
+t.test("given a chat that is over, then lists show it, reports do not, and other organizations do not see it", async (t) => {
   const webhook = node("hook", "webhook", {
     enabled: true,
     http_method: "POST",
@@ -43,7 +43,7 @@ t.test("given a request that is repeated with its key, then it has happened once
   const path = `${agent.sessions}/${first.workflow_run_id}`
   const message = { text: "hm", expected_revision: 1 }
   const next = chatIn(await ask("POST", `${path}/messages`, message, { headers }))
-  // As after a death between the change and the note of its answer.
+  // As after a crash between the change and the storing of its answer.
   await sql((sql) => sql`UPDATE idempotency_keys SET status = NULL, body = NULL, leased_until = now()`)
   t.strictSame(chatIn(await ask("POST", `${path}/messages`, message, { headers })), next)
   t.equal(chatIn(await ask("POST", agent.sessions, {}, { headers })).workflow_run_id, first.workflow_run_id)
@@ -67,7 +67,7 @@ t.test("given quotas", async (t) => {
   t.equal(said(chatIn(await ask("GET", path))).length, 3)
 })
 
-t.test("given a chat that is as long as one answer can be, then it can be read and ended, and not gone on with", async (t) => {
+t.test("given a chat with the maximum length, then it can be read and ended, but not continued", async (t) => {
   const { chat, path, say } = await begin(await makeAgent())
   await say("hm")
   await sql(
@@ -80,7 +80,7 @@ t.test("given a chat that is as long as one answer can be, then it can be read a
   t.equal(chatIn(await ask("POST", `${path}/end`, {})).is_completed, true)
 })
 
-t.test("given as many messages as an organization may have answered at once, then others hear when to come back", async (t) => {
+t.test("given as many messages as an organization may have in progress, then others are told when to retry", async (t) => {
   const agent = await makeAgent(definition())
   const other = bodyOf(await askAsOther("POST", "/workflow/create/definition", { name: "Other", workflow_definition: definition() }))
   const gate = Deferred.makeUnsafe<void>()
@@ -96,7 +96,7 @@ t.test("given as many messages as an organization may have answered at once, the
   t.equal((await ask("POST", agent.sessions, {})).status, 200)
 })
 
-t.test("given what is not a text chat of the organization", async (t) => {
+t.test("given a run that is not a text chat of the organization", async (t) => {
   const agent = await makeAgent()
   const { path } = await begin(agent)
   const detail = { detail: "Text chat session not found" }
@@ -138,7 +138,7 @@ t.test("given a chat that nobody has written to for too long, then the next mess
   })
 })
 
-t.test("given the time that an agent waits for messages, then each message begins it anew", async (t) => {
+t.test("given the time that an agent waits for messages, then each message restarts it", async (t) => {
   const agent = await makeAgent(undefined, { workflow_configurations: { text_chat_inactivity_timeout_seconds: 60 } })
   const { chat, say } = await begin(agent)
   const waits = async () => {
@@ -153,7 +153,7 @@ t.test("given the time that an agent waits for messages, then each message begin
   t.equal(await waits(), 60)
 })
 
-t.test("given the transcripts of an organization that are deleted, then what was written is gone with them", async (t) => {
+t.test("given an organization whose transcripts are deleted, then the texts of its chats are gone too", async (t) => {
   const agent = await makeAgent()
   const { path, say } = await begin(agent)
   const over = await say("no")

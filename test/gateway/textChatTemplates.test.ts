@@ -1,4 +1,4 @@
-/** The templates, tried out in writing, to each of their ends. */
+/** The templates, tested in text chats, to each of their ends. */
 import { Effect, Stream } from "effect"
 import t from "tap"
 import type { Static } from "typebox"
@@ -22,13 +22,13 @@ const model: LanguageModel = {
   }
 }
 const { ask } = await openApi(t, undefined, { model: Effect.succeed(model) })
-/** The cast holds because every answer has been held against its schema. */
+/** The cast holds because every answer has been checked against its schema. */
 const chatIn = ({ json, status, text }: Answer) => {
   if (status !== 200) throw new Error(`${status} ${text}`)
   return json as Static<typeof TextChatWire>
 }
 
-/** The labels of the edges on a way to each end. */
+/** The labels of the edges on a path to each end. */
 const waysIn = ({ nodes, start }: ConversationGraph): ReadonlyMap<string, ReadonlyArray<string>> => {
   const ways = new Map<string, ReadonlyArray<string>>([[start.id, []]])
   for (const [id, way] of ways) {
@@ -38,7 +38,7 @@ const waysIn = ({ nodes, start }: ConversationGraph): ReadonlyMap<string, Readon
 }
 
 for (const { definition, id: template_id, name } of agentTemplates) {
-  t.test(`given the template ${name}, when its callee goes a way, then the chat comes to the end of that way`, async (t) => {
+  t.test(`given the template ${name}, when its callee follows a path, then the chat comes to the end of that path`, async (t) => {
     const graph = compile(definition)
     const ways = [...(graph === undefined ? [] : waysIn(graph))]
     t.ok(ways.length > 1)

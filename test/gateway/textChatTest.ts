@@ -1,4 +1,4 @@
-/** Text chats for tests of the gateway, with a language model that does what the test orders. */
+/** Text chats for tests of the gateway, with a language model that does what the test says. */
 import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Test } from "tap"
@@ -12,13 +12,13 @@ import { bodyOf, openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
 export type Chat = Static<typeof TextChatWire>
-/** The cast holds because every answer has been held against its schema. */
+/** The cast holds because every answer has been checked against its schema. */
 export const chatIn = ({ json, status, text }: Answer): Chat => {
   if (status !== 200) throw new Error(`${status} ${text}`)
   return json as Chat
 }
 
-/** What is found out whenever a node asks for it. */
+/** The values that are extracted whenever a node asks for them. */
 export const extracted = { count: 7 }
 
 const partsOf = (request: ModelRequest): Stream.Stream<ModelPart, ModelError> => {
@@ -26,7 +26,7 @@ const partsOf = (request: ModelRequest): Stream.Stream<ModelPart, ModelError> =>
   return typeof reply === "string" ? Stream.never : Stream.fromIterable([...reply, finished])
 }
 
-/** What a chat consists of, line by line. */
+/** The lines of a chat. */
 export const said = (chat: Chat): ReadonlyArray<string> =>
   chat.session_data.turns.flatMap(({ assistant_message: agent, user_message: user }) => [
     ...(user === null ? [] : [`> ${user.text}`]),
@@ -70,7 +70,7 @@ export const openChats = async (t: Test) => {
   }
   const runOf = async (chat: Chat) => {
     const { json } = await ask("GET", `/workflow/${chat.workflow_id}/runs/${chat.workflow_run_id}`)
-    return json as Static<typeof RunWire> // As above.
+    return json as Static<typeof RunWire> // The answer has been checked against its schema.
   }
   const sql = <A>(work: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
     database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, work)))

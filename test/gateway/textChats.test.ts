@@ -1,4 +1,4 @@
-/** Text chats, as somebody who tries out an agent has them: begun, written to, taken back and ended. */
+/** Text chats, as somebody who tests an agent uses them: started, written to, rewound and ended. */
 import { Deferred, Effect } from "effect"
 import t from "tap"
 import type { Static } from "typebox"
@@ -22,7 +22,7 @@ t.test("given an agent with a greeting", async (t) => {
     annotations: { tester: { ui_mode: "manual_text" }, note: 1 }
   })
 
-  t.test("when a chat begins, then the agent has spoken, and the record of the run says what it is", async (t) => {
+  t.test("when a chat starts, then the agent has spoken, and the record of the run says what it is", async (t) => {
     t.match(chat, { workflow_id: agent.id, mode: "textchat", state: "running", is_completed: false, revision: 1 })
     t.match(chat.name, /^WR-TEXT-[0-9A-F]{6}$/)
     t.strictSame(said(chat), ["Hello Ada."])
@@ -48,14 +48,14 @@ t.test("given an agent with a greeting", async (t) => {
     t.match(await runOf(chat), { mode: "textchat", is_completed: false, initial_context: { first_name: "Ada" } })
   })
 
-  t.test("when something is said, then the agent answers in its node, and a stranger to the chat reads the same", async (t) => {
+  t.test("when a message is sent, then the agent answers in its node, and another client reads the same", async (t) => {
     const next = await say("hm", { expected_revision: 1 })
     t.strictSame(said(next), ["Hello Ada.", "> hm", "At start."])
     t.equal(next.revision, 2)
     t.strictSame(chatIn(await ask("GET", path)), next)
   })
 
-  t.test("when the agent ends it, then the run is complete with all that came of it", async (t) => {
+  t.test("when the agent ends it, then the run is complete with all results", async (t) => {
     await say("yes")
     const over = await say("done")
     t.match(over, { state: "completed", is_completed: true, session_data: { status: "completed" } })
@@ -113,7 +113,7 @@ t.test("given a chat of some turns, when it is rewound", async (t) => {
   const rewind = (cursor_turn_id: string | null | undefined, more: object = {}) =>
     ask("POST", `${path}/rewind`, { cursor_turn_id, ...more })
 
-  t.test("then it stands where it stood after that turn, and so does its run", async (t) => {
+  t.test("then it has the state after that turn, and so does its run", async (t) => {
     const back = chatIn(await rewind(second?.id, { expected_revision: three.revision }))
     t.match(back, { revision: three.revision + 1, session_data: { status: "rewound", cursor_turn_id: second?.id, discarded_future: [] } })
     t.equal(back.session_data.turns.length, 3, "the later turn is still there")
@@ -126,13 +126,13 @@ t.test("given a chat of some turns, when it is rewound", async (t) => {
     )
   })
 
-  t.test("then the rewind can be taken back", async (t) => {
+  t.test("then the rewind can be undone", async (t) => {
     const again = chatIn(await rewind(null))
     t.match(again, { session_data: { status: "idle", cursor_turn_id: null }, checkpoint: { current_node_id: "ask" } })
     await rewind(second?.id)
   })
 
-  t.test("then the next message takes the place of the later turns", async (t) => {
+  t.test("then the next message replaces the later turns", async (t) => {
     const other = await say("no")
     t.strictSame(other.session_data.turns.map(({ id }) => id).slice(0, 2), three.session_data.turns.map(({ id }) => id).slice(0, 2))
     t.strictSame(said(other).slice(-2), ["> no", "At sorry."])
@@ -145,7 +145,7 @@ t.test("given a chat of some turns, when it is rewound", async (t) => {
   })
 })
 
-t.test("given a turn that is not there, then 404, and a discarded one is not there either", async (t) => {
+t.test("given a turn that does not exist, then 404, and the same for a discarded one", async (t) => {
   const { path, say } = await begin(await makeAgent())
   const [first, second] = (await say("hm")).session_data.turns
   await ask("POST", `${path}/rewind`, { cursor_turn_id: first?.id })
@@ -156,7 +156,7 @@ t.test("given a turn that is not there, then 404, and a discarded one is not the
   }
 })
 
-t.test("given a client that saw an older revision, then it hears which one there is, and nothing changes", async (t) => {
+t.test("given a client that saw an older revision, then it is told the current one, and nothing changes", async (t) => {
   const { path, say } = await begin(await makeAgent())
   const now = await say("hm")
   const detail = { message: "Text chat session revision conflict", expected_revision: 1, actual_revision: 2 }
@@ -171,7 +171,7 @@ t.test("given a client that saw an older revision, then it hears which one there
   t.strictSame(chatIn(await ask("GET", path)), now)
 })
 
-t.test("given two messages at once, then one is answered and the other refused, and nothing is lost or doubled", async (t) => {
+t.test("given two simultaneous messages, then one is answered and the other refused, and nothing is lost or duplicated", async (t) => {
   const { chat, path } = await begin(await makeAgent())
   const gate = Deferred.makeUnsafe<void>()
   const before = asked()
@@ -187,7 +187,7 @@ t.test("given two messages at once, then one is answered and the other refused, 
   t.equal(chatIn(await ask("GET", path)).revision, chat.revision + 1)
 })
 
-t.test("given a change that another engine has made meanwhile, then the message is refused as a whole", async (t) => {
+t.test("given a change that another engine has made in the meantime, then the message is refused as a whole", async (t) => {
   const { chat, path } = await begin(await makeAgent())
   const gate = Deferred.makeUnsafe<void>()
   const before = asked()
@@ -210,24 +210,24 @@ t.test("given a model that fails", async (t) => {
   orders.push("fails")
   const failed = await ask("POST", `${path}/messages`, { text: "yes", expected_revision: 1 })
   const detail = "Failed to execute text chat assistant turn: the language model failed (credit): no credit left"
-  t.strictSame([failed.status, failed.json], [502, { detail }], "then the reason is told")
-  t.strictSame(chatIn(await ask("GET", path)), chat, "then the chat is as it was")
-  t.strictSame(said(await say("yes", { expected_revision: 1 })).slice(-1), ["At ask."], "then the same message may be sent again")
+  t.strictSame([failed.status, failed.json], [502, { detail }], "then the answer has the reason")
+  t.strictSame(chatIn(await ask("GET", path)), chat, "then the chat is unchanged")
+  t.strictSame(said(await say("yes", { expected_revision: 1 })).slice(-1), ["At ask."], "then the same message can be sent again")
 
   orders.push("fails")
   const unopened = await makeAgent(definition())
   t.equal((await ask("POST", unopened.sessions, {})).status, 502)
   const { json } = await ask("GET", `/workflow/${unopened.id}/runs`)
-  t.strictSame((json as Static<typeof RunPageWire>).runs, [], "then a chat that could not begin has left nothing")
+  t.strictSame((json as Static<typeof RunPageWire>).runs, [], "then a chat that could not start has left nothing")
 
   orders.push("fails")
   const before = asked()
   const ended = chatIn(await ask("POST", `${path}/end`, {}))
   t.equal(asked(), before + 1)
-  t.match(ended, { is_completed: true, gathered_context: { call_disposition: "user_hangup" } }, "then a chat can be ended all the same")
+  t.match(ended, { is_completed: true, gathered_context: { call_disposition: "user_hangup" } }, "then a chat can still be ended")
 })
 
-t.test("given a model that does not answer, then the message is given up, and the chat goes on", async (t) => {
+t.test("given a model that does not answer, then the message is given up, and the chat continues", async (t) => {
   const { chat, path, say } = await begin(await makeAgent())
   orders.push("hangs", "hangs")
   const slow = await ask("POST", `${path}/messages`, { text: "yes" })
@@ -237,11 +237,11 @@ t.test("given a model that does not answer, then the message is given up, and th
   t.strictSame(said(await say("yes")).slice(-1), ["At ask."])
 })
 
-t.test("given a node that wants to know something, then the answer comes with what was found out, however long that takes", async (t) => {
+t.test("given a node with variables, then the answer comes with the extracted values, however long that takes", async (t) => {
   const { path } = await begin(await makeAgent(definition({ greeting: "Hello.", ...extracting })))
   const gate = Deferred.makeUnsafe<void>()
   const before = asked()
-  // Follows the edge; then it extracts, and meanwhile speaks of the next node.
+  // Follows the edge; then extracts, and meanwhile speaks in the next node.
   orders.push(Effect.void, Deferred.await(gate), Effect.void)
   const answer = ask("POST", `${path}/messages`, { text: "yes" })
   await untilTrue("all questions to the model", () => asked() >= before + 3)
@@ -259,7 +259,7 @@ t.test("given a node that wants to know something, then the answer comes with wh
   })
 })
 
-t.test("given somebody who asks not to be called again, then it is noted, and no number opts out", async (t) => {
+t.test("given somebody who asks not to be called again, then it is recorded, and no number opts out", async (t) => {
   const { say } = await begin(await makeAgent(), { initial_context: { phone_number: "+15550100077" } })
   const over = await say("please stop calling me")
   t.match(over, { is_completed: true, gathered_context: { call_disposition: "user_disqualified" } })

@@ -19,7 +19,7 @@ t.test("given tools of each type", async (t) => {
   const lookup = await create("lookup", http, { description: "Looks the caller up", icon: null })
   const uuid = String(lookup["tool_uuid"])
 
-  t.test("when one is created, then what was left out is filled in", async (t) => {
+  t.test("when one is created, then omitted fields are filled in", async (t) => {
     t.match(lookup, {
       name: "lookup",
       description: "Looks the caller up",
@@ -47,7 +47,7 @@ t.test("given tools of each type", async (t) => {
     })
   })
 
-  t.test("when they are listed, then by name, and filtered as asked", async (t) => {
+  t.test("when they are listed, then by name, and filtered as requested", async (t) => {
     t.strictSame(await namesOf(), ["bye", "calc", "lookup", "mcp", "pass"])
     t.strictSame(await namesOf("?category=end_call"), ["bye"])
     t.strictSame(await namesOf("?category=native"), [])
@@ -65,14 +65,14 @@ t.test("given tools of each type", async (t) => {
     t.strictSame((await askAsOther("GET", "/tools/")).json, [])
   })
 
-  t.test("when one is changed, then what was left out stays and its category follows its definition", async (t) => {
+  t.test("when one is changed, then omitted fields stay and its category follows its definition", async (t) => {
     t.match((await ask("PUT", `/tools/${uuid}`, { name: "find" })).json, { name: "find", icon_color: "#3B82F6", updated_at: String })
     const changed = await ask("PUT", `/tools/${uuid}`, { definition: { type: "calculator" }, status: "draft", icon: "plus" })
     t.match(changed.json, { name: "find", category: "calculator", status: "draft", icon: "plus", definition: { type: "calculator" } })
     t.ok((await namesOf()).includes("find"), "then a draft is listed")
   })
 
-  t.test("when one is archived, then it is hidden until it is asked for, or active again", async (t) => {
+  t.test("when one is archived, then it is hidden unless it is requested, until it is active again", async (t) => {
     for (const _ of [1, 2]) t.strictSame((await ask("DELETE", `/tools/${uuid}`)).json, { status: "archived", tool_uuid: uuid })
     t.notOk((await namesOf()).includes("find"))
     t.strictSame(await namesOf("?status=archived"), ["find"])
@@ -82,7 +82,7 @@ t.test("given tools of each type", async (t) => {
     t.ok((await namesOf()).includes("find"))
   })
 
-  t.test("when one is somebody else's, or nobody's, then 404", async (t) => {
+  t.test("when one belongs to somebody else, or does not exist, then 404", async (t) => {
     for (const path of [`/tools/${uuid}`, "/tools/no-uuid", "/tools/00000000-0000-4000-8000-000000000000"]) {
       for (const [method, json] of [["GET"], ["PUT", { name: "x" }], ["DELETE"]] as const) {
         t.match(await askAsOther(method, path, json), { status: 404, json: { detail: "Tool not found" } })
@@ -91,7 +91,7 @@ t.test("given tools of each type", async (t) => {
     }
   })
 
-  t.test("when the slash at the end is forgotten, then 307 to the right spelling", async (t) => {
+  t.test("when the final slash is missing, then 307 to the right path", async (t) => {
     for (const path of ["/tools", "/credentials", "/workflow-recordings"]) {
       const answer = await ask("GET", `${path}?status=active`)
       t.match([answer.status, answer.headers["location"]], [307, `/api/v1${path}/?status=active`])
@@ -106,13 +106,13 @@ t.test("given a definition that refers to a credential", async (t) => {
     config: { destination_source: "dynamic", resolver: { url: "https://crm.example", credential_uuid: uuid } }
   })
 
-  t.test("when it is the organization's, then it is kept", async (t) => {
+  t.test("when it is the organization's, then it is stored", async (t) => {
     const uuid = await credential()
     t.match(await create("own", withCredential(uuid)), { definition: { config: { credential_uuid: uuid } } })
     t.match(await create("own resolver", resolved(uuid)), { definition: { config: { resolver: { credential_uuid: uuid } } } })
   })
 
-  t.test("when it is another's, or no credential at all, then 404", async (t) => {
+  t.test("when it is another organization's, or does not exist, then 404", async (t) => {
     const { tool_uuid } = await create("to change")
     for (const uuid of [await credential(askAsOther), "nothing"]) {
       for (const definition of [withCredential(uuid), resolved(uuid)]) {
@@ -124,7 +124,7 @@ t.test("given a definition that refers to a credential", async (t) => {
   })
 })
 
-t.test("given a key that a user made", async (t) => {
+t.test("given a key that a user created", async (t) => {
   const key = "dgr_ada_000000000000"
   const userId = await api.database.run(
     Effect.gen(function* () {
@@ -137,7 +137,7 @@ t.test("given a key that a user made", async (t) => {
       return user?.id
     })
   )
-  t.test("when a tool is created with it, then the user made the tool", async (t) => {
+  t.test("when a tool is created with it, then the user is its creator", async (t) => {
     const made = await ask("POST", "/tools/", { name: "hers", definition: http }, { key })
     t.match(made.json, { created_by: { id: userId, provider_id: "provider-ada" } })
   })
@@ -175,9 +175,9 @@ t.test("given a body that fits no tool", async (t) => {
   })
 })
 
-t.test("given a tool that asks at no address yet", async (t) => {
+t.test("given a tool without a URL yet", async (t) => {
   const tool = await create("empty", { type: "http_api", config: { method: "GET", url: "" } })
-  t.match(tool, { is_ready: false, status: "active" }, "then it is made, and not ready")
+  t.match(tool, { is_ready: false, status: "active" }, "then it is created, and not ready")
   const filled = await ask("PUT", `/tools/${tool["tool_uuid"]}`, { definition: http })
-  t.match(filled, { status: 200, json: { is_ready: true } }, "then it is once it has one")
+  t.match(filled, { status: 200, json: { is_ready: true } }, "then it is ready once it has one")
 })

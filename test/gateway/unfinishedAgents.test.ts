@@ -1,4 +1,4 @@
-/** Agents whose graph is not finished: they are kept, and nobody is ever called with them. */
+/** Agents whose graph is not finished: they are stored, and nobody is ever called with them. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -17,7 +17,7 @@ const put = async ({ id }: Json, change: object) => bodyOf(await ask("PUT", `/wo
 const post = ({ id }: Json, action: string) => ask("POST", `/workflow/${id}/${action}`)
 const statusesOf = async ({ id }: Json) => {
   const { json } = await ask("GET", `/workflow/${id}/versions`)
-  // Every answer is held against its schema.
+  // The cast holds because every answer is checked against its schema.
   return (json as ReadonlyArray<Json>).map(({ status, version_number }) => `${version_number} ${status}`)
 }
 
@@ -30,7 +30,7 @@ await ask("POST", "/organizations/telephony-configs", {
 t.test("given a graph without a start node", async (t) => {
   for (const definition of [startless, {}, { nodes: [], edges: [] }]) {
     await t.test(
-      `when an agent is created with ${JSON.stringify(definition)}, then it is a draft, and not called by any way`,
+      `when an agent is created with ${JSON.stringify(definition)}, then it is a draft, and no route can start a call with it`,
       async (t) => {
         const agent = await create(definition)
         t.match(agent, { version_status: "draft", version_number: 1, current_definition_id: null, status: "active" })
@@ -62,7 +62,7 @@ t.test("given a graph without a start node", async (t) => {
     t.match(await ask("POST", "/public/agent/unfinished", { phone_number: "+15550100001" }), { status: 409, json: { detail: reason } })
   })
 
-  await t.test("when a published agent is changed to it, then calls go on with the version before", async (t) => {
+  await t.test("when a published agent is changed to it, then calls continue with the previous version", async (t) => {
     const agent = await create(graph)
     t.match(agent, { version_status: "published", version_number: 1 })
     const changed = await put(agent, { workflow_definition: startless })
@@ -95,7 +95,7 @@ t.test("given a graph without a start node", async (t) => {
     t.equal((await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { phone_number: "+15550100001" })).status, 200)
   })
 
-  await t.test("when somebody begins to work on the draft, then it waits to be published, and can be tried out", async (t) => {
+  await t.test("when somebody starts to work on the draft, then it waits to be published, and can be tested", async (t) => {
     const agent = await create({})
     t.match((await post(agent, "create-draft")).json, { version_number: 1, status: "draft" })
     t.match(await put(agent, { workflow_definition: graph }), { version_status: "draft", current_definition_id: null })
@@ -110,7 +110,7 @@ t.test("given a graph without a start node", async (t) => {
   })
 })
 
-t.test("given a graph with what an editor keeps for the moment", async (t) => {
+t.test("given a graph with transient editor state", async (t) => {
   const [start] = graph.nodes
   const moment = { selected: true, dragging: false, invalid: true, hovered_through_edge: true }
   const edge = { id: "1-2", source: "1", target: "2", data: { label: "done", condition: "All is said." } }
@@ -125,7 +125,7 @@ t.test("given a graph with what an editor keeps for the moment", async (t) => {
   t.strictSame((await put(agent, { workflow_definition: sent }))["workflow_definition"], kept, "nor when it is changed")
 })
 
-t.test("given settings beside the graph of a new agent", async (t) => {
+t.test("given settings along with the graph of a new agent", async (t) => {
   const agent = await create(graph, {
     workflow_configurations: { max_call_duration: 60 },
     template_context_variables: { first_name: "Ada" }
@@ -138,11 +138,11 @@ t.test("given settings beside the graph of a new agent", async (t) => {
   })
 })
 
-t.test("given a published graph from before that is not finished", async (t) => {
+t.test("given an earlier published graph that is not finished", async (t) => {
   const agent = await create(graph)
   await api.database.run(
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE agent_definitions SET definition = '{}' WHERE agent_id = ${agent.id}`)
   )
   const renamed = await put(agent, { name: "Renamed", template_context_variables: { a: "b" } })
-  t.match(renamed, { name: "Renamed", version_status: "published" }, "then a change of something else is published as before")
+  t.match(renamed, { name: "Renamed", version_status: "published" }, "then another change is published as before")
 })

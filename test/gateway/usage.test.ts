@@ -6,7 +6,7 @@ import { bodyOf, openApi } from "./apiTest.ts"
 const { ask, askAsOther, database, makeAgent } = await openApi(t)
 const query = (fields: Readonly<Record<string, string>>) => `?${new URLSearchParams(fields)}`
 
-/** Two calls of today, of 30 and 60.4 seconds, and one of last year. */
+/** Two calls of today, of 30 and 60.4 seconds, and one from last year. */
 const insertRuns = (agent: number) =>
   database.run(
     Effect.flatMap(
@@ -27,7 +27,7 @@ t.test("given calls of an organization", async (t) => {
   await insertRuns(agent.id)
   const runs = (fields: Readonly<Record<string, string>>) => ask("GET", `/organizations/usage/runs${query(fields)}`)
 
-  t.test("when they are listed, then with agent, numbers and the sums of the page", async (t) => {
+  t.test("when they are listed, then with agent, numbers and the totals of the page", async (t) => {
     const answer = await runs({ sort_by: "duration", limit: "2" })
     t.match(answer.json, { total_count: 3, total_pages: 2, total_duration_seconds: 90, total_dograh_tokens: 0 })
     const first = {
@@ -46,20 +46,20 @@ t.test("given calls of an organization", async (t) => {
     t.match(bodyOf(answer)["runs"], [first, { recording_url: "recordings/1.wav", recording_public_url }])
   })
 
-  t.test("when they are narrowed, then by dates and filters", async (t) => {
+  t.test("when they are filtered, then by dates and attributes", async (t) => {
     const filters = JSON.stringify([{ attribute: "calledNumber", type: "text", value: { value: "00003" } }, { attribute: "status" }])
     t.match(await runs({ filters }), { json: { total_count: 1, runs: [{ name: "WR-API-3" }] } })
     t.match(await runs({ filters, start_date: "2026-01-01T00:00:00Z" }), { json: { total_count: 0, runs: [], total_pages: 0 } })
     t.match(await runs({ end_date: "0001-01-01" }), { json: { total_count: 0 } })
   })
 
-  t.test("when the question is wrong, then the answer says how", async (t) => {
+  t.test("when the query is invalid, then the answer says why", async (t) => {
     t.match(await runs({ filters: "{" }), { status: 400, json: { detail: "Invalid filters format" } })
     t.match(await runs({ start_date: "x" }), { status: 400, json: { detail: "Invalid date format" } })
     t.equal((await runs({ sort_order: "up" })).status, 422)
   })
 
-  t.test("when the month and the last days are asked for, then calls and seconds are those of the table", async (t) => {
+  t.test("when the month and the last days are requested, then calls and seconds agree with the table", async (t) => {
     const month = bodyOf(await ask("GET", "/organizations/usage/current-period"))
     t.match(month, { total_duration_seconds: 90, used_amount_usd: null, currency: null, period_start: /-01T00:00:00.000Z$/ })
     const days = bodyOf(await ask("GET", "/organizations/usage/daily-breakdown?days=3"))
@@ -71,7 +71,7 @@ t.test("given calls of an organization", async (t) => {
     t.equal((await ask("GET", "/organizations/usage/daily-breakdown?days=31")).status, 422)
   })
 
-  t.test("when somebody else asks, then nothing of it", async (t) => {
+  t.test("when somebody else requests them, then there is nothing", async (t) => {
     t.match(await askAsOther("GET", "/organizations/usage/runs"), { json: { runs: [], total_count: 0 } })
     t.match(await askAsOther("GET", "/organizations/usage/current-period"), { json: { total_duration_seconds: 0 } })
     t.match(await askAsOther("GET", "/organizations/usage/daily-breakdown"), { json: { total_minutes: 0, breakdown: { length: 7 } } })

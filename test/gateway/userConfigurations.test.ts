@@ -16,7 +16,7 @@ const put = (json: unknown) => ask("PUT", path, json)
 const said = ({ json, status }: Answer): unknown => [status, json]
 const source = async (asking = ask) => (await asking("GET", "/organizations/context")).json
 
-/** What the database has, unmasked. */
+/** What the database stores, unmasked. */
 const stored = () =>
   api.database.run(
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ const nothing = {
 const llm = { provider: "openai", model: "gpt", api_key: ["sk-first-11112222", "sk-other-33334444"], temperature: 0.5, own: { a: [null] } }
 const shownLlm = { ...llm, api_key: ["*************2222", "*************4444"] }
 
-t.test("given nothing that is set up", async (t) => {
+t.test("given nothing that is configured", async (t) => {
   t.test("when it is read, then every key is there, and the context says so", async (t) => {
     t.strictSame(await read(), nothing)
     t.match(await source(), {
@@ -55,7 +55,7 @@ t.test("given nothing that is set up", async (t) => {
     })
   })
 
-  t.test("when only preferences are changed, then no service is set up", async (t) => {
+  t.test("when only preferences are changed, then no service is configured", async (t) => {
     t.strictSame(said(await put({ test_phone_number: "+15550100001", timezone: "Europe/Berlin" })), [
       200,
       { ...nothing, test_phone_number: "+15550100001", timezone: "Europe/Berlin" }
@@ -65,8 +65,8 @@ t.test("given nothing that is set up", async (t) => {
   })
 })
 
-t.test("given services that are set up", async (t) => {
-  t.test("when they are read, then they are as they were sent, but for their secrets", async (t) => {
+t.test("given configured services", async (t) => {
+  t.test("when they are read, then they are as they were sent, except for their secrets", async (t) => {
     const answer = await put({ llm, tts: { provider: "flite", voice: "slt" } })
     t.match(said(answer), [200, { llm: shownLlm, tts: { provider: "flite", voice: "slt" }, stt: null, is_realtime: false }])
     t.strictSame(await read(), answer.json)
@@ -82,7 +82,7 @@ t.test("given services that are set up", async (t) => {
     t.strictSame(await stored(), before)
   })
 
-  t.test("when some are left out or null, then they stay", async (t) => {
+  t.test("when some are omitted or null, then they stay", async (t) => {
     const answer = await put({ llm: null, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: null })
     t.match(answer.json, { llm: shownLlm, stt: { provider: "deepgram" }, is_realtime: true, test_phone_number: "+15550100001" })
     t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "deepgram" } } })
@@ -99,7 +99,7 @@ t.test("given services that are set up", async (t) => {
     t.match(await read(), { timezone: "Europe/Berlin" })
   })
 
-  t.test("when they are too large or no objects, then 422 says so", async (t) => {
+  t.test("when they are too large or not objects, then 422 says so", async (t) => {
     const large = await put({ realtime: { text: "x".repeat(65_536) } })
     t.match(said(large), [422, { detail: [{ loc: ["body"], msg: /at most 65536 bytes/ }] }])
     t.match(said(await put({ llm: "openai", tts: [], is_realtime: "maybe", timezone: "Mars/Base" })), [
@@ -115,7 +115,7 @@ t.test("given services that are set up", async (t) => {
     ])
   })
 
-  t.test("when several are set at once by several clients, then none is lost", async (t) => {
+  t.test("when several clients set several of them at the same time, then none is lost", async (t) => {
     const services = { llm: "embedded", tts: "flite", stt: "deepgram", embeddings: "one", realtime: "live" }
     const kinds = Object.entries(services)
     await Promise.all(kinds.map(([kind, provider]) => put({ [kind]: { provider, api_key: `sk-${kind}-12345` } })))
@@ -123,7 +123,7 @@ t.test("given services that are set up", async (t) => {
     for (const [kind, provider] of kinds) t.match(shown, { [kind]: { provider, api_key: /^\*+2345$/ } })
   })
 
-  t.test("when they are taken away, then nothing is left of them", async (t) => {
+  t.test("when they are removed, then nothing is left of them", async (t) => {
     const empty = { llm: {}, tts: {}, stt: {}, embeddings: {}, realtime: {} }
     t.match(said(await put(empty)), [200, { ...nothing, test_phone_number: "+15550100001", timezone: "Europe/Berlin" }])
     t.strictSame(await stored(), [])
@@ -132,7 +132,7 @@ t.test("given services that are set up", async (t) => {
 })
 
 t.test("given the organization's preferences", async (t) => {
-  t.test("when they are changed there or here, then both show it, and the others stay", async (t) => {
+  t.test("when they are changed on either route, then both show it, and the others stay", async (t) => {
     await ask("PUT", "/organizations/preferences", {
       test_phone_number: "+15550100002",
       timezone: "Asia/Tokyo",
@@ -160,12 +160,12 @@ t.test("given another organization", async (t) => {
   })
 })
 
-t.test("given those who may do less than an admin", async (t) => {
+t.test("given users below admin", async (t) => {
   const keyOf = async (role: string) => {
     const { json } = await ask("POST", "/user/api-keys", { name: role, role })
     return String((json as Readonly<Record<string, unknown>>)["api_key"])
   }
-  t.test("when they read, then it is masked, and when they write, then they may not", async (t) => {
+  t.test("when they read, then it is masked, and when they write, then that is forbidden", async (t) => {
     for (const role of ["viewer", "member"]) {
       const key = await keyOf(role)
       t.match(await ask("GET", path, undefined, { key }), { status: 200, json: { llm: shownLlm } })
@@ -177,7 +177,7 @@ t.test("given those who may do less than an admin", async (t) => {
 
 const addressRefused = "there is no address here that this engine may connect to"
 
-t.test("given services that make no sense, when they are sent, then 422 at their places, and nothing is changed", async (t) => {
+t.test("given invalid services, when they are sent, then 422 at their places, and nothing is changed", async (t) => {
   const before = await stored()
   const check = async (json: unknown, detail: ReadonlyArray<object>, asking: typeof askAsOther = ask) => {
     const answer = await asking("PUT", path, json)
@@ -215,14 +215,14 @@ t.test("given services that make no sense, when they are sent, then 422 at their
   t.equal((await put(inside)).status, 200, "the organization of the operator may have its model beside the engine")
 })
 
-t.test("given a language that all services have, or are told to find out, then it can be set", async (t) => {
+t.test("given a language that all services support, or are told to detect, then it can be set", async (t) => {
   const asked = { tts: { provider: "polyglot" }, llm: { provider: "openai", model: "m" } }
   t.equal((await put({ ...asked, stt: { provider: "deepgram", language: "de" } })).status, 200)
   t.equal((await put({ tts: { provider: "flite" }, stt: { provider: "deepgram", language: "en-GB" } })).status, 200)
   t.equal((await put({ stt: { provider: "deepgram", language: "multi" } })).status, 200)
 })
 
-t.test("given stored services that the engine does not have any more", async (t) => {
+t.test("given stored services that the engine no longer has", async (t) => {
   const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
   const gone = { provider: "elevenlabs", api_key: "sk-voice" }
   const pipeline = { llm: gone, tts: gone, stt: { provider: "deepgram" }, embeddings: null }
@@ -232,7 +232,7 @@ t.test("given stored services that the engine does not have any more", async (t)
     )
   )
 
-  t.test("when they are validated, then each is named, and otherwise all is well", async (t) => {
+  t.test("when they are validated, then each is named, and nothing else is wrong", async (t) => {
     const answer = await validate()
     t.match(said(answer), [
       422,
@@ -257,7 +257,7 @@ t.test("given stored services that the engine does not have any more", async (t)
   })
 })
 
-t.test("given nobody who has logged in, when the defaults are asked for, then they describe the services of the engine", async (t) => {
+t.test("given a client without a login, when the defaults are requested, then they describe the services of the engine", async (t) => {
   const answer = await ask("GET", "/user/configurations/defaults", undefined, { key: null })
   const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: [...fliteVoices], default: "slt" } } }
   const properties = { model: { type: "string" }, api_key: { format: "password" }, base_url: { default: "https://api.openai.com/v1" } }

@@ -59,7 +59,7 @@ t.test("given a route with a body of all kinds", async (t) => {
   }
   const at = (...loc: ReadonlyArray<string | number>) => ["body", ...loc]
 
-  t.test("when all is left out that may be, then the defaults are there and unknown keys are not", async (t) => {
+  t.test("when all optional values are omitted, then the defaults are there and unknown keys are not", async (t) => {
     t.strictSame(await read({ unknown: 1, __proto__: { a: 1 } }), {
       name: "a",
       kind: null,
@@ -74,7 +74,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     })
   })
 
-  t.test("when a value is written in another way, then it is understood", async (t) => {
+  t.test("when a value is written in another way, then it is still understood", async (t) => {
     for (const count of ["7", " 7 ", "7.0", 7, 7.0]) t.match(await read({ count }), { count: 7 })
     for (const isOn of [true, 1, "1", "true", "YES", "on", "t", "y"]) t.match(await read({ isOn }), { isOn: true })
     for (const isOn of [false, 0, "0", "False", "no", "off", "f", "n"]) t.match(await read({ isOn }), { isOn: false })
@@ -82,7 +82,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     t.match(await read({ any: { __proto__x: 1, deep: [{ a: null }] } }), { any: { __proto__x: 1, deep: [{ a: null }] } })
   })
 
-  t.test("when a string does not fit, then the entry says how", async (t) => {
+  t.test("when a string is invalid, then the entry says why", async (t) => {
     await refused(t, { name: null }, { type: "string_type", loc: at("name"), msg: "Input should be a valid string" })
     await refused(t, { name: 5 }, { type: "string_type", loc: at("name"), msg: "Input should be a valid string" })
     const short = { type: "string_too_short", loc: at("name"), msg: "String should have at least 1 character", ctx: { min_length: 1 } }
@@ -102,7 +102,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     await refused(t, { any: { a: ["\ud800"] } }, { type: "string_unicode", loc: at("any", "a", 0), msg: unicode }, "")
   })
 
-  t.test("when a number does not fit, then the entry says how", async (t) => {
+  t.test("when a number is invalid, then the entry says why", async (t) => {
     const parsing = "Input should be a valid integer, unable to parse string as an integer"
     for (const count of ["x", "", "1.5", "0x10"]) await refused(t, { count }, { type: "int_parsing", loc: at("count"), msg: parsing })
     const fraction = "Input should be a valid integer, got a number with a fractional part"
@@ -127,7 +127,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     )
   })
 
-  t.test("when a truth value, a word or an object does not fit, then the entry says how", async (t) => {
+  t.test("when a boolean, a choice or an object is invalid, then the entry says why", async (t) => {
     const parsing = "Input should be a valid boolean, unable to interpret input"
     for (const isOn of ["maybe", 2]) await refused(t, { isOn }, { type: "bool_parsing", loc: at("isOn"), msg: parsing })
     await refused(t, { isOn: null }, { type: "bool_type", loc: at("isOn"), msg: "Input should be a valid boolean" })
@@ -139,7 +139,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     await refused(t, { any: [] }, { type: "dict_type", loc: at("any"), msg: "Input should be a valid dictionary" })
   })
 
-  t.test("when a list does not fit, then the entry says how", async (t) => {
+  t.test("when a list is invalid, then the entry says why", async (t) => {
     await refused(t, { list: {} }, { type: "list_type", loc: at("list"), msg: "Input should be a valid list" })
     const short = "List should have at least 1 item after validation, not 0"
     await refused(
@@ -156,7 +156,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     await refused(t, { list: [{ a: 1 }, {}] }, { type: "missing", loc: at("list", 1, "a"), msg: "Field required" }, {})
   })
 
-  t.test("when a rule of its own is broken, then the entry is a value_error at its place", async (t) => {
+  t.test("when a custom rule is violated, then the entry is a value_error at its place", async (t) => {
     const slot = { day_of_week: 0, start_time: "17:00", end_time: "09:00" }
     const order = {
       type: "value_error",
@@ -201,7 +201,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     t.strictSame(typesOf(answer), ["missing", "greater_than_equal", "bool_parsing", "missing", "int_parsing"])
   })
 
-  t.test("when there is no body, or another one than JSON, then the entry says so", async (t) => {
+  t.test("when there is no body, or one that is not JSON, then the entry says so", async (t) => {
     const missing = { detail: [{ type: "missing", loc: ["body"], msg: "Field required", input: null }] }
     t.strictSame((await send(gateway, "POST", "/body")).json, missing)
     t.strictSame((await post(null)).json, missing)
@@ -218,7 +218,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     t.equal((await send(gateway, "POST", "/body", { body: '{"name":"a"}' })).status, 200)
   })
 
-  t.test("when the body is no JSON, then the entry says where", async (t) => {
+  t.test("when the body is malformed JSON, then the entry says where", async (t) => {
     const at = async (text: string, offset: number, error: string) => {
       const answer = await send(gateway, "POST", "/body", { body: text })
       const entry = { type: "json_invalid", loc: ["body", offset], msg: "JSON decode error", input: {}, ctx: { error } }
@@ -238,7 +238,7 @@ t.test("given a route with a body of all kinds", async (t) => {
     await at("[".repeat(100), 100, "a value was expected")
   })
 
-  t.test("when the body is nested without end, or no UTF-8, then it is refused", async (t) => {
+  t.test("when the body is nested too deeply, or not UTF-8, then it is refused", async (t) => {
     const deep = await send(gateway, "POST", "/body", { body: `${"[".repeat(100_000)}${"]".repeat(100_000)}` })
     t.strictSame([deep.status, typesOf(deep)], [422, ["recursion_loop"]])
     const bytes = await send(gateway, "POST", "/body", { body: Uint8Array.of(0x22, 0xff, 0x22) })
@@ -274,7 +274,7 @@ t.test("given a route that reads from everywhere", async (t) => {
     })
   })
 
-  t.test("when all is right, then the handler gets what the schemas say", async (t) => {
+  t.test("when everything is valid, then the handler gets what the schemas say", async (t) => {
     const headers = { "idempotency-key": "abc" }
     const answer = await send(gateway, "POST", "/parts/12?page=2&status=a%20b+c", { json: { phone: "1", more: 2 }, headers })
     t.strictSame(answer.json, {
@@ -285,13 +285,13 @@ t.test("given a route that reads from everywhere", async (t) => {
     })
   })
 
-  t.test("when the query holds what cannot be stored, then 422", async (t) => {
+  t.test("when the query contains text that cannot be stored, then 422", async (t) => {
     t.match(typesOf(await send(gateway, "POST", "/parts/1?status=%00", { json: { phone: "1" }, headers: { "idempotency-key": "abc" } })), [
       "string_unicode"
     ])
   })
 
-  t.test("when there is no good key, then 401 comes before the schema", async (t) => {
+  t.test("when there is no valid key, then 401 comes before the schema", async (t) => {
     const path = "/parts/abc"
     const detail = async (headers: Readonly<Record<string, string>>) => {
       const answer = await send(gateway, "POST", path, { json: {}, headers, key: null })
@@ -305,7 +305,7 @@ t.test("given a route that reads from everywhere", async (t) => {
     t.equal((await detail({ authorization: "dgr_good" }))[0], 422)
   })
 
-  t.test("when the key is a header like any other, then its absence is a 422 and a bad one a 401, whatever the body is", async (t) => {
+  t.test("when the key is a header like any other, then its absence is a 422 and an invalid one a 401, whatever the body is", async (t) => {
     const missing = await send(gateway, "POST", "/keyed", { json: {}, key: null })
     t.strictSame(
       [missing.status, missing.json],
@@ -323,6 +323,6 @@ t.test("given a route that reads from everywhere", async (t) => {
 })
 
 const typesOf = ({ json }: Answer): unknown => {
-  const { detail } = json as { readonly detail: ReadonlyArray<{ readonly type: string }> } // A 422 of ours.
+  const { detail } = json as { readonly detail: ReadonlyArray<{ readonly type: string }> } // This is a 422 of ours.
   return detail.map(({ type }) => type)
 }

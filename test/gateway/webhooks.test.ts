@@ -9,10 +9,10 @@ const { ask, askAsOther } = api
 const all = "/organizations/webhook-endpoints"
 const make = async (more: object = {}) => bodyOf(await ask("POST", all, { url: "https://example.com/hook", ...more }))
 const query = <A extends object>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
-  // The rows of a statement of ours.
+  // The cast holds because these are the rows of our own statement.
   api.database.run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<A>>
 
-/** Deliveries as they are after so many tries, oldest first. */
+/** Deliveries in these states, with the tries that lead to them, oldest first. */
 const makeDeliveries = async (endpointId: number, states: ReadonlyArray<string>) => {
   for (const state of states) {
     await query(
@@ -28,7 +28,7 @@ const makeDeliveries = async (endpointId: number, states: ReadonlyArray<string>)
 }
 
 t.test("given an organization", async (t) => {
-  t.test("when it adds an endpoint, then the secret is shown once, and the rest whenever it is asked for", async (t) => {
+  t.test("when it adds an endpoint, then the secret is shown once, and the rest whenever it is requested", async (t) => {
     const { secret, ...endpoint } = await make({ description: "CRM", event_types: ["run.completed"] })
     t.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
     t.match(endpoint, {
@@ -45,7 +45,7 @@ t.test("given an organization", async (t) => {
     t.not(rotated["secret"], secret)
   })
 
-  t.test("when it changes one, then only what it names", async (t) => {
+  t.test("when it changes one, then only the named fields change", async (t) => {
     const { id } = await make({ description: "before" })
     t.match((await ask("PATCH", `${all}/${id}`, { enabled: false, event_types: ["campaign.started"] })).json, {
       url: "https://example.com/hook",
@@ -61,7 +61,7 @@ t.test("given an organization", async (t) => {
     t.match(await ask("POST", `${all}/${id}/test`), { status: 409, json: { detail: "The webhook endpoint is disabled" } })
   })
 
-  t.test("when it deletes one, then it is gone with its deliveries", async (t) => {
+  t.test("when it deletes one, then it and its deliveries are gone", async (t) => {
     const { id } = await make()
     await makeDeliveries(id, ["dead"])
     t.strictSame((await ask("DELETE", `${all}/${id}`)).json, { message: "Webhook endpoint deleted" })
@@ -69,7 +69,7 @@ t.test("given an organization", async (t) => {
     t.strictSame(await query((sql) => sql`SELECT 1 FROM webhook_deliveries WHERE endpoint_id = ${id}`), [])
   })
 
-  t.test("when the address is none, or leads inside, then 422 at its place", async (t) => {
+  t.test("when the address is invalid, or leads inside, then 422 at its place", async (t) => {
     for (const url of [
       "nowhere",
       "ftp://example.com",
@@ -86,7 +86,7 @@ t.test("given an organization", async (t) => {
     t.equal((await ask("POST", all, { url: "https://example.com", event_types: ["webhook.test"] })).status, 422)
   })
 
-  t.test("when another one asks, then there is no such endpoint", async (t) => {
+  t.test("when another organization requests it, then there is no such endpoint", async (t) => {
     const { id } = await make()
     for (const [method, path] of [
       ["GET", ""],
@@ -104,7 +104,7 @@ t.test("given an organization", async (t) => {
     t.strictSame((await askAsOther("GET", all)).json, { endpoints: [] })
   })
 
-  t.test("when it has fifty, then there is no other", async (t) => {
+  t.test("when it has fifty, then it can have no more", async (t) => {
     await query(
       (sql) => sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
         SELECT ${api.organizationId}, 'https://example.com', '', '{}', false, 'whsec_' FROM generate_series(1, 50)`
@@ -114,10 +114,10 @@ t.test("given an organization", async (t) => {
   })
 })
 
-t.test("given deliveries that came to different ends", async (t) => {
+t.test("given deliveries with different results", async (t) => {
   const { id } = await make({ enabled: true })
   await makeDeliveries(id, ["delivered", "dead", "pending", "dead", "dead"])
-  // Held against its schema when it was answered.
+  // The cast holds because the answer was checked against its schema.
   const listOf = (json: unknown) =>
     (json as { readonly deliveries: ReadonlyArray<{ readonly id: number; readonly state: string }> }).deliveries
   const list = async (more = "") => listOf((await ask("GET", `${all}/${id}/deliveries${more}`)).json)
@@ -142,7 +142,7 @@ t.test("given deliveries that came to different ends", async (t) => {
     t.equal((await ask("GET", `${all}/${id}/deliveries?state=lost`)).status, 422)
   })
 
-  t.test("when they are sent anew, then only what is dead", async (t) => {
+  t.test("when they are replayed, then only those that are dead", async (t) => {
     const [newest, , pending] = await list()
     await query((sql) => sql`UPDATE webhook_endpoints SET enabled = false WHERE id = ${id}`)
     t.strictSame((await ask("POST", `${all}/${id}/deliveries/${newest?.id}/replay`)).json, { queued: 1 })
@@ -156,12 +156,12 @@ t.test("given deliveries that came to different ends", async (t) => {
   })
 })
 
-t.test("given keys of people with less to say", async (t) => {
+t.test("given keys with lower roles", async (t) => {
   await api.database.run(given.apiKey(api.organizationId, "dgr_member_00000000"))
   await query((sql) => sql`UPDATE api_keys SET role = 'member' WHERE key_prefix = 'dgr_memb'`)
   const asMember = (method: string, path: string, json?: unknown) => ask(method, path, json, { key: "dgr_member_00000000" })
 
-  t.test("when they look, then they may, and change nothing", async (t) => {
+  t.test("when they read, then that is allowed, but no changes are", async (t) => {
     const { id } = await make()
     t.equal((await asMember("GET", `${all}/${id}`)).status, 200)
     t.equal((await asMember("POST", all, { url: "https://example.com" })).status, 403)

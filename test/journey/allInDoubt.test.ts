@@ -10,12 +10,12 @@ t.jobs = 4
 
 const cap = 2
 const ringTimeoutSeconds = 15
-/** Asterisk may still place a call for this long after its request. */
+/** How long after a request Asterisk may still place its call. */
 const mayRingMillis = (ringTimeoutSeconds + 30) * 1000
-/** By time alone, calls are ruled out only ten minutes after their requests. */
+/** By the time that has passed alone, calls are ruled out only ten minutes after their requests. */
 const byTimeAloneMillis = 600_000
 
-/** A campaign that may have two calls, and an Asterisk that never gets the requests of its first two. */
+/** A campaign with a limit of two calls, and an Asterisk that never gets its first two requests. */
 const givenAllInDoubt = async (t: Test) => {
   let proxy: HttpProxy | undefined
   t.teardown(() => proxy?.stop())
@@ -44,7 +44,7 @@ const thenItGoesOn = async (t: Test, { id, swallowed, world }: Awaited<ReturnTyp
 }
 
 t.test(
-  "given calls that are all in doubt, when the engine is killed meanwhile, then the campaign goes on within minutes",
+  "given calls that are all in doubt, when the engine is killed, then the campaign continues within minutes",
   { buffered: true },
   async (t) => {
     const scene = await givenAllInDoubt(t)
@@ -57,7 +57,7 @@ t.test(
   }
 )
 
-/** The engine is killed while nobody can say whether its requests were heard. */
+/** Kills the engine while it is unknown whether its requests were received. */
 const givenKilledUnanswered = async (t: Test) => {
   const scene = await givenAllInDoubt(t)
   await untilTrue("requests without an answer", () => scene.swallowed().length === cap)
@@ -80,7 +80,7 @@ t.test("given an engine that is killed before any answer", { buffered: true }, a
       t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
     }
   )
-  t.test("when it comes back with its clock an hour slow, then it goes on within minutes as well", { buffered: true }, async (t) => {
+  t.test("when it comes back with its clock an hour slow, then it also continues within minutes", { buffered: true }, async (t) => {
     const scene = await givenKilledUnanswered(t)
     const { world } = scene
     await world.launch({ CLOCK_AHEAD: "-3600000" })

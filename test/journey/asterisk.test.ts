@@ -1,4 +1,4 @@
-/** A campaign through a real Asterisk, to every kind of callee; SIPp is the callee, and its log the judge. */
+/** A campaign through a real Asterisk to every kind of callee. The callees are SIPp, whose log is compared with the engine's record. */
 import t from "tap"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { placedBy, eventsOf, numbersOf, recounted, shownCounters, World } from "#test/support/engine.ts"
@@ -7,7 +7,7 @@ import { watchLateness } from "#test/support/lateness.ts"
 t.setTimeout(1_800_000)
 
 const slots = 12
-/** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */
+/** The expected results by the last three digits of the number, as in the table in deploy/asterisk/conf/extensions.conf. */
 const fates: Readonly<Record<string, { readonly outcomes: ReadonlyArray<string>; readonly cause: string }>> = {
   "105": { outcomes: ["answered"], cause: "normal_clearing" },
   "200": { outcomes: ["busy", "busy"], cause: "user_busy" },
@@ -22,7 +22,7 @@ const fates: Readonly<Record<string, { readonly outcomes: ReadonlyArray<string>;
 }
 const fateOf = (number: string) => fates[number.slice(-3)]
 const kinds = Object.keys(fates)
-// Rings for the whole ring timeout: a few of these are enough.
+// These ring for the whole ring timeout, so a few of them are enough.
 const endings = [...kinds.flatMap((kind) => (kind === "300" ? ["105"] : [kind, kind])), "300"]
 
 const unavailable = await asteriskUnavailable()
@@ -52,7 +52,7 @@ t.test("given sixty contacts behind a real Asterisk, when their campaign is star
   t.strictSame(
     [...dials],
     numbers.map((number) => [number, fateOf(number)?.outcomes.length]),
-    "then each phone rang as often as it takes"
+    "then each phone rang as often as needed"
   )
   t.equal(
     invites.length,
@@ -68,9 +68,9 @@ t.test("given sixty contacts behind a real Asterisk, when their campaign is star
   t.strictSame(
     told,
     numbers.map((number) => ({ number, ...fateOf(number) })),
-    "then every contact is explained"
+    "then every contact has the expected result"
   )
-  t.strictSame(await shownCounters(api, id), await recounted(sql, id), "then the counters are what a recount gives")
+  t.strictSame(await shownCounters(api, id), await recounted(sql, id), "then the counters match a recount")
   t.equal(eventsOf(done)["campaign_completed"], 1)
 
   const runs = await api.runs(id)
@@ -78,8 +78,8 @@ t.test("given sixty contacts behind a real Asterisk, when their campaign is star
   const typed = runs
     .filter((run) => String(run.initial_context?.["phone_number"]).endsWith("600"))
     .map((run) => run.gathered_context?.["dtmf_digits"])
-  t.strictSame([...new Set(typed)], ["1234#"], "then what was typed is known")
-  // Some callees hang up after a fifth of a second, which may be over before the audio stands.
+  t.strictSame([...new Set(typed)], ["1234#"], "then the pressed keys are recorded")
+  // Some callees hang up after a fifth of a second, possibly before the audio is connected.
   const shortest = lateness.allow(500) / 1000
   const answered = runs.filter(
     (run) => run.gathered_context?.["call_disposition"] === "user_hangup" && Number(run.usage_info?.["call_duration_seconds"]) > shortest

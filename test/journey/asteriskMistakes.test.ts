@@ -1,4 +1,4 @@
-/** What the administrator of a real Asterisk may get wrong, and what the engine says of it. */
+/** Mistakes that the administrator of a real Asterisk may make, and what the engine says about them. */
 import t, { type Test } from "tap"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { until, World } from "#test/support/engine.ts"
@@ -8,11 +8,11 @@ t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 interface Mistake {
-  /** At the end of the generated files. */
+  /** Lines that are appended to the generated files. */
   readonly added?: Readonly<Record<string, string>>
   readonly account?: Readonly<Record<string, string>>
 }
-/** Starts a campaign of eight callees who answer and stay, and returns the first line of the engine's log that matches. */
+/** Starts a campaign to eight callees who answer and stay, and returns the first line of the engine's log that matches. */
 const saidOf = async (t: Test, { account, added = {} }: Mistake, line: RegExp): Promise<string> => {
   const callee = await startAsterisk()
   t.teardown(() => callee.stop())
@@ -30,7 +30,7 @@ const saidOf = async (t: Test, { account, added = {} }: Mistake, line: RegExp): 
   )
 }
 
-t.test("given an ARI user that may only read, then the engine says that it may not act", { skip, buffered: true }, async (t) => {
+t.test("given a read-only ARI user, then the engine says that it has no permission", { skip, buffered: true }, async (t) => {
   const said = await saidOf(t, { added: { "ari.conf": "\n[trunkline](+)\nread_only = yes\n" } }, /a trunk is down/)
   t.match(said, "the ARI user may look but not act (HTTP 403)")
 })
@@ -40,7 +40,7 @@ t.test("given an app_name that is not the ARI user's, then the engine says that 
 })
 
 t.test("given more calls than HTTP sessions, then the engine says that some have no audio", { skip, buffered: true }, async (t) => {
-  // With the events' connection and those of requests, there is no room for eight of audio.
+  // Besides the connections for events and requests, there is no room for eight of audio.
   const said = await saidOf(t, { added: { "http.conf": "sessionlimit = 6\n" } }, /no audio for a call/)
   t.match(said, /media websocket: ECONNRESET|HTTP 503|ECONNRESET/)
 })

@@ -1,4 +1,4 @@
-/** An agent whose graph was published by a release that took it, and that this one refuses: nobody is called by it, whatever asks. */
+/** An agent whose graph was published by an earlier release that accepted it, and that this one refuses: nobody is called with it. */
 import t from "tap"
 import { eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
@@ -25,7 +25,7 @@ t.test("given a published agent without a start node, and a campaign that runs w
     t.match(eventsOf(campaign), { agent_unfinished: 1 })
     t.match(campaign.logs.find(({ event }) => event === "agent_unfinished")?.details, { detail: /at least one Start Call/ })
   })
-  await t.test("when anybody calls with it, then that is refused with the same reason", async (t) => {
+  await t.test("when somebody starts a call with it, then that is refused for the same reason", async (t) => {
     const refused = { status: 409, body: { detail: reason } }
     t.match(await api.call(world.agentUuid, "+15550109001"), refused)
     t.match(await api.ask("POST", `/public/agent/test/workflow/${world.agentUuid}`, { phone_number: "+15550109001" }), refused)
@@ -34,7 +34,7 @@ t.test("given a published agent without a start node, and a campaign that runs w
     await untilTrue("end of all calls", () => emulator.log.live() === 0)
     t.equal(emulator.log.count("originate"), dialed)
   })
-  await t.test("when a graph that is whole is published, then the campaign goes on", async (t) => {
+  await t.test("when a complete graph is published, then the campaign continues", async (t) => {
     const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet." } }
     t.match(await api.ask("PUT", `/workflow/${world.agentId}`, { workflow_definition: { nodes: [start], edges: [] } }), { status: 200 })
     await api.resume(id)

@@ -1,4 +1,4 @@
-/** An engine that keeps its files in a bucket: a campaign with recordings, a kill in the middle of calls while the bucket is away, and retention. */
+/** An engine that stores its files in a bucket: a campaign with recordings, a kill during calls while the bucket is away, and retention. */
 import { readdirSync } from "node:fs"
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -40,7 +40,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
   await world.api.untilState(first.id, "completed")
   await untilTrue("files in the bucket", async () => (await waiting()) === 0)
 
-  t.test("when a campaign has been called, then its list, recordings and transcripts are in the bucket, and not here", async (t) => {
+  t.test("when a campaign is over, then its list, recordings and transcripts are in the bucket, and not on this machine", async (t) => {
     const runs = await runsOf(first.id)
     t.equal(runs.length, 3)
     for (const run of runs) {
@@ -53,7 +53,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
   })
 
   t.test(
-    "when a recording is fetched by its link, whole and in part, then it is that of the bucket, and a part is asked for as such",
+    "when a recording is fetched by its link, in full and in part, then it comes from the bucket, which is asked only for that part",
     async (t) => {
       const [run] = await runsOf(first.id)
       const wav = objectOf(run?.recording_url)
@@ -65,7 +65,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     }
   )
 
-  t.test("when it is killed in the middle of calls while the bucket is away, then nothing is missing in the end", async (t) => {
+  t.test("when it is killed during calls while the bucket is away, then nothing is missing in the end", async (t) => {
     const [before] = await runsOf(first.id)
     const list = await world.api.upload("phone_number\n+15550000001\n")
     await untilTrue("list in the bucket", () => objectOf(list) !== undefined)
@@ -112,7 +112,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     t.notMatch(world.output(), bucket.keys.accessKeyId)
   })
 
-  t.test("when it is stopped in the middle of calls, then their recordings are in the bucket before it ends", async (t) => {
+  t.test("when it is stopped during calls, then their recordings are in the bucket before it ends", async (t) => {
     emulator.letTalk(true)
     const third = await world.campaign(numbersOf(2, ["01"], "+1777"))
     await world.api.start(third.id)
@@ -145,7 +145,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     t.ok(expired.every((run) => objectOf(run.transcript_url) !== undefined))
   })
 
-  t.test("when recordings become Opus, then the bucket has that, and no WAV of the call any more", async (t) => {
+  t.test("when recordings become Opus, then the bucket has that, and no longer the call's WAV", async (t) => {
     await world.end()
     await world.launch({ RECORDING_FORMAT: "opus" })
     const fourth = await world.campaign(numbersOf(1, ["01"], "+1888"))

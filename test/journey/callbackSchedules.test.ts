@@ -1,6 +1,7 @@
 /**
- * A thousand calls whose callbacks come repeated, several at once, out of order, late, before the reply to the request and after the end: each is recorded as
- * the same call is whose carrier tells of it in order. Cloudonix takes one request a second, so its schedules are those of `core/callSchedules.test.ts`.
+ * A thousand calls whose callbacks arrive repeated, several at once, out of order, late, before the reply to the request and after the end:
+ * each is recorded like the same call whose callbacks arrive in order. Cloudonix allows one request per second, so its schedules are in
+ * `core/callSchedules.test.ts`.
  */
 import t, { type Test } from "tap"
 import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
@@ -18,11 +19,11 @@ import { seeded } from "#test/support/seeded.ts"
 const SEED = 1
 const CALLS_PER_CARRIER = 200
 
-/** One for each carrier. */
+/** A caller ID for each carrier. */
 const ours = [0, 1, 2, 3, 4].map((index) => `+1555000900${index}`)
-/** Ten times faster than they seem, so that a phone rings for a second and a half. */
+/** All durations are ten times shorter than they appear, so that a phone rings for a second and a half. */
 const far = { ringMillis: 1000, talkMillis: 4000, timeScale: 0.1, numbers: ours, callsPerSecond: 1000 }
-/** They talk, are busy, never answer, reject, do not exist, are not reached, are told of as not answering. */
+/** The callees talk, are busy, never answer, reject, do not exist, cannot be reached, or are reported as not answering. */
 const endings = ["01", "02", "01", "03", "12", "07", "01", "08", "01", "09", "01", "13"]
 
 interface Carrier {
@@ -31,7 +32,7 @@ interface Carrier {
   readonly callbacks: CallbackSender
   readonly log: CalleeLog
   readonly server: CarrierServer
-  /** The cost in a callback; undefined: its callbacks are not believed about it, or do not tell it. */
+  /** The cost in a callback. Undefined if its callbacks do not report it, or are not believed about it. */
   readonly cost?: RegExp
 }
 
@@ -91,7 +92,7 @@ const open = async (t: Test) => {
     await world.api.ask("POST", "/organizations/telephony-configs", { name: config.provider, config, is_default_outbound: false })
   }
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
+  // The cast holds because this is the list of what was just created.
   const { configurations } = body as { readonly configurations: ReadonlyArray<{ readonly id: number; readonly provider: string }> }
   for (const [index, { id }] of configurations.entries())
     await world.api.ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: ours[index] })
@@ -99,7 +100,7 @@ const open = async (t: Test) => {
   return { configOf, world }
 }
 
-/** Calls these numbers through the carrier, each once, and waits until all are done. */
+/** Calls each of these numbers once through the carrier, and waits until all calls are over. */
 const callAll = async (
   { configOf, world }: Awaited<ReturnType<typeof open>>,
   { callbacks, provider }: Carrier,
@@ -132,7 +133,7 @@ const recordsOf = (sql: Witness, campaignId: number) =>
 const endingOf = ({ number }: Pick<CallRecord, "number">) => number.slice(-2)
 const withoutNumber = ({ cost: _, number: __, ...rest }: CallRecord) => JSON.stringify(rest)
 
-/** Firsts come up to a second and a half late, and repeats until well after the end. */
+/** First deliveries are up to a second and a half late, and repeats arrive until well after the end. */
 const disorderOf = (chance: () => number) => () => {
   const first = chance() < 0.4 ? 0 : chance() * 1500
   const copies = Math.floor(chance() * 3)
@@ -140,7 +141,7 @@ const disorderOf = (chance: () => number) => () => {
   return { after: [first, ...repeats], isAltered: chance() < 0.1 }
 }
 
-t.test("given a thousand calls that carriers tell of in disorder, then each is recorded as in order", async (t) => {
+t.test("given a thousand calls whose callbacks are out of order, then each is recorded as if they were in order", async (t) => {
   const scene = await open(t)
   await Promise.all(
     carriers.map(async (carrier, index) => {
@@ -151,6 +152,8 @@ t.test("given a thousand calls that carriers tell of in disorder, then each is r
       t.equal(inOrder.length, endings.length, `${provider}: in order`)
 
       callbacks.plan = disorderOf(chance)
+      // A busy machine may take longer than any carrier waits. This test is about the order alone.
+      callbacks.timeoutMillis = 300_000
       server.lateness = ({ method }) => (method === "POST" && chance() < 0.3 ? chance() * 600 : 0)
       const before = callbacks.deliveries.length
       const numbers = numbersOf(CALLS_PER_CARRIER, endings, `+131${index}`)
@@ -161,9 +164,15 @@ t.test("given a thousand calls that carriers tell of in disorder, then each is r
       const different = records.filter((record) => withoutNumber(record) !== expected.get(endingOf(record)))
       t.strictSame(different, [], `${provider}: each ends as in order (seed ${SEED})`)
       t.equal(new Set(numbers.map((number) => log.dialsByNumber().get(number))).size, 1, `${provider}: nobody is called twice`)
-      t.strictSame([...new Set(deliveries.map(({ status }) => status))], [200], `${provider}: each delivery and each repeat is taken`)
+      const statuses = new Set(deliveries.map(({ status }) => status))
+      // If Postgres is late on a busy machine, the carrier is asked to try again.
+      statuses.delete(503)
+      t.strictSame([...statuses], [200], `${provider}: each delivery and each repeat is taken`)
+      const ofOne = Map.groupBy(deliveries, ({ body, url }) => `${url} ${body}`)
+      const untaken = [...ofOne.values()].filter((all) => all.every(({ status }) => status !== 200))
+      t.equal(untaken.length, 0, `${provider}: at the latest when it is tried again`)
       t.ok(deliveries.length > 4 * CALLS_PER_CARRIER, `${provider}: ${deliveries.length} deliveries`)
-      // An answer document is made of the address alone, before anything is known of the delivery.
+      // An answer document depends on the address alone, and is served before anything else about the delivery is known.
       const altered = callbacks.alterations.filter(({ reply }) => reply === "")
       t.strictSame([...new Set(altered.map(({ status }) => status))], [403], `${provider}: altered ones are refused`)
       if (cost === undefined) return

@@ -1,4 +1,4 @@
-/** Which numbers the callees of a campaign see: judged by their phones. */
+/** Which caller IDs the callees of a campaign see, judged by their phones. */
 import t, { type Test } from "tap"
 import { eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
@@ -8,7 +8,7 @@ const open = async (t: Test, talkMillis = 500) => {
     environment: { CALL_RATE: "1000", ORG_CONCURRENCY: "50", RECORDINGS: "off", TRUNK_RATE: "1000" }
   })
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
+  // The cast holds because this is the list of what was just created.
   const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
   const path = `/organizations/telephony-configs/${config?.id}/phone-numbers`
   const add = async (address: string, settings: object = {}) => {
@@ -27,7 +27,7 @@ t.test("given a trunk with three numbers, one of them the default", async (t) =>
   const third = await add("+15557000003")
   const numbers = numbersOf(12, ["02"])
 
-  await t.test("when a campaign dials, then it shows them in turn, and each callee the same one again", async (t) => {
+  await t.test("when a campaign dials, then callees see them in turn, and each callee the same one again", async (t) => {
     const campaign = await world.campaign(numbers, { retry: { maxRetries: 1, retryDelaySeconds: 1 } })
     await api.start(campaign.id)
     await api.untilState(campaign.id, "completed")
@@ -53,12 +53,12 @@ t.test("given a trunk with three numbers, one of them the default", async (t) =>
     )
   })
 
-  await t.test("when somebody is called by hand, then it is the default that he sees", async (t) => {
+  await t.test("when a single call is placed, then the callee sees the default", async (t) => {
     t.match(await api.call(world.agentUuid, "+15558000001"), { status: 200 })
     t.match(dials().at(-1), { number: "+15558000001", shown: "+15557000001" })
   })
 
-  await t.test("when a number is taken away between two tries, then it is never seen again", async (t) => {
+  await t.test("when a number is removed between two attempts, then it is never seen again", async (t) => {
     const from = dials().length
     const campaign = await world.campaign(numbersOf(6, ["02"], "+1556"), { retry: { maxRetries: 1, retryDelaySeconds: 3 } })
     await api.start(campaign.id)
@@ -80,7 +80,7 @@ t.test("given a trunk with three numbers, one of them the default", async (t) =>
   })
 })
 
-t.test("given numbers that only so many calls may show at once", async (t) => {
+t.test("given numbers that only a limited number of calls may show at once", async (t) => {
   const { add, api, dials, log, world } = await open(t, 1500)
   await add("+15557000001", { max_concurrent: 1 })
   const second = await add("+15557000002", { max_concurrent: 2 })
@@ -96,7 +96,7 @@ t.test("given numbers that only so many calls may show at once", async (t) => {
     return Object.fromEntries(most)
   }
 
-  await t.test("when a campaign has more to call than that, then the rest waits, and its log says why", async (t) => {
+  await t.test("when a campaign has more contacts than that, then the rest wait, and its log says why", async (t) => {
     const campaign = await world.campaign(numbersOf(9, ["01"]))
     await api.start(campaign.id)
     const entries = await until("word of it", async () => {

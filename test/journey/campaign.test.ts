@@ -1,14 +1,14 @@
-/** A whole campaign, with every kind of callee there is, and what it leaves behind: in the callees' memory, on the API, in the engine's log. */
+/** A whole campaign with every kind of callee, and its traces: in the callees' log, in the API, in the engine's log. */
 import t from "tap"
 import { placedBy, judge, numbersOf, type Run, World } from "#test/support/engine.ts"
 
-/** No word that a log may hold for another reason. */
+/** Occurs in a log for no other reason. */
 const password = "hush-4711-far-end"
 const slots = 20
 const contacts = 200
 const greeting = "Hello {{first_name}}, your parcel is waiting at the counter."
 
-/** By the last two digits of the number: the outcomes of its attempts, in order, and why the last one ended. */
+/** By the last two digits of the number: the outcomes of its attempts, in order, and the cause of the last end. */
 const fates: Readonly<Record<string, { readonly outcomes: ReadonlyArray<string>; readonly cause: string }>> = {
   "01": { outcomes: ["answered"], cause: "normal_clearing" },
   "02": { outcomes: ["busy", "busy"], cause: "user_busy" },
@@ -46,14 +46,14 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
   const { id } = await world.campaign(numbers, { max_concurrency: slots, retry_config: { retry_delay_seconds: 30 } })
   await api.start(id)
   const done = await api.untilState(id, "completed")
-  await t.test("then the callees were called as often as it takes, and never too many at once", async (t) => {
+  await t.test("then the callees were called as often as needed, and never too many at once", async (t) => {
     const expected = new Map(numbers.map((number) => [number, fateOf(number)?.outcomes.length]))
     t.strictSame(new Map([...log.dialsByNumber()].toSorted()), new Map([...expected].toSorted()))
     await judge(t, world, id, slots)
     t.equal(log.mostLive(), slots, "all slots were used")
   })
 
-  await t.test("then every contact is explained", async (t) => {
+  await t.test("then every contact has the expected result", async (t) => {
     const attempts = Map.groupBy(await placedBy(sql, id), ({ phoneNumber }) => phoneNumber)
     const told = numbers.map((number) => {
       const of = attempts.get(number) ?? []
@@ -64,17 +64,17 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
       numbers.map((number) => ({ number, ...fateOf(number) }))
     )
     t.strictSame(
-      // A machine that is busy with other tests may be late with speech, and says so.
+      // A machine that is busy with other tests may be late with speech, and then the log says so.
       done.logs.map(({ event }) => event).filter((event) => event !== "greeting_missed"),
       ["campaign_created", "source_sync_completed", "campaign_started", "campaign_completed"]
     )
   })
 
   const runs = await api.runs(id)
-  await t.test("then there is a transcript and a recording of each conversation, and what was typed", async (t) => {
+  await t.test("then each conversation has a transcript, a recording and the pressed keys", async (t) => {
     const answered = runs.filter((run) => fateOf(numberOf(run))?.outcomes[0] === "answered")
     t.strictSame(answered.filter((run) => run.recording_url === null).map(numberOf), [], "each was recorded")
-    // Who heard less than a second of the greeting may have heard no word of it.
+    // A callee who heard less than a second of the greeting may not have heard any word of it.
     const greeted = new Set(
       log.entries.filter(({ channelId, kind }) => kind === "answered" && log.audio(channelId).loud > 50).map(({ number }) => number)
     )
@@ -87,7 +87,7 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
 
     const twelve = answered.filter((run) => numberOf(run).endsWith("12") && run.transcript_url !== null)
     const transcripts = await Promise.all(twelve.map(async (run) => (await fetch(run.transcript_public_url ?? "")).text()))
-    // Who hung up while the speech was still being made has heard less of it, and his transcript says so.
+    // A callee who hung up while the speech was still being generated has heard less of it, and the transcript says so.
     t.ok(transcripts.some((transcript) => transcript.includes("Hello Ada, your parcel")))
     const run = twelve[0]
     const recording = Buffer.from(await (await fetch(run?.recording_public_url ?? "")).arrayBuffer())

@@ -1,6 +1,6 @@
 /**
- * Words and digits that are nowhere else, in whole calls: spoken and keyed by the callee, said by the agent, asked of a tool and answered by it. They
- * are in what the run keeps, and nowhere else that anybody may look.
+ * Words and digits that occur nowhere else, in whole calls: spoken and keyed by the callee, said by the agent, sent to a tool and returned by
+ * it. They are stored where the run keeps them, and nowhere else that anybody can look.
  */
 import { globSync, readFileSync, statSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -20,13 +20,13 @@ import { makeMouth } from "#test/support/utterances.ts"
 const skip = (await pocketsphinxUnavailable()) ?? false
 const speak = makeMouth()
 const modelKey = `sk-${letters(24)}`
-/** The recognizer can only understand words of its dictionary. */
+/** The recognizer understands only words of its dictionary. */
 const kept = canariesOf("quicksilver platypus")
 const unkept = canariesOf("kaleidoscope mulberry")
 const talk = new CanaryTalk(kept)
 let whileKeying = () => {}
 
-/** The moves of a callee who says the words and keys the digits, as often as they are asked for. */
+/** The moves of a callee who says the words and presses the keys whenever they are asked for. */
 const moves = () =>
   talk.moves({
     words: () => ({ says: speak(talk.call.spoken, { voice: "rms" }) }),
@@ -36,7 +36,7 @@ const moves = () =>
     }
   })
 
-/** Whatever was written of conversations while they lasted, and is deleted at their end. */
+/** Records everything that is stored of conversations while they last, and deleted at their end. */
 const noteEntries = ({ sql }: World) =>
   sql.unsafe(`
     CREATE TABLE noted_entries (content text);
@@ -69,7 +69,7 @@ const open = async (t: Test, temporary: string) => {
   const must = async (method: string, path: string, body: object) => {
     const answered = await api.ask(method, path, body)
     if (answered.status !== 200) throw new Error(`${method} ${path}: ${answered.status} ${JSON.stringify(answered.body)}`)
-    // Of the shape that its route documents.
+    // The cast holds because the route documents this shape.
     return answered.body as Readonly<Record<string, never>>
   }
   const agent = await createCanaryAgent(must, await talk.lookUp(t))
@@ -78,7 +78,7 @@ const open = async (t: Test, temporary: string) => {
     must("PUT", `/workflow/${agent["id"]}`, {
       workflow_configurations: { model_overrides: overrides, embedded: { edges: { through: { phrases } } }, max_user_idle_timeout: 60 }
     })
-  /** Holds the whole call, and returns its run. */
+  /** Holds a whole call, and returns its run. */
   const held = async (canaries: Canaries, number: string): Promise<Run> => {
     talk.begin(canaries)
     await configure(canaries.spoken)
@@ -92,7 +92,7 @@ const open = async (t: Test, temporary: string) => {
   return { held, must, world }
 }
 
-/** Where any form of the word stands: in tables, or in files below the folder, by the folder that they are in. */
+/** The places that contain any form of the word: tables, and files below the folder, named by the folder that they are in. */
 const placesOf = async ({ dataDir, sql }: World, temporary: string, word: string): Promise<ReadonlyArray<string>> => {
   const forms = wholeFormsOf(word)
   const holds = (text: string) => forms.some((form) => text.includes(form))
@@ -113,14 +113,14 @@ const kindsIn = async (world: World, temporary: string, canaries: Canaries) => {
 const filesOf = ({ dataDir }: World) => globSync("{recordings,transcripts}/*", { cwd: join(dataDir, "files") })
 
 const clipSamples = sampleRate / 4
-/** Parts of what the callee said, a quarter of a second each; a busy machine may have lost one of them. */
+/** Quarter-second parts of what the callee said. A busy machine may have lost one of them. */
 const clipsOf = (text: string): ReadonlyArray<Int16Array> => {
   const samples = decode(Buffer.concat(speak(text, { voice: "rms" }).frames))
   return [1, 2, 3].map((part) => samples.subarray(part * clipSamples, (part + 1) * clipSamples))
 }
 const isHeard = (side: Int16Array) => side.some((sample) => Math.abs(sample) > 2000)
 
-/** Each side is in its own channel, and the agent speaks before and after what the callee said. */
+/** Each side must be in its own channel, and the agent must speak before and after the callee. */
 const judgeRecording = (t: Test, wav: Buffer) => {
   const { agent, callee } = sidesOf(wav)
   const clips = clipsOf(kept.spoken)
@@ -132,7 +132,7 @@ const judgeRecording = (t: Test, wav: Buffer) => {
   t.ok(isHeard(agent.subarray(0, place.at)) && isHeard(agent.subarray(place.at + clipSamples)), "then the agent spoke before and after")
 }
 
-t.test("given calls with words and digits that are nowhere else", { skip }, async (t) => {
+t.test("given calls with words and digits that occur nowhere else", { skip }, async (t) => {
   const temporary = await mkdtemp(join(tmpdir(), "trunkline-canaries-"))
   t.teardown(() => rm(temporary, { recursive: true }))
   const { held, must, world } = await open(t, temporary)
@@ -142,7 +142,7 @@ t.test("given calls with words and digits that are nowhere else", { skip }, asyn
     const run = await held(kept, first)
     t.match(run, { gathered_context: { call_disposition: "user_qualified", dtmf_digits: new RegExp(kept.keyed), wish: kept.gathered } })
     t.strictSame(await kindsIn(world, temporary, kept), {
-      // That these words may be said is known to the agent.
+      // The agent's definition contains the words that callees are expected to say.
       spoken: ["agent_definitions", "files/transcripts", "noted_entries", "runs"],
       keyed: ["noted_entries", "runs"],
       said: ["files/transcripts", "noted_entries", "runs"],
@@ -156,7 +156,7 @@ t.test("given calls with words and digits that are nowhere else", { skip }, asyn
     judgeRecording(t, readFileSync(join(world.dataDir, "files", name)))
   })
 
-  await t.test("when it keeps none of that, then nothing that was said is written, not even while the call lasts", async (t) => {
+  await t.test("when it keeps none of that, then nothing that was said is stored, not even during the call", async (t) => {
     const settings = { concurrency_limit: 10, concurrency_reserve: 0, recordings_enabled: false, transcripts_enabled: false }
     await must("PUT", "/organizations/settings", settings)
     const before = filesOf(world)
@@ -170,7 +170,7 @@ t.test("given calls with words and digits that are nowhere else", { skip }, asyn
     })
     t.strictSame(await kindsIn(world, temporary, unkept), {
       spoken: ["agent_definitions"],
-      // What the agent was to find out, and the keys, are results.
+      // Extracted variables, and the keys, are results of the call.
       keyed: ["noted_entries", "runs"],
       said: [],
       asked: [],
@@ -182,7 +182,7 @@ t.test("given calls with words and digits that are nowhere else", { skip }, asyn
     for (const files of [...during, filesOf(world)]) t.strictSame(files, before)
   })
 
-  await t.test("then logs and metrics have none of it, and nobody has the key of the model", async (t) => {
+  await t.test("then neither logs nor metrics contain any of it, and the model's key is nowhere", async (t) => {
     const metrics = await (await fetch(`${world.engine.url}/metrics`)).text()
     const words = [...Object.values(kept), ...Object.values(unkept), modelKey, first, second].flatMap(wholeFormsOf)
     const told = `${world.output()} ${metrics}`

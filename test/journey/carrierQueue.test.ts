@@ -1,6 +1,6 @@
 /**
- * A carrier that keeps calls in a queue of its own. A call that waits there must not ring once its campaign may not dial any more, and its contact is
- * called again only if the carrier proves that it never rang. Judged by the log of Twilio's callees.
+ * A carrier that keeps calls in a queue of its own. A call that waits there must not ring once its campaign may no longer dial, and its
+ * contact is called again only if the carrier proves that it never rang. Judged by the log of Twilio's callees.
  */
 import t, { type Test } from "tap"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
@@ -8,7 +8,7 @@ import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulato
 import { attemptsOf, contactStates, numbersOf, until, untilTrue, type World } from "#test/support/engine.ts"
 import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 
-// Most of the time is waiting for calls.
+// Most of the time is spent waiting for calls.
 t.jobs = 3
 
 const closedWindow = () => {
@@ -44,7 +44,7 @@ const queue = async (t: Test, contacts: number) => {
   }
 }
 
-/** What the campaign's log says of calls that were taken out of the queue. */
+/** What the campaign's log says about calls that were removed from the queue. */
 const untilWithdrawn = ({ id, world }: { readonly id: number; readonly world: World }) =>
   until("entry in the log", async () => {
     const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "queued_calls_withdrawn")
@@ -54,7 +54,7 @@ const untilWithdrawn = ({ id, world }: { readonly id: number; readonly world: Wo
 const isHangup = ({ method, path }: CarrierAsk): boolean => method === "POST" && /\/Calls\/CA\w+\.json$/.test(path)
 const isLook = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/Calls\/CA\w+\.json$/.test(path)
 
-/** What nobody else's phone rang for is dialed once the campaign goes on, and once only. */
+/** Contacts whose phones have not rung are dialed when the campaign continues, and only once. */
 const goesOn = async (t: Test, { dialed, id, numbers, world }: Awaited<ReturnType<typeof queue>>) => {
   await world.api.resume(id)
   await world.api.untilState(id, "completed")
@@ -67,10 +67,10 @@ t.test("given queued calls, when their campaign is paused", { buffered: true }, 
   const { contacts, emulator, id, states, world } = scene
   await world.api.pause(id)
   await untilTrue("attempts that are void", scene.areAllVoid)
-  t.strictSame(states(), ["canceled", "canceled", "canceled", "canceled", "canceled"], "then they are taken out of the queue")
-  t.strictSame(await contacts(), { pending: 5 }, "then the contacts are as before")
+  t.strictSame(states(), ["canceled", "canceled", "canceled", "canceled", "canceled"], "then they are removed from the queue")
+  t.strictSame(await contacts(), { pending: 5 }, "then the contacts are unchanged")
   t.equal((await world.api.runs(id)).length, 0, "then no run is left")
-  t.strictSame(await untilWithdrawn(scene), [{ calls: 5 }], "then the log says how many they were")
+  t.strictSame(await untilWithdrawn(scene), [{ calls: 5 }], "then the log says how many there were")
   const { executed_count, failed_rows, processed_rows } = await world.api.campaign(id)
   t.strictSame({ executed_count, failed_rows, processed_rows }, { executed_count: 0, failed_rows: 0, processed_rows: 0 })
   emulator.holdQueue(false)
@@ -102,10 +102,10 @@ t.test("given queued calls, when the replies to their hang-ups are lost", { buff
   }
 })
 
-t.test("given a call that leaves the queue while it is being taken out", { buffered: true }, async (t) => {
+t.test("given a call that leaves the queue while it is being removed", { buffered: true }, async (t) => {
   const scene = await queue(t, 1)
   const { dialed, emulator, id, numbers, requests, world } = scene
-  // The reply says that it waits, and comes when its phone rings.
+  // The reply says that the call is waiting, but arrives when its phone already rings.
   emulator.server.lateness = (ask) => (isLook(ask) ? 500 : 0)
   emulator.lives.letRing(true)
   const looks = () => emulator.server.requests.filter(isLook).length

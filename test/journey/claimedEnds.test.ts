@@ -1,6 +1,6 @@
 /**
- * Ends in callbacks that their carrier has not signed: somebody alters what Vobiz sends, or makes up what Cloudonix might. Judged by the callees' log:
- * who is talked to is not given up, and nobody else is called in their place.
+ * Ends in callbacks that their carrier has not signed: somebody alters what Vobiz sends, or invents what Cloudonix might send. Judged by the
+ * callees' log: a callee who is still talking is not given up, and nobody else is called in their place.
  */
 import { request } from "node:http"
 import t from "tap"
@@ -19,7 +19,7 @@ interface Post {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
-/** Not by `fetch`, which in tests takes documented requests only. */
+/** Not `fetch`, which in tests allows documented requests only. */
 const post = ({ body, headers, url }: Post) =>
   new Promise<number | undefined>((resolve, reject) => {
     const asked = request(url, { method: "POST", headers }, (response) => {
@@ -31,11 +31,11 @@ const post = ({ body, headers, url }: Post) =>
 
 const looksUp = ({ method, path }: CarrierAsk): boolean => method === "GET" && /\/(Call|cdr)\/[^/?]+/.test(path)
 
-t.test("given a call through Vobiz that is up, and hang-ups that others have written, each with a fresh nonce", async (t) => {
+t.test("given a call through Vobiz that is up, and forged hangups, each with a fresh nonce", async (t) => {
   const emulator = await startVobizEmulator({ ...far, numbers: [ours], callsPerSecond: Number.POSITIVE_INFINITY, recordMillis: 2000 })
   t.teardown(() => emulator.stop())
   const { server } = emulator
-  // Nothing is said, so that no audio tells the end.
+  // Nothing is said, so that no audio reveals the end.
   const world = await openThrough(t, { account: { auth_id: account.authId, auth_token: account.authToken }, provider: "vobiz", server })
   const numbers = numbersOf(2, ["11"])
   const { id } = await world.campaign(numbers, { max_concurrency: 1, retry: { maxRetries: 1, retryDelaySeconds: 1 } })
@@ -51,10 +51,10 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   t.strictSame([...new Set(statuses)], [200])
   const looks = () => server.requests.filter(looksUp).length - before
   await untilTrue("looks", () => looks() >= 2)
-  // A series of five looks of at most three requests each takes 32 seconds; a claim during its last pause starts another.
+  // A series of five lookups with at most three requests each takes 32 seconds; a claim during its last pause starts another series.
   const series = 1 + Math.floor((performance.now() - began) / 32_000)
-  t.ok(looks() <= series * 5 * 3, `then Vobiz is asked a few times, not two hundred: ${looks()} requests`)
-  t.equal(emulator.log.live(), 1, "then the callee talks on")
+  t.ok(looks() <= series * 5 * 3, `then Vobiz gets a few requests, not two hundred: ${looks()} requests`)
+  t.equal(emulator.log.live(), 1, "then the callee goes on talking")
   t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 1, "and nobody is called in their place")
   const [attempt] = await attemptsOf(world.sql, id)
   t.equal(attempt?.state, "answered")
@@ -62,7 +62,7 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   const other = numbers.find((number) => emulator.callsTo(number).length === 0) ?? ""
   call.hangUp()
   await untilTrue("next call", () => emulator.callsTo(other).length === 1)
-  // The line is dialed again before the end of the call on it is recorded.
+  // The line is dialed again before the end of its previous call is recorded.
   const first = await until("end on record", async () => {
     const record = (await attemptsOf(world.sql, id)).find(({ id }) => id === attempt?.id)
     return record?.state === "ended" ? record : undefined
@@ -70,7 +70,7 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   t.match(
     first,
     { state: "ended", outcome: "answered", cause: "normal_clearing" },
-    "when it has ended, then its record tells so, although it is late"
+    "when it has ended, then its record says so, although it is late"
   )
   await untilTrue("its answer", () => emulator.log.of(other).some(({ kind }) => kind === "answered"))
   for (const next of emulator.callsTo(other)) next.hangUp()
@@ -79,7 +79,7 @@ t.test("given a call through Vobiz that is up, and hang-ups that others have wri
   t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 2)
 })
 
-t.test("given twenty calls through Cloudonix that end at once, and a domain that takes four requests a second", async (t) => {
+t.test("given twenty calls through Cloudonix that end at once, and a domain that allows four requests per second", async (t) => {
   const emulator = await startCloudonixEmulator(far)
   t.teardown(() => emulator.stop())
   const { apiKey, domain, log, server } = emulator
@@ -93,7 +93,7 @@ t.test("given twenty calls through Cloudonix that end at once, and a domain that
   const asked = () => server.requests.filter(isLook)
   for (const session of others) session.hangUp()
   await untilTrue("ends", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === 20)
-  t.equal(log.live(), 1, "then the one that goes on is not given up")
+  t.equal(log.live(), 1, "then the call that is still up is not given up")
   const crowded = asked().some(({ at }, index) => index >= 40 && at - (asked()[index - 40]?.at ?? 0) < 10_000)
   t.notOk(crowded, "then the limit is kept")
   last?.hangUp()

@@ -1,4 +1,4 @@
-/** A real engine that keeps its recordings as Opus, and is killed while it makes one. */
+/** A real engine that stores its recordings as Opus, and is killed while it compresses one. */
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { readFile, rm, stat, writeFile } from "node:fs/promises"
@@ -9,7 +9,7 @@ import { heardOpus } from "#test/support/oggOpus.ts"
 import { tone, wavOf } from "#test/support/wav.ts"
 
 const minutes = 2
-/** It compresses at the lowest priority: when two dozen processes keep the machine busy, a second of work takes many minutes. */
+/** Compression runs at the lowest priority: when two dozen processes keep the machine busy, a second of work takes many minutes. */
 const patienceMillis = 1_500_000
 
 t.setTimeout(1_800_000)
@@ -19,7 +19,7 @@ const long = wavOf(
 )
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
-t.test("given an engine that keeps Opus", async (t) => {
+t.test("given an engine that stores Opus", async (t) => {
   const world = await World.open(t, {
     emulator: { ringMillis: 100, talkMillis: 3000 },
     environment: { RECORDING_FORMAT: "opus" }
@@ -42,7 +42,7 @@ t.test("given an engine that keeps Opus", async (t) => {
     t.ok(Math.abs(samples / 8000 - kept.seconds) < 1, `${samples / 8000} of ${kept.seconds} s`)
   })
 
-  t.test("when it is killed while it compresses, then the WAV is whole, and the next one compresses it", async (t) => {
+  t.test("when it is killed while it compresses, then the WAV is intact, and the next engine compresses it", async (t) => {
     const wav = kept.key.replace(".opus", ".wav")
     await writeFile(path(wav), long)
     await rm(path(kept.key))

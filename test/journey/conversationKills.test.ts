@@ -1,4 +1,4 @@
-/** An engine that is killed in the middle of a conversation. What the conversation had come to is planted, as its process would have written it. */
+/** An engine that is killed during a conversation. The state of the conversation is planted as its process would have stored it. */
 import { appendFileSync, globSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
@@ -30,7 +30,7 @@ t.test("given a conversation in its second node, whose callee has opted out, whe
   await world.launch()
   await world.api.untilState(id, "completed")
 
-  await t.test("then the run has everything up to there", async (t) => {
+  await t.test("then the run has everything up to the kill", async (t) => {
     const [run] = await world.api.runs(id)
     t.match(run, {
       gathered_context: {

@@ -1,6 +1,6 @@
 /**
- * Whole conversations: an engine with nothing but what is built in, and PocketSphinx; callees who really speak, and answer what they hear. What the
- * callees heard, and when, is judged on their side.
+ * Whole conversations: an engine with only built-in services and PocketSphinx, and callees who really speak, and answer what they hear. What
+ * the callees heard, and when, is judged on their side.
  */
 import { globSync, readFileSync } from "node:fs"
 import t from "tap"
@@ -10,21 +10,22 @@ import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talke
 import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { untilTrunkUp } from "#test/support/trunkUp.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
 const skip = (await pocketsphinxUnavailable()) ?? false
 const speak = makeMouth()
 const context = { first_name: "Ada", company: "Acme", appointment_date: "Monday", appointment_time: "ten o'clock" }
 
-/** What is answered to a line of the agent. */
+/** The callee's answers to lines of the agent. */
 type Answers = ReadonlyArray<readonly [line: RegExp, answer: string]>
-/** Hangs up in place of an answer. */
+/** Stands for a hangup instead of an answer. */
 const hangsUp = "hangs up"
 const mostTurns = 20
 
 /**
- * The moves of a callee who answers what the agent has asked last, however long that takes, and does so again if the agent did not understand. `lines`
- * are what the callee has heard of the agent so far; `begins` is called as they begin to answer.
+ * The moves of a callee who answers the agent's latest question, however long it takes, and answers again if the agent did not understand.
+ * `lines` returns what the callee has heard from the agent so far; `begins` is called when they start to answer.
  */
 const answering = (answers: Answers, lines: () => ReadonlyArray<string>, begins: () => void): ReadonlyArray<Move> => {
   let answered = 0
@@ -92,7 +93,7 @@ const open = async (t: Parameters<typeof World.open>[0], callees: ReadonlyMap<st
   const definition = agentTemplates.find(({ name }) => name === "Appointment reminder")?.definition
   const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: definition })
   const agent = body as { readonly id: number; readonly workflow_uuid: string }
-  // On a busy machine a recognizer may take longer to understand an answer than a callee may usually be silent.
+  // On a busy machine, a recognizer may need longer for an answer than a callee may normally be silent.
   await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: { max_user_idle_timeout: 60 } })
   const call = async (number: string) => {
     const asked = { phone_number: number, initial_context: context }
@@ -123,7 +124,7 @@ const saidIn = ({ logs }: Run): ReadonlyArray<string> => {
 }
 
 t.test(
-  "given callees who speak, when an agent that hears reminds them, then each conversation ends where it should",
+  "given callees who speak, when an agent with a recognizer reminds them, then each conversation ends where it should",
   { skip },
   async (t) => {
     const numbers = numbersOf(4, ["11"])
@@ -159,7 +160,7 @@ t.test(
       }
     ] satisfies ReadonlyArray<{ readonly answers: Answers; readonly disposition: string; readonly at: string }>
     const { call, ended, talkers, world } = await open(t, new Map(numbers.map((number, at) => [number, stories[at]?.answers ?? []])))
-    // One after another, so that a busy machine has speech of one call to recognize.
+    // One after another, so that a busy machine has to recognize the speech of only one call.
     for (const [at, number] of numbers.entries()) {
       const { at: last = "", disposition } = stories[at] ?? {}
       const run = await ended(await call(number))
@@ -169,7 +170,7 @@ t.test(
       const turns = talker?.turns ?? []
       t.ok(turns.length > 0 && turns.slice(0, -1).every(({ agentFrom }) => agentFrom !== undefined), "then the agent answered each turn")
       t.ok(saidIn(run).length >= 2, "then the transcript has both sides")
-      t.match(run, { annotations: waitedFor }, "then the run has what they waited for")
+      t.match(run, { annotations: waitedFor }, "then the run has the times that they waited")
       t.match(servicesIn(run), [/^flite#/, /^pocketsphinx#/], "and what was used for it")
     }
     t.equal(world.emulator.log.count("originate"), numbers.length)
@@ -179,7 +180,7 @@ t.test(
   }
 )
 
-t.test("given a conversation, when the engine is killed in the middle of it, then its run has what it had come to", { skip }, async (t) => {
+t.test("given a conversation, when the engine is killed during it, then its run has everything up to the kill", { skip }, async (t) => {
   const [number = ""] = numbersOf(1, ["11"])
   const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "yes speaking"]]]]))
   const id = await call(number)
@@ -198,7 +199,26 @@ t.test("given a conversation, when the engine is killed in the middle of it, the
   t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
 })
 
-/** The processes in which the engine recognizes speech. */
+t.test(
+  "given a phone that rings, when the engine is killed and comes back before it is answered, then the agent talks to its callee",
+  { skip },
+  async (t) => {
+    const [number = ""] = numbersOf(1, ["11"])
+    const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "no wrong number"]]]]))
+    world.emulator.letRing(true)
+    const id = await call(number)
+    await world.seen("ringing", 1)
+    await world.end("SIGKILL")
+    await world.launch()
+    await untilTrunkUp(world)
+    world.emulator.letRing(false)
+    const run = await ended(id)
+    t.match(gatheredOf(run), { call_disposition: "user_qualified", nodes_visited: /Somebody else$/ }, { transcript: saidIn(run) })
+    t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+  }
+)
+
+/** The processes that recognize speech for the engine. */
 const recognizersOf = ({ engine }: World): ReadonlyArray<number> =>
   globSync(`/proc/${engine.pid}/task/*/children`)
     .flatMap((path) => readFileSync(path, "utf8").trim().split(" "))
@@ -209,14 +229,14 @@ const signal = (pids: ReadonlyArray<number>, name: "SIGKILL" | "SIGSTOP") => {
     try {
       process.kill(pid, name)
     } catch (cause) {
-      // The engine has ended it, because it took too long.
+      // The engine may have ended it because it took too long.
       if (!(cause instanceof Error && "code" in cause && cause.code === "ESRCH")) throw cause
     }
   }
 }
 
 t.test(
-  "given a callee who answers, when the process that is to understand the answer is killed, then it costs a turn at most, and the call goes on",
+  "given a callee who answers, when the process that recognizes the answer is killed, then at most one turn is lost, and the call continues",
   { skip },
   async (t) => {
     const [number = ""] = numbersOf(1, ["11"])
@@ -228,7 +248,7 @@ t.test(
     let whileAnswering = () => {}
     const scene = await open(t, new Map([[number, answers]]), () => whileAnswering())
     const { call, ended, talkers, world } = scene
-    // It stands still, so that it has not finished before it is killed.
+    // The process is stopped, so that it has not finished before it is killed.
     whileAnswering = () => {
       if (stopped.length > 0) return
       stopped.push(...recognizersOf(world))
@@ -262,7 +282,7 @@ t.test("given a callee who opts out, when the engine is killed before the call e
   const { sql } = world
   const id = await call(number)
   await untilTrue("an opt-out", async () => (await sql`SELECT FROM opt_outs WHERE phone_number = ${number}`).length === 1)
-  // What is said is written some milliseconds later, with what others have said.
+  // What is said is stored some milliseconds later, together with what others have said.
   await untilTrue(
     "its words",
     async () =>
@@ -284,7 +304,7 @@ t.test("given a callee who opts out, when the engine is killed before the call e
     const events = await sql`SELECT data FROM events WHERE type = 'contact.opted_out'`
     return events.length > 0 ? events : undefined
   })
-  t.match(told, [{ data: { phone_number: number, run_id: id, source: "call" } }], "then it is told once")
+  t.match(told, [{ data: { phone_number: number, run_id: id, source: "call" } }], "then there is one event")
   t.match(await world.api.call(world.agentUuid, number), { status: 409, body: { detail: /has opted out/ } })
   const campaign = await world.campaign([number])
   await world.api.start(campaign.id)

@@ -1,15 +1,16 @@
 /**
- * The engine is killed, by nobody's leave, and started again. Whatever it was doing: nobody is called twice for one attempt, nobody is
- * forgotten, there are never too many calls at once, and the counters are right.
+ * The engine is killed without warning, and started again. Whatever it was doing: nobody is called twice for one attempt, nobody is forgotten,
+ * there are never too many calls at once, and the counters are right.
  */
 import t, { type Test } from "tap"
 import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import type { Environment } from "#test/support/EngineProcess.ts"
 import { aloud, attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { untilTrunkUp } from "#test/support/trunkUp.ts"
 
 t.setTimeout(1_800_000)
-// Most of each story is waiting for the moment at which a call that nobody can find is written off.
+// Most of each story is waiting until a call that cannot be found is written off.
 t.jobs = 4
 
 const slots = 10
@@ -25,7 +26,7 @@ const given = async (t: Test, contacts: number, environment: Environment = {}, g
   return { world, id }
 }
 
-/** Each time with a clock that is set half a minute further ahead: when doubts end must not depend on it. */
+/** Each time with a clock that is set half a minute further ahead, because the time at which doubts end must not depend on it. */
 const launchLater = (world: World, times = 1) => world.launch({ CLOCK_AHEAD: String(times * awayMillis), CRASH_AT: "" })
 
 const awayMillis = 30_000
@@ -69,7 +70,7 @@ t.test("given a request that has just been refused, when the engine dies before 
   t.strictSame(
     attempts.map(({ outcome, state }) => ({ outcome, state })),
     [{ outcome: null, state: "void" }],
-    "then it is known that nobody was called"
+    "then it is certain that nobody was called"
   )
 })
 
@@ -90,25 +91,22 @@ for (const fault of lost) {
   })
 }
 
-t.test("given phones that ring, when the engine dies and comes back before they are picked up", { buffered: true }, async (t) => {
+t.test("given phones that ring, when the engine dies and comes back before they are answered", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     emulator: { ringMillis: 300, talkMillis: 1000 },
     environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", RING_TIMEOUT: "300" }
   })
   const { id } = await world.campaign(numbersOf(2 * slots, ["01"]), { max_concurrency: slots })
-  // How long the engine takes to come back is the machine's affair: nobody picks up before.
+  // However long the engine takes to come back on this machine, nobody answers before.
   world.emulator.letRing(true)
   await world.api.start(id)
   await world.seen("ringing", slots)
   await world.end("SIGKILL")
   await world.launch()
-  await untilTrue("trunk that is up", async () => {
-    const { body } = await world.api.ask("GET", "/organizations/telephony-trunks")
-    return JSON.stringify(body).includes('"status":"up"')
-  })
+  await untilTrunkUp(world)
   world.emulator.letRing(false)
   const done = await thenAllIsWell(t, world, id)
-  t.equal(done.failed_rows, 0, "then those calls are carried on with")
+  t.equal(done.failed_rows, 0, "then those calls continue")
 })
 
 t.test("given calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {
@@ -126,11 +124,11 @@ t.test("given calls that are up, when the engine dies and comes back", { buffere
   await world.sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 3}'`
   await world.launch()
   await thenAllIsWell(t, world, id)
-  // On a busy machine, a claim of the second life may come too late to leave.
+  // On a busy machine, a claim of the second process may come too late to leave.
   const dialed = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
   const causes = dialed.map(({ cause, outcome }) => `${outcome}: ${cause}`)
   const expected = [...new Array<string>(slots).fill("error: node_lost"), ...new Array<string>(slots).fill("answered: duration_exceeded")]
-  t.strictSame(causes, expected, "then they are hung up, and told from those of its second life")
+  t.strictSame(causes, expected, "then they are hung up, and distinguished from the calls of the second process")
 })
 
 /** mulberry32 */
@@ -142,7 +140,7 @@ const seeded = (seed: number) => () => {
 }
 
 for (const seed of [11, 12]) {
-  t.test(`given a campaign, when the engine dies three times at moments of chance (seed ${seed})`, { buffered: true }, async (t) => {
+  t.test(`given a campaign, when the engine dies three times at random moments (seed ${seed})`, { buffered: true }, async (t) => {
     const { id, world } = await given(t, 60, {}, aloud)
     const chance = seeded(seed)
     await world.api.start(id)

@@ -1,6 +1,6 @@
 /**
- * `/docs` as a person uses it: in a real browser that reaches this machine and no other. From the key to the calls of a campaign, and then
- * a single call, sent from the reference. What was sent is judged by the callees.
+ * `/docs` as a person uses it, in a real browser that can reach only this machine: from the key to the calls of a campaign, and then a single
+ * call, sent from the reference. The callees' log shows what was sent.
  */
 import t from "tap"
 import { chromiumUnavailable, openPage, type Page } from "#test/support/chromium.ts"
@@ -11,11 +11,11 @@ t.setTimeout(1_800_000)
 const unavailable = await chromiumUnavailable()
 const skip = unavailable ?? false
 
-/** What the address bar and a bookmark lead to. */
+/** The fragment that the address bar and a bookmark contain. */
 const operation = (name: string) => `#operations-${name}`
 const step = (number: number) => `#steps > li:nth-child(${number})`
 
-/** Settled with what the page shows as the answer. */
+/** Resolves with what the page shows as the answer. */
 const sendStep = async (page: Page, number: number): Promise<string> => {
   await page.click(`${step(number)} button`)
   return await page.text(`${step(number)} .answer`, /^\d{3}\n/)
@@ -37,14 +37,14 @@ t.test("given the page in a browser", { skip }, async (t) => {
   await t.test("when a wrong key is entered, and then the right one", async (t) => {
     await page.enter("#key", "not-a-key")
     t.match(await page.text("#caller", /refused/), /refused \(401\)/, "then the page says of the first that it is refused")
-    // A browser reports each answer of 4xx as an error; this one was asked for.
+    // A browser reports each 4xx answer as an error; this one was intended.
     await until("report of it", () => page.complaints[0])
     t.match(page.complaints.splice(0), [/401/])
     await page.enter("#key", world.apiKey)
     t.equal(await page.text("#caller", /works/), "The key works.", "and of the second that it works")
   })
 
-  await t.test("when each of the first steps is sent, with an account and a list of one's own", async (t) => {
+  await t.test("when each of the first steps is sent, with a new account and list", async (t) => {
     const account = { provider: "ari", ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password }
     await page.enter(`${step(1)} textarea`, JSON.stringify({ name: "mine", is_default_outbound: true, config: account }))
     await page.enter(`${step(4)} textarea`, "phone_number,first_name\n+15550107701,Ada\n+15550107702,Bea\n")

@@ -1,11 +1,11 @@
-/** An ingress before Asterisk answers in its place, and Asterisk places the call later. Nobody is called twice for it. */
+/** An ingress in front of Asterisk answers in its place, and Asterisk places the call later. Nobody is called twice because of that. */
 import t from "tap"
 import { judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
 t.jobs = 3
 
-/** Long after an answer that proves nothing used to be believed. */
+/** Longer than an engine that took such an answer for proof would wait. */
 const LATE_MILLIS = 14_000
 
 for (const fate of [
@@ -31,7 +31,7 @@ for (const fate of [
     const { id } = await world.campaign(numbersOf(1, ["01"]))
     await world.api.start(id)
     await world.api.untilState(id, "completed")
-    // An engine that took the answer for a refusal is done long before Asterisk has placed the first call.
+    // An engine that took the answer for a refusal would be done long before Asterisk has placed the first call.
     const isLate = ({ answeredAt, fate: befell }: HttpProxy["exchanges"][number]) => befell === fate.name && answeredAt !== undefined
     await untilTrue("the request that came late", () => proxies.some(({ exchanges }) => exchanges.some(isLate)))
     await untilTrue("end of all calls", () => world.emulator.log.live() === 0)

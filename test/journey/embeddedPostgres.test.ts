@@ -1,4 +1,4 @@
-/** The engine's own Postgres is killed in a running campaign: the engine notices, says so, and goes on with another one on the same data. */
+/** The engine's own Postgres is killed during a campaign: the engine notices, says so, and continues with another process on the same data. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
@@ -29,11 +29,11 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
     return world.output().includes("the embedded Postgres runs again")
   }
   await untilTrue("its return", isBack)
-  t.ok(statuses.has(503), "then it is not ready meanwhile")
+  t.ok(statuses.has(503), "then it is not ready in the meantime")
   const back = nowMillis()
   await untilTrue("readiness", async () => (await ready()).status === 200)
   await untilTrue("dials", () => world.emulator.log.entries.filter(({ at, kind }) => kind === "originate" && at > back).length >= cap)
-  t.ok(world.emulator.log.mostLive() <= cap, "then the campaign goes on, on the same port and within its cap")
+  t.ok(world.emulator.log.mostLive() <= cap, "then the campaign continues, on the same port and within its cap")
   const dials = world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
   t.equal(new Set(dials).size, dials.length, "and no attempt is dialed twice")
 })

@@ -1,4 +1,4 @@
-/** What an engine finds when it starts: what another name has left behind, and what stands between it and its database. */
+/** What an engine may find when it starts: calls left behind under another name, and obstacles between it and its database. */
 import { execFile } from "node:child_process"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { removeData } from "#test/support/dataFolder.ts"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, nowMillis, numbersOf, untilTrue } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
-import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
+import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
@@ -31,7 +31,7 @@ t.test("given an engine that is killed, when it comes back under another name", 
   t.match((await world.api.campaign(id)).logs.find(({ event }) => event === "recovery_completed")?.details, {
     former_node_names: ["journey"]
   })
-  t.ok(world.emulator.log.mostLive() <= cap, "then what the old name left behind is settled, within the cap")
+  t.ok(world.emulator.log.mostLive() <= cap, "then the calls of the old name are settled, within the cap")
 })
 
 t.test("given a pooler that shares sessions between clients, when an engine is started on it", { buffered: true }, async (t) => {
@@ -45,13 +45,13 @@ t.test("given a pooler that shares sessions between clients, when an engine is s
   t.match(engine.output(), /a pooler that shares database sessions between clients/, "and says why")
 })
 
-/** More than an engine waits for one. */
+/** Longer than an engine waits for a connection. */
 const slowMillis = 6000
 
 t.test("given a database that is slow to accept connections, when an engine is started on it", { buffered: true }, async (t) => {
   const { url } = await openDatabase(t)
   const address = new URL(url)
-  // As a session begins: the engine's first own one, and the first one of its requests.
+  // The openings of the sessions to slow down: the engine's first own one, and the first one for requests.
   const slow = [/\0trunkline slow [0-9a-f]+\0/, /\0user\0trunkline_/]
   const delayed: Array<string> = []
   const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) }, () => ({
@@ -71,12 +71,12 @@ t.test("given a database that is slow to accept connections, when an engine is s
     engine.kill("SIGKILL")
     await engine.exited
   })
-  t.equal(delayed.length, 2, "then both were slow, and it starts nevertheless")
+  t.equal(delayed.length, 2, "then both were slow, and it starts anyway")
   t.equal(engine.output().match(/the database accepts no connection yet, and the start waits for it/g)?.length, 2, "and says what for")
 })
 
 t.test(
-  "given two engines in two schemas of one database, when both dial, then neither disturbs the other",
+  "given two engines in two schemas of one database, when both dial, then they do not disturb each other",
   { buffered: true },
   async (t) => {
     const { id, world } = await longCampaign(t)
@@ -101,19 +101,15 @@ t.test(
     const dialed = emulator.log.entries.flatMap(({ kind, number }) => (kind === "originate" ? [number] : []))
     t.strictSame(dialed.filter((number) => number.startsWith("+1666")).toSorted(), [...numbers].toSorted())
     t.ok(dialed.length > numbers.length, "and the first one dials meanwhile")
-    t.strictSame(hungUpByUs(world), [], "and nobody's conversation is hung up by us")
+    t.strictSame(await recordsOfHungUp(world), [], "and nobody's conversation is hung up by us")
   }
 )
 
-t.test(
-  "given an engine that runs, when the schema is brought up to date, then that does not wait for it",
-  { buffered: true },
-  async (t) => {
-    const { world } = await longCampaign(t)
-    const variables = [`DATABASE_URL=${world.environment["DATABASE_URL"]}`, `DATA_DIR=${world.dataDir}/migration`]
-    const program = fileURLToPath(new URL("../../runtime/migrateNow.ts", import.meta.url))
-    const { stdout } = await promisify(execFile)("env", ["-i", ...variables, process.execPath, program], { timeout: 600_000 })
-    t.match(stdout, /schema is up to date/)
-    t.equal((await world.api.ask("GET", "/health/ready")).status, 200, "and the engine goes on")
-  }
-)
+t.test("given an engine that runs, when the schema is migrated, then the migration does not wait for it", { buffered: true }, async (t) => {
+  const { world } = await longCampaign(t)
+  const variables = [`DATABASE_URL=${world.environment["DATABASE_URL"]}`, `DATA_DIR=${world.dataDir}/migration`]
+  const program = fileURLToPath(new URL("../../runtime/migrateNow.ts", import.meta.url))
+  const { stdout } = await promisify(execFile)("env", ["-i", ...variables, process.execPath, program], { timeout: 600_000 })
+  t.match(stdout, /schema is up to date/)
+  t.equal((await world.api.ask("GET", "/health/ready")).status, 200, "and the engine goes on")
+})

@@ -1,4 +1,4 @@
-/** Extensions of a private exchange: called where the telephony configuration lists them, and nowhere else. Judged by the phones. */
+/** Extensions of a private exchange: they are called where the telephony configuration lists them, and nowhere else. Judged by the phones. */
 import t from "tap"
 import { placedBy, contactStates, untilTrue, World } from "#test/support/engine.ts"
 
@@ -24,11 +24,11 @@ const create = async (numbers: ReadonlyArray<string>) => {
   const source_id = await api.upload(["phone_number", ...numbers, ""].join("\n"))
   return await api.ask("POST", "/campaign/create", { name: "Desks", workflow_id: world.agentId, source_type: "csv", source_id })
 }
-/** Of a request that was refused. */
+/** The refusal of a request. */
 const toldOf = ({ body, status }: { readonly body: unknown; readonly status: number }) => ({ status, body })
 const dialed = () => emulator.requests.map(({ endpoint }) => endpoint)
 
-t.test("given a configuration that lists none, then numbers are as ever", async (t) => {
+t.test("given a configuration that lists none, then only numbers are accepted", async (t) => {
   const plus = "All phone numbers must include country code (start with '+')"
   t.match(toldOf(await create(["+15550100001", "1001"])), { status: 400, body: { detail: `Invalid phone numbers in rows: 3. ${plus}` } })
   const e164 = "Failed to initiate call: phone_number must be in E.164 format and start with '+'"
@@ -40,7 +40,7 @@ t.test("given a configuration that lists some", async (t) => {
   await list(["1000-1999", "7654321"])
 
   t.test("when a list names them beside numbers, then each phone rings once", async (t) => {
-    // +7654321 and the extension of the same digits are two phones.
+    // +7654321 and the extension with the same digits are two different phones.
     const numbers = ["+15550100001", "1001", "'1101", "7654321", "+7654321"]
     const created = await create(numbers)
     t.match(created, { status: 200, body: { total_rows: 5 } })
@@ -59,7 +59,7 @@ t.test("given a configuration that lists some", async (t) => {
     t.match(run, { initial_context: { called_number: "1001" } })
   })
 
-  t.test("when a list names one twice, or one that is not listed, then it is refused with the row", async (t) => {
+  t.test("when a list contains one twice, or one that is not configured, then it is refused, with the row", async (t) => {
     t.match(toldOf(await create(["1001", "1001"])), { status: 400, body: { detail: /^Duplicate phone numbers found in rows: 3\./ } })
     t.match(toldOf(await create(["1001", "2001"])), {
       status: 400,
@@ -69,7 +69,7 @@ t.test("given a configuration that lists some", async (t) => {
       t.match(await create([other]), { status: 400, body: { detail: /^Invalid phone numbers in rows: 2\./ } }, other)
   })
 
-  t.test("when one is called by itself, then no other call rings it meanwhile", async (t) => {
+  t.test("when one gets a single call, then no other call rings it at the same time", async (t) => {
     emulator.letRing(true)
     t.match(await api.call(world.agentUuid, "1011"), { status: 200 })
     t.match(await api.call(world.agentUuid, "1011"), { status: 409, body: { detail: /^The phone number is in another call/ } })
@@ -82,7 +82,7 @@ t.test("given a configuration that lists some", async (t) => {
     t.equal(dialed().filter((endpoint) => endpoint.includes("/1011@")).length, 1)
   })
 
-  t.test("when the configuration stops listing them, then a campaign does not start, and loses nobody", async (t) => {
+  t.test("when the configuration no longer lists them, then a campaign does not start, and loses no contact", async (t) => {
     const before = dialed().length
     const id = idOf((await create(["+15550100101", "1201", "1301"])).body)
     await list(["1201"])
@@ -96,26 +96,29 @@ t.test("given a configuration that lists some", async (t) => {
     t.equal(dialed().length - before, 3)
   })
 
-  t.test("when it stops while a campaign runs, then the campaign is paused and says why, and nobody is called or lost", async (t) => {
-    const id = idOf((await create(Array.from({ length: 90 }, (_, at) => String(1501 + 5 * at)))).body)
-    await sql`UPDATE campaigns SET rate_limit = 1 WHERE id = ${id}`
-    const before = dialed().length
-    await api.start(id)
-    await untilTrue("first call", () => dialed().length > before)
-    await list([])
-    const { logs } = await api.untilState(id, "paused")
-    t.match(logs.at(-1), {
-      event: "telephony_configuration_unavailable",
-      details: { detail: /not an extension that .* lists$/ }
-    })
-    const states = await contactStates(sql, id)
-    t.notOk(states["failed"], JSON.stringify(states))
-    const placed = dialed().length
-    await list(["1000-1999"])
-    await api.resume(id)
-    await untilTrue("next call", () => dialed().length > placed)
-    await api.pause(id)
-  })
+  t.test(
+    "when they are removed while a campaign runs, then the campaign is paused and says why, and nobody is called or lost",
+    async (t) => {
+      const id = idOf((await create(Array.from({ length: 90 }, (_, at) => String(1501 + 5 * at)))).body)
+      await sql`UPDATE campaigns SET rate_limit = 1 WHERE id = ${id}`
+      const before = dialed().length
+      await api.start(id)
+      await untilTrue("first call", () => dialed().length > before)
+      await list([])
+      const { logs } = await api.untilState(id, "paused")
+      t.match(logs.at(-1), {
+        event: "telephony_configuration_unavailable",
+        details: { detail: /not an extension that .* lists$/ }
+      })
+      const states = await contactStates(sql, id)
+      t.notOk(states["failed"], JSON.stringify([states, await placedBy(sql, id)]))
+      const placed = dialed().length
+      await list(["1000-1999"])
+      await api.resume(id)
+      await untilTrue("next call", () => dialed().length > placed)
+      await api.pause(id)
+    }
+  )
 })
 
 const idOf = (body: unknown): number => (body instanceof Object && "id" in body ? Number(body.id) : Number.NaN)

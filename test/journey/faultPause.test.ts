@@ -1,10 +1,10 @@
-/** A campaign whose owner keeps failing: it is paused, and goes on by itself when the cause is gone. Judged by the callees' log. */
+/** A campaign whose owner keeps failing: it is paused, and continues by itself when the cause is gone. Judged by the callees' log. */
 import t from "tap"
 import { attemptsOf, type Campaign, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
 
-/** Claims of the campaigns fail in a way that no waiting mends: it is no trouble with the connection. */
+/** Makes claims of the campaigns fail for a reason that does not go away, unlike a broken connection. */
 const breakClaims = async ({ sql }: World, ids: ReadonlyArray<number>) => {
   await sql.unsafe(`
     CREATE FUNCTION break_claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken for a test'; END $$;
@@ -13,7 +13,7 @@ const breakClaims = async ({ sql }: World, ids: ReadonlyArray<number>) => {
 const mendClaims = ({ sql }: World) => sql.unsafe("DROP TRIGGER broken ON attempts; DROP FUNCTION break_claim()")
 const said = (campaign: Campaign) => campaign.logs.slice(3).map(({ event }) => event)
 
-t.test("given three campaigns that are paused for their failures, when the engine is started anew and the cause is gone", async (t) => {
+t.test("given three campaigns paused because of their failures, when the engine is started again and the cause is gone", async (t) => {
   const world = await World.open(t, { emulator: short, environment: { RING_TIMEOUT: "300" } })
   const [resumed, changed, stopped] = [
     await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 2 }),
@@ -26,16 +26,20 @@ t.test("given three campaigns that are paused for their failures, when the engin
   for (const id of all) await world.api.untilState(id, "paused")
   await world.api.ask("PATCH", `/campaign/${changed.id}`, { name: "Later" })
   const { status } = await world.api.ask("POST", `/campaign/${stopped.id}/pause`)
-  t.equal(status, 200, "then a person can have one stay paused")
+  t.equal(status, 200, "then a person can keep one paused")
   t.equal(world.emulator.log.count("originate"), 0)
   await world.end("SIGKILL")
   await mendClaims(world)
-  // However slow the machine is, the campaign is not over when its log is read: nobody picks up before.
+  // Nobody answers yet, so that the campaign is not over when its log is read, however slow the machine is.
   world.emulator.letRing(true)
   await world.launch()
   await world.seen("originate", 1)
   await untilTrue("word of it", async () => said(await world.api.campaign(resumed.id)).includes("campaign_resumed"))
-  t.strictSame(said(await world.api.campaign(resumed.id)), ["campaign_paused", "campaign_resumed"], "then it goes on, and the log says so")
+  t.strictSame(
+    said(await world.api.campaign(resumed.id)),
+    ["campaign_paused", "campaign_resumed"],
+    "then it continues, and the log says so"
+  )
   for (const id of [changed.id, stopped.id]) {
     t.equal((await world.api.campaign(id)).state, "paused", "then those that a person has acted on stay paused")
     t.equal((await attemptsOf(world.sql, id)).length, 0)

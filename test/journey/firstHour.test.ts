@@ -1,6 +1,6 @@
 /**
- * The first hour of deploy/README.md, word by word: the commands are taken from the page itself and run in a real shell, beside the engine as
- * `npm start` starts it. The callees, SIPp's, say what came of it.
+ * The first hour of deploy/README.md, literally: the commands are taken from the page itself and run in a real shell, next to the engine as
+ * `npm start` starts it. SIPp's log of the callees shows the result.
  */
 import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -15,7 +15,7 @@ import { npmStart, root } from "#test/support/npmStart.ts"
 t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
-/** The section between its title and the next one, and what a shell is told in it. */
+/** The section between its title and the next one, with the commands that it gives. */
 const page = await readFile(join(root, "deploy/README.md"), "utf8")
 const section = /^## The first hour$(.*?)^## /ms.exec(page)?.[1] ?? ""
 const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text).join("\n")
@@ -39,7 +39,7 @@ t.test("given the commands of the first hour in deploy/README.md", { skip }, asy
   const engine = await npmStart(t)
   const key = /tlk_\S+/.exec(engine.output())?.[0] ?? ""
   const [address, placeholder] = ["API=http://127.0.0.1:8000/api/v1 ", "KEY=tlk_... "]
-  t.equal(commands.split(address).length, 2, "then they say once where the address goes")
+  t.equal(commands.split(address).length, 2, "then the address occurs once")
   t.equal(commands.split(placeholder).length, 2, "and once where the key goes")
   const typed = commands.replace(address, `API=${engine.url}/api/v1 `).replace(placeholder, `KEY=${key} `)
 
@@ -64,7 +64,7 @@ t.test("given the commands of the first hour in deploy/README.md", { skip }, asy
   t.equal(wav.readUInt32LE(28), bytesPerSecond)
   t.match(section, `A minute of recording takes ${((60 * bytesPerSecond) / 1e6).toFixed(1)} MB`)
   const talked = run.usage_info.call_duration_seconds
-  // The recording begins when the audio stands, and ends with the call.
+  // The recording starts when the audio is connected, and ends with the call.
   t.ok(recorded > 0 && recorded <= (talked + 0.5) * bytesPerSecond, `and ${talked} s of a call make ${recorded} bytes of recording`)
 
   const report = parse(String(await read("report.csv")), { bom: true, columns: true }) as ReadonlyArray<Readonly<Record<string, string>>>

@@ -1,12 +1,12 @@
 /**
- * A number that is called twice within seconds, through carriers that take no id of ours: a call whose reply is lost is searched for by its number
- * and time, and the search finds the earlier call too. Judged by the log of the carrier's callees.
+ * A number that is called twice within seconds through carriers that accept no id of ours: a call whose reply is lost is searched for by
+ * number and time, and the search also finds the earlier call. Judged by the log of the carrier's callees.
  */
 import t from "tap"
 import { attemptsOf } from "#test/support/engine.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
 
-// Most of the time is waiting for calls.
+// Most of the time is spent waiting for calls.
 t.jobs = 3
 
 const busy = "+15560000002"
@@ -23,6 +23,6 @@ for (const name of ["Twilio"])
     await world.api.start(id)
     await world.api.untilState(id, "completed")
     const outcomes = (await attemptsOf(world.sql, id)).map(({ outcome }) => outcome)
-    t.equal(carrier.log.count("originate"), 1, "then the phone has rung for one call only")
-    t.strictSame(outcomes, ["busy", "unknown"], "then nobody says that the retry was busy")
+    t.equal(carrier.log.count("originate"), 1, "then the phone rang only for one call")
+    t.strictSame(outcomes, ["busy", "unknown"], "then the retry is not recorded as busy")
   })

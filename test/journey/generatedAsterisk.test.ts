@@ -1,6 +1,6 @@
 /**
- * A real Asterisk on the files that `deploy/asterisk/generate` writes, copied as they are: the engine makes calls through it, and SIPp, as
- * the provider, says which. What Asterisk's own records of the calls have in common with ours is what the administrator's page says.
+ * A real Asterisk with the files that `deploy/asterisk/generate` writes, copied unchanged: the engine places calls through it, and SIPp, as
+ * the provider, records them. Asterisk's own records of the calls share with ours what the administrator's page says.
  */
 import { existsSync } from "node:fs"
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
@@ -34,12 +34,12 @@ const given = async (
   const world = await World.open(t, {
     account: { ...asterisk.telephonyConfig.config, ...account },
     environment,
-    configurations: { max_call_duration: 6 }
+    configurations: { max_call_duration: 12 }
   })
   return { asterisk, callee, world }
 }
 
-/** Runs of a campaign of these numbers, without retries, by number. */
+/** Calls these numbers in a campaign without retries, and returns the runs by number. */
 const called = async ({ world }: Scene, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   await world.api.start(id)
@@ -50,7 +50,7 @@ const causesOf = (runs: ReadonlyMap<string, Run>) =>
   Object.fromEntries([...runs].map(([number, run]) => [number, run.gathered_context?.["hangup_cause"]]))
 const callIdOf = (run: Run | undefined) => String(run?.gathered_context?.["call_id"])
 
-/** SIPp sends back what it hears: the callee's side of a recording is loud only if the callee heard the agent. */
+/** SIPp echoes what it hears: the callee's side of a recording is loud only if the callee heard the agent. */
 const loudestOfCallee = async (run: Run | undefined): Promise<number> => {
   const wav = Buffer.from(await (await fetch(String(run?.recording_public_url))).arrayBuffer())
   const samples = Array.from({ length: Math.floor((wav.length - 44) / 4) }, (_, at) => Math.abs(wav.readInt16LE(44 + 4 * at)))
@@ -59,21 +59,21 @@ const loudestOfCallee = async (run: Run | undefined): Promise<number> => {
 
 const rowsOf = async (asterisk: GeneratedAsterisk, file: string): Promise<ReadonlyArray<ReadonlyArray<string>>> =>
   parse((await recordsOf(asterisk, file)).join("\n"))
-/** Asterisk writes a record some time after the end of its call. */
+/** Asterisk writes its records some time after the end of the call. */
 const recordsFrom = (asterisk: GeneratedAsterisk, file: string, isWhole: (rows: ReadonlyArray<ReadonlyArray<string>>) => boolean) =>
   until(`records in ${file}`, async () => {
     const rows = await rowsOf(asterisk, file)
     return isWhole(rows) ? rows : undefined
   })
 
-/** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */
+/** By the last three digits of the number, as in the table in deploy/asterisk/conf/extensions.conf. */
 const echoes = "+15550100700"
 const numbers = [echoes, "+15550101200", "+15550102404"]
 const causes = { [echoes]: "duration_exceeded", "+15550101200": "user_busy", "+15550102404": "unallocated_number" }
 
-/** As the dialplan writes the value of an expression. */
+/** How the dialplan refers to the value of an expression. */
 const value = (expression: string) => `\${${expression}}`
-/** What an administrator adds who wants CEL, and `linkedid` in the CDR. */
+/** What an administrator adds for CEL, and for `linkedid` in the CDR. */
 const bothLogs = {
   "modules.conf": "load = res_cdrel_custom.so\nload = cdr_custom.so\nload = cel_custom.so\n",
   "cdr_custom.conf": `\n[mappings]\nmatch.csv => ${value(`CSV_QUOTE(${value("CDR(uniqueid)")})`)},${value(`CSV_QUOTE(${value("CDR(linkedid)")})`)}\n`,
@@ -134,7 +134,7 @@ t.test("given a dial string through the generated dialplan, when a campaign is s
   t.strictSame(
     records.filter(([, linkedid = ""]) => !ids.includes(linkedid)),
     [],
-    "then all records of a call, on its way through the dialplan too, have the call_id as linkedid"
+    "then all records of a call, including its way through the dialplan, have the call_id as linkedid"
   )
   const ends = await recordsFrom(scene.asterisk, "cel-custom/match.csv", (rows) =>
     ids.every((id) => rows.some(([type, uniqueid]) => type === "CHAN_END" && uniqueid === id))
@@ -165,7 +165,7 @@ t.test("given an Asterisk without the WebSocket channel, when a campaign is star
   const scene = await given(t, { added: { "modules.conf": "noload = chan_websocket.so\n" } })
   t.notMatch(await scene.asterisk.ctl("http show status"), "/media/")
   const runs = await called(scene, [echoes])
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then who answers hears the agent, over RTP")
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent, over RTP")
 })
 
 t.test("given a provider that asks for a name and a password, when a campaign is started", { skip, buffered: true }, async (t) => {
@@ -176,7 +176,7 @@ t.test("given a provider that asks for a name and a password, when a campaign is
     added: {
       "modules.conf":
         "load = res_pjsip_authenticator_digest.so\nload = res_pjsip_registrar.so\nload = res_pjsip_endpoint_identifier_user.so\nload = app_echo.so\n",
-      // Its own trunk leads to the same address.
+      // The callee's own trunk uses the same address.
       "pjsip.conf": `
 [global]
 type = global
@@ -206,7 +206,7 @@ max_contacts = 1
   await untilTrue("registration", async () => / Registered /.test(await scene.asterisk.ctl("pjsip show registrations")))
   const runs = await called(scene, [echoes])
   t.strictSame(causesOf(runs), { [echoes]: "duration_exceeded" })
-  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then who answers hears the agent")
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then a callee who answers hears the agent")
   const records = await recordsFrom(provider, "cdr-csv/Master.csv", (rows) => rows.length > 0)
   t.strictSame(
     records.map((row) => row[2]),
@@ -230,7 +230,7 @@ t.test("given the generator", async (t) => {
   t.match(await readFile(join(one, "telephony-config.json"), "utf8"), await passwordIn(one), "and which the engine is told")
 
   const before = await passwordIn(one)
-  t.match(await generate([one]), { status: 1, stderr: /already exists/ }, "then a password in use is not written over")
+  t.match(await generate([one]), { status: 1, stderr: /already exists/ }, "then a password in use is not overwritten")
   t.equal(await passwordIn(one), before)
   const wrong = [
     ["--user", "a]\nread_only = no"],

@@ -1,6 +1,6 @@
 /**
- * A real Asterisk on the files of `deploy/asterisk/generate --dialplan`: its AMD() listens to whoever answers before the agent does. SIPp is
- * the callee; the calls are judged by Asterisk's own records, and by what the runs say.
+ * A real Asterisk with the files of `deploy/asterisk/generate --dialplan`: its AMD() listens to the callee before the agent does. SIPp is the
+ * callee; the calls are judged by Asterisk's own records, and by the runs.
  */
 import { parse } from "csv-parse/sync"
 import t from "tap"
@@ -11,7 +11,7 @@ import { recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
 t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
-/** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */
+/** By the last three digits of the number, as in the table in deploy/asterisk/conf/extensions.conf. */
 const [person, machine, busy, unknown] = ["+15550100510", "+15550101500", "+15550102200", "+15550103404"]
 const numbers = [person, machine, busy, unknown]
 

@@ -1,4 +1,4 @@
-/** What callees of a whole engine hear first: a recording of the agent's, one of the contact's own, the contact's own words. */
+/** What callees of a whole engine hear first: a recording of the agent's, one of the contact's own, or the contact's own text. */
 import { join } from "node:path"
 import { readdir } from "node:fs/promises"
 import t from "tap"
@@ -6,7 +6,7 @@ import { encodeFrames } from "#core/audio/Mulaw.ts"
 import { numbersOf, until, World } from "#test/support/engine.ts"
 import { phoneWav } from "#test/support/wav.ts"
 
-/** Half a second that is like nothing else. */
+/** Half a second of sound that resembles nothing else. */
 const sound = (seed: number) => Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * seed))
 const sounds = { agent: sound(0.001), contact: sound(0.0013) }
 const shown = "+15550100999"
@@ -14,11 +14,11 @@ const shown = "+15550100999"
 t.test("given an agent that opens with a recording, and contacts with greetings of their own, when they are called", async (t) => {
   const world = await World.open(t, {
     configurations: { max_call_duration: 12 },
-    // Whoever is spoken to stays until he has heard it all, however slow the machine.
+    // A callee who is spoken to stays until they have heard everything, however slow the machine.
     emulator: { ringMillis: 300, talkMillis: 10_000, talkOnceHeard: true }
   })
   const { api, emulator } = world
-  // Of answers to requests of this test, the shape is known.
+  // The cast holds because this test knows the shape of the answers to its requests.
   const ask = async (method: string, path: string, body?: object) => (await api.ask(method, path, body)).body as Record<string, never>
   const record = async (name: string, samples: Int16Array) => {
     const { recording_id, storage_key, upload_url } = await ask("POST", "/workflow-recordings/upload-url", { filename: `${name}.wav` })
@@ -42,7 +42,7 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
     `${spoken},Bob,text,"Hi {{first_name}}, from {{caller_number}}.",`,
     `${played},Eve,audio,,${String(contacts["recording_id"])}`
   ].join("\n")
-  // Nothing is said to the one who is called alone, so that call lasts as long as it may.
+  // Nothing is said in the single call, so that it lasts as long as it may.
   const single = await ask("POST", `/public/agent/workflow/${world.agentUuid}`, {
     phone_number: alone,
     initial_context: { greeting_override: { type: "audio", recording_id: "ra-nowhere" } }
@@ -63,7 +63,7 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
     return await (await fetch(String(url))).text()
   }
 
-  await t.test("then each hears what is meant for him", async (t) => {
+  await t.test("then each callee hears their own greeting", async (t) => {
     t.ok(heardBy(plain).includes(Buffer.from(encodeFrames(sounds.agent))), "the agent's recording")
     t.ok(heardBy(played).includes(Buffer.from(encodeFrames(sounds.contact))), "his own recording")
     t.notOk(heardBy(spoken).includes(Buffer.from(encodeFrames(sounds.agent))))
@@ -73,7 +73,7 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
     t.match(await saidTo(played), /assistant: This is the contact speaking\.\n/)
     t.match(await saidTo(spoken), new RegExp(`assistant: Hi Bob, from \\${shown}\\.\n`))
   })
-  await t.test("then the runs know the number that was shown, and are found by it", async (t) => {
+  await t.test("then the runs have the number that was shown, and can be found by it", async (t) => {
     t.strictSame(
       [...runs.values()].map((run) => run.initial_context?.["caller_number"]),
       [shown, shown, shown]
@@ -82,13 +82,13 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
     t.equal((await ask("GET", `/organizations/usage/runs?filters=${filter("100999")}`))["total_count"], 4, "the single call too")
     t.equal((await ask("GET", `/organizations/usage/runs?filters=${filter("100998")}`))["total_count"], 0)
   })
-  await t.test("then a single call knows that number from the beginning, and tells that its recording could not be played", async (t) => {
+  await t.test("then a single call has that number from the start, and says that its recording could not be played", async (t) => {
     t.match(begun["initial_context"], { caller_number: shown, called_number: alone })
     const over = await until("end of the single call", async () => {
       const run = await singleRun()
       return run["is_completed"] ? run : undefined
     })
-    // On a busy machine, the log also says that the callee waited for the first sound.
+    // On a busy machine, the log may also say that the callee had to wait for the first sound.
     const { realtime_feedback_events: events } = over["logs"] as unknown as { readonly realtime_feedback_events: ReadonlyArray<object> }
     const ofRecording = events.filter((event) => JSON.stringify(event).includes("recorded greeting"))
     const problem = { type: "rtf-pipeline-error", payload: { error: /^The recorded greeting could not be played: ./, fatal: false } }
@@ -96,7 +96,7 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
     t.equal(ofRecording.length, 1)
     t.match(world.output(), /recorded greeting not played/)
   })
-  await t.test("then the log tells of nobody's words or number", async (t) => {
+  await t.test("then the log contains nobody's words or number", async (t) => {
     t.notOk(/speaking|\+1555|Hi Bob/.test(world.output()))
     t.ok((await readdir(join(world.dataDir, "files", "recordings"))).length >= 3, "the calls were recorded beside the uploads")
   })

@@ -1,6 +1,6 @@
 /**
- * Asterisk is behind TLS, and its handshakes take seconds. What waits for one leaves only if it is still wanted when the connection stands.
- * Judged by the requests that arrive, and by the callees.
+ * Asterisk is behind TLS, and its handshakes take seconds. A request that waits for one is sent only if it is still wanted when the connection is
+ * established. Judged by the requests that arrive, and by the callees.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ t.jobs = 2
 
 const emulator = { media: false, ringMillis: 200, talkMillis: 500 }
 const contacts = 3
-/** In all. */
+/** The duration of a whole handshake. */
 const HANDSHAKE_MILLIS = 3500
 
 interface Scene {
@@ -26,14 +26,14 @@ interface Scene {
   /** Between the engine and its database. */
   readonly proxy: PostgresProxy
   readonly world: World
-  /** Sends a request of the API, again for as long as it answers that nothing is confirmed yet. */
+  /** Sends a request to the API, and repeats it while the answer is that nothing is confirmed yet. */
   readonly confirmed: (method: string, path: string, body?: object) => Promise<void>
-  /** Lets the handshakes end, once they have taken their time. */
+  /** Lets the handshakes finish once they have taken their time. */
   readonly release: () => Promise<void>
   readonly dials: () => ReadonlyArray<string>
 }
 
-/** A campaign, each of whose first requests waits for its handshake. */
+/** A campaign whose first requests all wait for their handshakes. */
 const given = async (t: Test): Promise<Scene> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
   t.teardown(() => rm(folder, { force: true, recursive: true }))
@@ -62,7 +62,7 @@ const given = async (t: Test): Promise<Scene> => {
   const [[front], [proxy]] = [fronts, proxies]
   if (front === undefined || proxy === undefined) throw new Error("the engine was given no ways")
   const { api } = world
-  // Connects the trunk, and stays up.
+  // This call connects the trunk, and stays up.
   const first = await world.campaign(numbersOf(1, ["11"]))
   await api.start(first.id)
   await world.seen("answered", 1)
@@ -133,18 +133,18 @@ for (const [what, stop, goOn] of stops) {
 }
 
 t.test(
-  "given requests that wait for their handshakes, when the configuration gets another address, then they leave for that one",
+  "given requests that wait for their handshakes, when the configuration gets another address, then they are sent to that one",
   { buffered: true },
   async (t) => {
     const { confirmed, dials, front, id, release, world } = await given(t)
     const other = await startAriEmulator(emulator)
     t.teardown(() => other.stop())
     const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-    // The list of the one that there is.
+    // The cast holds because this is the list of the only configuration.
     const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
     const held = front.held()
     const single = world.api.call(world.agentUuid, "+15570000011")
-    // Once it is marked, its request is all that is left to do.
+    // Once it is marked as sent, only its request remains.
     await untilTrue("a single call that waits for its handshake", async () => {
       const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
       return marked.length > 0 && front.held() > held
@@ -154,14 +154,14 @@ t.test(
     await release()
     t.match(await single, { status: 400, body: { detail: /configuration has just been changed/ } })
     await world.api.untilState(id, "completed")
-    t.strictSame(dials(), [], "then nobody is called by way of the old one")
+    t.strictSame(dials(), [], "then nobody is called through the old one")
     const called = other.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
-    t.strictSame(called.toSorted(), [...callees].toSorted(), "then each is called once, by way of the new one")
+    t.strictSame(called.toSorted(), [...callees].toSorted(), "then each is called once, through the new one")
   }
 )
 
 t.test(
-  "given requests that wait for their handshakes, when their callees opt out, then none of these leaves, and the campaign ends without them",
+  "given requests that wait for their handshakes, when their callees opt out, then none of these requests leaves, and the campaign ends without them",
   { buffered: true },
   async (t) => {
     const { confirmed, dials, front, id, release, world } = await given(t)
@@ -186,7 +186,7 @@ t.test(
 t.test("given requests that wait for their handshakes, when the engine is stopped, then nothing leaves", { buffered: true }, async (t) => {
   const { dials, front, release, world } = await given(t)
   const exited = world.end("SIGTERM")
-  // The campaigns have stopped by then, and there is a call that is given time.
+  // By then the campaigns have stopped, and calls are being given time to end.
   await untilTrue("calls that get time to end", () => world.output().includes("calls get time to end"))
   await release()
   await untilTrue("end of the handshakes", () => front.held() === 0)
@@ -204,11 +204,11 @@ t.test(
     const { dials, front, id, proxy, release, world } = await given(t)
     await proxy.tcp.refuse(true)
     proxy.tcp.cut()
-    // The engine may have proven a moment ago that the database is its own.
+    // The engine may have proven a moment ago that it still owns the database.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     await release()
     await untilTrue("end of the handshakes", () => front.held() === 0)
-    // What would have left, has: its connection stands.
+    // Whatever could leave has left by now, because the connections are established.
     await new Promise((resolve) => setTimeout(resolve, 500))
     t.strictSame(dials(), [])
     await proxy.tcp.refuse(false)

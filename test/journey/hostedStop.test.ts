@@ -1,4 +1,4 @@
-/** An engine that is stopped: calls through a hosted carrier get their time to end, and the carrier reaches the engine for as long as they need. */
+/** An engine that is stopped: calls through a hosted carrier get time to end, and the carrier can reach the engine for as long as they need it. */
 import t from "tap"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { attemptsOf, numbersOf, untilTrue } from "#test/support/engine.ts"
@@ -26,7 +26,7 @@ t.test("given calls that are up, when the engine is told to stop, then they end 
     "then nobody is cut off"
   )
   const attempts = await attemptsOf(world.sql, id)
-  t.equal(attempts.filter(({ outcome }) => outcome === "answered").length, ends.length, "then each of them is on record")
+  t.equal(attempts.filter(({ outcome }) => outcome === "answered").length, ends.length, "then each of them is recorded")
   t.strictSame(
     attempts.filter(({ state }) => state !== "ended" && state !== "void"),
     [],

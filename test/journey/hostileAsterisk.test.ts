@@ -1,11 +1,11 @@
-/** An Asterisk that says what no text in a database can hold: calls are recorded all the same, and the log of the campaign says what happened. */
+/** An Asterisk that sends text that no database can store: calls are recorded anyway, and the campaign's log says what happened. */
 import t from "tap"
 import { aloud, attemptsOf, eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-/** NUL, and half of a surrogate pair: JSON can name both, and Postgres stores neither. */
+/** NUL and half of a surrogate pair: JSON can express both, and Postgres can store neither. */
 const poison = "\u0000\ud83d"
 
-t.test("given conversations, when Asterisk's events carry what cannot be stored", async (t) => {
+t.test("given conversations, when Asterisk's events contain text that cannot be stored", async (t) => {
   const world = await World.open(t, { emulator: { media: false, ringMillis: 200, talkMillis: 500 }, greeting: aloud })
   const { id } = await world.campaign(numbersOf(6, ["01"]), { max_concurrency: 2 })
   world.emulator.letTalk(true)
@@ -25,7 +25,7 @@ t.test("given conversations, when Asterisk's events carry what cannot be stored"
   say({ type: "ApplicationReplaced", application: poison })
   const paused = await world.api.untilState(id, "paused")
   t.match(eventsOf(paused), { telephony_unreachable: 1 }, "then the campaign's log says why it stopped")
-  t.notOk(eventsOf(paused)["campaign_paused"], "then nothing has failed")
+  t.notOk(eventsOf(paused)["campaign_paused"], "then the engine itself has not failed")
   t.notMatch(world.output(), /actor died|could not be recorded/)
   await untilTrue("record of every call", async () =>
     (await attemptsOf(world.sql, id)).every(({ state }) => state === "ended" || state === "void")

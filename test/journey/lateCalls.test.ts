@@ -1,4 +1,4 @@
-/** Calls that are not what they seem: there after they were written off, over although only their audio ended, or not ours at all. */
+/** Calls that are not what they seem: alive after they were written off, believed over because their audio ended, or not ours at all. */
 import { randomUUID } from "node:crypto"
 import t, { type Test } from "tap"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
@@ -8,14 +8,14 @@ import { watchLateness } from "#test/support/lateness.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 
-// Most of the time is waiting for calls that do not come.
+// Most of the time is spent waiting for calls that do not appear.
 t.jobs = 5
 
 const quick = { ringMillis: 200, talkMillis: 500 }
 const isDial = ({ method, path }: { readonly method: string; readonly path: string }) =>
   method === "POST" && path.startsWith("/ari/channels?")
 
-/** An engine whose requests go through a proxy, to an Asterisk of the test's own. */
+/** An engine whose requests go through a proxy to an Asterisk of the test's own. */
 const behindProxy = async (t: Test, options: WorldOptions = {}) => {
   const asterisk = await startAriEmulator({ media: false, ...quick })
   t.teardown(() => asterisk.stop())
@@ -33,7 +33,7 @@ const runsOf = (world: World) =>
   world.sql<Array<{ annotations: Record<string, Record<string, string>> | null; outcome: string }>>`
     SELECT r.annotations, a.outcome FROM runs r JOIN attempts a ON a.id = r.attempt_id ORDER BY a.created_at`
 
-/** `appear` lets Asterisk place the calls, which happens after `meanwhile` at the latest. It returns since when the engine can hear of them. */
+/** `appear` lets Asterisk place the calls, which happens after `meanwhile` at the latest. Returns when the engine could first learn of them. */
 const check = async (
   t: Test,
   meanwhile: (world: World, asterisk: AriEmulator, appear: () => void) => Promise<number> = async () => 0,
@@ -87,7 +87,7 @@ const check = async (
   t.match(
     runs.slice(0, 2).map(({ annotations }) => annotations?.["late_call"]),
     Array.from({ length: 2 }, () => ({ appeared_at: /^2/, ended_at: /^2/ })),
-    "then their runs tell of it"
+    "then their runs say so"
   )
   const metrics = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
   t.equal(metrics.values.get("calls_late_total"), 2, "then they are counted")
@@ -101,7 +101,7 @@ const trunkIsUp = (world: World) =>
 
 t.test("given requests that Asterisk holds until their attempts are written off", { buffered: true }, (t) => check(t))
 
-t.test("given the same, and an engine that is killed meanwhile", { buffered: true }, (t) =>
+t.test("given the same, and an engine that is killed in the meantime", { buffered: true }, (t) =>
   check(t, async (world) => {
     await world.end("SIGKILL")
     await world.launch()
@@ -110,7 +110,7 @@ t.test("given the same, and an engine that is killed meanwhile", { buffered: tru
   })
 )
 
-t.test("given the same, and phones that begin to ring while no engine is there, so that only a list shows them", { buffered: true }, (t) =>
+t.test("given the same, and phones that start to ring while there is no engine, so that only a list shows them", { buffered: true }, (t) =>
   check(
     t,
     async (world, asterisk, appear) => {
@@ -126,16 +126,16 @@ t.test("given the same, and phones that begin to ring while no engine is there, 
 )
 
 t.test(
-  "given conversations whose audio ends, when the provider tells some seconds later that they are over",
+  "given conversations whose audio ends, when the provider reports some seconds later that they are over",
   { buffered: true },
   async (t) => {
     const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 7000 } })
     const { api, emulator } = world
     const circuit_breaker = { enabled: true, failure_threshold: 0.1, min_calls_in_window: 1 }
     const { id } = await world.campaign(numbersOf(3, ["01"]), { circuit_breaker })
-    // All at one moment: whoever answered long after the others would stay for longer than we wait.
+    // All callees answer at the same time, because one who answered long after the others would stay longer than we wait.
     emulator.letRing(true)
-    // How long the audio takes to come is the machine's affair: nobody hangs up before.
+    // However long the machine takes to connect the audio, nobody hangs up before.
     emulator.letTalk(true)
     await api.start(id)
     await world.seen("ringing", 3)
@@ -183,7 +183,7 @@ t.test("given two engines with databases of their own, and another client, on on
   t.equal(placed.status, 200)
   const lists = () =>
     proxy.exchanges.filter(({ method, path, status }) => method === "GET" && path === "/ari/channels" && status === 200).length
-  // Each start and each reconnect lists what there is, and so does the sweep.
+  // Each start and each reconnect lists all calls, and so does the sweep.
   for (const restart of [() => ours.end("SIGKILL").then(() => ours.launch()), async () => asterisk.dropSockets()]) {
     const before = lists()
     await restart()
@@ -198,7 +198,7 @@ t.test("given two engines with databases of their own, and another client, on on
     "then their calls go on"
   )
   t.strictSame(
-    // Whether the configuration may hang up at all is tried out on a channel that there never is.
+    // Whether the configuration may hang up at all is tested on a channel that never exists.
     proxy.exchanges.filter(({ method, path }) => method === "DELETE" && !path.includes("/bridges/") && !path.endsWith("/trunkline-nobody")),
     [],
     "then we hang nothing up"

@@ -1,12 +1,17 @@
-/** An engine that was set to have so many calls with audio at once, as its callees, its campaigns' logs and its figures see it. */
+/** An engine with a configured limit of calls with audio, as seen by its callees, its campaigns' logs and its metrics. */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import t from "tap"
+import { startCallNode } from "#test/support/callNode.ts"
+import { removeData } from "#test/support/dataFolder.ts"
 import { eventsOf, numbersOf, until, World } from "#test/support/engine.ts"
 import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { parse } from "#test/support/prometheus.ts"
 
 const skip = (await pocketsphinxUnavailable()) ?? false
 
-t.test("given an engine for two calls with audio, when a campaign of four is started", async (t) => {
+t.test("given an engine with a limit of two calls with audio, when a campaign of four is started", async (t) => {
   const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 1000 }, environment: { MAX_LIVE_MEDIA: "2" } })
   const { api, emulator } = world
   const [alone = "", ...contacts] = numbersOf(5, ["01"])
@@ -16,11 +21,11 @@ t.test("given an engine for two calls with audio, when a campaign of four is sta
   await world.seen("answered", 2)
   const figures = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
 
-  await t.test("then the figures show how many there are and may be", async (t) => {
+  await t.test("then the metrics show their number and the limit", async (t) => {
     t.strictSame([figures.values.get("media_calls"), figures.values.get("media_calls_limit")], [2, 2])
     t.ok(figures.values.has("media_streams") && figures.values.has("media_frames_late_total"))
   })
-  await t.test("then a single call is refused, with when to try again", async (t) => {
+  await t.test("then a single call is refused, with the time to try again", async (t) => {
     const request = {
       method: "POST",
       headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
@@ -31,7 +36,7 @@ t.test("given an engine for two calls with audio, when a campaign of four is sta
     t.match(await response.json(), { detail: /as many calls with audio as it can/ })
     emulator.letTalk(false)
   })
-  await t.test("then the others are dialed as calls end, and the log says what they wait for", async (t) => {
+  await t.test("then the others are dialed as calls end, and the log says what they were waiting for", async (t) => {
     await api.untilState(id, "completed")
     t.equal(emulator.log.count("originate"), 4)
     t.equal(emulator.log.mostLive(), 2)
@@ -39,27 +44,63 @@ t.test("given an engine for two calls with audio, when a campaign of four is sta
   })
 })
 
-t.test("given an engine for one call with audio, whose agent only listens, when a campaign of three is started", { skip }, async (t) => {
+t.test(
+  "given an engine with a limit of one call with audio, whose agent only listens, when a campaign of three is started",
+  { skip },
+  async (t) => {
+    const world = await World.open(t, {
+      emulator: { ringMillis: 200, talkMillis: 1000 },
+      environment: { MAX_LIVE_MEDIA: "1", POCKETSPHINX_DIR: pocketsphinxRoot, RECORDINGS: "off" },
+      greeting: ""
+    })
+    const { api, emulator } = world
+    const { id } = await world.campaign(numbersOf(3, ["01"]))
+    emulator.letTalk(true)
+    await api.start(id)
+    const figures = await until("conversation", async () => {
+      const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
+      return values.get("conversations_live") === 1 ? values : undefined
+    })
+    t.strictSame([figures.get("media_calls"), figures.get("media_calls_limit")], [1, 1], "then its conversation is such a call")
+    t.ok(
+      ["flite", "recordings", "pocketsphinx"].every((pool) => figures.has(`speech_jobs_waiting{pool="${pool}"}`)),
+      "then the metrics show the queues of speech and recognition"
+    )
+    emulator.letTalk(false)
+    await api.untilState(id, "completed")
+    t.equal(emulator.log.count("originate"), 3)
+    t.equal(emulator.log.mostLive(), 1, "then the others were dialed one after the other")
+  }
+)
+
+t.test("given an engine for one call with audio and a call node for ten, when campaigns of nine calls are started in turn", async (t) => {
+  const files = await mkdtemp(join(tmpdir(), "trunkline-media-"))
+  t.teardown(() => removeData(files))
   const world = await World.open(t, {
-    emulator: { ringMillis: 200, talkMillis: 1000 },
-    environment: { MAX_LIVE_MEDIA: "1", POCKETSPHINX_DIR: pocketsphinxRoot, RECORDINGS: "off" },
-    greeting: ""
+    emulator: { ringMillis: 100, talkMillis: 500 },
+    environment: { FILES_DIR: files, MAX_LIVE_MEDIA: "1", ORG_CONCURRENCY: "20", SECRETS_KEY: "5".repeat(64) }
   })
   const { api, emulator } = world
-  const { id } = await world.campaign(numbersOf(3, ["01"]))
+  await startCallNode(t, world, "left", { MAX_LIVE_MEDIA: "10" })
   emulator.letTalk(true)
-  await api.start(id)
-  const figures = await until("conversation", async () => {
-    const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
-    return values.get("conversations_live") === 1 ? values : undefined
-  })
-  t.strictSame([figures.get("media_calls"), figures.get("media_calls_limit")], [1, 1], "then its conversation is such a call")
-  t.ok(
-    ["flite", "recordings", "pocketsphinx"].every((pool) => figures.has(`speech_jobs_waiting{pool="${pool}"}`)),
-    "then the figures tell how much waits for those who speak and recognize"
+  const ids: Array<number> = []
+  for (const prefix of ["+1661", "+1662", "+1663"]) {
+    const { id } = await world.campaign(numbersOf(3, ["01"], prefix))
+    ids.push(id)
+    await api.start(id)
+    await world.seen("answered", 3 * ids.length)
+  }
+  const rows = await world.sql<Array<{ node: string; calls: number }>>`
+    SELECT node, count(*)::int AS calls FROM attempts WHERE state IN ('sent', 'answered') GROUP BY node ORDER BY node`
+  t.strictSame(
+    rows.map(({ calls, node }) => [node, calls]),
+    [
+      ["journey", 1],
+      ["left", 8]
+    ],
+    "then the engine has one of them, although together they have room for more"
   )
   emulator.letTalk(false)
-  await api.untilState(id, "completed")
-  t.equal(emulator.log.count("originate"), 3)
-  t.equal(emulator.log.mostLive(), 1, "then the others were dialed one after the other")
+  for (const id of ids) await api.untilState(id, "completed")
+  t.equal(emulator.log.count("originate"), 9)
 })

@@ -1,6 +1,6 @@
 /**
- * An account whose credit runs out while a campaign runs: carriers that take requests all the same and end the calls before they are dialed. Judged by
- * the log of the carrier's callees.
+ * An account whose credit runs out during a campaign, at carriers that nevertheless accept requests and end the calls before they are dialed.
+ * Judged by the log of the carrier's callees.
  */
 import t from "tap"
 import { startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
@@ -8,7 +8,7 @@ import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/pli
 import { attemptsOf, contactStates, numbersOf } from "#test/support/engine.ts"
 import { openThrough, ours } from "#test/support/hostedCarriers.ts"
 
-// Most of the time is waiting for calls.
+// Most of the time is spent waiting for calls.
 t.jobs = 2
 
 const far = { ringMillis: 100, talkMillis: 300 }
@@ -37,7 +37,7 @@ const cloudonix = async () => {
 }
 
 for (const [name, start] of Object.entries({ Cloudonix: cloudonix, Plivo: plivo }))
-  t.test(`given ${name}, which takes calls and has no credit to dial them`, { buffered: true }, async (t) => {
+  t.test(`given ${name}, which accepts calls without the credit to dial them`, { buffered: true }, async (t) => {
     const { credit, emulator, far, words } = await start()
     t.teardown(() => emulator.stop())
     const world = await openThrough(t, far)
@@ -56,9 +56,9 @@ for (const [name, start] of Object.entries({ Cloudonix: cloudonix, Plivo: plivo 
     credit(true)
     await api.resume(id)
     await api.untilState(id, "completed")
-    t.strictSame(await contactStates(sql, id), { completed: numbers.length }, "then no contact has failed for it")
+    t.strictSame(await contactStates(sql, id), { completed: numbers.length }, "then no contact has failed because of it")
     const dialed = emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
     t.strictSame(dialed.toSorted(), numbers.toSorted(), "then everybody's phone rang once")
     const unpaid = (await attemptsOf(sql, id)).filter(({ state }) => state === "void")
-    t.ok(unpaid.length > 0, "then those calls have become of nothing")
+    t.ok(unpaid.length > 0, "then those calls have no result")
   })

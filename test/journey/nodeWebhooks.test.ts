@@ -1,14 +1,14 @@
-/** What the webhook nodes of an agent tell of a campaign's calls, by an engine that dies in the middle. */
+/** What the webhook nodes of an agent report about a campaign's calls, from an engine that dies in the middle. */
 import t from "tap"
 import { judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { type Received, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 
 const slots = 5
-/** Answered, busy, not answered, dropped in the middle. */
+/** Answered, busy, not answered, dropped during the call. */
 const endings = ["01", "02", "01", "05"]
 const payload_template = { run: "{{workflow_run_id}}", number: "{{initial_context.phone_number}}", recording: "{{recording_url}}" }
 
-/** As if the leases of the process that was killed were over. */
+/** Makes deliveries due, as if the leases of the killed process had expired. */
 const makeDue = ({ sql }: World) => sql`
   WITH due AS (UPDATE node_webhook_deliveries SET due_at = now() WHERE state = 'pending' RETURNING id)
   SELECT pg_notify('trunkline_events', 'nodeWebhooks') FROM due LIMIT 1`
@@ -47,7 +47,7 @@ t.test("given an agent with two webhook nodes, when the engine dies in its campa
     return left === undefined || undefined
   })
 
-  t.test("then every call that is over was told once by each node, or again under the same id with the same bytes", async (t) => {
+  t.test("then each node has reported every call that is over once, or again under the same id with the same bytes", async (t) => {
     const runs = await world.api.runs(id)
     const told = new Map(to.received.map((request) => [idOf(request), request]))
     const byRun = Map.groupBy(told.values(), ({ headers }) => Number(headers["x-dograh-workflow-run-id"]))
@@ -57,7 +57,7 @@ t.test("given an agent with two webhook nodes, when the engine dies in its campa
     for (const request of to.received) t.equal(request.body, told.get(idOf(request))?.body)
   })
 
-  t.test("then each body says of its call what the API says, and its recording can be fetched", async (t) => {
+  t.test("then each body says the same about its call as the API, and its recording can be fetched", async (t) => {
     const runs = new Map((await world.api.runs(id)).map((run) => [Number(run.id), run]))
     const bodies = to.received.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body))
     for (const { call_disposition, number, run } of bodies) {
@@ -72,5 +72,5 @@ t.test("given an agent with two webhook nodes, when the engine dies in its campa
     t.strictSame([file.status, file.headers.get("content-type")], [200, "audio/wav"])
   })
 
-  t.test("then all else is well too", async (t) => judge(t, world, id, slots))
+  t.test("then everything else is in order too", async (t) => judge(t, world, id, slots))
 })

@@ -1,4 +1,4 @@
-/** An organization that wants nothing of what is said to be kept: neither sound nor words of its calls are on the disk or in the database. */
+/** An organization that wants nothing to be kept of what is said: neither sound nor words of its calls are on the disk or in the database. */
 import { globSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
@@ -32,7 +32,7 @@ t.test(
       status: 200
     })
     const kept = await call()
-    t.match(kept, { recording_key: /^recordings\//, transcript_key: /^transcripts\// }, "then both are kept again, once they are wanted")
+    t.match(kept, { recording_key: /^recordings\//, transcript_key: /^transcripts\// }, "then both are kept again once they are turned on")
     t.match(JSON.stringify(kept["logs"]), /rtf-bot-text/)
     await untilTrue("both files", () => filesOf().length === 2)
   }

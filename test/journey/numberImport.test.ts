@@ -1,4 +1,4 @@
-/** An account's numbers, taken over from the carrier by an engine that asks it: page by page, and all or none. */
+/** An account's numbers, imported from the carrier by an engine that requests them page by page: all or none. */
 import t, { type Test } from "tap"
 import { configOf as telnyxOf } from "#test/adapters/telnyxWorld.ts"
 import { configOf as vonageOf } from "#test/adapters/vonageWorld.ts"
@@ -37,7 +37,7 @@ const accounts: Readonly<Record<string, (t: Test) => Promise<Account>>> = {
 for (const [name, start] of Object.entries(accounts)) {
   t.test(`given an account at ${name} with several pages of numbers`, { buffered: true }, async (t) => {
     const { config, isList, provider, secret, server } = await start(t)
-    // Without a public address no call can be placed, but the account can be asked.
+    // Without a public address no call can be placed, but numbers can be listed.
     const world = await World.open(t, {
       account: { provider, ...config },
       environment: { ADAPTERS: `ari,${provider}`, PROVIDER_URLS: `${provider}=${server.url}` }
@@ -53,7 +53,7 @@ for (const [name, start] of Object.entries(accounts)) {
       (request) => isList(request) && server.requests.filter(isList).length > 1
     )
     const broken = await ask("POST", "/carrier-numbers/import", { all: true })
-    t.match(broken, { status: 502, body: { detail: new RegExp(`^${name} did not list its numbers: HTTP 503`) } }, "when it fails half-way")
+    t.match(broken, { status: 502, body: { detail: new RegExp(`^${name} did not list its numbers: HTTP 503`) } }, "when it fails halfway")
     t.strictSame(await owned(), [], "then nothing is imported")
 
     const listed = await ask("GET", "/carrier-numbers?limit=5")

@@ -1,10 +1,10 @@
-/** One phone, one call: the same people on several lists, and somebody who calls them by hand. Judged by their phones. */
+/** One phone, one call: the same people on several lists, and a single call to one of them. Judged by their phones. */
 import t, { type Test } from "tap"
 import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 
-/** The numbers that were in two calls at once. */
+/** The numbers that were in two calls at the same time. */
 const twiceAtOnce = (entries: ReadonlyArray<CalleeEntry>): ReadonlyArray<string> => {
   const live = new Map<string, Set<string>>()
   const twice = new Set<string>()
@@ -29,7 +29,7 @@ const call = async (world: World, number: string, key: string) => {
     headers: { "content-type": "application/json", "idempotency-key": key, "x-api-key": world.apiKey },
     method: "POST"
   })
-  // Each answer of this API is an object.
+  // The cast holds because each answer of this API is an object.
   return { body: (await response.json()) as Readonly<Record<string, unknown>>, status: response.status }
 }
 
@@ -52,7 +52,7 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
   const [first = ""] = numbers
 
   await t.test(
-    "when all of them dial, and somebody calls one of these people by hand, then that call is refused, with the reason",
+    "when all of them dial, and a single call to one of these people is requested, then it is refused, with the reason",
     async (t) => {
       emulator.letTalk(true)
       await Promise.all(campaigns.map(({ id }) => api.start(id)))
@@ -64,7 +64,7 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
     }
   )
 
-  await t.test("then every one of them is called for each campaign, and no phone rings for two at once", async (t) => {
+  await t.test("then all of them are called for each campaign, and no phone rings for two at once", async (t) => {
     for (const { id } of campaigns) await api.untilState(id, "completed")
     await untilTrue("end of all calls", () => emulator.log.live() === 0)
     t.strictSame(twiceAtOnce(emulator.log.entries), [])
@@ -74,18 +74,18 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
     t.notOk(world.output().includes("slept although"), "nor any campaign woken by it")
   })
 
-  await t.test("then who waited was called as soon as the phone was free", async (t) => {
+  await t.test("then those who waited were called as soon as the phone was free", async (t) => {
     const gaps = numbers.flatMap((number) => {
       const own = emulator.log.of(number)
       return own.flatMap((entry, at) => (entry.kind === "originate" && at > 0 ? [entry.at - (own[at - 1]?.at ?? 0)] : []))
     })
     const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0
     t.comment({ median, slowest: Math.max(...gaps) })
-    // The sweep, which would find them too, comes every thirty seconds.
+    // The sweep would find them too, but runs only every thirty seconds.
     t.ok(median < lateness.allow(5000), `${median} ms`)
   })
 
-  await t.test("when the call by hand is asked for once more, with the same key, then it is placed", async (t) => {
+  await t.test("when the single call is requested again, with the same key, then it is placed", async (t) => {
     t.match(await call(world, first, "by hand"), { status: 200 })
     const other = await world.campaign([first])
     await api.start(other.id)
@@ -98,7 +98,7 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
   })
 })
 
-t.test("given a campaign that claims with all the slots of its organization, for one contact", async (t) => {
+t.test("given a campaign with one contact that has claimed all slots of its organization", async (t) => {
   const world = await World.open(t, {
     emulator: { media: false },
     environment: { CALL_RATE: "1000", ORG_CONCURRENCY: "5", RECORDINGS: "off", TRUNK_RATE: "1000" }
@@ -119,7 +119,7 @@ t.test("given a campaign that claims with all the slots of its organization, for
     await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 1000))])
     return { answer: asked }
   })
-  t.match(await asked.answer, { status: 200 }, "then a single call is not refused for slots that nobody is going to use")
+  t.match(await asked.answer, { status: 200 }, "then a single call is not refused because of slots that nobody is going to use")
   await api.untilState(id, "completed")
 })
 
@@ -130,7 +130,7 @@ t.test("given two campaigns for the same people, when the engine is killed in th
   const numbers = numbersOf(4, ["01"])
   const campaigns = [await world.campaign(numbers), await world.campaign(numbers)]
   await Promise.all(campaigns.map(({ id }) => api.start(id)))
-  // What is answered is certain: no doubt holds a number afterwards.
+  // Everything that was answered is certain, so no doubt holds a number afterwards.
   const isSeen = async () => {
     const [row] = await sql`
       SELECT (SELECT count(*) FROM attempts WHERE state = 'answered')::int AS answered, count(*)::int AS waiting FROM contacts WHERE awaits_number`

@@ -1,11 +1,11 @@
-/** What an operator sees of a running engine: its figures, its health, and what it is not ready for. */
+/** What an operator sees of a running engine: its metrics, its health, and what keeps it from being ready. */
 import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
-import { aloud, attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, placedBy, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 
 t.jobs = 3
@@ -32,12 +32,12 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
   } = world
   await sql`UPDATE organizations SET name = 'Zq7canary'`
   const before = await figuresOf(world)
-  // Answered; busy; rejected; rings, and nobody answers.
+  // Answered; busy; rejected; ringing without an answer.
   const numbers = numbersOf(14, ["01", "02", "07", "13"])
   const slots = 2
   const { id } = await world.campaign(numbers, { max_concurrency: slots, retry: { enabled: false } })
 
-  await t.test("when a campaign calls, then each figure grows by what the callees have seen", async (t) => {
+  await t.test("when a campaign calls, then each metric grows by what the callees have seen", async (t) => {
     world.emulator.letTalk(true)
     await api.start(id)
     await untilTrue("figures of a call", async () => {
@@ -58,7 +58,7 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
         [0, 0]
       ]
     )
-    const outcomes = Map.groupBy(await attemptsOf(sql, id), ({ outcome }) => outcome)
+    const outcomes = Map.groupBy(await placedBy(sql, id), ({ outcome }) => outcome)
     t.strictSame([...outcomes.keys()].toSorted(), ["answered", "busy", "failed", "no_answer"])
     const rang = numbers.filter((number) => ["01", "13"].includes(number.slice(-2))).length
     const ended = [...outcomes].map(([outcome, of]) => [`calls_ended_total{outcome="${outcome}"}`, of.length] as const)
@@ -69,7 +69,7 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
       'post_dial_delay_seconds_count{provider="ari"}': rang,
       call_duration_seconds_count: log.count("answered")
     })
-    // A slot that became free before the campaign waited for one was no refill.
+    // A slot that became free before the campaign waited for one does not count as a refill.
     const refills = growth(before, after, /^slot_.*_count/)["slot_refill_seconds_count"] ?? 0
     t.ok(refills > 0 && refills <= numbers.length - slots, `${refills} refills of ${slots} slots`)
     const told = (await api.runs(id)).reduce((sum, run) => sum + Number(run.usage_info?.["call_duration_seconds"]), 0)
@@ -110,7 +110,7 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
       'http_requests_total{method="POST",route="other",status="405"}': 1,
       'http_requests_total{method="GET",route="other",status="404"}': 2,
       'http_requests_total{method="OTHER",route="other",status="405"}': 1,
-      // The figures that this begins with.
+      // The request for the first metrics.
       'http_requests_total{method="GET",route="/metrics",status="200"}': 1
     })
     const durations = growth(first, second, /^http_request_duration_seconds_count/)
@@ -131,7 +131,7 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
     t.notMatch(text, new RegExp(`${apiKey}|${log.entries[0]?.channelId}`), "no key, and no call's id")
   })
 
-  await t.test("when it is started with METRICS=off and SIGNUP=off, then there are no figures, and nobody may sign up", async (t) => {
+  await t.test("when it is started with METRICS=off and SIGNUP=off, then there are no metrics, and nobody can sign up", async (t) => {
     const health = async () => (await api.ask("GET", "/health")).body
     const signUp = (email: string) => api.ask("POST", "/auth/signup", { email, password: "correct horse" })
     t.match(await health(), { signup_enabled: true })
@@ -144,9 +144,9 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
     t.equal((await world.api.ask("POST", "/auth/signup", { email: "bob@example.org", password: "correct horse" })).status, 403)
   })
 
-  await t.test("when it is started without METRICS, then metrics are at a port of this machine, and not at the API", async (t) => {
+  await t.test("when it is started without METRICS, then metrics are served on a local port, and not by the API", async (t) => {
     await world.end("SIGTERM")
-    // As if it were not set: `World` sets it.
+    // Empty means unset, because `World` sets it.
     await world.launch({ METRICS: "" })
     t.equal(await statusOf(world, "/metrics"), 404)
     const figures = /Metrics for Prometheus are at (\S+)/.exec(world.engine.output())?.[1] ?? "http://none"
@@ -155,7 +155,7 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
   })
 })
 
-t.test("given a trunk with a wrong password and one that nothing listens for", { buffered: true }, async (t) => {
+t.test("given a trunk with a wrong password and one whose address nothing listens on", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: fast, environment })
   const { agentUuid, api, emulator } = world
   const ready = () => api.ask("GET", "/health/ready")
@@ -168,14 +168,14 @@ t.test("given a trunk with a wrong password and one that nothing listens for", {
     name: "nowhere",
     config: { provider: "ari", ari_endpoint: "http://127.0.0.1:1", app_name: "trunkline", app_password: "secret" }
   })
-  // Made by the service a line above.
+  // The cast holds because the service created it a line above.
   const unreachable = (nowhere.body as { readonly id: number }).id
   const [first] = await world.sql<Array<{ id: number }>>`SELECT id FROM telephony_configurations WHERE is_default_outbound`
   const refused = first?.id ?? 0
   const call = (telephony_configuration_id: number) =>
     api.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: "+15550100001", telephony_configuration_id })
 
-  await t.test("when calls have been tried, then both are listed with the reason, and the engine is ready", async (t) => {
+  await t.test("when calls have been attempted, then both are listed with the reason, and the engine is ready", async (t) => {
     t.match(
       [await call(refused), await call(unreachable)].map(({ status }) => status >= 400),
       [true, true]
@@ -212,11 +212,11 @@ t.test("given a trunk with a wrong password and one that nothing listens for", {
   })
 })
 
-/** A Postgres of its own, that a test may stop. */
+/** A separate Postgres that a test may stop. */
 const ownPostgres = (t: Test) => {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-operations-"))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  // Postgres, which does not run as root, has to pass.
+  // Postgres does not run as root, and must be able to pass through the folder.
   chmodSync(folder, 0o711)
   let scope = Scope.makeUnsafe()
   const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
@@ -242,10 +242,10 @@ t.test("given an engine on a Postgres that is stopped", { buffered: true }, asyn
   await postgres.stop()
   t.equal(await ready(), 503, "then it says at once that it is not ready")
   t.strictSame((await world.api.ask("GET", "/health/ready")).body, { detail: "The database does not answer" })
-  t.equal(await statusOf(world, "/api/v1/health"), 200, "then it still answers what needs no database")
+  t.equal(await statusOf(world, "/api/v1/health"), 200, "then it still answers requests that need no database")
   t.equal(countOf(await figuresOf(world), 'http_requests_total{method="GET",route="/api/v1/health/ready",status="503"}'), 2)
 
   t.equal(await postgres.start(), url)
   await untilTrue("readiness", async () => (await ready()) === 200)
-  t.equal((await world.api.ask("GET", "/campaign/")).status, 200, "then it goes on by itself once the database is back")
+  t.equal((await world.api.ask("GET", "/campaign/")).status, 200, "then it continues by itself once the database is back")
 })

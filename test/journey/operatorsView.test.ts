@@ -1,4 +1,4 @@
-/** What whoever runs the engine is told when a trunk gives trouble: in the engine's log and in the campaign's, in the provider's own words. */
+/** What the operator is told when a trunk gives trouble: in the engine's log and in the campaign's, in the provider's own words. */
 import t from "tap"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
@@ -12,14 +12,14 @@ interface Line {
   readonly message: string
   readonly [attribute: string]: unknown
 }
-/** The lines of the engine's log that are at level info or above. */
+/** The lines of the engine's log at level info or above. */
 const linesOf = (world: World): ReadonlyArray<Line> =>
   world
     .output()
     .split("\n")
     .flatMap((line) => (line.startsWith("{") && line.endsWith("}") ? [JSON.parse(line)] : []))
 const said = (world: World, message: string) => until(`"${message}"`, () => linesOf(world).find((line) => line.message === message))
-/** No line names a callee. */
+/** Whether no line names a callee. */
 const namesNobody = (world: World) => !/1555\d{4}/.test(world.output())
 
 t.test("given a dial string that names no trunk, when a campaign starts", { buffered: true }, async (t) => {
@@ -61,7 +61,7 @@ t.test("given an Asterisk that goes away and comes back, then the log says both"
   t.ok(namesNobody(world))
 })
 
-t.test("given an application that another client takes, then the log says so", { buffered: true }, async (t) => {
+t.test("given an application that another client takes over, then the log says so", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: fast, environment })
   const { api, emulator } = world
   const { id } = await world.campaign(numbersOf(1, ["01"]))

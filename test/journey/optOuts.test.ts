@@ -1,4 +1,4 @@
-/** People who do not want to be called any more: wherever their numbers are listed, nobody of that organization calls them. Judged by their phones. */
+/** People who no longer want to be called: wherever their numbers are listed, nobody in that organization calls them. Judged by their phones. */
 import { createHash } from "node:crypto"
 import t, { type Test } from "tap"
 import { Api, contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
@@ -34,12 +34,12 @@ t.test("given people who are on two lists of an organization, and on that of ano
   const [retried = "", redialed = ""] = numbersOf(2, ["02"], "+1556")
   const everybody = [talker, retried, redialed, queued, willing]
   const slow = { retry: { maxRetries: 1, retryDelaySeconds: 4 } }
-  // One call at a time: the first one holds the others up.
+  // One call at a time, so that the first one holds up the others.
   const first = await world.campaign(everybody, { ...slow, max_concurrency: 1 })
   const second = await world.campaign(everybody.toReversed(), { retry: { maxRetries: 0 } })
 
   await t.test(
-    "when one of them opts out while the number is queued, and one before a retry, then neither is called by that campaign again",
+    "when one of them opts out while queued, and another before a retry, then neither is called by that campaign again",
     async (t) => {
       emulator.letTalk(true)
       await api.start(first.id)
@@ -76,7 +76,7 @@ t.test("given people who are on two lists of an organization, and on that of ano
   )
 
   await t.test(
-    "when the other list is called, and the first one redialed after one more has opted out, then none of them is called",
+    "when the other list is called, and the first one is redialed after another opt-out, then none of them is called",
     async (t) => {
       const { body } = await api.ask("POST", `/campaign/${first.id}/redial`, {})
       const { id } = body as { readonly id: number }
@@ -95,7 +95,7 @@ t.test("given people who are on two lists of an organization, and on that of ano
   )
 
   await t.test(
-    "when somebody calls one of them by hand, then that is refused, with the reason, until the opt-out is removed",
+    "when a single call to one of them is requested, then it is refused, with the reason, until the opt-out is removed",
     async (t) => {
       t.match(await api.call(world.agentUuid, queued), { status: 409, body: { detail: /has opted out/ } })
       const { body } = await api.ask("GET", `${path}?phone_number=${encodeURIComponent(queued)}`)

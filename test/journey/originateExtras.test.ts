@@ -1,6 +1,6 @@
 /**
  * What a call carries for the dialplan, for billing and for the far end: judged by the dialplan and the records of a real Asterisk, and by
- * another real Asterisk behind it, which is the provider.
+ * another real Asterisk behind it, which acts as the provider.
  */
 import { parse } from "csv-parse/sync"
 import t, { type Test } from "tap"
@@ -11,14 +11,14 @@ import { type GeneratedAsterisk, recordsOf, startGenerated } from "#test/support
 t.setTimeout(1_800_000)
 const skip = (await asteriskUnavailable()) ?? false
 
-/** As the dialplan writes the value of an expression. */
+/** How the dialplan refers to the value of an expression. */
 const value = (expression: string) => `\${${expression}}`
 const modules = "load = func_cdr.so\nload = app_echo.so\nload = func_callerid.so\n"
 const withUserfield = { "cdr.conf": "loguserfield = yes\n", "modules.conf": modules }
 const told = ["X-Customer", "X-Note", "X-Evil"].map((name) => value(`PJSIP_HEADER(read,${name})`))
 const callerId = [value("CALLERID(name)"), value("CALLERID(num)")]
 
-/** One that writes what it is sent into its call records, and answers. */
+/** An Asterisk that writes what it is sent into its call records, and answers. */
 const startProvider = async (t: Test) => {
   const place = await startAsterisk()
   t.teardown(() => place.stop())
@@ -43,7 +43,7 @@ const given = async (t: Test, account: Readonly<Record<string, unknown>>, added:
   const world = await World.open(t)
   const config = { provider: "ari", ...asterisk.telephonyConfig.config, ...account }
   const made = await world.api.ask("POST", "/organizations/telephony-configs", { name: "pbx", is_default_outbound: true, config })
-  t.equal(made.status, 200, "then the configuration is taken")
+  t.equal(made.status, 200, "then the configuration is accepted")
   return { asterisk, provider, world, configId: idOf(made.body) }
 }
 const idOf = (body: unknown): number => (body instanceof Object && "id" in body ? Number(body.id) : Number.NaN)
@@ -56,7 +56,7 @@ const call = async (t: Test, world: World, initial_context: object): Promise<str
     return run?.id
   })
 }
-/** The fields of a record, the last of which is what the dialplan has noted. */
+/** The fields of a record, the last of which was set by the dialplan. */
 const recordWith = (asterisk: GeneratedAsterisk, isIt: (fields: ReadonlyArray<string>) => boolean) =>
   until("record of the call", async () => {
     const rows: ReadonlyArray<ReadonlyArray<string>> = parse((await recordsOf(asterisk, "cdr-csv/Master.csv")).join("\n"))
@@ -93,7 +93,7 @@ t.test("given channel variables, when a call runs through a dialplan", { skip, b
   const odd = `${value("SHELL(id)")}, "a"`
   const id = await call(t, world, { customer_id: "4711", secret: "not for anybody", odd })
   const half = await recordWith(asterisk, (fields) => fields.includes(`${id};2`))
-  t.equal(half.at(-1), `4711||${odd}`, "then the dialplan knows those that are named, as they are, and no others")
+  t.equal(half.at(-1), `4711||${odd}`, "then the dialplan has exactly the configured ones, unchanged")
   const own = await recordWith(asterisk, (fields) => fields.includes(id))
   t.strictSame([own[0], half[0]], ["sales.7", ""], "and the engine's half has the account code, the dialplan's its own")
 })

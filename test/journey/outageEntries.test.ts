@@ -1,4 +1,4 @@
-/** What a campaign's log says of an Asterisk that was away: one entry, once it is back and the calls that it cut are settled. */
+/** What a campaign's log says about an outage of Asterisk: one entry, once it is back and the calls that it cut are settled. */
 import t from "tap"
 import { aloud, type Campaign, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { parse } from "#test/support/prometheus.ts"
@@ -18,13 +18,13 @@ const answered = (world: World, id: number, calls: number) =>
     `${calls} conversations`,
     async () => (await world.sql`SELECT 1 FROM attempts WHERE campaign_id = ${id} AND state = 'answered'`).length === calls
   )
-/** So many calls have audio. */
+/** Waits until that many calls have audio. */
 const heard = (world: World, calls: number) =>
   untilTrue(`audio of ${calls} calls`, async () => {
     const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
     return values.get("media_streams") === calls
   })
-/** The engine knows that it is away. */
+/** Waits until the engine has recorded the outage. */
 const isAway = (world: World) =>
   untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
 
@@ -37,7 +37,7 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
   const before = Date.now()
   await api.start(cut.id)
   await answered(world, cut.id, 3)
-  // A call whose audio was not open yet may have failed for want of it before the outage was known.
+  // A call whose audio was not yet open might have failed because of that before the outage was known.
   await heard(world, 3)
   await emulator.refuseConnections(true)
   emulator.crash()
@@ -59,18 +59,22 @@ t.test("given calls in conversation, when Asterisk dies and comes back", { buffe
   const times = [from, to].map((time) => Date.parse(String(time)))
   t.ok(before < (times[0] ?? 0) && (times[0] ?? 0) < (times[1] ?? 0) && (times[1] ?? 0) <= Date.now(), `from ${from} to ${to}`)
   const [quiet] = await told(world, held.id)
-  t.match(quiet, { level: "info", message: /no call was cut/, details: { calls_cut: 0 } }, "then a campaign that had to wait is told too")
-  t.strictSame(outagesIn(await api.campaign(draft.id)), [], "then one that it did not concern is not")
+  t.match(
+    quiet,
+    { level: "info", message: /no call was cut/, details: { calls_cut: 0 } },
+    "then a campaign that had to wait also has an entry"
+  )
+  t.strictSame(outagesIn(await api.campaign(draft.id)), [], "then one that was not affected has none")
   await world.seen("answered", 4)
-  // Its events come again with each connection.
+  // Each connection repeats its events.
   emulator.dropSockets()
   await world.end("SIGTERM")
   await world.launch()
   await world.seen("originate", 4)
-  t.equal(outagesIn(await world.api.campaign(cut.id)).length, 1, "then it is said once")
+  t.equal(outagesIn(await world.api.campaign(cut.id)).length, 1, "then there is only one entry")
 })
 
-t.test("given an Asterisk that is away, when the engine is killed meanwhile", { buffered: true }, async (t) => {
+t.test("given an Asterisk that is away, when the engine is killed in the meantime", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
   const { id } = await world.campaign(numbersOf(3, ["01"]), { max_concurrency: 2 })
   await world.api.start(id)
@@ -79,7 +83,7 @@ t.test("given an Asterisk that is away, when the engine is killed meanwhile", { 
   await world.emulator.refuseConnections(true)
   world.emulator.crash()
   await isAway(world)
-  // Audio that ended together with Asterisk is no callee who hung up, and the engine may be killed before it knows the rest.
+  // Audio that ended together with Asterisk does not mean that a callee hung up, and the engine may be killed before it knows more.
   await heard(world, 0)
   const [row] = await world.sql<Array<{ began: Date }>>`SELECT began_at AS began FROM trunk_outages WHERE began_at IS NOT NULL`
   await world.end("SIGKILL")
@@ -90,7 +94,7 @@ t.test("given an Asterisk that is away, when the engine is killed meanwhile", { 
   await world.end("SIGKILL")
   await world.launch()
   await untilTrue("opened trunk", () => world.output().split('"a trunk is up"').length > 3)
-  t.equal(outagesIn(await world.api.campaign(id)).length, 1, "then the next process says nothing more")
+  t.equal(outagesIn(await world.api.campaign(id)).length, 1, "then the next process adds nothing")
 })
 
 t.test("given calls in conversation, when only the connection breaks", { buffered: true }, async (t) => {
@@ -108,7 +112,11 @@ t.test("given calls in conversation, when only the connection breaks", { buffere
     async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 0
   )
   t.equal(world.emulator.live(), 2, "then the calls go on")
-  t.strictSame(outagesIn(await world.api.campaign(id)), [], "then there is nothing to say")
+  t.strictSame(outagesIn(await world.api.campaign(id)), [], "then there is no entry")
   await world.end("SIGTERM")
-  t.equal((await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length, 0, "then an engine that stops is no outage")
+  t.equal(
+    (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length,
+    0,
+    "then an engine that stops does not count as an outage"
+  )
 })

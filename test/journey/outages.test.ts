@@ -1,19 +1,19 @@
-/** A disk that is full, and a database that is away: the dialing waits, and nothing that is known is forgotten. Judged by the callees' log. */
+/** A disk that is full, and a database that is away: dialing waits, and nothing that is known is forgotten. Judged by the callees' log. */
 import { glob, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf, launchBehindProxy } from "#test/support/neverLeft.ts"
 
-// Most of the time is waiting for the database to come back.
+// Most of the time is spent waiting for the database to come back.
 t.jobs = 3
 
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
-/** As long as the database is away in the story of a long outage. */
+/** How long the database is away in the story of a long outage. */
 const awayMillis = 70_000
 
-/** Ends that the engine's journal holds for the next process. */
+/** How many ends the engine's journal holds for the next process. */
 const endsInJournal = async ({ dataDir }: World): Promise<number> => {
   let ends = 0
   for await (const path of glob(join(dataDir, "journal", "*", "*", "ends.*")))
@@ -21,7 +21,7 @@ const endsInJournal = async ({ dataDir }: World): Promise<number> => {
   return ends
 }
 
-// First, because it takes longest.
+// Runs first, because it takes longest.
 t.test("given a database that is away for longer than a minute, when it comes back", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: { ...short, talkMillis: 3000 }, environment: { ...environment, CALL_RATE: "5" } })
   const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 10 })
@@ -34,7 +34,7 @@ t.test("given a database that is away for longer than a minute, when it comes ba
   await until("end of the outage", () => (nowMillis() - gone > awayMillis ? true : undefined), awayMillis * 2)
   const before = dialsOf(world).length
   const [row] = await world.sql<Array<{ state: string }>>`SELECT state FROM campaigns WHERE id = ${id}`
-  t.equal(row?.state, "running", "then it is not paused meanwhile")
+  t.equal(row?.state, "running", "then it is not paused in the meantime")
   t.ok(before < 40, `then the dialing waits: ${before} were called before`)
   await proxy.tcp.refuse(false)
   const back = nowMillis()
@@ -48,7 +48,7 @@ t.test("given a database that is away for longer than a minute, when it comes ba
       .map(({ number }) => number)
       .toSorted(),
     numbersOf(40, ["01"]).toSorted(),
-    "then the campaign goes on by itself, and everybody is called once"
+    "then the campaign continues by itself, and everybody is called once"
   )
   t.notOk(eventsOf(done)["campaign_paused"], "then it was never paused")
   t.notOk(eventsOf(done)["campaign_resumed"], "then nobody had to resume it")
@@ -56,12 +56,12 @@ t.test("given a database that is away for longer than a minute, when it comes ba
   await judge(t, world, id, 10)
 })
 
-t.test("given a database that takes no claims while it is being restarted, when it takes them again", { buffered: true }, async (t) => {
+t.test("given a database that refuses claims while it is restarting, when it accepts them again", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: short, environment })
   const { api, sql } = world
   const { id } = await world.campaign(numbersOf(10, ["01"]))
   await sql`CREATE SEQUENCE claims`
-  // A sequence counts what is rolled back as well.
+  // Unlike a table, a sequence also counts what is rolled back.
   await sql`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
@@ -71,7 +71,7 @@ t.test("given a database that takes no claims while it is being restarted, when 
   await sql`CREATE TRIGGER refuse BEFORE INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
   await api.start(id)
   const done = await api.untilState(id, "completed")
-  t.notOk(eventsOf(done)["campaign_paused"], "then it is not paused for that, and goes on by itself")
+  t.notOk(eventsOf(done)["campaign_paused"], "then it is not paused because of that, and continues by itself")
   t.strictSame(
     dialsOf(world)
       .map(({ number }) => number)
@@ -85,7 +85,7 @@ t.test("given calls that end while the database is away, when the engine dies to
   const world = await World.open(t, { emulator: short, environment })
   const { id } = await world.campaign(numbersOf(6, ["01"]))
   const proxy = await launchBehindProxy(t, world)
-  // How long the calls take to be on record is the machine's affair: nobody hangs up before the database is away.
+  // However long it takes until the calls are recorded, nobody hangs up before the database is away.
   world.emulator.letTalk(true)
   await world.api.start(id)
   await untilTrue("conversations", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 6)
@@ -94,7 +94,7 @@ t.test("given calls that end while the database is away, when the engine dies to
   world.emulator.letTalk(false)
   await world.seen("ended", 6)
   const ended = nowMillis()
-  // What the callees have seen, the engine has yet to hear.
+  // The engine does not know yet what the callees have seen.
   await untilTrue("ends in the journal", async () => (await endsInJournal(world)) === 6)
   t.comment(`all ends were in the journal ${Math.round(nowMillis() - ended)} ms after the last one`)
   await world.end("SIGKILL")
@@ -121,6 +121,6 @@ t.test("given a full disk", { buffered: true }, async (t) => {
   t.match(world.output(), /local journal cannot be written/, "then the log says so")
   world.engine.setDisk("free")
   await world.api.untilState(id, "completed")
-  t.strictSame(await contactStates(world.sql, id), { completed: 40 }, "then nobody has come to harm")
+  t.strictSame(await contactStates(world.sql, id), { completed: 40 }, "then the contacts are untouched")
   await judge(t, world, id, 5)
 })

@@ -5,7 +5,7 @@ import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow, mostLeftInASecond } from "#test/support/leftAt.ts"
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
-/** Many calls are then between their claim and their leaving, where a pause has to find them. */
+/** Slows down claims, so that many calls are between their claim and their request when a pause comes. */
 const slowClaims = ({ sql }: World) =>
   sql.unsafe(`
     CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.15); RETURN NULL; END';
@@ -17,7 +17,7 @@ const pauseAndResume = async (t: Test, world: World, id: number): Promise<number
   await world.api.pause(id)
   const paused = await momentNow()
   await quiet(world)
-  t.strictSame(leftAfter(world, dialsOf(world), paused), [], "then nothing is dialed once the pause is answered")
+  t.strictSame(leftAfter([world.dataDir], dialsOf(world), paused), [], "then nothing is dialed once the pause is answered")
   await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(world.sql, id))))
   const before = dialsOf(world).length
   await world.api.resume(id)
@@ -75,7 +75,7 @@ t.test("given congestion everywhere, when a campaign with a circuit breaker dial
   t.equal(dialsOf(world).length, 5, "then it stops at the fifth failure")
   await api.resume(id)
   const done = await api.untilState(id, "completed")
-  t.equal(eventsOf(done)["circuit_breaker_tripped"], 1, "then what was before the resume does not count again")
+  t.equal(eventsOf(done)["circuit_breaker_tripped"], 1, "then failures before the resume do not count again")
   await judge(t, world, id, 1)
 })
 
@@ -106,24 +106,25 @@ t.test("given a calling window that is closed, when a campaign is started", asyn
   t.strictSame(await contactStates(world.sql, closed.id), { pending: 3 })
 })
 
-/** How many calls of each campaign were up while both had contacts left: the mean over all dials. */
+/**
+ * Over a hundred dials, from when all campaigns have begun: the average number of calls of each that were up, and how many of the dials were its own.
+ */
 const shares = (world: World, prefixes: ReadonlyArray<string>) => {
-  const live = prefixes.map(() => 0)
-  const sums = prefixes.map(() => 0)
+  const counts = prefixes.map(() => ({ calls: 0, dials: 0, live: 0, hasBegun: false }))
   let dials = 0
   for (const { kind, number } of world.emulator.log.entries) {
-    const at = prefixes.findIndex((prefix) => number.startsWith(prefix))
-    if (at < 0 || (kind !== "originate" && kind !== "ended")) continue
-    live[at] = (live[at] ?? 0) + (kind === "originate" ? 1 : -1)
-    if (kind !== "originate" || ++dials > 100) continue
-    prefixes.forEach((_, index) => {
-      sums[index] = (sums[index] ?? 0) + (live[index] ?? 0)
-    })
+    const own = counts[prefixes.findIndex((prefix) => number.startsWith(prefix))]
+    if (own === undefined || (kind !== "originate" && kind !== "ended")) continue
+    own.live += kind === "originate" ? 1 : -1
+    own.hasBegun = true
+    if (kind !== "originate" || counts.some(({ hasBegun }) => !hasBegun) || ++dials > 100) continue
+    own.dials++
+    for (const count of counts) count.calls += count.live
   }
-  return sums.map((sum) => sum / Math.min(dials, 100))
+  return counts.map((count) => ({ calls: count.calls / Math.min(dials, 100), dials: count.dials }))
 }
 
-t.test("given ten slots for campaigns and one more, when two campaigns and single calls want them", async (t) => {
+t.test("given ten slots for campaigns and one more, when two campaigns and single calls compete for them", async (t) => {
   const world = await World.open(t, {
     configurations: { max_call_duration: 3 },
     emulator: { ringMillis: 100, seed: 5, talkMillis: 500 },
@@ -132,7 +133,7 @@ t.test("given ten slots for campaigns and one more, when two campaigns and singl
   const { api } = world
   await world.sql`UPDATE organizations SET concurrency_reserve = 1`
   const prefixes = ["+1555", "+1666"]
-  const campaigns = await Promise.all(prefixes.map((prefix) => world.campaign(numbersOf(120, ["01"], prefix))))
+  const campaigns = await Promise.all(prefixes.map((prefix) => world.campaign(numbersOf(160, ["01"], prefix))))
   for (const { id } of campaigns) await api.start(id)
   await world.seen("originate", 110)
 
@@ -140,18 +141,17 @@ t.test("given ten slots for campaigns and one more, when two campaigns and singl
   const answers = await Promise.all(singles.map((number) => api.call(world.agentUuid, number)))
   const placed = answers.filter(({ status }) => status === 200).length
   t.ok(placed > 0, `then single calls get through: ${placed} of ${singles.length}`)
-  t.strictSame([...new Set(answers.map(({ status }) => status))].toSorted(), [200, 429], "then the others are told that there is no slot")
+  // A call that has its slot may wait in vain until it may leave, on a busy machine.
+  const others = answers.filter(({ body, status }) => status !== 200 && !JSON.stringify(body).includes("try again in"))
+  t.strictSame([...new Set(others.map(({ status }) => status))], [429], "then the others are told that there is no slot")
 
   for (const { id } of campaigns) await api.untilState(id, "completed")
   await quiet(world)
-  const [one = 0, other = 0] = shares(world, prefixes)
-  t.comment(`live calls on average: ${one.toFixed(1)} and ${other.toFixed(1)}`)
-  t.ok(Math.abs(one - other) <= 2, "then the campaigns share evenly")
-  const dials = dialsOf(world)
-    .filter(({ number }) => !number.startsWith("+1777"))
-    .slice(0, 100)
-  const share = dials.filter(({ number }) => number.startsWith("+1555")).length
-  t.ok(Math.abs(share - 50) <= 10, `then of a hundred dials each has about half: ${share}`)
+  const [one, other] = shares(world, prefixes)
+  const calls = (one?.calls ?? 0) - (other?.calls ?? 0)
+  t.ok(Math.abs(calls) <= 2, `then the campaigns share evenly: on average, one has ${calls.toFixed(1)} live calls more`)
+  const dials = [one?.dials ?? 0, other?.dials ?? 0]
+  t.ok(Math.abs((dials[0] ?? 0) - 50) <= 10, `then of a hundred dials each has about half: ${dials.join(" and ")}`)
   for (const { id } of campaigns) await judge(t, world, id, 11)
   t.equal(dialsOf(world).filter(({ number }) => number.startsWith("+1777")).length, placed, "then no refused call was dialed")
 })

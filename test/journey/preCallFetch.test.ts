@@ -1,4 +1,4 @@
-/** Callees whom a whole engine greets with what it has fetched for their calls from somebody's server. */
+/** Callees whom a whole engine greets with data that it has fetched from a server for their calls. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t from "tap"
@@ -47,16 +47,16 @@ t.test("given an agent that fetches before its calls, when contacts are called",
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   const world = await World.open(t, {
-    // Whoever answers stays until he has been spoken to, however slow the machine.
+    // A callee who answers stays until they have been spoken to, however slow the machine.
     emulator: { ringMillis: 1000, seed: 3, talkMillis: 6000, talkOnceHeard: true },
     environment: { WEBHOOK_PRIVATE_TARGETS: "on" }
   })
   const { api, emulator } = world
-  // Of answers to requests of this test, the shape is known.
+  // The cast holds because this test knows the shape of the answers to its requests.
   const ask = async (method: string, path: string, body?: object) => (await api.ask(method, path, body)).body as Record<string, never>
   const { uuid } = await ask("POST", "/credentials/", {
     name: "crm",
@@ -99,7 +99,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   }
   const logsOf = async (run: Run | undefined) => (await ask("GET", `/workflow/${world.agentId}/runs/${run?.id}`))["logs"]
 
-  await t.test("then each is greeted by the name that was fetched, or else by the one that is known", async (t) => {
+  await t.test("then each is greeted by the fetched name, or else by the known one", async (t) => {
     t.match(await saidIn(runs.get(quick)), /assistant: Hello Grace\.\n/)
     t.match(await saidIn(runs.get(slow)), /assistant: Dear Zoe\.\n/)
     t.match(await saidIn(runs.get(failing)), /assistant: Hello Ada\.\n/)
@@ -108,7 +108,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
     t.strictSame(asked.map(({ question }) => question.to_number).sort(), [quick, slow, failing, absent].sort())
     for (const { authorization, question } of asked) t.strictSame([authorization, question.agent_id], ["Bearer s3cret", world.agentId])
   })
-  await t.test("then the runs have what was fetched, but for what is reserved or cannot be stored, and webhooks are told it", async (t) => {
+  await t.test("then the runs and webhooks have the fetched data, except what is reserved or cannot be stored", async (t) => {
     const context = runs.get(quick)?.initial_context ?? {}
     t.match(context, { first_name: "Grace", cart: { items: 3 }, provider: "ari", called_number: quick })
     t.notOk("note" in context)
@@ -117,15 +117,15 @@ t.test("given an agent that fetches before its calls, when contacts are called",
     const names = Object.fromEntries(told.map(({ name, to }) => [to, name]))
     t.strictSame(names, { [quick]: "Grace", [slow]: "Zoe", [failing]: "Ada", [absent]: "Ada" })
   })
-  await t.test("then the request for a callee who did not answer was given up, and that is no problem", async (t) => {
+  await t.test("then the request for a callee who did not answer was given up without a problem", async (t) => {
     await untilTrue("end of the request", () => left.has(absent))
     t.strictSame(Reflect.get(Object(await logsOf(runs.get(absent))), "realtime_feedback_events"), [])
   })
-  await t.test("then the run of the one that failed tells it", async (t) => {
+  await t.test("then the run whose fetch failed says so", async (t) => {
     const problem = { type: "rtf-pipeline-error", payload: { error: "Nothing was fetched before the call: status_500", fatal: false } }
     t.match(await logsOf(runs.get(failing)), { realtime_feedback_events: [problem] })
   })
-  await t.test("when the credential is deleted, then a single call goes on without, and nobody is asked", async (t) => {
+  await t.test("when the credential is deleted, then a single call continues without the data, and no request is sent", async (t) => {
     await ask("DELETE", `/credentials/${uuid}`)
     const before = asked.length
     const initial_context = { first_name: "Eve" }
@@ -135,14 +135,14 @@ t.test("given an agent that fetches before its calls, when contacts are called",
       return run["is_completed"] ? run : undefined
     })
     const { realtime_feedback_events: events } = over["logs"] as unknown as { readonly realtime_feedback_events: ReadonlyArray<object> }
-    // On a busy machine, the log also says that the callee waited for the first sound.
+    // On a busy machine, the log may also say that the callee had to wait for the first sound.
     t.match(
       events.filter((event) => !JSON.stringify(event).includes("greeting_missed")),
       [{ payload: { error: /: credential_not_found$/ } }, { payload: { text: "Hello Eve." } }]
     )
     t.equal(asked.length, before)
   })
-  await t.test("then the log tells of no name, number, address, secret or answer", async (t) => {
+  await t.test("then the log contains no name, number, address, secret or answer", async (t) => {
     t.match(world.output(), /nothing was fetched for a call.*status_500/)
     t.notOk(/Grace|Zoe|\+1555|127\.0\.0\.1:\d+\/contacts|s3cret|a secret/.test(world.output()))
   })

@@ -1,4 +1,4 @@
-/** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and keeps it. */
+/** A configuration that names nothing but its credentials: the engine creates at the carrier what calls need, once, and stores it. */
 import { generateKeyPairSync } from "node:crypto"
 import t, { type Test } from "tap"
 import { configOf, type Emulator } from "#test/adapters/telnyxWorld.ts"
@@ -61,7 +61,7 @@ const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) =>
 }
 const own = ({ applications }: Emulator, name: string) => applications.all().filter((one) => one.application_name === name)
 
-t.test("given an account without an application, then one is created, calls go through it, and it stays", { buffered: true }, async (t) => {
+t.test("given an account without an application, then one is created and kept, and calls go through it", { buffered: true }, async (t) => {
   const { ask, emulator, name, prepared, world } = await open(t)
   const { credentials } = await prepared()
   const [application] = own(emulator, name)
@@ -103,7 +103,7 @@ t.test("given a lost reply, then what was created is found by its name", { buffe
 })
 
 t.test(
-  "given an engine that dies between the creation and the note of it, then nothing is created again",
+  "given an engine that dies after creating it and before storing that, then nothing is created again",
   { buffered: true },
   async (t) => {
     const { ask, emulator, name, world } = await open(t, {}, ({ server }) => server.fail({ acts: true, reply: "hang" }, isCreation))
@@ -130,7 +130,7 @@ t.test("given requests while one is under way, then they wait for it, and one ap
   t.equal(server.requests.filter(isCreation).length, 1)
 })
 
-t.test("given a carrier that refuses, then the set-up says so in its words, without a secret", { buffered: true }, async (t) => {
+t.test("given a carrier that refuses, then the setup step says so in its words, without a secret", { buffered: true }, async (t) => {
   const { ask, emulator, failed, world } = await open(t, { api_key: "KEY0123456789abcdef" })
   t.match(await failed(), { description: /could not be created: HTTP 401 10009/ })
   const { body } = await ask("GET")
@@ -222,7 +222,7 @@ t.test(
   }
 )
 
-t.test("given half of what names an application of Vonage, then a person has to complete it", { buffered: true }, async (t) => {
+t.test("given only part of an application's settings at Vonage, then a person has to complete them", { buffered: true }, async (t) => {
   const { account, ask, emulator, named } = await openVonage(t)
   const put = (more: object) => ask("PUT", "", { config: { provider: "vonage", ...account, ...more } })
   const { config } = await ask("POST", "/prepare")

@@ -1,13 +1,13 @@
 /**
- * What certainly never left is not held against a contact, what is known is not forgotten, and a restart does not hold up the dialing:
- * judged by the callees' log.
+ * Requests that certainly never left do not count against a contact, what is known is not forgotten, and a restart does not hold up dialing.
+ * Judged by the callees' log.
  */
 import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { dialsOf, launchBehindProxy, wrongedBy } from "#test/support/neverLeft.ts"
 
-// Most of the time is waiting for calls to end.
+// Most of the time is spent waiting for calls to end.
 t.jobs = 2
 
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
@@ -17,7 +17,8 @@ t.test("given campaigns in the middle of their claims, when the engine is stoppe
   const world = await World.open(t, { emulator: short, environment: { ...environment, CALL_RATE: "10", DRAIN: "0" } })
   const campaigns = await Promise.all(Array.from({ length: 5 }, (_, i) => world.campaign(numbersOf(80, ["01"], `+155${i}`))))
   const proxy = await launchBehindProxy(t, world)
-  // So that a stop finds claims under way. At this rate contacts are left for the last stop even where each takes long to come.
+  // Slow commits ensure that a stop finds claims under way, and this rate that contacts are left for the last stop, even if each takes long to
+  // come.
   proxy.delayCommits(20)
   for (const { id } of campaigns) await world.api.start(id)
   for (let stops = 0; stops < 10; stops++) {
@@ -43,12 +44,12 @@ t.test("given a claim whose reply is lost", { buffered: true }, async (t) => {
   await world.api.start(id)
   await world.seen("originate", 5)
   proxy.loseCommits("reply", 15)
-  // Not asked of the engine: a question of ours must not meet with what is meant for its claims.
+  // Read from the database, because a request to the engine must not run into the fault that is meant for its claims.
   const state = async () => (await world.sql<Array<{ state: string }>>`SELECT state FROM campaigns WHERE id = ${id}`)[0]?.state
   await untilTrue("campaign that is completed", async () => (await state()) === "completed")
   const done = await world.api.campaign(id)
   t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40, "then everybody was called")
-  t.strictSame(await wrongedBy(world, [id]), [], "then no attempt is told of that never left")
+  t.strictSame(await wrongedBy(world, [id]), [], "then no attempt that never left is recorded")
   t.notMatch(eventsOf(done), { attempt_written_off: 1 })
   await judge(t, world, id, 100)
 })
@@ -77,7 +78,7 @@ t.test("given slots that are full of calls which end while the engine is dead, w
   await world.api.start(id)
   await world.seen("ringing", 10)
   await world.end("SIGKILL")
-  // Whoever picks up now is let go by Asterisk.
+  // A callee who answers now is hung up on by Asterisk.
   world.emulator.letRing(false)
   await untilTrue("ends that nobody hears", () => world.emulator.log.live() === 0)
   const before = dialsOf(world).length
@@ -93,7 +94,9 @@ t.test("given slots that are full of calls which end while the engine is dead, w
 t.test("given an orphan among many live calls", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     emulator: { ...short, talkMillis: 600_000 },
-    environment: { ...environment, CALL_RATE: "100", ORG_CONCURRENCY: "200" }
+    environment: { ...environment, CALL_RATE: "100", ORG_CONCURRENCY: "200" },
+    // No call needs audio, which a busy machine could be late with.
+    greeting: ""
   })
   const { api, sql } = world
   const { id } = await world.campaign(numbersOf(130, ["01"]))
@@ -112,25 +115,34 @@ t.test("given an orphan among many live calls", { buffered: true }, async (t) =>
     FROM runs LIMIT 1`
   await sql`UPDATE contacts SET state = 'dialing' WHERE campaign_id = ${other.id}`
   await until("orphan that is settled", async () => ((await contactStates(sql, other.id))["pending"] === 1 ? true : undefined))
-  t.equal((await attemptsOf(sql, id)).filter(({ state }) => state === "answered").length, 130, "then the conversations go on")
+  t.strictSame(
+    (await attemptsOf(sql, id)).filter(({ state }) => state !== "answered" && state !== "void"),
+    [],
+    "then the conversations go on"
+  )
 })
 
-t.test("given an engine that was killed, when it comes back by another name", { buffered: true }, async (t) => {
+t.test("given an engine that was killed, when it comes back under another name", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     emulator: { ...short, talkMillis: 500 },
     environment: { ...environment, CALL_RATE: "20" }
   })
   const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 10 })
-  // How long the engine takes to come back is the machine's affair: nobody picks up before.
+  // However long the engine takes to come back on this machine, nobody answers before.
   world.emulator.letRing(true)
   await world.api.start(id)
   await world.seen("ringing", 10)
   await world.end("SIGKILL")
+  const left = new Set(world.emulator.log.entries.map(({ channelId }) => channelId))
   await world.launch({ NODE_NAME: "renamed" })
   await untilTrue("phones of its former name that stop ringing", () => world.emulator.log.count("ended") >= 10)
   world.emulator.letRing(false)
-  t.equal(world.emulator.log.entries.filter(({ kind }) => kind === "answered").length, 0, "then nobody picks up a call that nobody hears")
   const done = await world.api.untilState(id, "completed")
+  t.strictSame(
+    world.emulator.log.entries.filter(({ channelId, kind }) => kind === "answered" && left.has(channelId)),
+    [],
+    "then nobody answers a call without an agent"
+  )
   const said = done.logs.find(({ event }) => event === "recovery_completed")
   t.match(said, { details: { former_node_names: ["journey"] } }, "then the log names it")
   await judge(t, world, id, 10)

@@ -1,4 +1,4 @@
-/** A database that is a copy of the one before, as from a backup: whom it lacks as called is not called again until a person has looked. */
+/** A database that is a copy of an earlier one, as from a backup: nobody whose call it lacks is called again until a person has looked. */
 import t, { type Test } from "tap"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -13,11 +13,11 @@ const open = async (t: Test) => {
     emulator: { media: false, ringMillis: 50, talkMillis: 300 },
     environment: { DRAIN: "0", RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) }
   })
-  const { id } = await world.api.createCampaign(world.agentId, numbersOf(30, ["01"]), { max_concurrency: 2 })
+  const { id } = await world.api.createCampaign(world.agentId, numbersOf(60, ["01"]), { max_concurrency: 2 })
   return { id, world }
 }
 
-/** A database with the same content; nobody may be connected to the first one. */
+/** Creates a database with the same content. Nobody may be connected to the original. */
 const copied = async (t: Test, url: string): Promise<string> => {
   const name = new URL(url).pathname.slice(1)
   const [admin, copy] = [new URL(url), new URL(url)]
@@ -47,8 +47,9 @@ t.test("given a backup from which calls are missing, when an engine starts on it
   const DATABASE_URL = await copied(t, world.environment["DATABASE_URL"] ?? "")
   await world.launch()
   await world.seen("answered", log.count("answered") + 6)
+  const told = (await world.api.runs(id)).map((run) => run.id)
   await world.end("SIGTERM")
-  // Its journals are on another disk.
+  // The journals that belong to it are on another disk.
   const DATA_DIR = `${world.dataDir}/elsewhere`
   const lost = { DATABASE_URL, DATA_DIR }
   await world.launch(lost)
@@ -57,19 +58,26 @@ t.test("given a backup from which calls are missing, when an engine starts on it
   t.equal(found.state, "paused", "then its running campaigns are paused")
   t.match(found.logs.at(-1), { event: "database_restored", level: "warning" }, "and their logs say why")
   t.equal(log.count("originate"), dials, "and nobody is called")
+  const kept = new Set((await world.api.runs(id)).map((run) => run.id))
 
-  await t.test("when a person resumes it, then it goes on, also after the next start", async (t) => {
+  await t.test("when a person resumes it, then it continues, also after the next start", async (t) => {
     await world.api.resume(id)
     await world.seen("originate", dials + 2)
     await world.end("SIGKILL")
     await world.launch(lost)
     await world.api.untilState(id, "completed")
     t.equal(eventsOf(await world.api.campaign(id))["database_restored"], 1)
+    const lostNumbers = new Set(told.filter((number) => !kept.has(number)))
+    t.ok(lostNumbers.size > 0)
+    const again = (await world.api.runs(id)).map((run) => run.id).filter((number) => lostNumbers.has(number))
+    t.strictSame(again, [], "and no call gets the number of one that was lost, and with it that one's files and links")
   })
 })
 
-t.test("given files that were put back, which no engine notices", { buffered: true }, async (t) => {
+t.test("given restored files, which no engine can detect", { buffered: true }, async (t) => {
   const { id, world } = await open(t)
+  // The campaign must not be over before the engine ends.
+  world.emulator.letTalk(true)
   await world.api.start(id)
   await world.seen("answered", 2)
   const restored = () =>
@@ -77,11 +85,11 @@ t.test("given files that were put back, which no engine notices", { buffered: tr
       ({ stdout }) => ({ isGood: true, output: stdout.trim().split("\n").at(-1) }),
       ({ stderr }: { stderr: string }) => ({ isGood: false, output: stderr.trim().split("\n").at(-1) })
     )
-  await t.test("when it is declared while an engine runs, then that is refused", async (t) => {
+  await t.test("when the restoration is declared while an engine runs, then that is refused", async (t) => {
     t.match(await restored(), { isGood: false, output: /An engine runs on this database: stop it first/ })
     t.equal((await world.api.campaign(id)).state, "running")
   })
-  await t.test("when it is declared before the next start, then its running campaigns are paused", async (t) => {
+  await t.test("when the restoration is declared before the next start, then its running campaigns are paused", async (t) => {
     await world.end("SIGTERM")
     t.match(await restored(), { isGood: true, output: "1 campaign is paused, with an entry in the log." })
     t.match(await restored(), { isGood: true, output: "No campaign was running." })
@@ -91,13 +99,19 @@ t.test("given files that were put back, which no engine notices", { buffered: tr
     t.equal(state, "paused")
     t.ok(logs.some(({ event }) => event === "database_restored"))
     t.equal(world.emulator.log.count("originate"), dials, "and nobody is called")
+    await world.api.resume(id)
+    await world.seen("originate", dials + 1)
+    const numbers = (await world.api.runs(id)).map((run) => run.id)
+    t.ok(Math.max(...numbers) > 10_000_000, "and later calls get numbers that no lost one can have had")
   })
 })
 
 t.test(
-  "given an engine that dials, when its database is replaced by a copy, then it ends, and the next one pauses everything",
+  "given an engine that dials, when its database is replaced by a copy, then it exits, and the next one pauses everything",
   async (t) => {
     const { id, world } = await open(t)
+    // The campaign must not be over before its database is replaced.
+    world.emulator.letTalk(true)
     await world.api.start(id)
     await world.seen("answered", 2)
     await world.sql.end()

@@ -1,4 +1,4 @@
-/** A campaign that runs is edited, as the existing product's web interface does: from the answer on, nothing leaves under the settings before. */
+/** A running campaign is edited, as in the existing product's web interface: from the answer on, nothing leaves under the old settings. */
 import t from "tap"
 import { contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { leftAfter, momentNow, mostLeftInASecond } from "#test/support/leftAt.ts"
@@ -10,7 +10,7 @@ const edit = async (world: World, id: number, changes: object) => {
   const { body, status } = await world.api.ask("PATCH", `/campaign/${id}`, changes)
   if (status !== 200) throw new Error(`not edited: ${status} ${JSON.stringify(body)}`)
   const answered = await momentNow()
-  // An answer of ours.
+  // The cast holds because the engine builds its answers from the same types.
   return { sentAt, answered, at: answered.at, campaign: body as { readonly state: string } }
 }
 const closedWindow = () => {
@@ -42,7 +42,7 @@ t.test("given a campaign at full speed", async (t) => {
     await untilTrue("end of all calls", () => emulator.log.live() === 0)
     await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(sql, id))))
     t.strictSame(
-      leftAfter(world, dialsOf(world), closed.answered),
+      leftAfter([world.dataDir], dialsOf(world), closed.answered),
       [],
       "when its window is closed, then nothing is dialed from the answer on"
     )
@@ -73,13 +73,13 @@ t.test("given a running campaign of which only retries are left", async (t) => {
   await world.api.start(id)
   await untilTrue("three that wait", async () => (await contactStates(world.sql, id))["retry_wait"] === 3)
   const { campaign } = await edit(world, id, { name: "Same", retry_config: { retry_on_busy: false } })
-  t.equal(campaign.state, "completed", "when they are ruled out, then it completes with the answer")
+  t.equal(campaign.state, "completed", "when the settings rule them out, then it is completed by the time of the answer")
   t.strictSame(await contactStates(world.sql, id), { failed: 3 })
   t.equal(dialsOf(world).length, 3)
   await judge(t, world, id, 50)
 })
 
-t.test("given a running campaign of which every call fails", async (t) => {
+t.test("given a running campaign whose calls all fail", async (t) => {
   const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 100 }, environment })
   const { id } = await world.campaign(numbersOf(60, ["09"]), { max_concurrency: 1 })
   await world.api.start(id)
@@ -87,9 +87,9 @@ t.test("given a running campaign of which every call fails", async (t) => {
   const { sentAt } = await edit(world, id, { circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 5 } })
   const tripped = await world.api.untilState(id, "paused")
   t.match(tripped.logs.at(-1), { event: "circuit_breaker_tripped", details: { failure_count: 5, success_count: 0 } })
-  // The edit holds from some moment before its answer.
+  // The edit takes effect some time before its answer.
   const since = dialsOf(world).filter(({ at }) => at > sentAt).length
-  t.ok(since >= 5, `when it gets a breaker, then that trips by calls of its own: ${since}`)
+  t.ok(since >= 5, `when it gets a breaker, then that trips because of later calls alone: ${since}`)
   await world.api.resume(id)
   await edit(world, id, { circuit_breaker: null })
   await world.api.untilState(id, "completed")

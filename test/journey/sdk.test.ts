@@ -1,6 +1,6 @@
 /**
- * The SDK that clients of the existing product have, as it is published, against the whole engine: every call it offers, in the order in
- * which somebody would build an agent with it and try it out.
+ * The SDK of the existing product, as it is published, against the whole engine: every call that it offers, in the order in which somebody
+ * would build and try out an agent.
  */
 import { ApiError, DograhClient, SpecMismatchError, ValidationError, Workflow } from "@dograh/sdk"
 import t, { type Test } from "tap"
@@ -15,13 +15,13 @@ interface Refusal {
   readonly message: string
 }
 
-/** What a call was refused with. */
+/** The error that a call was refused with. */
 const refusal = async (call: Promise<unknown>): Promise<Refusal | undefined> => {
   try {
     await call
     return undefined
   } catch (error) {
-    // The SDK puts the status in front.
+    // The SDK prefixes the message with the status.
     if (error instanceof ApiError) return { kind: "ApiError", status: error.statusCode, message: error.message.replace(/^\[\d+\] /, "") }
     if (error instanceof SpecMismatchError) return { kind: "SpecMismatchError", message: error.message }
     if (error instanceof ValidationError) return { kind: "ValidationError", message: error.message }
@@ -29,14 +29,14 @@ const refusal = async (call: Promise<unknown>): Promise<Refusal | undefined> => 
   }
 }
 
-/** Everything that the SDK offers, against an engine that was started with these settings. */
+/** Everything that the SDK offers, against an engine with these settings. */
 const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) => {
   const environment = { RECORDINGS: "off", ...settings }
   const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 300 }, environment })
   await world.sql`DELETE FROM telephony_configurations`
   const client = new DograhClient({ baseUrl: `${world.engine.url}/`, apiKey: world.apiKey })
 
-  await t.test("when it asks for node types, then it learns what agents are made of", async (t) => {
+  await t.test("when it requests node types, then it gets those that agents are made of", async (t) => {
     const { node_types, spec_version } = await client.listNodeTypes()
     t.equal(client.specVersion, spec_version)
     t.ok(["startCall", "agentNode", "endCall"].every((name) => node_types.some((type) => type.name === name)))
@@ -59,7 +59,7 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
 
   const definition = () => ({ ...workflow.toJson() })
   const made = await client.createWorkflow({ body: { name: "Parcel", workflow_definition: definition() } })
-  await t.test("when it creates the agent, then it reads it back as it was built", async (t) => {
+  await t.test("when it creates the agent, then reading it back returns what was built", async (t) => {
     t.match(made, { name: "Parcel", status: "active", version_number: 1, total_runs: 0 })
     t.strictSame(made.workflow_definition, definition())
     t.strictSame(await client.getWorkflow(made.id), made)
@@ -81,7 +81,7 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
     t.strictSame((await client.loadWorkflow(made.id)).toJson(), loaded.toJson())
   })
 
-  await t.test("when it lists and renames agents, then they are as they were left", async (t) => {
+  await t.test("when it lists and renames agents, then the changes are there", async (t) => {
     const ids = (await client.listWorkflows({ status: "active" })).map(({ id }) => id)
     t.ok(ids.includes(made.id))
     t.strictSame(
@@ -99,7 +99,7 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
     })
   })
 
-  await t.test("when it tries the agent out, then only telephony was missing", async (t) => {
+  await t.test("when it tries out the agent, then only telephony is missing", async (t) => {
     const body = { workflow_id: made.id, phone_number: answers }
     t.strictSame(await refusal(client.testPhoneCall({ body })), { kind: "ApiError", status: 400, message: "telephony_not_configured" })
 
@@ -108,10 +108,10 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
       app_name: world.emulator.user,
       app_password: world.emulator.password
     })
-    // A machine that is busy with other tests may be too late to send it, and then sends nothing.
+    // If a machine that is busy with other tests is too slow to send the call, it is not sent.
     const call = () => client.testPhoneCall({ body }).catch((error: Error) => ({ message: error.message }))
     const initiated = await until("call that was sent", async () => {
-      // The SDK does not say what it returns.
+      // The cast holds because the test knows the shape, which the SDK does not declare.
       const { message } = (await call()) as { readonly message: string }
       return message.includes("so busy") ? undefined : message
     })
@@ -128,7 +128,7 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
     })
   })
 
-  await t.test("when it asks for what an agent can refer to, then it gets empty lists and what it creates", async (t) => {
+  await t.test("when it lists what an agent can refer to, then it gets empty lists, and then what it creates", async (t) => {
     t.strictSame(await client.listTools(), [])
     t.strictSame(await client.listCredentials(), [])
     t.strictSame(await client.listDocuments({ status: "completed", limit: 10, offset: 0 }), {
@@ -164,4 +164,4 @@ const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) 
 }
 
 t.test("given an engine without telephony, and the SDK with one of its keys", journey({}))
-t.test("given the same with the words of the existing web interface", journey({ COMPATIBILITY: "dograh" }))
+t.test("given the same in compatibility mode", journey({ COMPATIBILITY: "dograh" }))

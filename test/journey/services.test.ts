@@ -1,4 +1,7 @@
-/** A real engine whose speech and language services are chosen over the API: what there is, what is refused, and whose voice speaks in a call. */
+/**
+ * A real engine whose speech and language services are chosen over the API: what is available, what is refused, and whose voice speaks in a
+ * call.
+ */
 import t from "tap"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
@@ -14,7 +17,7 @@ t.test("given an engine, and a language model on its machine", async (t) => {
   const { api } = world
   const llm = { provider: "openai", model: "emulated", api_key: key, base_url: emulator.url }
 
-  t.test("when nothing is configured, then its own services are the default, and nothing listens", async (t) => {
+  t.test("when nothing is configured, then its own services are the default, and there is no recognizer", async (t) => {
     t.match(await api.ask("GET", "/user/configurations/defaults"), {
       status: 200,
       body: {
@@ -26,7 +29,7 @@ t.test("given an engine, and a language model on its machine", async (t) => {
     })
   })
 
-  t.test("when a service is sent that cannot be, then it is refused at its place", async (t) => {
+  t.test("when an impossible service is sent, then it is refused, with its path", async (t) => {
     const refused = async (body: object, ...loc: ReadonlyArray<string>) =>
       t.match(await api.ask("PUT", service, body), { status: 422, body: { detail: [{ loc: ["body", ...loc] }] } })
     await refused({ llm: { ...llm, provider: "acme" } }, "llm", "provider")
@@ -59,13 +62,16 @@ t.test("given an engine, and a language model on its machine", async (t) => {
     })
   }
 
-  t.test("when calls are made, then the voice is the organization's, from the next call on another, or the agent's own", async (t) => {
-    t.strictSame(await spokenBy(world.agentUuid, "+15550000001"), ["flite#0|||rms"])
-    await api.ask("PUT", service, { tts: { provider: "flite", voice: "kal16" } })
-    t.strictSame(await spokenBy(world.agentUuid, "+15550010001"), ["flite#0|||kal16"])
-    const { id } = await api.createAgent("Good morning.", { model_overrides: { tts: { voice: "awb" } } })
-    const { body } = await api.ask("GET", `/workflow/fetch/${id}`)
-    const { workflow_uuid } = body as { readonly workflow_uuid: string }
-    t.strictSame(await spokenBy(workflow_uuid, "+15550020001"), ["flite#0|||awb"])
-  })
+  t.test(
+    "when calls are placed, then the voice is the organization's, another one from the next call on, or the agent's own",
+    async (t) => {
+      t.strictSame(await spokenBy(world.agentUuid, "+15550000001"), ["flite#0|||rms"])
+      await api.ask("PUT", service, { tts: { provider: "flite", voice: "kal16" } })
+      t.strictSame(await spokenBy(world.agentUuid, "+15550010001"), ["flite#0|||kal16"])
+      const { id } = await api.createAgent("Good morning.", { model_overrides: { tts: { voice: "awb" } } })
+      const { body } = await api.ask("GET", `/workflow/fetch/${id}`)
+      const { workflow_uuid } = body as { readonly workflow_uuid: string }
+      t.strictSame(await spokenBy(workflow_uuid, "+15550020001"), ["flite#0|||awb"])
+    }
+  )
 })

@@ -1,4 +1,4 @@
-/** A configuration with several Asterisks: calls are shared out, and one that is away harms nobody's call but its own. Judged by all callees' logs. */
+/** A configuration with several Asterisks: calls are distributed, and an outage of one affects only its own calls. Judged by all callees' logs. */
 import t, { type Test } from "tap"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { attemptsOf, placedBy, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
@@ -11,7 +11,7 @@ const quick = { media: false, ringMillis: 100, talkMillis: 300 }
 interface Given {
   readonly emulator?: AriEmulatorOptions
   readonly weights?: readonly [string, string]
-  /** What lies between the engine and the first Asterisk. */
+  /** Returns the URL of a proxy between the engine and the first Asterisk. */
   readonly way?: (url: string) => Promise<string>
 }
 
@@ -30,7 +30,7 @@ const given = async (t: Test, { emulator = quick, way = async (url) => url, weig
 }
 
 const dialsOf = ({ log }: AriEmulator) => log.entries.filter(({ kind }) => kind === "originate")
-/** Both have had so many conversations, and the first one has a call, which a fault at this moment befalls. */
+/** Waits until both have had that many conversations and the first one has a call, which a fault then affects. */
 const callsThroughBoth = ({ first, second }: Readonly<Record<"first" | "second", AriEmulator>>, count: number) =>
   untilTrue(
     "calls through both",
@@ -38,7 +38,7 @@ const callsThroughBoth = ({ first, second }: Readonly<Record<"first" | "second",
   )
 const liveAt = (emulators: ReadonlyArray<AriEmulator>) => emulators.reduce((sum, { log }) => sum + log.live(), 0)
 
-/** Nobody was called twice, and each attempt was dialed where it says that it left. */
+/** Checks that nobody was called twice, and that each attempt was dialed where the record says. */
 const thenNobodyTwice = async (t: Test, world: World, id: number, places: ReadonlyArray<readonly [url: string, AriEmulator]>) => {
   const dials = places.flatMap(([, emulator]) => dialsOf(emulator))
   t.strictSame(dials.map(({ number }) => number).toSorted(), [...new Set(dials.map(({ number }) => number))].toSorted(), "nobody twice")
@@ -92,9 +92,9 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   const before = dialsOf(second).length
   await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 20)
   t.strictSame(await statesOf(world), ["up", "down", "up"], "then the trunk is up with one of them")
-  // Of those that were sent to it as it died, some have never arrived.
+  // Some of the requests that were sent to it as it died have never arrived.
   await untilTrue("the rest", async () => (await attemptsOf(world.sql, id)).length >= 58)
-  t.equal((await world.api.campaign(id)).state, "running", "then what it had is in doubt while it is away")
+  t.equal((await world.api.campaign(id)).state, "running", "then its calls are in doubt while it is away")
   await first.refuseConnections(false)
   const done = await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
@@ -106,11 +106,11 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   t.strictSame(
     lost.filter(({ id: callId }) => wasAtSecond.has(callId)),
     [],
-    "then none of the other's is"
+    "then none of the other's are lost"
   )
   t.ok(
     lost.every(({ cause }) => cause === "trunk_lost" || cause === "written_off"),
-    "then they are told as such"
+    "then they are recorded as such"
   )
   t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
   t.match(world.output(), /an endpoint of a trunk is down/, "then the log says so")
@@ -126,11 +126,11 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
         details: { endpoint: scene.urls[0], calls_cut: lost.length }
       }
     ],
-    "then one entry tells of it, and of its calls"
+    "then one entry reports it and its calls"
   )
 })
 
-t.test("given one that answers nothing any more, then its calls stay in doubt and the others go on", { buffered: true }, async (t) => {
+t.test("given one that no longer answers, then its calls stay in doubt and the others go on", { buffered: true }, async (t) => {
   const proxies: Array<TcpProxy> = []
   const scene = await given(t, {
     emulator: { ...quick, talkMillis: 1000 },
@@ -155,7 +155,7 @@ t.test("given one that answers nothing any more, then its calls stay in doubt an
   const atFirst = (await attemptsOf(world.sql, id)).filter(({ id: callId }) => wasAtFirst.has(callId))
   t.ok(
     atFirst.some(({ state }) => state !== "ended" && state !== "void"),
-    "then what became of its last calls is open"
+    "then the outcome of its last calls is unknown"
   )
   proxy?.thaw()
   await world.api.untilState(id, "completed")
@@ -176,7 +176,7 @@ t.test("given one that refuses every call, then the other places them, and nothi
   t.match(
     done.logs.filter(({ event }) => event === "telephony_suspect"),
     [{ level: "warning", details: { endpoint: scene.urls[0], detail: /Allocation failed/ } }],
-    "then its log names the one that refuses, once, with its words"
+    "then its log names the one that refuses once, in its words"
   )
   t.match(
     (await world.api.runs(id)).at(-1)?.logs,
@@ -189,12 +189,12 @@ t.test("given one that refuses every call, then the other places them, and nothi
       { status: "up", reason: /Allocation failed/ },
       { status: "up", reason: null }
     ],
-    "then it is shown why"
+    "then the reason is shown"
   )
   await thenNobodyTwice(t, world, id, bothOf(scene))
 })
 
-t.test("given calls up on both, when the engine is killed and one of them is away as it comes back", { buffered: true }, async (t) => {
+t.test("given calls up on both, when the engine is killed and one of them is away when it comes back", { buffered: true }, async (t) => {
   const scene = await given(t)
   const { both, first, second, world } = scene
   const { id } = await world.campaign(numbersOf(8, ["11"]))
@@ -217,7 +217,7 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
   t.ok(
     settled.every(({ id: callId }) => wasAtFirst.has(callId)),
-    "then of those whose Asterisk is away nothing is believed"
+    "then calls whose Asterisk is away are not settled"
   )
   t.equal(second.live(), shares[1], "then they are up")
   await second.refuseConnections(false)

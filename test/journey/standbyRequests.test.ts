@@ -1,4 +1,4 @@
-/** Clients may come to any engine: one that stands by passes their connections on to the one that dials. */
+/** Clients may connect to any engine: one that stands by passes their connections on to the one that dials. */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,7 +9,7 @@ import { spawnEngine } from "#test/support/EngineProcess.ts"
 import { Api, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 
-t.test("given an engine that stands by, when clients come to it", async (t) => {
+t.test("given an engine that stands by, when clients connect to it", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-standby-"))
   t.teardown(() => removeData(folder))
   const shared = { FILES_DIR: join(folder, "files"), SECRETS_KEY: "5".repeat(64) }
@@ -40,9 +40,9 @@ t.test("given an engine that stands by, when clients come to it", async (t) => {
   )
   t.notOk(next.output().includes("is ready"), "then it answers although it does not dial")
   const [told] = await world.sql`SELECT address FROM engine_lock`
-  t.match(told?.["address"], /^localhost:\d+$/, "by the address that the other one has been given")
+  t.match(told?.["address"], /^localhost:\d+$/, "by the address of the other one")
 
-  await t.test("then what they ask for is done by the engine that dials, uploads, changes and reads alike", async (t) => {
+  await t.test("then the engine that dials handles their requests: uploads, changes and reads alike", async (t) => {
     const created = await there.createCampaign(world.agentId, numbersOf(500, ["01"], "+1777"))
     t.equal((await world.api.campaign(created.id)).total_rows, 500)
     await there.start(id)
@@ -54,7 +54,7 @@ t.test("given an engine that stands by, when clients come to it", async (t) => {
     t.equal((await there.ask("GET", "/campaign/999999")).status, 404)
   })
 
-  await t.test("then live events reach those who follow them there", async (t) => {
+  await t.test("then live events reach their followers there", async (t) => {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/v1/events/ws`, { headers: { "x-api-key": world.apiKey } })
     t.teardown(() => socket.terminate())
     const types: Array<string> = []
@@ -67,7 +67,7 @@ t.test("given an engine that stands by, when clients come to it", async (t) => {
     await untilTrue("event", () => types.some((type) => type.startsWith("campaign.") || type.startsWith("call.")))
   })
 
-  await t.test("when nobody dials, then they are asked to come again, and it serves them itself once it has taken over", async (t) => {
+  await t.test("when no engine dials, then they are told to retry, and it serves them itself once it has taken over", async (t) => {
     world.engine.kill("SIGSTOP")
     const asked = fetch(`${url}/api/v1/health`).then(
       ({ status }) => status,

@@ -1,6 +1,6 @@
 /**
- * A provider that takes requests and answers nothing, or answers errors: how few of them it gets, how few contacts that costs, and what the
- * campaign's log says. Judged by the requests that the emulated Asterisk has seen.
+ * A provider that accepts requests without answering, or answers with errors: how few requests it gets, how few contacts that costs, and what
+ * the campaign's log says. Judged by the requests that the emulated Asterisk has seen.
  */
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
@@ -20,7 +20,7 @@ import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
 
-// Most of the time is waiting.
+// Most of the time is spent waiting.
 t.jobs = 4
 
 const { manifest } = ari
@@ -37,10 +37,10 @@ const secondsBetween = ({ logs }: Campaign, first: string, second: string): numb
 const mostForOne = (requests: ReadonlyArray<{ readonly endpoint: string }>) =>
   Math.max(...Object.values(Object.groupBy(requests, ({ endpoint }) => endpoint)).map((all) => all?.length ?? 0))
 
-t.test("given an Asterisk that answers no more requests, while its events go on", { buffered: true }, async (t) => {
+t.test("given an Asterisk that stops answering requests while its events continue", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: fast, environment })
   const { api, emulator } = world
-  // Many more than are risked, and than a slow machine calls before it is stuck.
+  // Many more than are risked, and than a slow machine calls before Asterisk is stuck.
   const { id } = await world.campaign(numbersOf(100, ["01"]), { circuit_breaker: { enabled: false } })
   await api.start(id)
   await world.seen("ended", 5)
@@ -57,7 +57,7 @@ t.test("given an Asterisk that answers no more requests, while its events go on"
   t.strictSame(
     emulator.requests.filter(({ endpoint }) => endpoint.includes(number)),
     [],
-    "then it is told at once, without a request that would have to be waited for"
+    "then the answer comes at once, without a request to wait for"
   )
 
   const paused = await api.untilState(id, "paused")
@@ -65,9 +65,9 @@ t.test("given an Asterisk that answers no more requests, while its events go on"
   t.match(paused.logs.at(-1), { event: "telephony_unreachable", level: "error" }, "then it is paused, and says why")
   t.ok(seconds > 120 && seconds < lateness.allow(175), `then it is after about 135 s: ${seconds.toFixed(1)}`)
   t.match(eventsOf(paused), { telephony_suspect: 1 }, "then the log has said once that it is suspect")
-  // What the trunk lets wait at once, a few that take the places of the first in doubt, and the probes.
+  // The number that the trunk lets wait at once, a few that replace the first ones in doubt, and the probes.
   t.ok(since(world, stuckAt).length <= 20, `then few contacts are risked: ${since(world, stuckAt).length}`)
-  // Requests that were on their way when it became suspect are none; a first probe may have been waited for behind them.
+  // Requests that were on their way when it became suspect are not probes. The first probe may have had to wait for them.
   const probes = since(world, suspectAt + lateness.allow(1000)).map(({ at }) => at)
   t.ok(
     probes.every((at, index) => index === 0 || at - (probes[index - 1] ?? 0) >= 19_000),
@@ -82,7 +82,7 @@ t.test("given an Asterisk that answers no more requests, while its events go on"
   t.equal(Math.max(...emulator.log.dialsByNumber().values()), 1, "then nobody is called twice")
 })
 
-t.test("given an Asterisk that is stuck for two minutes, when it then does all that it was asked for", { buffered: true }, async (t) => {
+t.test("given an Asterisk that is stuck for two minutes, when it then carries out all requests", { buffered: true }, async (t) => {
   const proxies: Array<HttpProxy> = []
   t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())))
   const cap = 5
@@ -137,7 +137,7 @@ t.test("given an Asterisk that is stuck for two minutes, when it then does all t
     [...numbers].toSorted(),
     "then everybody is called once"
   )
-  // Theirs is the only excess that may be; they have kept their slots, so that there is none.
+  // These are the only calls in excess. They have kept their slots, so that the cap is not exceeded.
   await judge(t, world, id, cap)
 })
 
@@ -151,7 +151,7 @@ t.test("given an Asterisk that is stuck for a while", { buffered: true }, async 
   await until("log entry that it is suspect", async () => eventsOf(await api.campaign(id))["telephony_suspect"])
   emulator.setResponseFault("none")
   const done = await api.untilState(id, "completed")
-  t.match(eventsOf(done), { telephony_recovered: 1, telephony_suspect: 1 }, "then it goes on by itself, and the log says both")
+  t.match(eventsOf(done), { telephony_recovered: 1, telephony_suspect: 1 }, "then it continues by itself, and the log says both")
   t.equal(Math.max(...emulator.log.dialsByNumber().values()), 1, "then nobody is called twice")
 })
 
@@ -176,15 +176,18 @@ for (const { fault, retryAfter } of errors) {
     const requests = emulator.requests
     const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
     const leastGap = 1000 * (retryAfter ?? 5) - 50
-    // Several are on their way before the first answer. From the first pause on, each request comes alone.
+    // Several are on their way before the first answer. From the first pause on, each request is sent alone.
     const firstProbe = gaps.findIndex((gap) => gap >= leastGap)
     const probes = gaps.length - firstProbe
-    t.ok(probes >= 4 && probes <= 6, `then it is asked rarely: ${probes} times after ${requests.length - probes} at once`)
-    t.ok(requests.length - probes <= manifest.originatesInFlight, "then no more than may be in flight are on their way when it begins")
-    t.ok(mostForOne(requests) <= 7, `then no number is asked for time and again: ${mostForOne(requests)}`)
+    t.ok(probes >= 4 && probes <= 6, `then it gets requests rarely: ${probes} times after ${requests.length - probes} at once`)
+    t.ok(
+      requests.length - probes <= manifest.originatesInFlight,
+      "then at most the number allowed in flight are on their way when it starts"
+    )
+    t.ok(mostForOne(requests) <= 7, `then no number is requested again and again: ${mostForOne(requests)}`)
     t.ok(
       gaps.slice(firstProbe).every((gap) => gap >= leastGap),
-      `then it is asked no sooner than it wants: ${gaps.map(Math.round).join(", ")}`
+      `then it gets no request sooner than it wants: ${gaps.map(Math.round).join(", ")}`
     )
   })
 }
@@ -202,7 +205,7 @@ t.test(
     t.match(paused.logs.at(-1), { event: "telephony_configuration_unavailable" }, "then it is paused, and says why")
     t.equal(mostForOne(emulator.requests), 1)
     t.ok(emulator.requests.length <= 2, `then only what was in flight had left: ${emulator.requests.length}`)
-    // What was in flight is taken back after the pause.
+    // Requests that were in flight are taken back after the pause.
     await untilTrue("every contact to be pending again", async () => (await contactStates(world.sql, id))["pending"] === 100)
   }
 )

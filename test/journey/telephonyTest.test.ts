@@ -1,4 +1,4 @@
-/** A telephony configuration is tried out: what is found, in clear words, and a call if one is asked for. Judged by what Asterisk saw. */
+/** A telephony configuration is tested: the findings in plain words, and a call if one is requested. Judged by what Asterisk saw. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
@@ -28,7 +28,7 @@ interface Trunk {
 }
 
 const idOf = (answer: { readonly body: unknown }) => (answer.body as { readonly id: number }).id // an answer of ours
-/** What the engine found, as `name: result`. */
+/** The engine's findings, as `name: result`. */
 const foundIn = (test: Tested | null) => test?.checks.map(({ name, result }) => `${name}: ${result}`)
 
 const test = async (world: World, id: number, body: object = {}, key?: string) => {
@@ -43,7 +43,7 @@ const test = async (world: World, id: number, body: object = {}, key?: string) =
     body: JSON.stringify(body)
   })
   const text = await response.text()
-  // An answer of ours, of which the checks are what is judged.
+  // The cast holds because the engine builds its answers from the same types; the checks are what is tested.
   return { status: response.status, retryAfter: response.headers.get("retry-after"), text, tested: JSON.parse(text) as Tested }
 }
 const trunkOf = async (world: World, id: number) => {
@@ -54,7 +54,7 @@ const firstConfig = async (world: World) => {
   const { body } = await world.api.ask("GET", configs)
   return (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations[0]?.id ?? 0 // as above
 }
-/** One more Asterisk, and a configuration for it. */
+/** Another Asterisk, and a configuration for it. */
 const another = async (t: Test, world: World, name: string, options: AriEmulatorOptions, config: object = {}) => {
   const emulator = await startAriEmulator({ ...quick, ...options })
   t.teardown(() => emulator.stop())
@@ -67,7 +67,7 @@ const another = async (t: Test, world: World, name: string, options: AriEmulator
   return { emulator, id, trunk }
 }
 
-t.test("given an Asterisk as it should be", { buffered: true }, async (t) => {
+t.test("given an Asterisk that is set up correctly", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: quick, environment })
   const id = await firstConfig(world)
   const all = ["connection", "credentials", "version", "rights", "events", "modules", "media", "endpoint"].map((name) => `${name}: passed`)
@@ -78,11 +78,11 @@ t.test("given an Asterisk as it should be", { buffered: true }, async (t) => {
   t.strictSame(
     [trunk.status, trunk.last_test?.passed, foundIn(trunk.last_test)],
     ["unused", true, all],
-    "when it is made, then it is tried"
+    "when the configuration is created, then it is tested"
   )
   const { tested, text } = await test(world, id)
-  t.strictSame([tested.passed, foundIn(tested), tested.call], [true, all, null], "when it is tested, then all is well")
-  t.notMatch(text, world.emulator.password, "then nothing says the password")
+  t.strictSame([tested.passed, foundIn(tested), tested.call], [true, all, null], "when it is tested, then all checks pass")
+  t.notMatch(text, world.emulator.password, "then the password does not occur in the answer")
   t.equal(world.emulator.requests.length, 0, "then nobody was called")
 
   const call = { phone_number: "+15550000001", workflow_id: world.agentId }
@@ -99,12 +99,12 @@ t.test("given an Asterisk as it should be", { buffered: true }, async (t) => {
   t.equal(
     (await test(world, id, { call: { ...call, phone_number: "15550000001" } }, "other")).status,
     400,
-    "then a number is checked as ever"
+    "then the number is checked as usual"
   )
   const beside = await test(world, id)
   t.ok(
     beside.tested.checks.some(({ name, result }) => name === "trunk" && result === "passed"),
-    "then the live trunk is told of"
+    "then the live trunk is reported"
   )
   t.notMatch(world.output(), /another client took/, "then it was left alone")
 })
@@ -141,11 +141,11 @@ t.test("given no Asterisk, or something else there", { buffered: true }, async (
   t.match(
     (await test(world, elsewhere)).tested,
     { passed: false, checks: [{ name: "connection", result: "failed", message: /is not ARI \(HTTP 200\)/ }] },
-    "then a page is no Asterisk"
+    "then a web page is not taken for Asterisk"
   )
   t.equal((await test(world, 999_999)).status, 404)
   let refused = await test(world, id)
   for (let asked = 0; asked < 10 && refused.status === 200; asked++) refused = await test(world, id)
   t.equal(refused.status, 429, "when it is tested again and again, then it is refused")
-  t.ok(Number(refused.retryAfter) > 0, "then it says when to come back")
+  t.ok(Number(refused.retryAfter) > 0, "then the answer says when to try again")
 })

@@ -1,4 +1,4 @@
-/** Text chats with a whole engine that is killed while it answers, stays away for long, and keeps to itself what was written. */
+/** Text chats with a whole engine that is killed while it answers, stays away for long, and reveals nothing of what was written. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
@@ -31,7 +31,7 @@ const begin = async () => {
 }
 const read = async (path: string) => chatIn(await world.api.ask("GET", path))
 
-t.test("given an engine that is killed while the model thinks, then the chat is as it was, and goes on", async (t) => {
+t.test("given an engine that is killed while the model thinks, then the chat is unchanged, and continues", async (t) => {
   const { chat, path } = await begin()
   t.equal(lastSaid(chat), `Hello ${canary}.`)
   const before = model.requests.length
@@ -51,7 +51,7 @@ t.test("given an engine that is killed while the model thinks, then the chat is 
 
 t.test("given an engine that is killed while it writes the turn, then nothing of it is there", async (t) => {
   const { chat, path } = await begin()
-  // The run is the last to be written.
+  // The run is the last row to be written.
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
     letGo = resolve
@@ -80,14 +80,14 @@ t.test("given an engine that is killed while it writes the turn, then nothing of
   t.equal(row?.["turns"], 1)
 })
 
-t.test("given a chat that nobody writes to any more, when its time is over, then the engine ends it", async (t) => {
+t.test("given a chat that nobody writes to any more, when its time is up, then the engine ends it", async (t) => {
   const { chat, path } = await begin()
   await world.sql`UPDATE text_chats SET expires_at = now() WHERE run_id = ${chat.workflow_run_id}`
   await untilTrue("end of the chat", async () => (await read(path)).is_completed)
   t.equal((await read(path)).gathered_context?.["call_disposition"], "user_idle_max_duration_exceeded")
 })
 
-t.test("given somebody who may too little, or belongs to others, then nothing of the chat is theirs", async (t) => {
+t.test("given somebody without the permission, or in another organization, then they have no access to the chat", async (t) => {
   const { chat, path } = await begin()
   const viewer = await colleague(world, "viewer")
   t.strictSame(chatIn(await viewer.ask("GET", path)), chat, "a viewer may read")
@@ -106,7 +106,7 @@ t.test("given somebody who may too little, or belongs to others, then nothing of
   t.strictSame(await read(path), chat)
 })
 
-t.test("given all of that, then nobody was called, and what was written is nowhere but in the chats", async (t) => {
+t.test("given all of that, then nobody was called, and the text is stored nowhere but in the chats", async (t) => {
   t.equal(world.emulator.log.count("originate"), 0)
   t.notMatch(world.output(), canary, "not in the log")
   t.notMatch(await (await fetch(`${world.engine.url}/metrics`)).text(), canary, "not in the metrics")

@@ -1,6 +1,6 @@
 /**
- * Answered calls that run through the dialplan of Asterisk before they are the agent's: what becomes of them, whoever ends them and whatever
- * is lost meanwhile. Judged by the callees, and by the runs.
+ * Answered calls that run through Asterisk's dialplan before the agent gets them, whoever ends them and whatever is lost in the meantime.
+ * Judged by the callees and by the runs.
  */
 import t, { type Test } from "tap"
 import { type Contexts, handOver } from "#test/emulators/ari/Dialplan.ts"
@@ -19,16 +19,16 @@ const contexts: Contexts = {
   machine: [...amd("MACHINE", "LONGGREETING-1500-1500"), { wait: 100 }, { hangup: 16 }],
   "machine-kept": [...amd("MACHINE", "LONGGREETING-1500-1500"), handOver],
   refuses: [{ wait: 100 }, { hangup: 21 }],
-  // Asks again for as long as nobody is there.
+  // Asks again until somebody is there.
   slow: [{ wait: 1500 }, ...Array.from({ length: 600 }, () => [handOver, { wait: 1000 }]).flat(), { hangup: 41 }],
   endless: [{ wait: 600_000 }]
 }
 
-/** `way`: from the address of Asterisk to the one that the engine is given. */
+/** `way` turns the address of Asterisk into the one that the engine is given. */
 const given = async (t: Test, context: string, options: WorldOptions = {}, way = async (url: string) => url) => {
   const world = await World.open(t, {
     ...options,
-    // Whoever answers stays until he has been spoken to, however slow the machine.
+    // A callee who answers stays until they have been spoken to, however slow the machine.
     emulator: { ringMillis: 300, talkMillis: 2500, talkOnceHeard: true, dialplan: contexts, ...options.emulator }
   })
   const config = {
@@ -54,7 +54,7 @@ const ended = async ({ api }: World, id: number): Promise<ReadonlyMap<string, Ru
 }
 const called = async (world: World, numbers: ReadonlyArray<string>) => ended(world, await started(world, numbers))
 const [answers, busy, silent] = ["+15550100001", "+15550100002", "+15550100003"]
-/** Audio that the callee of the only answered call was sent. */
+/** How many frames of audio the callee of the only answered call was sent. */
 const spokenTo = (world: World): number => world.emulator.log.firstSpoken().length
 
 t.test("given a dialplan that hands people over", async (t) => {
@@ -77,7 +77,7 @@ t.test("given a dialplan that hands people over", async (t) => {
   t.match(runs.get(silent), { gathered_context: { hangup_cause: "ring_timeout", call_disposition: "no-answer" } })
   t.notOk(runs.get(busy)?.gathered_context?.["dialplan"], "and only who answers comes to the dialplan")
   t.equal(spokenTo(world), 1, "and who is handed over is spoken to")
-  // On a busy machine, the first word may come so late that it is right to say so.
+  // On a busy machine, the first word may come so late that the log is right to say so.
   const [[, spokenAt] = ["", 0]] = world.emulator.log.firstSpoken()
   const answeredAt = world.emulator.log.entries.find(({ kind }) => kind === "answered")?.at ?? 0
   const isMissed = JSON.stringify(runs.get(answers)).includes("greeting_missed")
@@ -92,7 +92,7 @@ t.test("given a dialplan that hangs up on machines", async (t) => {
   t.notOk(JSON.stringify(run).includes("greeting_missed"), "and nothing is missed")
 })
 
-t.test("given a dialplan that hands machines over, then the agent's own setting decides", async (t) => {
+t.test("given a dialplan that hands machines over, then the agent's own setting applies", async (t) => {
   const world = await given(t, "machine-kept")
   const run = (await called(world, [answers])).get(answers)
   t.match(run, {
@@ -105,14 +105,14 @@ t.test("given a dialplan that hands machines over, then the agent's own setting 
   })
 })
 
-t.test("given a dialplan that ends calls for another reason, then they were answered all the same", async (t) => {
+t.test("given a dialplan that ends calls for another reason, then they still count as answered", async (t) => {
   const world = await given(t, "refuses")
   const run = (await called(world, [answers])).get(answers)
   t.match(run, { gathered_context: { dialplan: "entered", hangup_cause: "call_rejected", call_disposition: "user_hangup" } })
   t.match(run, { is_completed: true })
 })
 
-t.test("given a context that is not there, then one callee is hung up on, and no other is called", async (t) => {
+t.test("given a context that does not exist, then one callee is hung up on, and no other is called", async (t) => {
   const world = await given(t, "nowhere", { environment: { CALL_RATE: "50" } })
   const numbers = Array.from({ length: 30 }, (_, at) => `+155501${String(at).padStart(3, "0")}01`)
   const id = await started(world, numbers)
@@ -136,7 +136,7 @@ t.test("given events that are lost while a call is in the dialplan, then it is h
   t.equal(world.emulator.requests.length, 1)
 })
 
-/** Somebody answers while Asterisk takes no requests, until so many were in vain; its events still come. */
+/** A callee answers while Asterisk accepts no requests, until that many have failed; its events still arrive. */
 const unreachableAtAnswer = async (world: World, tries: number) => {
   world.emulator.letRing(true)
   const id = await started(world, [answers])
@@ -149,12 +149,12 @@ const unreachableAtAnswer = async (world: World, tries: number) => {
   return (await ended(world, id)).get(answers)
 }
 
-t.test("given an Asterisk that takes no requests as somebody answers, then he is sent on as soon as it does", async (t) => {
+t.test("given an Asterisk that accepts no requests when a callee answers, then the callee is sent on as soon as it does", async (t) => {
   const world = await given(t, "human")
   t.match(await unreachableAtAnswer(world, 1), { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
 })
 
-t.test("given one that takes none for longer, then he is let go as soon as it does", async (t) => {
+t.test("given one that accepts none for longer, then the callee is hung up on as soon as it does", async (t) => {
   const world = await given(t, "human", { emulator: { talkMillis: 600_000 } })
   t.match(await unreachableAtAnswer(world, 3), { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
   t.equal(world.emulator.live(), 0)
@@ -186,7 +186,7 @@ t.test(
   }
 )
 
-t.test("given an engine that dies while a call is in the dialplan, then the next one ends that call, and it counts once", async (t) => {
+t.test("given an engine that dies while a call is in the dialplan, then the next one ends that call, which counts once", async (t) => {
   const world = await given(t, "endless", { emulator: { talkMillis: 600_000 } })
   const id = await started(world, [answers])
   await world.seen("answered", 1)
@@ -198,6 +198,6 @@ t.test("given an engine that dies while a call is in the dialplan, then the next
   await world.launch()
   const run = (await ended(world, id)).get(answers)
   t.match(run, { gathered_context: { hangup_cause: "node_lost", call_disposition: "error" } })
-  t.equal(world.emulator.live(), 0, "then the callee is let go")
+  t.equal(world.emulator.live(), 0, "then the callee is hung up on")
   t.equal(world.emulator.requests.length, 1)
 })

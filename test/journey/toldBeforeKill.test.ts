@@ -1,6 +1,6 @@
 /**
- * An engine that is killed after it has acknowledged what a carrier told it, and before anything came of that. The carrier will not tell it again, and
- * has no record of the call any more. Judged by the log of the carrier's callees.
+ * An engine that is killed after it has acknowledged a carrier's report, and before it has acted on it. The carrier will not report it again,
+ * and no longer has a record of the call. Judged by the log of the carrier's callees.
  */
 import t from "tap"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
@@ -9,7 +9,7 @@ import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulato
 import { placedBy, untilTrue, type World } from "#test/support/engine.ts"
 import { ours, openThrough } from "#test/support/hostedCarriers.ts"
 
-// Most of the time is waiting for calls.
+// Most of the time is spent waiting for calls.
 t.jobs = 3
 
 const far = { ringMillis: 100, talkMillis: 400 }
@@ -19,7 +19,7 @@ const retry = { maxRetries: 0 }
 
 const outcomesOf = async (world: World, id: number) => (await placedBy(world.sql, id)).map(({ outcome }) => outcome)
 
-t.test("given a callee who was busy, when the engine dies before it has noted so", { buffered: true }, async (t) => {
+t.test("given a callee who was busy, when the engine dies before it has recorded that", { buffered: true }, async (t) => {
   const telnyx = await startTelnyxEmulator(far)
   t.teardown(() => telnyx.stop())
   const { apiKey, connectionId, log, publicKey, server } = telnyx
@@ -64,6 +64,6 @@ t.test("given a call that was written off, when it rings and the engine dies bef
   t.strictSame(
     log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by),
     ["us"],
-    "then nobody is left on a line that nobody follows"
+    "then nobody is left in a call that no engine follows"
   )
 })

@@ -1,11 +1,11 @@
-/** Asterisk refuses us, or is away; and the engine itself is stopped. Contacts come to no harm by it. */
+/** Asterisk refuses us or is away, or the engine itself is stopped. Contacts are not harmed by that. */
 import t, { type Test } from "tap"
 import { aloud, attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAt } from "#test/support/leftAt.ts"
 
-// Most of the time is waiting for Asterisk to come back.
+// Most of the time is spent waiting for Asterisk to come back.
 t.jobs = 4
 
 const fast = { media: false, ringMillis: 200, talkMillis: 600 }
@@ -13,7 +13,7 @@ const environment = { ORG_CONCURRENCY: "50", RECORDINGS: "off" }
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 
-/** One with a proxy before its Asterisk. */
+/** A world with a proxy in front of its Asterisk. */
 const proxied = async (t: Test, rate: string) => {
   const open = async (url: string) => {
     const proxy = await HttpProxy.start(url)
@@ -36,16 +36,16 @@ const writtenBy = ({ written }: HttpProxy) =>
     })
   )
 
-// First, because it takes longest.
+// Runs first, because it takes longest.
 t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
   const { proxy, world } = await proxied(t, "10")
   const { api, emulator } = world
-  // So many that, however slow the machine, most of them are still waiting when Asterisk goes away.
+  // Enough contacts that most of them are still waiting when Asterisk goes away, however slow the machine.
   const { id } = await world.campaign(numbersOf(200, ["01"]))
   await api.start(id)
   await world.seen("ended", 5)
   await proxy.tcp.refuse(true)
-  // All that the engine has written by the time it hears of it is seen.
+  // Everything that the engine has written by the time it notices is seen by the proxy.
   proxy.tcp.hangUp()
   emulator.crash()
   const gone = nowMillis()
@@ -57,7 +57,7 @@ t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
   t.strictSame(
     dialsOf(world).filter(({ at, channelId }) => at > gone && (written.get(channelId) ?? Number.POSITIVE_INFINITY) > gone),
     [],
-    "then nothing was dialed meanwhile"
+    "then nothing was dialed in the meantime"
   )
   const before = dialsOf(world).length
   await proxy.tcp.refuse(false)
@@ -67,8 +67,8 @@ t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
   const attempts = await attemptsOf(world.sql, id)
   const dialed = new Set(dialsOf(world).map(({ number }) => number))
   const unknown = attempts.filter(({ outcome }) => outcome === "unknown")
-  // Some may have been written to a connection that nobody accepted any more.
-  const left = leftAt(world)
+  // Some may have been written to a connection that was no longer accepted.
+  const left = leftAt([world.dataDir])
   t.strictSame(
     unknown.filter(({ id }) => !written.has(id) && !left.has(id)),
     [],
@@ -79,7 +79,7 @@ t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
     [],
     "then nobody else is skipped after the resume"
   )
-  t.ok(dialsOf(world).length > before, "then it goes on where it was")
+  t.ok(dialsOf(world).length > before, "then it continues where it was")
   t.comment(`${unknown.length} in doubt, ${attempts.filter(({ state }) => state === "void").length} undone, ${dialed.size} dialed`)
   await judge(t, world, id, 50)
 })
@@ -98,7 +98,7 @@ t.test("given a wrong password, when a campaign is started", { buffered: true },
   emulator.setPassword(right)
   await api.resume(id)
   const done = await api.untilState(id, "completed")
-  t.equal(eventsOf(done)["telephony_auth_failed"], 1, "then it goes on as soon as it is told to, once the password is right")
+  t.equal(eventsOf(done)["telephony_auth_failed"], 1, "then it continues when it is resumed, once the password is right")
   await judge(t, world, id, 50)
 })
 
@@ -132,7 +132,7 @@ t.test("given an Asterisk that is not there yet, when a campaign is started", { 
   t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then it waits")
   await emulator.refuseConnections(false)
   const done = await api.untilState(id, "completed")
-  t.notMatch(eventsOf(done), { campaign_resumed: 1 }, "then it goes on by itself")
+  t.notMatch(eventsOf(done), { campaign_resumed: 1 }, "then it continues by itself")
   await judge(t, world, id, 50)
 })
 
@@ -166,7 +166,7 @@ t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered:
     [],
     "then nothing is dialed while it is away"
   )
-  t.ok(dialsOf(world).length > before, "then it goes on by itself")
+  t.ok(dialsOf(world).length > before, "then it continues by itself")
   const attempts = await attemptsOf(world.sql, id)
   const lost = attempts.filter(({ outcome }) => outcome === "error" || outcome === "unknown").map((attempt) => attempt.id)
   t.ok(live.size > 0, `then calls were up: ${live.size}`)
@@ -175,16 +175,17 @@ t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered:
     [],
     "then those calls have failed"
   )
-  // A call that had just ended may be lost too: the event that says so can die in the socket. Every lost call held a slot at the crash.
+  // A call that had just ended may be lost too, because the event that says so can be lost in the socket. Every lost call held a slot at the
+  // crash.
   t.ok(lost.length <= cap, `then only calls of the moment of the crash have failed: ${lost.length}`)
-  // A request that was on its way into the crash may have been lost there, or not: nobody knows, so it is not sent again.
+  // A request that was on its way during the crash may or may not have been lost. Nobody knows, so it is not sent again.
   const doubtful = attempts.filter(({ outcome }) => outcome === "unknown").length
   const dialed = new Set(dialsOf(world).map(({ number }) => number)).size
   t.ok(dialed >= 40 - doubtful && dialed <= 40, `then nobody is skipped: ${dialed} were dialed, ${doubtful} perhaps`)
   await judge(t, world, id, cap)
 })
 
-t.test("given calls that are up, when the engine is stopped in order", { buffered: true }, async (t) => {
+t.test("given calls that are up, when the engine is stopped with SIGTERM", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     configurations: { max_call_duration: 20 },
     emulator: { ringMillis: 100, talkMillis: 900 },
@@ -199,7 +200,7 @@ t.test("given calls that are up, when the engine is stopped in order", { buffere
   await world.seen("answered", 14)
   const [stoppedAt, lateness] = [nowMillis(), watchLateness()]
   const exited = world.end("SIGTERM")
-  // By then no campaign may dial any more, however long a busy engine takes to hear of the signal.
+  // By then no campaign may dial any more, however long a busy engine takes to handle the signal.
   await untilTrue("calls that get time to end", () => world.output().includes("calls get time to end"))
   const quietAt = nowMillis()
   const { code } = await exited
@@ -221,7 +222,7 @@ t.test("given calls that are up, when the engine is stopped in order", { buffere
     "then all are recorded"
   )
   const hungUp = new Set(attempts.filter(({ cause }) => cause === "originator_cancel").map(({ phoneNumber }) => phoneNumber.slice(-2)))
-  t.strictSame([...hungUp], ["11"], "then only those who would have stayed were hung up")
+  t.strictSame([...hungUp], ["11"], "then only those who would have stayed were hung up on")
 
   await world.sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 2}'`
   await world.launch()
@@ -237,7 +238,7 @@ t.test("given calls that are up, when the engine is stopped in order", { buffere
 })
 
 t.test(
-  "given calls that are hung up by a stop, when the provider says only seconds later that they are over",
+  "given calls that are hung up by a stop, when the provider reports only seconds later that they are over",
   { buffered: true },
   async (t) => {
     const world = await World.open(t, { emulator: fast, environment: { ...environment, DRAIN: "0" }, greeting: aloud })
@@ -251,7 +252,7 @@ t.test(
     t.strictSame(
       (await attemptsOf(sql, id)).map(({ cause, outcome, state }) => `${state}: ${outcome}, ${cause}`),
       new Array<string>(4).fill("ended: answered, originator_cancel"),
-      "then the engine waits for its word"
+      "then the engine waits for its report"
     )
   }
 )

@@ -1,4 +1,7 @@
-/** Calls that were cut by the trunk: dialed again if the campaign asks for it, and never while one may be up. Judged by the callees' log. */
+/**
+ * Calls that were cut by the trunk: dialed again if the campaign asks for it, and never while they may still be up. Judged by the callees'
+ * log.
+ */
 import t, { type Test } from "tap"
 import { aloud, contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
@@ -15,7 +18,7 @@ const breakOff = async ({ emulator }: World) => {
 }
 const isAway = (world: World) =>
   untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
-/** Nobody's phone was dialed while a call of ours was on it. */
+/** Checks that nobody's phone was dialed while one of our calls was on it. */
 const neverTwiceAtOnce = (t: Test, { emulator: { log } }: World) => {
   const live = new Set<string>()
   for (const { kind, number } of log.entries) {
@@ -27,7 +30,7 @@ const neverTwiceAtOnce = (t: Test, { emulator: { log } }: World) => {
 const dials = ({ emulator: { log } }: World) => [...log.dialsByNumber().values()]
 
 t.test(
-  "given a campaign that asks for it, when Asterisk dies in conversations, then those callees are called again",
+  "given a campaign that asks for it, when Asterisk dies during conversations, then those callees are called again",
   { buffered: true },
   async (t) => {
     const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
@@ -51,7 +54,7 @@ t.test(
 )
 
 t.test(
-  "given a campaign that does not ask for it, when Asterisk dies in conversations, then nobody is called again",
+  "given a campaign that does not ask for it, when Asterisk dies during conversations, then nobody is called again",
   { buffered: true },
   async (t) => {
     const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
@@ -89,7 +92,7 @@ t.test(
 )
 
 t.test(
-  "given requests whose replies were lost, when Asterisk dies in their conversations, then each callee is called again once",
+  "given requests whose replies were lost, when Asterisk dies during their conversations, then each callee is called again once",
   { buffered: true },
   async (t) => {
     const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
@@ -97,7 +100,7 @@ t.test(
     const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
     await world.api.start(id)
     await answered(world, 4)
-    t.strictSame(dials(world), [1, 1, 1, 1], "then a lost reply has nobody called twice")
+    t.strictSame(dials(world), [1, 1, 1, 1], "then a lost reply causes no second call")
     await breakOff(world)
     await isAway(world)
     await world.emulator.refuseConnections(false)

@@ -1,6 +1,6 @@
 /**
- * Two processes on one database: a rolling restart, a mistake in a configuration, a process that was frozen and wakes up. Whatever they do,
- * the callees hear from one of them at a time.
+ * Two processes on one database: a rolling restart, a misconfiguration, a process that was frozen and wakes up. Whatever they do, the callees
+ * are called by only one of them at a time.
  */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,14 +11,14 @@ import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
-import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
+import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
 
 // Most of each story is waiting.
 t.jobs = 4
 
-/** Another engine on the same database, ended with the test. */
+/** Another engine on the same database, which is stopped at the end of the test. */
 const another = (t: Test, world: World, environment: Readonly<Record<string, string>> = {}): EngineProcess => {
-  // A first one that beats late because the machine is busy is not to be replaced, unless that is what the story is about.
+  // By default, a first engine whose heartbeat is late because the machine is busy must not be replaced.
   const engine = spawnEngine({ ...world.environment, TAKEOVER_AFTER: "60", ...environment })
   t.teardown(async () => {
     engine.kill("SIGCONT")
@@ -46,7 +46,7 @@ for (const where of ["the same folder", "a folder of its own"]) {
     t.match(next.output(), /engine journey \(process \d+ on \S+, since \S+\)/, "then it stands by, and names the first one")
     await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
     t.notOk(next.output().includes("is ready"), "for as long as that one lives")
-    t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
+    t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
     const killed = nowMillis()
     world.engine.kill("SIGKILL")
     const url = await next.ready
@@ -70,7 +70,7 @@ t.test("given an engine that stands by, when it is frozen for a while and wakes 
   next.kill("SIGCONT")
   await untilTrue("later dials", () => originatesSince(world, woken).length >= 3 * cap)
   t.notOk(next.output().includes("is ready"), "then its own sleep is no silence of the other one")
-  t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
 })
 
 t.test("given calls that are up, when a new version is started before the old one ends", { buffered: true }, async (t) => {
@@ -82,12 +82,12 @@ t.test("given calls that are up, when a new version is started before the old on
   t.notOk(next.output().includes("is ready"), "then the new one waits")
   await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
   t.notOk(next.output().includes("is ready"), "for as long as the old one runs")
-  t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
   const old = world.engine
   const stopped = nowMillis()
   old.kill("SIGTERM")
   await next.ready
-  t.equal((await old.exited).code, 0, "then the old one ends in order")
+  t.equal((await old.exited).code, 0, "then the old one exits cleanly")
   await untilTrue("dials of the new one", () => originatesSince(world, stopped + 12_000).length > 0)
   t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
   next.kill("SIGKILL")
@@ -107,7 +107,7 @@ t.test("given an engine that is frozen, when another one has taken its place and
   const ours = new Set((await attemptsOf(world.sql, id)).map((attempt) => attempt.id))
   const woken = nowMillis()
   old.kill("SIGCONT")
-  t.equal((await old.exited).code, 1, "then it ends by itself")
+  t.equal((await old.exited).code, 1, "then it exits by itself")
   t.match(old.output(), /the engine second \(process \d+ on \S+, since \S+\) has taken its place/, "and names the other")
   const nodes = await world.sql<
     Array<{ id: string }>
@@ -134,7 +134,7 @@ t.test("given an engine that is frozen, when another one has taken its place and
   t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
 })
 
-t.test("given an engine whose way to the database is cut, when no new one is to be had", { buffered: true }, async (t) => {
+t.test("given an engine whose connections to the database are cut, when no new one can be made", { buffered: true }, async (t) => {
   const { id, world } = await longCampaign(t)
   const { tcp } = await launchBehindProxy(t, world)
   await world.api.start(id)
@@ -147,10 +147,10 @@ t.test("given an engine whose way to the database is cut, when no new one is to 
   await tcp.refuse(false)
   const back = nowMillis()
   await untilTrue("dials", () => originatesSince(world, back).length > 0)
-  t.ok(world.emulator.log.mostLive() <= cap, "and it goes on when it has its lock again")
+  t.ok(world.emulator.log.mostLive() <= cap, "then it continues when it has its lock again")
 })
 
-/** Does that while a claim of contacts is under way, whose reply is then lost with its connection. */
+/** Runs `act` during a claim of contacts, whose reply is then lost with its connection. */
 const duringClaim = ({ sql }: World, act: () => void) =>
   sql.begin(async (held) => {
     await held`LOCK TABLE attempts IN SHARE ROW EXCLUSIVE MODE`
@@ -163,27 +163,23 @@ const duringClaim = ({ sql }: World, act: () => void) =>
     act()
   })
 
-t.test(
-  "given an engine that dials, when its open connections to the database go silent and new ones work",
-  { buffered: true },
-  async (t) => {
-    const { id, world } = await longCampaign(t)
-    const { tcp } = await launchBehindProxy(t, world)
-    await world.api.start(id)
-    await duringClaim(world, () => tcp.freeze())
-    const [silent, lateness] = [nowMillis(), watchLateness()]
-    await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap)
-    const [first] = originatesSince(world, silent + 3000)
-    t.ok(
-      (first?.at ?? Number.POSITIVE_INFINITY) - silent < lateness.allow(30_000),
-      `then it dials again in seconds: ${Math.round((first?.at ?? 0) - silent)} ms`
-    )
-    t.ok(world.emulator.log.mostLive() <= cap)
-  }
-)
+t.test("given an engine that dials, when its open connections to the database hang and new ones work", { buffered: true }, async (t) => {
+  const { id, world } = await longCampaign(t)
+  const { tcp } = await launchBehindProxy(t, world)
+  await world.api.start(id)
+  await duringClaim(world, () => tcp.freeze())
+  const [silent, lateness] = [nowMillis(), watchLateness()]
+  await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap)
+  const [first] = originatesSince(world, silent + 3000)
+  t.ok(
+    (first?.at ?? Number.POSITIVE_INFINITY) - silent < lateness.allow(30_000),
+    `then it dials again in seconds: ${Math.round((first?.at ?? 0) - silent)} ms`
+  )
+  t.ok(world.emulator.log.mostLive() <= cap)
+})
 
 t.test(
-  "given an engine that dials, when its connections to the database go silent, and the first new ones are accepted into the same silence",
+  "given an engine that dials, when its connections to the database hang, and the first new ones hang as well",
   { buffered: true },
   async (t) => {
     const { id, world } = await longCampaign(t)

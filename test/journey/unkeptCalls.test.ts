@@ -1,7 +1,8 @@
 /**
- * Calls of an engine with its own Postgres, whose words and sounds are nowhere else. An organization that keeps neither recordings nor transcripts finds
- * none of what was said anywhere: not in the files of Postgres, its write-ahead log or its server log, not as sound in any file, and not in what webhooks
- * are told. Another call, which is kept, shows that each of these searches finds what is there.
+ * Calls of an engine with its own Postgres, with words and sounds that occur nowhere else. If an organization keeps neither recordings nor
+ * transcripts, nothing that was said can be found anywhere: not in the files of Postgres, its write-ahead log or its server log, not as sound
+ * in any file, compressed or not, and not in what webhooks are sent. Two other calls, which are kept, show that each of these searches finds
+ * what is there.
  */
 import { randomInt } from "node:crypto"
 import { readFileSync, realpathSync } from "node:fs"
@@ -14,7 +15,7 @@ import { installRecognizer, recognizerName } from "#test/support/installRecogniz
 import { toMulaw } from "#test/emulators/ari/Sound.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { makeTalker, type Utterance } from "#test/emulators/shared/Talker.ts"
-import { filesBelow, placesOf, someOf } from "#test/support/canarySearch.ts"
+import { compressedIn, filesBelow, loudestOf, placesOf, someOf } from "#test/support/canarySearch.ts"
 import { type Canaries, canariesOf, CanaryTalk, createCanaryAgent, letters } from "#test/support/canaryTalk.ts"
 import { numbersOf, type Run, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { type Receiver, receiver, webhook } from "#test/support/nodeWebhooks.ts"
@@ -23,19 +24,25 @@ import { makeMouth } from "#test/support/utterances.ts"
 
 const modelKey = `sk-${letters(24)}`
 const digitWords = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-/** A number as callees say theirs. */
+/** A number in the way that callees say theirs. */
 const spokenNumber = () => Array.from({ length: 10 }, () => digitWords[randomInt(10)]).join(" ")
 const kept = canariesOf(`quicksilver platypus ${spokenNumber()}`)
 const unkept = canariesOf(`kaleidoscope mulberry ${spokenNumber()}`)
+/** Without a number, because a digit may sound just like the same digit in the number of another call. */
+const packed = canariesOf("nightingale rhubarb")
 const speak = makeMouth()
-const spoken = new Map([kept, unkept].map((call) => [call.spoken, speak(call.spoken, { voice: "rms" })]))
+const spoken = new Map([kept, unkept, packed].map((call) => [call.spoken, speak(call.spoken, { voice: "rms" })]))
 const talk = new CanaryTalk(kept)
 
 const lowHertz = [697, 770, 852, 941]
 const highHertz = [1209, 1336, 1477]
 const tonesMillis = 100
+/** Compression runs at the lowest priority. */
+const patienceMillis = 1_500_000
 
-/** The keys as a telephone sounds them. Their loudness and phase make them unlike any others. */
+t.setTimeout(1_800_000)
+
+/** The keys as a telephone sounds them. Their loudness and phase make them different from any others. */
 const tonesOf = (keys: string): Utterance => {
   const [loudness, phase] = [randomInt(3000, 6000), Math.random() * Math.PI]
   const length = (tonesMillis / 1000) * sampleRate
@@ -49,9 +56,9 @@ const tonesOf = (keys: string): Utterance => {
   const frames = Array.from({ length: bytes.length / frameSize }, (_, at) => Buffer.from(bytes.slice(at * frameSize, (at + 1) * frameSize)))
   return { text: `keys ${keys}`, frames }
 }
-const tones = new Map([kept, unkept].map((call) => [call, tonesOf(call.keyed)]))
+const tones = new Map([kept, unkept, packed].map((call) => [call, tonesOf(call.keyed)]))
 
-/** All that a webhook can tell of a call. */
+/** Everything that a webhook can report about a call. */
 const payload_template = {
   run: "{{workflow_run_id}}",
   given: "{{initial_context}}",
@@ -64,15 +71,15 @@ const payload_template = {
   agent: "{{bot_recording_url}}"
 }
 
-/** What webhooks were told of this run. */
+/** What webhooks were sent about this run. */
 const toldOf = ({ received }: Receiver, id: number): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   received.map(({ body }) => JSON.parse(body)).filter(({ run, subject }) => subject === `runs/${id}` || String(run) === String(id))
 
-/** A client of the engine's own Postgres, which writes every value as it is from now on: compressed, none would be found. */
+/** A client of the engine's own Postgres. From now on, values are written uncompressed, because compressed ones would not be found. */
 const ownPostgres = async (t: Test, folder: string): Promise<Witness> => {
   const read = (name: string) => readFileSync(join(folder, name), "utf8").trim()
   const sql = witness(`postgres://trunkline:${read("password")}@127.0.0.1:${read("port")}/postgres`)
-  // At once: it waits for ever for a connection that has died with its process.
+  // Without waiting, because it would wait forever for a connection that died with its process.
   t.teardown(() => sql.end({ timeout: 0 }))
   await sql.unsafe(`
     DO $$ DECLARE one record; BEGIN
@@ -98,7 +105,7 @@ const open = async (t: Test) => {
       DATABASE_URL: "",
       EGRESS_ALLOW: "127.0.0.0/8",
       LOG_LEVEL: "debug",
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: new URL(collector.url).origin,
       TMPDIR: temporary,
       WEBHOOK_PRIVATE_TARGETS: "on"
     },
@@ -121,7 +128,7 @@ const open = async (t: Test) => {
   const must = async (method: string, path: string, body: object) => {
     const answered = await api.ask(method, path, body)
     if (answered.status !== 200) throw new Error(`${method} ${path}: ${answered.status} ${JSON.stringify(answered.body)}`)
-    // Of the shape that its route documents.
+    // The cast holds because the route documents this shape.
     return answered.body as Readonly<Record<string, never>>
   }
   await must("POST", "/organizations/webhook-endpoints", { url: hooks.url })
@@ -135,7 +142,7 @@ const open = async (t: Test) => {
   const postgres = realpathSync(join(world.dataDir, "postgres"))
   const sql = await ownPostgres(t, postgres)
 
-  /** Holds the whole call, and returns its run and what the agent has sounded like, once its webhooks have been told. */
+  /** Holds a whole call, and returns its run and the agent's audio once its webhooks have been sent. */
   const held = async (canaries: Canaries, number: string) => {
     heard = []
     talk.begin(canaries)
@@ -152,33 +159,38 @@ const open = async (t: Test) => {
     )
     return { run, heard, told: told() }
   }
-  /** Of these canaries, all places but the run itself. */
+  const files = () =>
+    new Map([
+      ...filesBelow(world.dataDir, (path) => (path.startsWith("postgres/") ? undefined : dirname(path))),
+      ...filesBelow(postgres, (path) => (path === "log" ? "log of Postgres" : "files of Postgres")),
+      ...filesBelow(temporary, () => "temporary files")
+    ])
+  /** All places of these canaries except the run itself. */
   const search = async (canaries: Parameters<typeof placesOf>[0]) => {
-    // What has only been written ahead is in the tables' own files, too.
+    // Moves what is only in the write-ahead log to the tables' own files as well.
     await sql`CHECKPOINT`
     const told = hooks.received.map(({ body, headers, path }) => Buffer.from(`${path} ${JSON.stringify(headers)} ${body}`))
-    return placesOf(
-      canaries,
-      new Map([
-        ...filesBelow(world.dataDir, (path) => (path.startsWith("postgres/") ? undefined : dirname(path))),
-        ...filesBelow(postgres, (path) => (path === "log" ? "log of Postgres" : "files of Postgres")),
-        ...filesBelow(temporary, () => "temporary files"),
-        ["webhooks", told],
-        ["output", [Buffer.from(world.output())]]
-      ])
-    )
+    return placesOf(canaries, new Map([...files(), ["webhooks", told], ["output", [Buffer.from(world.output())]]]))
   }
-  return { collector, held, must, postgres, search, sql }
+  return { collector, files, held, must, postgres, search, sql }
 }
 
-/** What the agent's own webhook has told. */
+/** What the agent's own webhook was sent. */
 const nodesIn = (told: ReadonlyArray<Readonly<Record<string, unknown>>>) => told.filter(({ run }) => run !== undefined)
 const soundsOf = (canaries: Canaries, heard: ReadonlyArray<Buffer>) => ({
   calleesVoice: someOf(spoken.get(canaries.spoken)?.frames ?? []),
   tones: someOf(tones.get(canaries)?.frames ?? []),
   agentsVoice: someOf(heard)
 })
-/** Statements that quote what must not be logged: one fails for its value, and one is cut off as its process dies, after which Postgres starts anew. */
+const clipsOf = (canaries: Canaries, heard: ReadonlyArray<Buffer>) => ({
+  calleesVoice: loudestOf(spoken.get(canaries.spoken)?.frames ?? []),
+  tones: loudestOf(tones.get(canaries)?.frames ?? []),
+  agentsVoice: loudestOf(heard)
+})
+/**
+ * Runs statements that quote what must not be logged: one fails because of its value, and one is cut off as its process dies, after which
+ * Postgres restarts.
+ */
 const provoke = async (t: Test, { log, sql }: { readonly log: () => string; readonly sql: Witness }, word: string): Promise<void> => {
   await t.rejects(sql`SELECT ${word}::text::int`, { message: new RegExp(word) })
   await t.rejects(sql.unsafe(`INSERT INTO opt_outs (phone_number, source) VALUES ('${word}', 'call')`))
@@ -190,16 +202,16 @@ const provoke = async (t: Test, { log, sql }: { readonly log: () => string; read
   process.kill(pid, "SIGKILL")
   await cutOff
   await untilTrue("word of it in the log", () => log().includes("was terminated by signal 9"))
-  // One that is told to stop while it recovers may never do so.
+  // A Postgres that is told to stop during recovery may never do so.
   await untilTrue("its return", () => log().split("ready to accept connections").length > 2)
 }
 
 t.test("given an engine with its own Postgres, and a collector of traces", async (t) => {
-  const { collector, held, must, postgres, search, sql } = await open(t)
-  const [first = "", second = ""] = numbersOf(2, ["11"])
+  const { collector, files, held, must, postgres, search, sql } = await open(t)
+  const [first = "", second = "", third = ""] = numbersOf(3, ["11"])
   const settings = { concurrency_limit: 10, concurrency_reserve: 0 }
 
-  await t.test("when the organization keeps nothing of a call, then nothing of it is anywhere but what it came to", async (t) => {
+  await t.test("when the organization keeps nothing of a call, then nothing of it is stored but its result", async (t) => {
     await must("PUT", "/organizations/settings", { ...settings, recordings_enabled: false, transcripts_enabled: false })
     const { heard, run, told } = await held(unkept, first)
     t.match(run, {
@@ -221,9 +233,10 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
       agentsVoice: []
     })
     t.match(nodesIn(told), [{ transcript: /^$/, recording: /^$/, callee: /^$/, agent: /^$/ }])
+    t.strictSame(await compressedIn(clipsOf(unkept, heard), files()), { calleesVoice: [], tones: [], agentsVoice: [] })
   })
 
-  await t.test("when it keeps everything of the next, then that is in the run, its files and the database", async (t) => {
+  await t.test("when it keeps everything of the next call, then that is in the run, its files and the database", async (t) => {
     await must("PUT", "/organizations/settings", { ...settings, recordings_enabled: true, transcripts_enabled: true })
     const { heard, told } = await held(kept, second)
     const written = ["files of Postgres", "files/transcripts"]
@@ -242,7 +255,7 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
     })
     const [{ recording = "", transcript = "" } = {}] = nodesIn(told)
     const text = await (await fetch(String(transcript))).text()
-    t.ok(text.includes(kept.spoken) && text.includes(kept.said), "then webhooks are told where the transcript is")
+    t.ok(text.includes(kept.spoken) && text.includes(kept.said), "then webhooks are sent the transcript's address")
     const { tones } = placesOf(
       soundsOf(kept, heard),
       new Map([["here", [Buffer.from(await (await fetch(String(recording))).arrayBuffer())]]])
@@ -250,13 +263,31 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
     t.strictSame(tones, ["here"], "and the recording")
   })
 
+  await t.test("when it keeps a compressed recording of another call, then its sound is stored nowhere else", async (t) => {
+    await must("PUT", "/organizations/settings", { ...settings, recording_format: "opus" })
+    const { heard } = await held(packed, third)
+    const compressed = async () => {
+      const [left] = await sql`SELECT FROM stored_files WHERE to_compress`
+      const [named] = await sql`SELECT FROM runs WHERE recording_key LIKE '%.opus'`
+      return named !== undefined && left === undefined
+    }
+    await untilTrue("its compression", compressed, patienceMillis)
+    // The agent greets every callee in the same way, so its voice is also in the recording of the call before.
+    const { calleesVoice, tones } = await search(soundsOf(packed, heard))
+    t.strictSame({ calleesVoice, tones }, { calleesVoice: [], tones: [] })
+    const only = ["files/recordings"]
+    const before = clipsOf(kept, []).calleesVoice
+    const found = await compressedIn({ ...clipsOf(packed, heard), before }, files())
+    t.strictSame(found, { calleesVoice: only, tones: only, agentsVoice: only, before: [] })
+  })
+
   await t.test(
-    "when statements with a word fail and die, then the log of Postgres has neither it, nor anything of the calls",
+    "when statements with a word fail and die, then the log of Postgres contains neither that word nor anything of the calls",
     async (t) => {
       const word = letters(16)
       const log = () => readFileSync(join(postgres, "log"), "utf8")
       await provoke(t, { log, sql }, word)
-      const words = [word, modelKey, first, second, ...Object.values(kept), ...Object.values(unkept)]
+      const words = [word, modelKey, first, second, third, ...[kept, unkept, packed].flatMap((call) => Object.values(call))]
       t.strictSame(
         words.filter((one) => log().includes(one)),
         []
@@ -264,5 +295,12 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
     }
   )
 
-  t.strictSame(collector.received, [], "then no trace has been exported")
+  await untilTrue("traces", () => collector.received.length > 0)
+  const exported = collector.received.map(({ body }) => body).join("\n")
+  const words = [modelKey, first, second, third, ...[kept, unkept, packed].flatMap((call) => Object.values(call))]
+  t.strictSame(
+    words.filter((one) => exported.includes(one)),
+    [],
+    "then nothing of this is in the traces that were exported"
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * A newer release takes over from an older one, and the older one comes back. The newer one is the same program with more migrations, in a folder
- * of its own.
+ * A newer release takes over from an older one, and the older one comes back. The newer one is the same program with additional migrations, in
+ * a folder of its own. `UPGRADE_CALLS=100` runs the stories with a hundred calls at once instead of six.
  */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,12 +10,12 @@ import { removeData } from "#test/support/dataFolder.ts"
 import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { newerRelease } from "#test/support/newerRelease.ts"
-import { hungUpByUs } from "#test/support/rivals.ts"
+import { recordsOfHungUp } from "#test/support/rivals.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
 
-const cap = 6
+const cap = Number(process.env["UPGRADE_CALLS"] ?? 6)
 const expansions = {
   "0991_attempts.sql": "-- Expands. A note on attempts.\nALTER TABLE attempts ADD COLUMN note text;\n",
   "0992_contacts.sql": "-- Expands. A note on contacts.\nALTER TABLE contacts ADD COLUMN note text NOT NULL DEFAULT '';\n",
@@ -33,13 +33,19 @@ const newFolder = async (t: Test): Promise<string> => {
 const open = async (t: Test) =>
   World.open(t, {
     emulator: { ringMillis: 200, seed: 7, talkMillis: 1000 },
-    environment: { DRAIN: "600", FILES_DIR: await newFolder(t), ORG_CONCURRENCY: "50", RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) }
+    environment: {
+      DRAIN: "600",
+      FILES_DIR: await newFolder(t),
+      ORG_CONCURRENCY: String(cap),
+      RECORDINGS: "off",
+      SECRETS_KEY: "5".repeat(64)
+    }
   })
 
-/** Another engine on the same database, ended with the test. `release`: the folder of its program, if it is another one. */
-const another = async (t: Test, world: World, name: string, release?: string): Promise<EngineProcess> => {
-  // One that beats late because the machine is busy is not to be replaced.
-  const own: Environment = { DATA_DIR: await newFolder(t), NODE_NAME: name, TAKEOVER_AFTER: "300" }
+/** Another engine on the same database, which is stopped at the end of the test. `release`: the folder of its program, if that differs. */
+const another = async (t: Test, world: World, name: string, release?: string, role: Environment = {}): Promise<EngineProcess> => {
+  // An engine whose heartbeat is late because the machine is busy must not be replaced.
+  const own: Environment = { DATA_DIR: await newFolder(t), NODE_NAME: name, TAKEOVER_AFTER: "300", ...role }
   const engine = spawnEngine({ ...world.environment, ...own }, undefined, release)
   t.teardown(async () => {
     engine.kill("SIGCONT")
@@ -53,13 +59,13 @@ const word = (engine: EngineProcess, text: string) => untilTrue(`"${text}" of th
 const recordsIn = async (sql: Witness) => [...(await sql`SELECT * FROM schema_migrations ORDER BY version`)]
 const newestIn = async (sql: Witness): Promise<unknown> => (await recordsIn(sql)).at(-1)?.["version"]
 
-/** As many calls as the cap allows, which go on until the emulator lets callees hang up again. */
+/** Fills the cap with calls, which continue until the emulator lets callees hang up again. */
 const holdCalls = async ({ emulator }: World) => {
   emulator.letTalk(true)
   await untilTrue("calls up to the cap", () => emulator.live() === cap)
 }
 
-/** A transaction that, like a dump, keeps everybody from changing the table of attempts. Returns what ends it. */
+/** A transaction that, like a dump, keeps everybody from altering the table of attempts. Returns a function that ends it. */
 const beginDump = async (sql: Witness) => {
   const dump = await sql.reserve()
   await dump`BEGIN`
@@ -73,7 +79,7 @@ const beginDump = async (sql: Witness) => {
 t.test("given a campaign, when a newer release takes over and the older one comes back", { buffered: true }, async (t) => {
   const world = await open(t)
   const { emulator, sql } = world
-  const { id } = await world.campaign(numbersOf(150, ["01", "01", "02"]), { max_concurrency: cap })
+  const { id } = await world.campaign(numbersOf(25 * cap, ["01", "01", "02"]), { max_concurrency: cap })
   await world.api.start(id)
   await world.seen("answered", cap)
   const moreDials = async (count: number) => world.seen("originate", emulator.log.count("originate") + count)
@@ -88,7 +94,7 @@ t.test("given a campaign, when a newer release takes over and the older one come
   t.not(await newestIn(sql), 994, "then the old one dials while a migration waits")
   await endDump()
   await word(next, "stands by")
-  t.equal(await newestIn(sql), 994, "then the schema is expanded beside the old one")
+  t.equal(await newestIn(sql), 994, "then the schema is expanded while the old one runs")
   await moreDials(2 * cap)
   t.notOk(next.output().includes("is ready"), "which goes on dialing")
 
@@ -97,10 +103,10 @@ t.test("given a campaign, when a newer release takes over and the older one come
   const held = emulator.log.count("originate")
   await word(world.engine, "calls get time to end")
   emulator.letTalk(false)
-  t.equal((await world.engine.exited).code, 0, "then the old one ends in order, when its calls have ended")
+  t.equal((await world.engine.exited).code, 0, "then the old one exits cleanly, when its calls have ended")
   await next.ready
   await untilTrue("dials of the new one", () => emulator.log.count("originate") >= held + 2 * cap)
-  t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
 
   await holdCalls(world)
   next.kill("SIGTERM")
@@ -114,7 +120,7 @@ t.test("given a campaign, when a newer release takes over and the older one come
   t.strictSame(await recordsIn(sql), records, "and changes nothing of it")
 
   await judge(t, world, id, cap)
-  t.strictSame(hungUpByUs(world), [], "no conversation was hung up by us")
+  t.strictSame(await recordsOfHungUp(world), [], "no conversation was hung up by us")
   const attempts = (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
   const dialed = emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
   t.strictSame(dialed.toSorted(), attempts.map((attempt) => attempt.id).toSorted(), "every attempt on record was dialed, once")
@@ -124,6 +130,32 @@ t.test("given a campaign, when a newer release takes over and the older one come
     "and what became of it is known"
   )
 })
+
+t.test(
+  "given a newer release that contracts the schema, when the older one is asked to stop while calls are up",
+  { buffered: true },
+  async (t) => {
+    const world = await open(t)
+    const { emulator, engine: old, sql } = world
+    const { id } = await world.campaign(numbersOf(5 * cap, ["01"]), { max_concurrency: cap })
+    await world.api.start(id)
+    await holdCalls(world)
+    const newer = await another(t, world, "newer", await newerRelease(t, { ...expansions, ...contraction }))
+    await word(newer, "stands by")
+    old.kill("SIGTERM")
+    await word(newer, "takes over")
+    await word(newer, "the schema is contracted once the calls of an engine that is leaving are over")
+    t.equal(emulator.live(), cap)
+    t.not(await newestIn(sql), 995, "then the schema that the old one uses stays for as long as its calls last")
+    emulator.letTalk(false)
+    t.equal((await old.exited).code, 0)
+    world.become({ ...newer, url: await newer.ready })
+    t.equal(await newestIn(sql), 995, "and is taken away after that")
+    await world.api.untilState(id, "completed")
+    await judge(t, world, id, cap)
+    t.strictSame(await recordsOfHungUp(world), [])
+  }
+)
 
 t.test("given a newer release that contracts the schema, when the older one comes back", { buffered: true }, async (t) => {
   const world = await open(t)
@@ -163,4 +195,46 @@ t.test("given a newer release that contracts the schema, when the older one come
   await sql`UPDATE schema_migrations SET checksum = reverse(checksum) WHERE version = 1`
   const again = await another(t, world, "newer", release)
   t.match(await again.ready, /^http/, "and the newer one starts again")
+})
+
+t.test("given a call node with calls, when a newer release takes over, and brings its own", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const { emulator, engine: old, sql } = world
+  const oldNode = await another(t, world, "oldcalls", undefined, { ROLE: "calls" })
+  await word(old, '"node":"oldcalls"')
+  const { id } = await world.campaign(numbersOf(12 * cap, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await world.seen("answered", cap)
+  await holdCalls(world)
+  const callsOf = async (node: string) => (await sql`SELECT FROM attempts WHERE node = ${node} AND state <> 'void'`).length
+  t.ok((await callsOf("oldcalls")) >= 1)
+
+  const release = await newerRelease(t, { ...expansions, ...contraction })
+  const newer = await another(t, world, "newer", release)
+  await word(newer, "stands by")
+  old.kill("SIGTERM")
+  await word(newer, "the schema is contracted once the calls of an engine that is leaving are over")
+  await word(oldNode, "an engine of a newer release waits for this call node")
+  t.equal(emulator.live(), cap, "then the calls of the older engine and its call node are up")
+  t.not(await newestIn(sql), 995, "and so is the schema that they use")
+  emulator.letTalk(false)
+  t.equal((await old.exited).code, 0)
+  t.equal((await oldNode.exited).code, 0, "the older call node ends as well")
+  world.become({ ...newer, url: await newer.ready })
+  t.equal(await newestIn(sql), 995, "and the newer one dials")
+  await holdCalls(world)
+  await another(t, world, "newcalls", release, { ROLE: "calls" })
+  await word(newer, '"node":"newcalls"')
+  emulator.letTalk(false)
+  await untilTrue("calls of the new call node", async () => (await callsOf("newcalls")) >= 3)
+
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(await recordsOfHungUp(world), [], "no conversation was hung up by us")
+  const attempts = (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
+  t.strictSame(
+    attempts.filter(({ outcome }) => outcome !== "answered"),
+    [],
+    "and what became of every call is known"
+  )
 })

@@ -1,6 +1,6 @@
 /**
- * The existing product's web interface, as its version 1.45 asks: what its pages send from a browser, in their order, with the preflights
- * that the browser sends before, and what they need in the answers. From signing up to the report of a campaign.
+ * The existing product's web interface, version 1.45: what its pages send from a browser, in their order, with the preflight requests of the
+ * browser, and what they need in the answers. From signing up to the report of a campaign.
  */
 import { randomUUID } from "node:crypto"
 import t from "tap"
@@ -11,7 +11,7 @@ t.setTimeout(1_800_000)
 const origin = "https://app.dograh.test"
 type Body = Readonly<Record<string, unknown>>
 
-/** Sends as a browser does from a page of another origin: it asks before whether it may, and takes no for an answer. */
+/** Sends requests like a browser for a page of another origin: it first asks whether it may, and obeys the answer. */
 class Browser {
   token = ""
   readonly #url: string
@@ -45,11 +45,11 @@ class Browser {
     if (opened !== "*" && opened !== origin) throw new Error(`${method} ${path} is kept from the page`)
     const text = await answer.text()
     const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true
-    // Answers of ours, of which each step knows what it needs.
+    // The cast holds because these are our own answers, of which each step knows what it needs.
     return { status: answer.status, body: (isJson ? JSON.parse(text) : {}) as Body, text }
   }
 
-  /** What a page cannot do without. */
+  /** Sends a request without whose success a page does not work. */
   async must(method: string, path: string, body?: object): Promise<Body> {
     const answer = await this.send(method, path, body)
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
@@ -67,7 +67,7 @@ class Browser {
   }
 }
 
-/** What every page asks for when it is opened. */
+/** What every page requests when it is opened. */
 const opened = async (browser: Browser) => {
   for (const path of ["/organizations/context", "/user/configurations/user", "/organizations/preferences", "/user/auth/user"]) {
     await browser.must("GET", path)
@@ -91,7 +91,7 @@ t.test("given an engine that serves the existing product's web interface", async
     t.match(account, { token: String, user: { email } })
     browser.token = String(account["token"])
     await opened(browser)
-    t.match(await browser.must("GET", "/workflow/count"), { total: 0 }, "then it goes on to the making of an agent")
+    t.match(await browser.must("GET", "/workflow/count"), { total: 0 }, "then it continues with the creation of an agent")
   })
 
   const agent = await browser.must("POST", "/workflow/create/template", {
@@ -99,7 +99,7 @@ t.test("given an engine that serves the existing product's web interface", async
     use_case: "Dentist",
     activity_description: "Remind patients of their appointment tomorrow."
   })
-  await t.test("when the agent of the first screen is opened, changed and published, then it is", async (t) => {
+  await t.test("when the agent of the first screen is opened, changed and published, then the change is there", async (t) => {
     t.match(agent, { id: Number, name: /^Dentist/, version_status: "published" })
     await browser.must("PUT", "/user/onboarding-state", { completed_actions: ["web_call_started"] })
     const shown = await browser.must("GET", `/workflow/fetch/${agent["id"]}`)
@@ -146,7 +146,7 @@ t.test("given an engine that serves the existing product's web interface", async
 
   const numbers = numbersOf(8, ["01"], "+1777")
   let id = 0
-  await t.test("when a list is uploaded and a campaign made of it, then it can be started", async (t) => {
+  await t.test("when a list is uploaded and a campaign created from it, then it can be started", async (t) => {
     t.strictSame(await browser.must("GET", "/campaign/"), { campaigns: [] })
     t.match(await browser.must("GET", "/workflow/summary?status=active"), [{ id: agent["id"], name: "Dentist" }])
     t.match(await browser.must("GET", "/organizations/campaign-defaults"), { concurrent_call_limit: Number, from_numbers_count: 1 })
@@ -196,7 +196,7 @@ t.test("given an engine that serves the existing product's web interface", async
     t.ok(world.emulator.log.mostLive() <= 2, "then the cap holds")
   })
 
-  await t.test("when runs, usage and reports are looked at, then they are there", async (t) => {
+  await t.test("when runs, usage and reports are requested, then they are there", async (t) => {
     const filters = encodeURIComponent(JSON.stringify([{ attribute: "status", type: "radio", value: { status: "completed" } }]))
     const page = await browser.must("GET", `/campaign/${id}/runs?page=1&limit=50&filters=${filters}&sort_by=duration&sort_order=desc`)
     t.match(page, { total_count: numbers.length, total_pages: 1 })
@@ -220,7 +220,7 @@ t.test("given an engine that serves the existing product's web interface", async
     t.match(await browser.must("GET", "/organizations/billing/credits?page=1&limit=20"), { ledger_entries: [] })
   })
 
-  await t.test("when a key is made, archived and taken back, then the list shows it", async (t) => {
+  await t.test("when a key is created, archived and reactivated, then the list shows it", async (t) => {
     t.strictSame(await browser.must("GET", "/user/service-keys?include_archived=false"), [])
     const key = await browser.must("POST", "/user/api-keys", { name: "Integration" })
     t.match(key, { id: Number, api_key: String, key_prefix: String })

@@ -1,4 +1,4 @@
-/** A campaign as a webhook endpoint is told of it, by an engine that dies in the middle, at a receiver that does not always take it. */
+/** A campaign as its webhook endpoint sees it, with an engine that dies in the middle, and a receiver that does not always accept requests. */
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -8,7 +8,7 @@ import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/en
 interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** Undefined: it was left without an answer. */
+  /** Undefined if the request was left without an answer. */
   readonly status: number | undefined
 }
 interface CloudEvent {
@@ -18,7 +18,7 @@ interface CloudEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Answers what `judge` says of the request at hand; undefined: nothing at all. */
+/** Responds with the status that `judge` returns for a request. Undefined: no response. */
 const receiver = async (t: Test, judge: (earlier: number) => number | undefined) => {
   const received: Array<Received> = []
   const server = createServer((request, response) => {
@@ -35,11 +35,11 @@ const receiver = async (t: Test, judge: (earlier: number) => number | undefined)
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
-/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md, by its text. */
+/** Verifies a signature as https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md specifies. */
 const isSigned = (secret: string, { body, headers }: Received): boolean => {
   const bytes = Buffer.from(secret.replace("whsec_", ""), "base64")
   const expected = createHmac("sha256", bytes)
@@ -48,31 +48,31 @@ const isSigned = (secret: string, { body, headers }: Received): boolean => {
   return String(headers["webhook-signature"]).split(" ").includes(`v1,${expected}`)
 }
 
-// The receiver takes no more than these fields for granted, and finds them in what it got.
+// The cast holds because the receiver reads only these fields, and finds them in what it got.
 const eventOf = ({ body }: Received) => JSON.parse(body) as CloudEvent
 const isTaken = ({ status }: Received) => status === 200
 const byId = (a: CloudEvent, b: CloudEvent) => Number(a.id) - Number(b.id)
 
-/** As if the next tries, which are minutes and hours away, were due. */
+/** Makes the next tries due, which would otherwise be minutes or hours away. */
 const makeDue = ({ sql }: World) => sql`
   WITH due AS (UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending' AND due_at > now())
   UPDATE webhook_endpoints SET next_due_at = now(), version = version + 1 WHERE next_due_at > now()
   RETURNING pg_notify('trunkline_events', 'deliveries')`
 
-t.test("given an endpoint for everything and a campaign, when the engine is killed while it delivers, and goes on", async (t) => {
+t.test("given an endpoint for all events and a campaign, when the engine is killed while it delivers, and restarted", async (t) => {
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 200, talkMillis: 500 },
     environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", WEBHOOK_PRIVATE_TARGETS: "on" }
   })
   const { emulator, sql } = world
-  // The first three are refused, the ninth is still waiting for its answer when the engine dies, and later ones are refused now and then.
+  // The first three are refused, the ninth is still waiting for its answer when the engine dies, and later ones are refused from time to time.
   const held = 8
   const { received, url } = await receiver(t, (earlier) =>
     earlier === held ? undefined : earlier < 3 || (earlier > held && earlier % 6 === 0) ? 500 : 200
   )
   const registered = await world.api.ask("POST", "/organizations/webhook-endpoints", { url })
   t.equal(registered.status, 200)
-  // It has just been registered: the answer is a webhook endpoint with its secret.
+  // The cast holds because it has just been registered: the answer is a webhook endpoint with its secret.
   const { id: endpointId, secret } = registered.body as { readonly id: number; readonly secret: string }
 
   const settings = { max_concurrency: 4, retry_config: { enabled: false } }
@@ -84,7 +84,7 @@ t.test("given an endpoint for everything and a campaign, when the engine is kill
   })
   await world.end("SIGKILL")
   t.not((await world.api.ask("GET", "/health").catch(() => undefined))?.status, 200)
-  // As if the engine had been away for a while: what it has in doubt is settled sooner, and the turn that it was in is over.
+  // As if the engine had been away for a while: calls in doubt are settled sooner, and its turn is over.
   await sql`UPDATE attempts SET sent_at = sent_at - interval '30 seconds' WHERE state = 'sent'`
   await sql`UPDATE webhook_endpoints SET leased_until = now()`
   await world.launch()
@@ -113,7 +113,7 @@ t.test("given an endpoint for everything and a campaign, when the engine is kill
     [],
     "then an event has the same body every time"
   )
-  t.ok((bodies.get(String(received[held]?.headers["webhook-id"]))?.length ?? 0) > 1, "then what had no answer is sent again")
+  t.ok((bodies.get(String(received[held]?.headers["webhook-id"]))?.length ?? 0) > 1, "then the request without an answer is sent again")
   t.ok(received.filter(({ status }) => status === 500).length > 3, "some were refused, before and after")
 
   const taken = received.filter(isTaken).map(eventOf)
@@ -129,17 +129,17 @@ t.test("given an endpoint for everything and a campaign, when the engine is kill
   t.strictSame(
     new Map(completed.map(({ data }) => [data["call_id"], data["outcome"]])),
     new Map(ended.map((attempt) => [attempt.id, attempt.outcome])),
-    "then with what became of it"
+    "then with the result of each call"
   )
-  t.equal(new Set(completed.map(({ data }) => data["phone_number"])).size, 24, "then of every contact")
+  t.equal(new Set(completed.map(({ data }) => data["phone_number"])).size, 24, "then for every contact")
   const life = events.filter(({ subject }) => subject === `campaigns/${id}`)
   t.strictSame(
     life.map(({ type }) => type),
     ["campaign.created", "campaign.started", "campaign.completed"],
-    "then the campaign's life has arrived"
+    "then the events of the campaign's life have arrived"
   )
   const types = events.map(({ type }) => type)
-  t.ok(types.indexOf("campaign.started") < types.findIndex((type) => type.startsWith("run.")), "then no call is before its start")
+  t.ok(types.indexOf("campaign.started") < types.findIndex((type) => type.startsWith("run.")), "then no call comes before its start")
   t.equal(types.at(-1), "campaign.completed", "then no call ends after the campaign")
   const answeredLate = events.filter(
     ({ subject, type }, at) => type === "run.answered" && events.slice(0, at).some((one) => one.subject === subject)

@@ -1,6 +1,6 @@
 /**
- * The packages that npm makes of this project and of the adapter beside this file, in a folder that was empty: made and installed by the commands of
- * adapters/README.md. Only npm's registry is needed, for what the packages depend on.
+ * The packages of this project and of the adapter beside this file, made and installed in an empty folder with the commands of adapters/README.md. Only
+ * npm's registry is needed, for the dependencies of the packages.
  */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
@@ -14,16 +14,16 @@ import type { Test } from "tap"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const tarball = "trunkline-0.1.0.tgz"
 
-/** With this Node. */
+/** A `PATH` that begins with the folder of this Node. */
 export const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
 
-/** What a program wrote, and whether it ended well. */
+/** The output of a program, and whether it succeeded. */
 interface Ended {
   readonly isGood: boolean
   readonly output: string
 }
 
-/** Without the hooks that tap puts into every Node that a test starts. */
+/** Runs a program without the hooks that tap adds to every Node process that a test starts. */
 export const run = async (cwd: string, ...words: ReadonlyArray<string>): Promise<Ended> => {
   const program = promisify(execFile)("env", ["-u", "NODE_OPTIONS", `PATH=${path}`, ...words], { cwd, maxBuffer: 64 * 1024 * 1024 })
   return program.then(
@@ -49,21 +49,21 @@ const commandsOf = async () => {
 interface Packages {
   /** The adapter's project. */
   readonly author: string
-  /** What its tests have said. */
+  /** The output of its tests. */
   readonly conformance: string
-  /** What those of the language model have said, which was made from the other example in the package. */
+  /** The output of the tests of the language model, which is made from the second example in the package. */
   readonly modelConformance: string
-  /** What those of the voices have said, which are plain JavaScript. */
+  /** The output of the tests of the voices, which are plain JavaScript. */
   readonly voiceConformance: string
-  /** Where the engine and the adapter are installed, and nothing else. */
+  /** The folder in which only the engine and the adapter are installed. */
   readonly operator: string
-  /** How the engine is started there. */
+  /** The command that starts the engine there. */
   readonly start: string
   /** The paths in the engine's package. */
   readonly files: ReadonlyArray<string>
 }
 
-/** A service of its own project, tested, packed, and installed beside the engine. It needs what the adapter's project has installed. */
+/** A service in a separate project, tested, packed, and installed beside the engine. It uses the packages of the adapter's project. */
 const serviceFrom = async (folder: string, author: string, operator: string, name: string): Promise<string> => {
   const service = join(folder, name)
   await must(folder, "mkdir", service)

@@ -1,4 +1,4 @@
-/** The engine and an adapter as packages, where there is nothing else: types, the start by a command, a call, and the adapter's own tests. */
+/** The engine and an adapter as packages in an otherwise empty folder: types, the start by a command, a call, and the adapter's own tests. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
@@ -13,8 +13,8 @@ import { AcmeCarrier, answering } from "./voice-adapter-acme/test/AcmeCarrier.ts
 
 const packages = await openPackages(t)
 
-t.test("given the engine's package, then there is nothing in it that Node would have to strip of types", async (t) => {
-  // The example is a project of its own, to be copied.
+t.test("given the engine's package, then it contains no file whose types Node would have to strip", async (t) => {
+  // The examples are separate projects, to be copied.
   const own = packages.files.filter((file) => !/^package\/test\/package\/[a-z-]+-acme\//.test(file))
   t.strictSame(
     own.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")),
@@ -26,7 +26,7 @@ t.test("given the engine's package, then there is nothing in it that Node would 
   )
 })
 
-/** The author's own. */
+/** The compiler of the author's project. */
 const tsc = join(packages.author, "node_modules/.bin/tsc")
 const strictly = ["--strict", "--noEmit", "--types", "node", "--module", "NodeNext", "--target", "ES2024", "--skipLibCheck", "false"]
 const apiUse = `
@@ -74,7 +74,7 @@ t.test("given the engine's package, when a strict compiler reads what uses it", 
     writeFileSync(join(packages.operator, `right${index}.ts`), source)
     writeFileSync(join(packages.operator, `wrong${index}.ts`), `${source}\n${wrong}\n`)
   }
-  // Together, because the compiler takes longest over what all of them import.
+  // They are compiled together, because most of the time goes into what all of them import.
   const names = uses.flatMap((_, index) => [`right${index}.ts`, `wrong${index}.ts`])
   const { output } = await run(packages.operator, tsc, ...strictly, ...names)
   const errors = output.split("\n").filter((line) => line.includes("error TS"))
@@ -83,18 +83,15 @@ t.test("given the engine's package, when a strict compiler reads what uses it", 
     t.match(first, fault, `then wrong use of ${what} does not compile`)
     t.strictSame(more, [])
   }
-  t.equal(errors.length, uses.length, "then right use of both does")
+  t.equal(errors.length, uses.length, "then correct use of both does")
 })
 
-t.test(
-  "given the commands of adapters/README.md, when an author types them, then the conformance suite passes, and compiles",
-  async (t) => {
-    t.match(packages.conformance, /\bfail 0\b/)
-    t.match(packages.conformance, /ok \d+ - lost reply: a call that was placed is in doubt, and what the carrier tells of it names it/)
-    const options = [...strictly, "--ignoreConfig", "--allowImportingTsExtensions"]
-    t.equal((await run(packages.author, tsc, ...options, "test/conformance.ts")).output, "")
-  }
-)
+t.test("given the commands of adapters/README.md, when an author types them, then the conformance suite passes and compiles", async (t) => {
+  t.match(packages.conformance, /\bfail 0\b/)
+  t.match(packages.conformance, /ok \d+ - lost reply: a call that was placed is in doubt, and what the carrier reports names it/)
+  const options = [...strictly, "--ignoreConfig", "--allowImportingTsExtensions"]
+  t.equal((await run(packages.author, tsc, ...options, "test/conformance.ts")).output, "")
+})
 
 t.test("given the example of a language model, when its author types the same commands, then its conformance suite passes", async (t) => {
   t.match(packages.modelConformance, /\bpass 8\b/)
@@ -108,7 +105,7 @@ t.test("given the example of voices, when its author types the same commands, th
   t.notMatch(packages.voiceConformance, "not asked")
 })
 
-t.test("given the engine's command, then it also brings the schema up to date, and says how it is used", async (t) => {
+t.test("given the engine's command, then it also migrates the schema, and shows its usage", async (t) => {
   const command = join(packages.operator, "node_modules/.bin/trunkline")
   const migrated = await run(packages.operator, command, "migrate")
   t.ok(migrated.isGood)
@@ -130,7 +127,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   t.teardown(() => voices.stop())
   const port = String(await freePort())
   t.equal(packages.start, "ADAPTERS=ari,voice-adapter-acme npx trunkline", "as adapters/README.md says")
-  // As a supervisor would: npx does not pass signals on.
+  // Started as a supervisor would start it, because npx does not forward signals.
   const command = {
     words: ["ADAPTERS=ari,voice-adapter-acme", "SERVICES=language-model-acme,voice-speaker-acme", "node_modules/.bin/trunkline"],
     cwd: packages.operator
@@ -154,7 +151,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const { id } = await configure(ask, { provider: "acme", endpoint: acme.url, token: acme.token })
   await ask("POST", `/organizations/telephony-configs/${id}/phone-numbers`, { address: "+15550100000" })
   const number = `+15550100${answering.leaves}`
-  // Nothing is said, because this carrier has no audio.
+  // The greeting is empty, because this carrier has no audio.
   const run = await callWith(ask, "", number)
   t.strictSame(acme.requested, [number], "then a call through it rings once")
   t.equal(acme.callTo(number)?.status, "completed")
@@ -165,7 +162,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   const heard = asterisk.log.heard(asterisk.log.of("+15550100001")[0]?.channelId ?? "")
   t.ok(
     heard.some((code) => Math.abs(decodeSample(code)) > 1000),
-    "then the engine's own voice is heard, which another thread computes"
+    "then the engine's own voice is heard, which another thread synthesizes"
   )
 
   const speaker = { provider: "acme", api_key: voices.key, base_url: voices.url, voice: "high" }
@@ -177,7 +174,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   t.strictSame(voices.asked.toSorted(), ["Good evening.", "It is late."])
   const evening = asterisk.log.heard(asterisk.log.of("+15550100021")[0]?.channelId ?? "")
   const loudest = [tones.low, tones.high].toSorted((a, b) => strengthOf(evening, b) - strengthOf(evening, a))
-  t.equal(loudest[0], tones.high, "and the callee hears the one that was chosen")
+  t.equal(loudest[0], tones.high, "and the callee hears the chosen one")
 
   await ask("POST", "/auth/signup", { email: "ada@example.com", password: "correct horse", name: "Ada" })
   t.equal((await fetch(`${url}/docs`)).status, 200)
@@ -186,7 +183,7 @@ t.test("given both packages in a folder, when the engine is started there", asyn
   await untilTrue("end of the engine and its database", () => !isLeft())
 })
 
-/** How much of a tone is in what was heard. */
+/** The strength of a tone in what was heard. */
 const strengthOf = (codes: Uint8Array, hertz: number): number => {
   let [sine, cosine] = [0, 0]
   codes.forEach((code, at) => {

@@ -1,6 +1,6 @@
 /**
- * Whom answering machine detection takes for whom, by recordings of people and greetings of machines that it was not tuned on: a sample of what
- * `npm run bench -- amd` hears.
+ * How well answering-machine detection tells people from machines, with recordings of people and greetings of machines that it was not tuned
+ * on: a sample of those in `npm run bench -- amd`.
  */
 import t from "tap"
 import { isFoundSoon, isTakenForMachine, type Judged, percent, trial, verdictOn } from "#test/support/amdTrial.ts"
@@ -17,7 +17,7 @@ const sample = () => {
   return ({ kind }: Answerer, _: Line) => counts[kind]++ % (every[kind] - 1) === 0
 }
 
-t.test("given people and machines of the half that was held out", { skip: reason ?? false }, async (t) => {
+t.test("given people and machines from the held-out half", { skip: reason ?? false }, async (t) => {
   const judged = [...trial("held out", sample(), lines)]
   const people = judged.filter(({ answerer }) => answerer.kind === "person")
   const machines = judged.filter(({ answerer }) => answerer.kind === "machine")

@@ -8,7 +8,7 @@ import { run } from "#test/support/run.ts"
 
 class Port extends Context.Service<Port, { readonly seen: () => Effect.Effect<ReadonlyArray<unknown>> }>()("test/Port") {}
 
-t.test("given work that a request sets off, then it has nothing of the request: no organization, no address, no lane", async (t) => {
+t.test("given work that a request starts, then it inherits nothing from the request: no organization, no address, no lane", async (t) => {
   const port = Layer.succeed(Port, {
     seen: () =>
       Effect.withFiber((fiber) => Effect.succeed([fiber.getRef(CurrentTenant), fiber.getRef(CurrentAddress), fiber.getRef(IsHeavy)]))

@@ -7,7 +7,7 @@ import { pcm } from "#test/support/pcm.ts"
 const rate = 8000
 const lead = 0.3
 
-/** A sum of sines, each by its frequency and amplitude at a time in seconds. */
+/** A sine whose frequency and amplitude depend on the time in seconds. */
 type Part = (seconds: number) => { readonly hz: number; readonly amplitude: number }
 const steady =
   (hz: number, amplitude = 6000): Part =>
@@ -26,7 +26,7 @@ const soundOf = (seconds: number, parts: ReadonlyArray<Part>): Int16Array => {
   )
 }
 
-/** After 300 ms, and then the callee is silent; `noise` is its root mean square. */
+/** Starts after 300 ms, and is followed by silence; `noise` is its root mean square. */
 const judge = (sound: Int16Array, noise = 10): { readonly verdict: string; readonly millis: number } => {
   let seed = 1
   const hiss = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 0x80000000 - 1
@@ -55,7 +55,7 @@ t.test("a steady tone is a machine within a quarter of a second, whatever its pi
   for (const hz of [440, 1000, 1400]) check(hz, 600)
 })
 
-t.test("a beep that begins and ends softly is one", async (t) => {
+t.test("a beep that starts and ends softly is a beep", async (t) => {
   const fading: Part = (at) => ({ hz: 1000, amplitude: 6000 * Math.min(1, at / 0.03, (0.45 - at) / 0.03) })
   t.equal(judge(soundOf(0.45, [fading])).verdict, "machine")
 })
@@ -85,7 +85,7 @@ t.test("a hum that swells is a person", async (t) => {
   t.equal(judge(soundOf(0.6, [swelling])).verdict, "human")
 })
 
-t.test("keys that a person presses are no beep", async (t) => {
+t.test("pressed keys are not a beep", async (t) => {
   const rows = [697, 770, 852, 941]
   const columns = [1209, 1336, 1477, 1633]
   const verdicts = rows.flatMap((row) => columns.map((column) => judge(soundOf(0.4, [steady(row, 4000), steady(column, 4000)])).verdict))

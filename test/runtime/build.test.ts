@@ -1,4 +1,4 @@
-/** `runtime/build.js`, through processes of its own: what a start runs is built of the sources that are there. */
+/** `runtime/build.js`, in separate processes: a start always runs what the current sources say. */
 import { execFile } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { basename, join, relative } from "node:path"
@@ -19,10 +19,10 @@ const program = (t: Test, said: string) =>
     "word.ts": `export const word: string = "${said}"\n`
   })
 
-/** What the program prints: its word, its address, and whether it was a build that ran. */
+/** What the program prints: its word, its address, and whether a build of it ran. */
 const start = async (path: string) => {
   const script = `await (await import(${JSON.stringify(builder)})).load(${JSON.stringify(relative(root, path))})`
-  // Without tap's environment, in which every Node reports its coverage.
+  // Without tap's environment, which makes every Node process report its coverage.
   const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env: {}, timeout: startMillis })
   const { stderr, stdout } = await run
   const [word, url, isBuilt] = stdout.trim().split(" ")
@@ -43,7 +43,7 @@ t.test("given a build, when any of its sources has changed, then the next start 
   t.has(await start(path), { word: "one", isBuilt: true })
 })
 
-t.test("given a build, when a file of another name takes the place of one, then that one runs", async (t) => {
+t.test("given a build, when a file is replaced by one with another name, then the new one runs", async (t) => {
   const { path, write } = program(t, "one")
   await start(path)
   write("other.ts", 'export const word: string = "other"\n')
@@ -51,7 +51,7 @@ t.test("given a build, when a file of another name takes the place of one, then 
   t.has(await start(path), { word: "other", isBuilt: true })
 })
 
-t.test("given many starts at once and no build, when each builds, then all run", async (t) => {
+t.test("given many starts at the same time without a build, when each builds, then all run", async (t) => {
   const { path } = program(t, "one")
   const starts = await Promise.all([start(path), start(path), start(path)])
   t.strictSame(

@@ -1,4 +1,7 @@
-/** `runtime/builtProgram.js`: what a program has compiled by the time it is ready is kept for its next start, and is never run for anything else. */
+/**
+ * `runtime/builtProgram.js`: what a program has compiled by the time it is ready is cached for its next start, and never used for anything
+ * else.
+ */
 import { execFile } from "node:child_process"
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
@@ -13,18 +16,18 @@ import { until } from "#test/support/until.ts"
 
 const runner = fileURLToPath(new URL("../../runtime/builtProgram.js", import.meta.url))
 const startMillis = 600_000
-/** Only in a function that runs once the program has loaded. */
+/** Occurs only in a function that runs after the program has loaded. */
 const saidLate = "said by a function that was compiled when it was called"
 const source = (word: string) => `export const get = () => ["${word}", "${saidLate}"].join(" ")`
 
-/** The build of a program. */
+/** The path of the build of a program. */
 const built = (t: Test, text: string): string => {
   const file = ensureBuilt(programOf(t, { "main.ts": text }).own)
   if (file === undefined) throw new Error("not built")
   return file
 }
 
-/** What the program says in a process of its own, which then does `after`. */
+/** What the program prints in a process of its own, which then runs `after`. */
 const run = async (file: string, { after = "keepCode()", flags = [] as ReadonlyArray<string> } = {}): Promise<string> => {
   const script = `
     import { rmSync } from "node:fs"
@@ -32,13 +35,13 @@ const run = async (file: string, { after = "keepCode()", flags = [] as ReadonlyA
     const { get } = runBuilt(${JSON.stringify(file)})
     console.log(get())
     ${after}`
-  // Without tap's environment, in which every Node reports its coverage.
+  // Without tap's environment, which makes every Node process report its coverage.
   const options = { env: {}, timeout: startMillis }
   const { stderr, stdout } = await promisify(execFile)(process.execPath, [...flags, "--input-type=module", "-e", script], options)
   return stdout.trim() + stderr
 }
 
-/** All that lies beside the build of a program, without the workers. */
+/** Everything that is stored beside the build of a program, except the workers. */
 const keptBeside = (file: string): ReadonlyArray<string> =>
   readdirSync(dirname(file))
     .map((name) => join(dirname(file), name))
@@ -49,13 +52,13 @@ const onlyKept = (file: string): string => {
   if (kept === undefined || others.length > 0) throw new Error(`${keptBeside(file).length} kept`)
   return kept
 }
-/** Another one whenever the file has been written. */
+/** Changes whenever the file is written. */
 const fileOf = (path: string): number => statSync(path).ino
 
 t.test("given a build that has never run", async (t) => {
   const file = built(t, source("one"))
   t.equal(await run(file, { after: "" }), `one ${saidLate}`)
-  t.strictSame(keptBeside(file), [], "when it ends before it is ready, then nothing is kept")
+  t.strictSame(keptBeside(file), [], "when it exits before it is ready, then nothing is kept")
   await run(file)
   const kept = onlyKept(file)
   t.ok(readFileSync(kept).includes(saidLate), "when it is ready, then what has run by then is kept")
@@ -99,7 +102,7 @@ t.test("given two builds of the same length, when one finds the code of the othe
   t.equal(await run(two), `two ${saidLate}`)
 })
 
-t.test("given a program that runs with flags of V8 at times, when each has kept its code, then neither starts without", async (t) => {
+t.test("given a program that sometimes runs with V8 flags, when both variants have kept their code, then both start with it", async (t) => {
   const file = built(t, source("one"))
   await run(file)
   await run(file, { flags: ["--no-opt"] })
@@ -118,13 +121,13 @@ t.test("given many first starts at once, when each keeps its code, then all run,
   onlyKept(file)
 })
 
-t.test("given a place where nothing can be written, when a program would keep its code, then it goes on without a word", async (t) => {
+t.test("given a folder that cannot be written, when a program tries to keep its code, then it continues silently", async (t) => {
   const removed = built(t, source("one"))
   const after = `rmSync(${JSON.stringify(dirname(removed))}, { recursive: true }); keepCode(); console.log("and on")`
   t.equal(await run(removed, { after }), `one ${saidLate}\nand on`)
 })
 
-t.test("given a program with text that is not ASCII, when it is built, then it means the same", async (t) => {
+t.test("given a program with text that is not ASCII, when it is built, then the text is unchanged", async (t) => {
   const text = String.raw`
     const quotes = /[–’]\é\\?ü/
     const ä = ["–é\\ü", "’éü", "’éu", "\–é\\\ü", ${"`😀 é`"}].map((word) => [word, quotes.test(word), /^\p{L}|[😀]/u.test(word)])

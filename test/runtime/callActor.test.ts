@@ -1,4 +1,4 @@
-/** The call's actor until the answer: what is sent, when, and never twice. */
+/** The call's actor until the answer: what it sends, when, and never twice. */
 import { Effect } from "effect"
 import t from "tap"
 import { noReply, type World } from "#test/support/fakes.ts"
@@ -50,7 +50,7 @@ t.test("given a busy callee, then the contact waits for its retry", async (t) =>
   t.match(world.contacts, [{ dueAt: 60_000, retriesUsed: 1, state: "retry_wait" }])
 })
 
-t.test("given a greeting that is still being prepared, when the phone is not answered, then nobody prepares it any longer", async (t) => {
+t.test("given a greeting that is still being prepared, when the phone is not answered, then the preparation is interrupted", async (t) => {
   const { log } = await play(
     (scene) => {
       scene.preparing = Effect.onInterrupt(Effect.never, () => Effect.sync(() => scene.world.log.push("not prepared")))
@@ -60,7 +60,7 @@ t.test("given a greeting that is still being prepared, when the phone is not ans
   t.strictSame(log, [...accepted, "line free, 0 slots", "not prepared", "ended busy"])
 })
 
-t.test("given a phone that rings on although the provider should have ended it, then it is hung up", async (t) => {
+t.test("given a phone that keeps ringing although the provider should have ended the call, then it is hung up", async (t) => {
   const { log } = await play(
     ({ world }) => {
       world.lookup = Effect.succeed("ringing")
@@ -70,7 +70,7 @@ t.test("given a phone that rings on although the provider should have ended it, 
   t.strictSame(log, [...accepted, "prepared", "look", "hangup ring_timeout", "line free, 0 slots", "ended no_answer"])
 })
 
-t.test("given events that come before the reply to the request, then the call goes its way", async (t) => {
+t.test("given events that come before the reply to the request, then the call takes its normal course", async (t) => {
   const { log } = await play(
     ({ world }) => {
       world.originate = Effect.sleep("3 seconds")
@@ -199,7 +199,7 @@ t.test("given a permit that ends", async (t) => {
   })
 })
 
-t.test("given a connection that takes its time", async (t) => {
+t.test("given a connection that is slow to be established", async (t) => {
   const slow =
     (seconds: number, arrange: (scene: Scene) => void = () => {}) =>
     (scene: Scene) => {
@@ -223,7 +223,7 @@ t.test("given a connection that takes its time", async (t) => {
     t.strictSame(stopped, ["void", "line free, 0 slots"])
     t.strictSame(world.dials, [])
   })
-  t.test("when it stands in time, then the request leaves", async (t) => {
+  t.test("when it is established in time, then the request leaves", async (t) => {
     const { log } = await play(slow(3), ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy"))))
     t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
   })
@@ -244,27 +244,27 @@ t.test("given a connection that takes its time", async (t) => {
     t.strictSame(more, [])
     t.strictSame(world.log, [...accepted, "line free, 0 slots", "ended busy"])
   })
-  t.test("when it never stands, then the request never left, and the contact is as it was", async (t) => {
+  t.test("when it is never established, then the request never left, and the contact is as it was", async (t) => {
     const { log, world } = await play(slow(60), () => wait("3 minutes"))
     t.strictSame(log, ["sent", "void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
 })
 
-t.test("given an adapter that is not known to ask, so that it is asked before the request is handed over", async (t) => {
+t.test("given an adapter that is not known to call `leave`, so that the engine calls it before handing over the request", async (t) => {
   const askedFor = (arrange: (scene: Scene) => void) => (scene: Scene) => {
     scene.world.isAskedFor = true
     arrange(scene)
   }
-  t.test("when it asks then, then the request leaves", async (t) => {
+  t.test("when the adapter calls it then, then the request leaves", async (t) => {
     const { log } = await play(askedFor(nothing), ({ says }) => says(hungUp("user_busy")))
     t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
   })
-  t.test("when the permit has ended by then, then it does not, and the contact is as it was", async (t) => {
+  t.test("when the permit has ended by then, then the request does not leave, and the contact is unchanged", async (t) => {
     let asked = 0
     const { log, world } = await play(
       askedFor((scene) => {
-        // Before the mark, after it, and for the adapter.
+        // Asked before the attempt is marked, after that, and on behalf of the adapter.
         scene.permitted = () => ++asked <= 3
       }),
       () => wait("1 second")
@@ -275,7 +275,7 @@ t.test("given an adapter that is not known to ask, so that it is asked before th
 })
 
 t.test("given a request that is held up", async (t) => {
-  t.test("for a moment, then it takes a new moment of the rate", async (t) => {
+  t.test("for a moment, then it gets a new departure time from the rate", async (t) => {
     const { world } = await play(
       ({ world }) => {
         world.marking = Effect.sleep(300)
@@ -287,7 +287,7 @@ t.test("given a request that is held up", async (t) => {
       [300]
     )
   })
-  t.test("for ever by the database, then it never leaves, and the contact is as it was", async (t) => {
+  t.test("forever by the database, then it never leaves, and the contact is as it was", async (t) => {
     const { log, world } = await play(
       ({ world }) => {
         world.marking = Effect.never
@@ -306,9 +306,9 @@ t.test("given a request that is held up", async (t) => {
     )
     t.strictSame(log, ["void", "line free, 0 slots"])
   })
-  t.test("when the next moment is far off, then it never leaves, and the contact is as it was", async (t) => {
+  t.test("when the next departure time is far off, then it never leaves, and the contact is as it was", async (t) => {
     const { log } = await play(
-      // Too late to leave half a spacing before the call behind it: the next moment is half a spacing after that one.
+      // It is too late to leave half a spacing before the call behind it, and the next departure time is half a spacing after that call.
       (scene) => Object.assign(scene, { behind: 1, crowded: Effect.sleep("7 seconds"), rate: 1 / 12 }),
       () => wait("3 minutes")
     )

@@ -1,4 +1,4 @@
-/** Which calls hold a conversation, what it can have done with its call, and what becomes of the call when it is over. */
+/** Which calls hold a conversation, what the conversation can do with its call, and what happens to the call when it is over. */
 import { Effect, Fiber, Option } from "effect"
 import t from "tap"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
@@ -12,7 +12,7 @@ import { failing } from "#test/support/fakes.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { definition } from "#test/support/talkScript.ts"
 
-/** An agent that hears, and has no greeting. */
+/** An agent with a recognizer and without a greeting. */
 const hears = (scene: Scene) => {
   scene.world.definition = definition()
   scene.recordings = "off"
@@ -31,7 +31,7 @@ const wantsEnd = (scene: Scene) =>
     wait(0)
   )
 
-t.test("given an agent that can hear, when its call is answered, then it holds a conversation, which ends the call once", async (t) => {
+t.test("given an agent with a recognizer, when its call is answered, then it holds a conversation, which ends the call once", async (t) => {
   let context: unknown
   const { log, plan, world } = await play(hears, (scene) =>
     steps(
@@ -83,7 +83,7 @@ t.test("given a provider that detects machines, then the conversation decides wh
   t.strictSame(hangups, ["normal_clearing"], "and it is told why the call has ended")
 })
 
-t.test("given a call that has lasted for as long as it may, then the conversation has had the time to end it", async (t) => {
+t.test("given a call that has lasted for as long as it may, then the conversation has had time to end it", async (t) => {
   const { hangups, log } = await play(
     (scene) => {
       hears(scene)
@@ -97,11 +97,11 @@ t.test("given a call that has lasted for as long as it may, then the conversatio
         wait("30 seconds")
       )
   )
-  t.ok(log.indexOf("hangup duration_exceeded") > log.indexOf("after its time"), "it is ended all the same")
+  t.ok(log.indexOf("hangup duration_exceeded") > log.indexOf("after its time"), "it is still ended")
   t.strictSame(hangups, ["duration_exceeded"])
 })
 
-t.test("given an agent that cannot hear, or a graph without a beginning, then there is no conversation", async (t) => {
+t.test("given an agent without a recognizer, or a graph without a start, then there is no conversation", async (t) => {
   const without = async (change: (scene: Scene) => void) => {
     const { log, plan } = await play(
       (scene) => {
@@ -116,7 +116,7 @@ t.test("given an agent that cannot hear, or a graph without a beginning, then th
   t.strictSame(await without(({ world }) => void (world.definition = {})), [false, undefined])
 })
 
-t.test("given audio that cannot be opened, then the call ends as without a conversation", async (t) => {
+t.test("given audio that cannot be opened, then the call ends as if without a conversation", async (t) => {
   const { log, plan } = await play(
     (scene) => {
       hears(scene)
@@ -133,7 +133,7 @@ t.test("given audio that cannot be opened, then the call ends as without a conve
   t.ok(log.includes("hangup media_failure"))
 })
 
-/** What came of a transfer, once `then` has happened. */
+/** The outcome of a transfer, once `then` has happened. */
 const transferred = async (then: (scene: Scene) => Effect.Effect<unknown>, destination = "+1 555 0100") => {
   let outcome: "transferred" | ToolAnswer | undefined
   const { log } = await play(
@@ -146,7 +146,7 @@ const transferred = async (then: (scene: Scene) => Effect.Effect<unknown>, desti
       Effect.gen(function* () {
         yield* scene.says(answered)
         const asked = yield* Effect.forkChild(scene.verbs?.transfer(destination, 20) ?? Effect.die("no verbs"))
-        // At the account's rate.
+        // Waits for the account's rate.
         yield* wait("1 second")
         yield* then(scene)
         yield* settled
@@ -160,7 +160,7 @@ const told = (answered: boolean) => (scene: Scene) =>
 const dialed = ["transfer attended +15550100"]
 const nobody = { _tag: "Failed", reason: "Nobody took the call there." }
 
-t.test("given a conversation that transfers its call, then it is told what came of it", async (t) => {
+t.test("given a conversation that transfers its call, then it is told the outcome", async (t) => {
   t.strictSame(await transferred(told(true)), { outcome: "transferred", dialed })
   t.strictSame(await transferred(told(false)), { outcome: nobody, dialed })
   t.strictSame(await transferred(() => Effect.void), { outcome: undefined, dialed }, "it waits for that")
@@ -169,10 +169,10 @@ t.test("given a conversation that transfers its call, then it is told what came 
   t.strictSame(refused, { outcome: { _tag: "Failed", reason: "The destination is no number." }, dialed: [] })
 })
 
-/** The audio of a call comes back, as from a carrier that connects again. */
+/** The audio of a call comes back, as from a carrier that reconnects. */
 const comesBack = Effect.gen(function* () {
   const at = yield* SteadyTime.now
-  // What the supervisor finds is the call itself.
+  // The cast holds because what the supervisor finds is the call itself.
   const call = (yield* CallSupervisor).find(callId) as LiveCall | undefined
   call?.tell(CallEvent.cases.MediaBack.make({ at }))
 })

@@ -1,11 +1,11 @@
-/** What happens to calls is written down, however long the database is away. */
+/** What happens to calls is recorded, however long the database is away. */
 import { Effect } from "effect"
 import t from "tap"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answered, callId, hungUp, nothing, play, steps, wait } from "#test/support/callScene.ts"
 
 t.test(
-  "given a database that is away for half an hour, when a conversation ends meanwhile, then its end is recorded afterwards",
+  "given a database that is away for half an hour, when a conversation ends in the meantime, then its end is recorded afterwards",
   async (t) => {
     const { log, recorded, world } = await play(nothing, (scene) =>
       steps(
@@ -23,7 +23,7 @@ t.test(
   }
 )
 
-t.test("given a full disk, when a call is to leave, then it does not, and its contact is as it was", async (t) => {
+t.test("given a full disk, when a call is about to leave, then it does not, and its contact is unchanged", async (t) => {
   const { contacts, dials } = await play(
     ({ world }) => (world.isDiskFull = true),
     ({ world }) => Effect.sync(() => void world.log.push("played"))
@@ -32,11 +32,11 @@ t.test("given a full disk, when a call is to leave, then it does not, and its co
   t.match(contacts, [{ state: "pending" }])
 })
 
-t.test("given a process that is killed right after it has heard something of a call, then its journal tells of that", async (t) => {
+t.test("given a process that is killed right after an event of a call, then its journal contains that event", async (t) => {
   const check = async (what: string, events: ReadonlyArray<TrunkEvent>, expected: ReadonlyArray<string>) => {
     let atOnce: ReadonlyArray<string> = []
     const { world } = await play(
-      // The events overtake the reply.
+      // The events arrive before the reply.
       (scene) => (scene.world.originate = Effect.never),
       (scene) =>
         Effect.sync(() => {

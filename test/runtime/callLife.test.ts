@@ -13,7 +13,7 @@ const talk = ({ says, world }: Scene) =>
     Effect.sync(() => world.log.splice(0))
   )
 
-t.test("given a provider that lets phones ring, and calls last, for less than is wanted, then no more is asked for", async (t) => {
+t.test("given a provider with shorter limits for ringing and talking than wanted, then its limits are requested", async (t) => {
   const { log, world } = await play(
     (scene) => void (scene.world.manifest = { longestCallSeconds: 120, longestRingSeconds: 40 }),
     (scene) =>
@@ -41,7 +41,7 @@ t.test("given a conversation", async (t) => {
     ...ending,
     "ended answered"
   ])
-  await check("past the end of its ringing, then it goes on", () => wait("200 seconds"), [])
+  await check("past the ring timeout, then it continues", () => wait("200 seconds"), [])
   await check(
     "with a machine, then it is hung up",
     (scene) =>
@@ -58,13 +58,13 @@ t.test("given a conversation", async (t) => {
     ["hangup machine_detected", ...ending, "ended voicemail"]
   )
   await check(
-    "of which a plugin says what is no word of ours, then it ends all the same",
-    // As from plain JavaScript.
+    "for which a plugin reports unknown values, then it ends anyway",
+    // As a plugin in plain JavaScript might.
     ({ says }) => steps(says({ _tag: "Dtmf", digit: "\0" }), says({ _tag: "HungUp", cause: "\0" as "unknown" })),
     [...ending, "ended answered"]
   )
   await check(
-    "with keys without end, then so many are kept",
+    "with endless keys, then a limited number is kept",
     (scene) =>
       steps(
         ...Array.from({ length: 1010 }, () => Effect.sync(() => scene.world.provider.onEvent?.(callId, { _tag: "Dtmf", digit: "1" }))),
@@ -82,7 +82,7 @@ t.test("given a conversation", async (t) => {
       [...ending, "ended answered"]
     )
   await check(
-    "whose audio ends, and that is still up, then it is hung up",
+    "whose audio ends while it is still up, then it is hung up",
     (scene) =>
       steps(
         Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
@@ -92,14 +92,14 @@ t.test("given a conversation", async (t) => {
       ),
     ["look", "hangup media_failure", ...ending, "ended error"]
   )
-  await check("whose audio ends, and that is there no more, then it has ended", (scene) => steps(loses(scene), wait("13 seconds")), [
+  await check("whose audio ends and that no longer exists, then it has ended", (scene) => steps(loses(scene), wait("13 seconds")), [
     "look",
     "look",
     ...ending,
     "ended answered"
   ])
   await check(
-    "whose audio ends while its provider's events are not heard, then it waits for them",
+    "whose audio ends while its provider's events do not arrive, then it waits for them",
     (scene) =>
       steps(
         loses(scene),
@@ -142,7 +142,7 @@ t.test("given a callee who hangs up before the audio is there, then that is no f
   t.strictSame(log.at(-1), "ended answered")
 })
 
-t.test("given an end that overtakes the answer, then it was answered, and nobody calls again", async (t) => {
+t.test("given an end that arrives before the answer, then the call was answered, and is not repeated", async (t) => {
   const { log, recorded, world } = await play(nothing, ({ says }) =>
     steps(
       says({ _tag: "Rang" }),
@@ -157,7 +157,7 @@ t.test("given an end that overtakes the answer, then it was answered, and nobody
   t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
 })
 
-t.test("given an end without an answer that an answered call may have too, then it is decided five seconds later", async (t) => {
+t.test("given an end without an answer that an answered call may also have, then it is decided five seconds later", async (t) => {
   const { log, recorded } = await play(nothing, ({ says }) =>
     steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("normal_clearing")), wait("6 seconds"))
   )
@@ -166,7 +166,7 @@ t.test("given an end without an answer that an answered call may have too, then 
 })
 
 t.test(
-  "given a conversation, when the wall clock is set an hour forward or back, then it goes on, and is recorded as long as it was",
+  "given a conversation, when the wall clock is set an hour forward or back, then it continues, and its recorded length is right",
   async (t) => {
     for (const step of [3_600_000, -3_600_000]) {
       const { log, world } = await play(nothing, ({ says }) =>
@@ -188,7 +188,7 @@ t.test("given keys that are pressed before the audio is there, then the agent he
   t.strictSame(log.slice(-3), ["media", "voice", "key 7"])
 })
 
-t.test("given a greeting that takes a while, when the phone rings, then it is prepared, and not before", async (t) => {
+t.test("given a greeting that takes a while to prepare, when the phone rings, then it is prepared, and not before", async (t) => {
   const { log } = await play(
     (scene) => {
       scene.preparing = Effect.sleep("2 seconds")
@@ -224,7 +224,7 @@ t.test("given a database that goes away", async (t) => {
   })
 })
 
-t.test("given an end whose record was written although the answer was lost, then the retry is still announced", async (t) => {
+t.test("given an end that was recorded although the database's reply was lost, then the retry is still announced", async (t) => {
   const { recorded } = await play(nothing, ({ says, world }) =>
     steps(
       Effect.sync(() => world.attempts.set(callId, { contact: undefined, dialEpoch: 1, state: "ended" })),
@@ -234,7 +234,7 @@ t.test("given an end whose record was written although the answer was lost, then
   t.strictSame(recorded, [{ dueAt: 60_000, isEntry: true, look: true }])
 })
 
-t.test("given settings that changed during the call, then the retry goes by the new ones", async (t) => {
+t.test("given settings that changed during the call, then the retry follows the new ones", async (t) => {
   const { recorded } = await play(nothing, ({ says, world }) =>
     steps(
       Effect.sync(() => world.change({ retry: { ...defaultRetryConfig, retryDelaySeconds: 600 }, settingsVersion: 2 })),
@@ -262,7 +262,7 @@ t.test("given the engine stops during a conversation, then the call is hung up a
   t.strictSame(gone.stopped, ["hangup originator_cancel", "line free, 0 slots", "finish", "ended answered"])
 })
 
-t.test("given a provider that cannot hang up just now, when it can again, then the call ends", async (t) => {
+t.test("given a provider that temporarily cannot hang up, when it can again, then the call ends", async (t) => {
   const { log } = await play(
     ({ world }) => Object.assign(world, { hangup: failing, lookup: Effect.succeed("up") }),
     ({ says, world }) =>

@@ -1,12 +1,12 @@
-/** When calls may leave: the moments of a campaign and of its trunk, and whose turn it is. */
+/** When calls may leave: the departure times of a campaign and of its trunk, and whose turn it is. */
 import { setImmediate } from "node:timers/promises"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
 import { lateMillis, spacing } from "#core/campaign/Pacing.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallRate, type Departure, type RateScope, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { CallRate, type Departure, FirstDeparture, type RateScope, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { run } from "#test/support/run.ts"
 
 const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
@@ -15,15 +15,23 @@ const campaign = (id: number, rate: number): RateScope => ({ key: `campaign:${id
 const trunk = (rate: number): RateScope => ({ key: "trunk:1", rate })
 const nobody = () => {}
 
-/** `realMillis` stand still: a busy machine must not look like a process that stood still as a call left. */
-const play = <A>(act: (rates: CallRate["Service"], start: number) => Effect.Effect<A>, realMillis: () => number = () => 0) =>
+/** `realMillis` stands still, because a busy machine must not look like a process that stood still as a call left. */
+const play = <A>(
+  act: (rates: CallRate["Service"], start: number) => Effect.Effect<A>,
+  realMillis: () => number = () => 0,
+  firstAfter = Number.NEGATIVE_INFINITY
+) =>
   run(
     Effect.gen(function* () {
-      const rates = yield* CallRate
-      return yield* act(rates, yield* SteadyTime.now)
-    }).pipe(Effect.provide(CallRate.layerMemory), Effect.provideService(RealMillis, realMillis))
+      const start = yield* SteadyTime.now
+      const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(FirstDeparture, start + firstAfter)))
+      return yield* Effect.provide(
+        CallRate.use((rates) => act(rates, start)),
+        rates
+      )
+    }).pipe(Effect.provideService(RealMillis, realMillis))
   )
-/** Waits for the moment, and leaves, `late` milliseconds after it. */
+/** Waits for the departure time, and leaves `late` milliseconds after it. */
 const leave = Effect.fnUntraced(function* (departure: Departure, late = 0) {
   while (true) {
     const early = departure.readyAt() - (yield* SteadyTime.now)
@@ -34,7 +42,7 @@ const leave = Effect.fnUntraced(function* (departure: Departure, late = 0) {
   return departure.leave() ? yield* SteadyTime.now : undefined
 })
 
-/** All leave that may: each from the time on that it is listed with. When they left is noted, from `start` on. */
+/** Lets all departures that may leave do so, each from the time in `ready` on, and records in `left` when they left, relative to `start`. */
 const millisecond = Effect.fnUntraced(function* (ready: Map<Departure, number>, left: Array<number>, start: number) {
   const now = yield* SteadyTime.now
   for (const [departure, from] of ready) {
@@ -45,7 +53,23 @@ const millisecond = Effect.fnUntraced(function* (ready: Map<Departure, number>, 
   yield* TestClock.adjust(1)
 })
 
-t.test("given a rate, when moments are reserved, then they lie a spacing apart, and no trunk has more than its own", async (t) => {
+t.test("given another engine that dialed a moment ago, when calls are about to leave, then none does within that second", async (t) => {
+  const [single, inTurn] = await play(
+    (rates, start) =>
+      Effect.sync(() => {
+        const queue = rates.queue(nobody)
+        const scopes = [campaign(1, 20), trunk(20)]
+        t.equal(queue.room(scopes, start, start + 900), 0, "before, there is no moment for a campaign")
+        t.equal(queue.turnAt() - start, 1000, "whose turn comes then")
+        return [rates.reserve(scopes), ...queue.reserve(scopes, 1, start)].map((departure) => departure.readyAt() - start)
+      }),
+    () => 0,
+    1000
+  )
+  t.strictSame([single, inTurn], [1000, 1000 + spacing(20)])
+})
+
+t.test("given a rate, when departure times are reserved, then they are one spacing apart, and no trunk exceeds its own rate", async (t) => {
   const moments = await play((rates, start) =>
     Effect.sync(() => {
       const at = (...scopes: ReadonlyArray<RateScope>) => rates.reserve(scopes).readyAt() - start
@@ -75,13 +99,13 @@ t.test("given any rate, any times of asking and any lateness, then no rolling se
         return left.filter((at) => !Number.isNaN(at))
       })
     )
-    // What is left of the margin is the network's.
+    // The rest of the margin is left for the network.
     return most(left, 1010) <= rate
   })
   await fc.assert(law, { numRuns: 150, seed: 2 })
 })
 
-t.test("given a call that misses its moment, then it leaves between the next two, and those behind it at theirs", async (t) => {
+t.test("given a call that misses its departure time, then it leaves between the next two, and the calls behind it at theirs", async (t) => {
   const ready = await play((rates, start) =>
     Effect.gen(function* () {
       const alone = rates.reserve([trunk(1)])
@@ -94,14 +118,14 @@ t.test("given a call that misses its moment, then it leaves between the next two
 })
 
 t.test(
-  "given calls that come late time and again, when others have taken all moments behind them, then the rate is used nonetheless",
+  "given calls that are late again and again, when others have taken all departure times behind them, then the rate is still used in full",
   async (t) => {
     const rate = 20
     const left = await play((rates, start) =>
       Effect.gen(function* () {
         const left: Array<number> = []
         const going = Array.from({ length: 100 }, () => rates.reserve([trunk(rate)]))
-        // Every fifth hears only long after its moment that it may go.
+        // Every fifth call learns only long after its departure time that it may leave.
         const ready = new Map(going.map((departure, i) => [departure, i % 5 === 0 ? departure.readyAt() + 70 : Number.NEGATIVE_INFINITY]))
         while (left.length < going.length) {
           yield* millisecond(ready, left, start)
@@ -115,7 +139,7 @@ t.test(
   }
 )
 
-t.test("given calls that left late once, then the seconds after it make up for that, and make nobody late for good", async (t) => {
+t.test("given calls that once left late, then the following seconds make up for that, and nobody stays late", async (t) => {
   const rate = 40
   const count = 20 * rate
   const held = [60, 61]
@@ -141,10 +165,10 @@ t.test("given calls that left late once, then the seconds after it make up for t
   t.ok(most(left, 1010) <= rate)
 })
 
-t.test("given claims and timers that are late time and again, then the rate is achieved nonetheless, and never exceeded", async (t) => {
+t.test("given claims and timers that are late again and again, then the rate is still achieved, and never exceeded", async (t) => {
   const rate = 20
   const claim = { every: 30, least: 5, most: 40, timer: 4 }
-  // The same numbers in each run.
+  // The same random numbers in each run.
   let seed = 1
   const random = (most: number) => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -187,7 +211,7 @@ t.test("given claims and timers that are late time and again, then the rate is a
   t.ok(most(left, 1010) <= rate)
 })
 
-t.test("given a moment that is given back, then the next to ask has it, and whose turn it is hears of it", async (t) => {
+t.test("given a departure time that is given back, then the next to ask gets it, and the one whose turn it is is told", async (t) => {
   const seen = await play((rates, start) =>
     Effect.sync(() => {
       let woken = 0
@@ -247,7 +271,7 @@ t.test("given a process that stands still as a call leaves, then the second is c
   t.ok(next >= 1025 + standstill, `the next one leaves after ${next} ms`)
 })
 
-t.test("given rates that nobody dials under any more, then they are forgotten", async (t) => {
+t.test("given rates that are no longer used, then they are forgotten", async (t) => {
   const sizes = await play((rates) =>
     Effect.gen(function* () {
       for (let id = 0; id < 500; id++) yield* leave(rates.reserve([campaign(id, 1000), trunk(1000)]))
@@ -266,7 +290,7 @@ t.test("given rates that nobody dials under any more, then they are forgotten", 
   t.ok(sizes.after <= 1, `${sizes.after} of ${sizes.before} are left`)
 })
 
-t.test("given a rate that is lowered, then the next call keeps its distance by the new one", async (t) => {
+t.test("given a rate that is lowered, then the next call keeps the distance of the new rate", async (t) => {
   const at = await play((rates, start) =>
     Effect.gen(function* () {
       yield* leave(rates.reserve([campaign(1, 100)]))
@@ -278,12 +302,12 @@ t.test("given a rate that is lowered, then the next call keeps its distance by t
 })
 
 t.test(
-  "given an account that was called too fast, then it is called slower, by half at most, and after many calls as before",
+  "given an account that was called too fast, then it is called more slowly, at half the rate at least, and after many calls as before",
   async (t) => {
     const rate = 20
     const gaps = await play((rates) =>
       Effect.gen(function* () {
-        /** Between calls that do not make up for a delay. */
+        /** The spacing between calls when there is no delay to make up for. */
         const gap = () => {
           const departures = Array.from({ length: 40 }, () => rates.reserve([trunk(rate)]))
           const [from = 0, until = 0] = [departures[20], departures[39]].map((departure) => departure?.readyAt())
@@ -292,7 +316,7 @@ t.test(
         }
         const gaps = [gap()]
         rates.slowDown(trunk(rate))
-        // In flight when the first was refused.
+        // These were in flight when the first one was refused.
         rates.slowDown(trunk(rate))
         gaps.push(gap())
         for (let refused = 0; refused < 20; refused++) {
@@ -315,7 +339,7 @@ t.test(
   }
 )
 
-t.test("given an account that was called too fast, when nobody calls it for long, then that is forgotten", async (t) => {
+t.test("given an account that was called too fast, when it is not called for a long time, then that is forgotten", async (t) => {
   const sizes = await play((rates) =>
     Effect.gen(function* () {
       const sizeAfter = function* (time: "1 minute" | "10 minutes") {
@@ -327,7 +351,7 @@ t.test("given an account that was called too fast, when nobody calls it for long
       return [yield* sizeAfter("1 minute"), yield* sizeAfter("10 minutes")]
     })
   )
-  t.strictSame(sizes, [2, 1], "then only the rate is left that is asked for")
+  t.strictSame(sizes, [2, 1], "then only the rate in use is left")
 })
 
 t.test(

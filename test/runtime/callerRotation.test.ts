@@ -1,4 +1,4 @@
-/** In which order the numbers of a trunk are shown. */
+/** The order in which the numbers of a trunk are shown. */
 import { Effect } from "effect"
 import t from "tap"
 import { CallId } from "#core/Id.ts"
@@ -11,16 +11,16 @@ let calls = 0
 
 const scene = (limits?: ReadonlyMap<string, number>) => {
   const slots = Effect.runSync(Slots.pipe(Effect.provide(Slots.layerMemory)))
-  // Of a trunk, the rotation reads these two.
+  // The cast holds because the rotation reads only these two members of a trunk.
   const trunk = { configurationId: 1, callerIds: () => ({ all: numbers, limits }) } as unknown as LiveTrunk
   const rotation = new CallerRotation(slots)
-  /** Calls that may be claimed, with the last digits of the numbers that they are to show. */
+  /** Calls that may be claimed, with the last digits of the numbers that they should show. */
   const assign = (count: number) => {
     const ids = Array.from({ length: count }, () => CallId.make(`00000000-0000-7000-8000-${String(++calls).padStart(12, "0")}`))
     for (const id of ids) slots.adopt(id, [rotation.scope(trunk)])
     const assigned = rotation.assign(trunk, ids)
     const digits = assigned.map(({ number }) => Number(number?.at(-1)))
-    /** Of these calls the first have contacts; `again`: what a contact has seen before. */
+    /** Only the first of these calls get contacts. `again` has the numbers that contacts have seen before. */
     const claim = (contacts: number, again: Readonly<Record<number, number>> = {}) => {
       const shown = ids.slice(0, contacts).map((id, index) => [id, numbers[(again[index] ?? digits[index] ?? 0) - 1] ?? null] as const)
       rotation.settle(trunk, ids, assigned, new Map(shown))
@@ -40,7 +40,7 @@ t.test("given three numbers, when calls are claimed one by one, then each number
   )
 })
 
-t.test("given claims that find fewer contacts than they have slots for, then each number has its turn all the same", async (t) => {
+t.test("given claims that find fewer contacts than they have slots for, then each number still has its turn", async (t) => {
   for (const slots of [2, 3, 4, 5, 7]) {
     const { assign, used } = scene()
     t.strictSame(
@@ -55,7 +55,7 @@ t.test("given claims that find fewer contacts than they have slots for, then eac
 })
 
 t.test(
-  "given a contact that sees again what it has seen before, then the number meant for it is the next, and that one waits",
+  "given a contact that sees the same number as before, then the number intended for it is used next, and its own one waits",
   async (t) => {
     const { assign, used } = scene()
     t.strictSame(assign(1).claim(1, { 0: 3 }), [3])
@@ -80,7 +80,7 @@ t.test("given two claims at once, when the first gives back what the second has 
   t.strictSame(assign(1).claim(1), [3])
 })
 
-t.test("given numbers that carry so many calls, then those that are full are passed over", async (t) => {
+t.test("given numbers with a limit of calls, then those at their limit are skipped", async (t) => {
   const { assign } = scene(new Map([[numbers[0] ?? "", 1]]))
   t.strictSame(assign(4).claim(4), [1, 2, 3, 2])
 })

@@ -1,4 +1,4 @@
-/** The owner of a campaign: when it claims, and how many. */
+/** The owner of a campaign: when it claims contacts, and how many. */
 import { Effect, Fiber } from "effect"
 import t from "tap"
 import type { ScheduleConfig } from "#core/campaign/Schedule.ts"
@@ -7,7 +7,7 @@ import { wait, settled, steps, afterwards, play, campaign, count, fast } from "#
 
 t.test("given more contacts than slots", async (t) => {
   t.test(
-    "then no more are claimed than there are slots, in the order of the file, and nobody is asked again until one is free",
+    "then no more are claimed than there are slots, in the order of the file, and there is no other claim until one is free",
     async (t) => {
       const { at, contacts, statements, to } = await play(campaign(10, { ...fast, organizationShare: 3 }), () => wait("30 seconds"))
       t.strictSame(to, ["+15551", "+15552", "+15553"])
@@ -24,7 +24,7 @@ t.test("given more contacts than slots", async (t) => {
     // As close together as the trunk's rate allows.
     t.strictSame(at.slice(2), [10_000, 10_021])
   })
-  t.test("when the campaign's own limit is lower, then that one holds", async (t) => {
+  t.test("when the campaign's own limit is lower, then it applies", async (t) => {
     const { to } = await play(campaign(10, { ...fast, maxConcurrency: 1 }), ({ ends }) =>
       steps(wait("1 second"), ends(0), wait("1 second"), ends(1), wait("1 second"))
     )
@@ -58,7 +58,7 @@ t.test("given a rate", async (t) => {
     const { at } = await play(campaign(5, { rateLimit: 2 }), () => wait("5 seconds"))
     t.strictSame(at, [0, 515, 1030, 1545, 2060])
   })
-  t.test("of the trunk that is lower, then that one holds", async (t) => {
+  t.test("of the trunk that is lower, then it applies", async (t) => {
     const { at } = await play(campaign(20, { ...fast, organizationShare: 100 }), () => wait("5 seconds"))
     t.equal(at.length, 20)
     t.ok(
@@ -89,7 +89,7 @@ t.test("given a rate", async (t) => {
   })
 })
 
-/** Open on Thursdays, the day on which the clock begins, until one minute past midnight, and again from two minutes past. */
+/** Open on Thursdays, the day on which the clock starts, until one minute past midnight, and again from two minutes past. */
 const schedule: ScheduleConfig = {
   enabled: true,
   slots: [
@@ -124,7 +124,7 @@ t.test("given a calling window", async (t) => {
     )
     t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened"])
   })
-  t.test("that closes after the claim, then nothing is dialed, and the contact is as it was", async (t) => {
+  t.test("that closes after the claim, then nothing is dialed, and the contact is unchanged", async (t) => {
     const { contacts, dials } = await play(
       (world) => {
         campaign(1, { ...fast, schedule })(world)
@@ -147,7 +147,7 @@ t.test("given a calling window", async (t) => {
     t.strictSame(dials, [])
     t.match(contacts, [{ retriesUsed: 0, state: "pending" }])
   })
-  t.test("that is closed at the start, then that is logged, and the database is left alone", async (t) => {
+  t.test("that is closed at the start, then that is logged, and the database is not queried", async (t) => {
     const { entries, statements } = await play(campaign(1, { schedule: { ...schedule, slots: schedule.slots.slice(1) } }), () =>
       wait("100 seconds")
     )
@@ -157,18 +157,18 @@ t.test("given a calling window", async (t) => {
 })
 
 t.test(
-  "given a busy callee, then he is dialed again when the retry is due, not before, and the database is not asked in between",
+  "given a busy callee, then they are dialed again when the retry is due, not before, and the database is not asked in between",
   async (t) => {
     const { at, statements } = await play(campaign(2, fast), ({ answers, ends }) =>
       steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second"))
     )
     t.strictSame(at.slice(2), [130_000])
-    // Both contacts together, and the retry, which is seen to be the only one.
+    // One claim for both contacts, and one for the retry, which turns out to be the only one.
     t.equal(count(statements, "claim"), 2)
   }
 )
 
-t.test("given retries that wait from before, then each is dialed on time", async (t) => {
+t.test("given retries that were already waiting, then each is dialed on time", async (t) => {
   const { at } = await play(
     (world) => {
       world.contacts = [70_000, 20_000].map((dueAt, i) => ({ dueAt, retriesUsed: 1, rowNo: i + 1, state: "retry_wait" }))

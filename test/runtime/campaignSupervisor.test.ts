@@ -1,4 +1,4 @@
-/** What becomes of a campaign whose actor dies. */
+/** What happens to a campaign whose actor dies. */
 import { Cause, Effect, Exit, Layer } from "effect"
 import { TestRunner } from "effect/cluster"
 import { SqlError } from "effect/sql"
@@ -7,7 +7,9 @@ import t from "tap"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
+import { Promises } from "#runtime/journal/Promises.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { wait } from "#test/support/campaignScene.ts"
@@ -15,7 +17,7 @@ import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
 import { campaignId, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
-/** The entity around an actor that does as it is told. */
+/** The entity around an actor that does what the test says. */
 const supervise = (
   life: (world: World, lives: number) => Effect.Effect<void>,
   act: (world: World) => Effect.Effect<unknown, never, Signals>,
@@ -35,6 +37,7 @@ const supervise = (
           )
       })
       const engine = CampaignSupervisor.layerSignals.pipe(
+        Layer.provide([CallNodes.layerNone, Promises.layerNone]),
         Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
         Layer.provideMerge(Layer.mergeAll(actor, inboxes, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(TestRunner.layer)
@@ -55,24 +58,24 @@ const minutes = (count: number) => () => Effect.repeat(wait("1 minute"), { times
 t.test("given a database that is away for minutes, then the owner waits for it, and the campaign is not paused", async (t) => {
   const gone = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("refused") }) })
   const { begun, entries } = await supervise((_, lives) => (lives < 100 ? Effect.die(gone) : Effect.never), minutes(5))
-  t.equal(begun.length, 100, "then it begins as soon as the database is back")
+  t.equal(begun.length, 100, "then it starts as soon as the database is back")
   t.strictSame(entries, [])
 })
 
 t.test("given an owner that dies", async (t) => {
-  t.test("once, then it begins anew after a second", async (t) => {
+  t.test("once, then it starts again after a second", async (t) => {
     const { begun, entries } = await supervise((_, lives) => (lives === 1 ? Effect.die("once") : Effect.never), minutes(5))
     t.strictSame(begun, [0, 1000])
     t.strictSame(entries, [])
   })
-  t.test("now and afterwards, then it begins anew each time, without ever longer waits", async (t) => {
+  t.test("from time to time, then it starts again each time, without ever longer waits", async (t) => {
     const { begun, entries } = await supervise(() => Effect.andThen(Effect.sleep("40 seconds"), Effect.die("again")), minutes(4))
     t.strictSame(begun, [0, 41_000, 83_000, 125_000, 167_000, 209_000])
     t.strictSame(entries, [])
   })
 })
 
-/** When an owner begins that dies each time, until the fifth death pauses its campaign; it is looked at once more, 16 s later. */
+/** When an owner starts that dies each time, until the fifth death pauses its campaign. The last look is 16 s later. */
 const deaths = [0, 1000, 3000, 7000, 15_000]
 const paused = 31_000
 const minute = 60_000
@@ -104,7 +107,7 @@ t.test("given an owner that dies five times within a minute, then the campaign i
     t.strictSame(entries, ["campaign_paused"])
     t.equal(state, "paused")
   })
-  t.test("when it dies as often again long after, then it is paused once more, and tried after a minute", async (t) => {
+  t.test("when it dies as often again much later, then it is paused again, and tried after a minute", async (t) => {
     const { begun, entries } = await supervise(
       (world, life) => (life === 6 ? Effect.andThen(Effect.sleep("5 minutes"), Effect.die("again")) : diesFor(10)(world, life)),
       minutes(12)
@@ -137,7 +140,7 @@ t.test("given an owner that dies five times within a minute, then the campaign i
       t.equal(state, "paused")
     })
   }
-  t.test("when the engine is started anew, then it waits as long as before the next try", async (t) => {
+  t.test("when the engine is restarted, then it waits before the next try as long as without a restart", async (t) => {
     const { entries, first } = await supervise(diesFor(0), minutes(5), (world) => {
       world.pauseRow()
       world.resumeTries = 1
@@ -147,14 +150,14 @@ t.test("given an owner that dies five times within a minute, then the campaign i
   })
 })
 
-/** Its owner takes a word to stop for as long as `owner` says. */
+/** Its owner needs `owner` to answer a request to stop. */
 const stopping = async (owner: Effect.Effect<void>) => {
   let asked = 0
   const inboxes = Layer.effect(
     CampaignInboxes,
     Effect.map(CampaignInboxes, (own) => ({
       ...own,
-      // The node that asks withdraws its own permits first.
+      // The node that sends the request withdraws its own permits first.
       withdraw: (id) => Effect.andThen(own.withdraw(id), asked++ === 0 ? Effect.void : owner)
     }))
   ).pipe(Layer.provide(CampaignInboxes.layer))
@@ -173,7 +176,7 @@ const stopping = async (owner: Effect.Effect<void>) => {
   return told
 }
 
-t.test("given a campaign that is to stop, when its owner does not answer in time, then that is not confirmed", async (t) => {
+t.test("given a campaign that must stop, when its owner does not answer in time, then that is not confirmed", async (t) => {
   t.strictSame(await stopping(Effect.void), ["confirmed"])
   t.match(await stopping(Effect.never), [/StopUnconfirmed/])
 })

@@ -1,4 +1,4 @@
-/** The owner of a campaign when it has to stop: trunks that fail, refusals, pauses, later owners. */
+/** The owner of a campaign when it must stop: trunks that fail, refusals, pauses, later owners. */
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -29,13 +29,13 @@ t.test("given a trunk that goes down", async (t) => {
     [0]
   )
   await check(
-    "not quite so long, then it goes on",
+    "not quite so long, then it continues",
     ({ ends, trunkIs }) => steps(trunkIs(down("unreachable")), ends(0), wait("130 seconds"), trunkIs({ _tag: "Up" }), wait("1 minute")),
     [],
     [0, 131_000]
   )
   await check(
-    "twice, then only the second time counts",
+    "twice, then only the second outage counts",
     ({ ends, trunkIs }) =>
       steps(
         trunkIs(down("unreachable")),
@@ -73,7 +73,7 @@ t.test("given a provider that refuses", async (t) => {
     t.strictSame(entries, ["telephony_suspect", "telephony_unreachable"])
     t.ok(contacts.every(({ retriesUsed, state }) => state === "pending" && retriesUsed === 0))
   })
-  t.test("and is resumed afterwards, then it is tried again", async (t) => {
+  t.test("and the campaign is resumed afterwards, then it is tried again", async (t) => {
     const { at, entries } = await play(refusing("unreachable"), ({ own, world }) =>
       steps(
         wait("10 minutes"),
@@ -88,13 +88,13 @@ t.test("given a provider that refuses", async (t) => {
     t.strictSame(entries, ["telephony_suspect", "telephony_unreachable", "telephony_suspect", "telephony_recovered"])
     t.equal(at.length, 9)
   })
-  t.test("for its rate, then it gets the rest it asks for, and ever longer ones, then the campaign stops", async (t) => {
+  t.test("because of its rate, then it gets the rest it asks for, and ever longer ones, then the campaign stops", async (t) => {
     const { at, contacts, entries } = await play(refusing("rate_limited", 8000), () => wait("10 minutes"))
     t.strictSame(at, [0, 8000, 18_000, 38_000, 78_000, 138_000])
     t.strictSame(entries, ["provider_rate_limited", "telephony_unreachable"])
     t.ok(contacts.every(({ retriesUsed, state }) => state === "pending" && retriesUsed === 0))
   })
-  t.test("for its rate now and then, then the log says so once a minute", async (t) => {
+  t.test("because of its rate from time to time, then the log says so once a minute", async (t) => {
     let calls = 0
     const { entries } = await play(
       (world) => {
@@ -105,7 +105,7 @@ t.test("given a provider that refuses", async (t) => {
     )
     t.strictSame(entries, ["provider_rate_limited", "telephony_recovered"])
   })
-  t.test("for its rate once, then the calls that follow keep a greater distance for a while", async (t) => {
+  t.test("because of its rate once, then the next calls are further apart for a while", async (t) => {
     const { at } = await play(
       (world) => {
         campaign(5, { ...fast, maxConcurrency: 5 })(world)
@@ -144,7 +144,7 @@ t.test("given a provider that refuses", async (t) => {
   })
 })
 
-t.test("given a provider that answers nothing", async (t) => {
+t.test("given a provider that does not answer", async (t) => {
   const silent = Effect.andThen(Effect.sleep("15 seconds"), noReply)
   const hanging = (world: World) => {
     campaign(200, { organizationShare: 100, rateLimit: 10 })(world)
@@ -153,7 +153,7 @@ t.test("given a provider that answers nothing", async (t) => {
   t.test("then after three doubts one call at a time tries it, ever later, until the campaign stops", async (t) => {
     const { at, contacts, entries, state } = await play(hanging, () => wait("10 minutes"))
     const crowd = at.filter((each) => each < 16_000)
-    // Four at a time is what the trunk lets wait for an answer, and two more take the places of the first two in doubt.
+    // The trunk lets four wait for an answer at once, and two more replace the first two in doubt.
     t.ok(crowd.length >= 4 && crowd.length <= 6, `${crowd}`)
     const probes = at.slice(crowd.length)
     t.equal(probes.length, 4, `${probes}`)
@@ -163,7 +163,7 @@ t.test("given a provider that answers nothing", async (t) => {
     )
     t.strictSame(entries, ["telephony_suspect", "telephony_unreachable"])
     t.equal(state, "paused")
-    t.equal(contacts.filter((contact) => contact.state === "pending").length, 200 - at.length, "then nobody else has lost a try")
+    t.equal(contacts.filter((contact) => contact.state === "pending").length, 200 - at.length, "then no other contact has lost a try")
   })
   t.test("and then does, then all may leave again, and the log says so", async (t) => {
     const { at, entries } = await play(hanging, ({ world }) =>
@@ -178,7 +178,7 @@ t.test("given a provider that answers nothing", async (t) => {
     t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
     t.ok(at.filter((each) => each > 54_000).length > 50, `${at}`)
   })
-  t.test("but one of whose calls in doubt rings, then it is not suspect any more", async (t) => {
+  t.test("but one of whose calls in doubt rings, then it is no longer suspect", async (t) => {
     const { entries } = await play(hanging, ({ world }) =>
       steps(
         wait("16 seconds"),
@@ -188,7 +188,7 @@ t.test("given a provider that answers nothing", async (t) => {
     )
     t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
   })
-  t.test("while its socket comes and goes, then it is given up all the same", async (t) => {
+  t.test("while its socket comes and goes, then it is given up anyway", async (t) => {
     const flap = ({ trunkIs }: Scene) => steps(trunkIs(down("unreachable")), wait("1 second"), trunkIs({ _tag: "Up" }), wait("6 seconds"))
     const { at, entries } = await play(hanging, (scene) => steps(...Array.from({ length: 40 }, () => flap(scene))))
     t.equal(entries.at(-1), "telephony_unreachable")
@@ -207,7 +207,7 @@ t.test("given a pause", async (t) => {
       afterwards(() => world.pauseRow()),
       inboxes.withdraw(campaignId)
     )
-  /** Pauses, and sees how long that took. */
+  /** Pauses the campaign, and returns how long that took. */
   const paused = (arrange: (world: World) => unknown) =>
     play(arrange, (scene) =>
       Effect.gen(function* () {
@@ -229,7 +229,7 @@ t.test("given a pause", async (t) => {
       t.ok(contacts.every(({ state }) => state === "pending"))
     })
   }
-  t.test("and a resume while contacts are being claimed, then the contact is claimed anew", async (t) => {
+  t.test("and a resume while contacts are being claimed, then the contact is claimed again", async (t) => {
     const { dials } = await play(
       (world) => {
         campaign(1, fast)(world)
@@ -244,13 +244,13 @@ t.test("given a pause", async (t) => {
           wait("5 seconds")
         )
     )
-    // Not at one second, when the claim of the former permit came back.
+    // Not at one second, when the claim under the old permit returned.
     t.strictSame(
       dials.map(({ at }) => at >= 2000),
       [true]
     )
   })
-  t.test("while the provider takes its time, then it waits no longer than a permit is good for", async (t) => {
+  t.test("while the provider is slow, then it waits no longer than a permit is valid", async (t) => {
     const { contacts, dials, entries } = await paused((world) => {
       campaign(50, { ...fast, organizationShare: 50 })(world)
       world.originate = Effect.sleep("10 seconds")
@@ -269,7 +269,7 @@ t.test("given a pause", async (t) => {
     t.strictSame(dials, [])
     t.ok(contacts.every(({ state }) => state === "pending"))
   })
-  t.test("and a resume while a call goes on, when it ends busy, then the new owner dials its retry on time", async (t) => {
+  t.test("and a resume during a call, when it ends busy, then the new owner dials its retry on time", async (t) => {
     const { at } = await play(campaign(1), (scene) =>
       steps(
         wait("1 second"),
@@ -284,7 +284,7 @@ t.test("given a pause", async (t) => {
     )
     t.strictSame(at, [0, 130_000])
   })
-  t.test("and a resume that the owner did not hear of, then it goes on under the new permits", async (t) => {
+  t.test("and a resume that the owner was not told of, then it continues under the new permits", async (t) => {
     const { to } = await play(campaign(2, { ...fast, maxConcurrency: 1 }), ({ ends, world }) =>
       steps(
         afterwards(() => {
@@ -299,7 +299,7 @@ t.test("given a pause", async (t) => {
   })
 })
 
-t.test("given the row changes, when the owner hears of it, then it dials by the new settings", async (t) => {
+t.test("given the row changes, when the owner hears of it, then it dials with the new settings", async (t) => {
   const { to } = await play(campaign(5, { ...fast, maxConcurrency: 1 }), ({ inboxes, world }) =>
     steps(
       wait("1 second"),
@@ -313,14 +313,14 @@ t.test("given the row changes, when the owner hears of it, then it dials by the 
   t.strictSame(to, ["+15551", "+15552", "+15553"])
 })
 
-t.test("given a later owner, then the one before is done, and dials no more", async (t) => {
+t.test("given a later owner, then the earlier one is done, and no longer dials", async (t) => {
   const { to } = await play(campaign(3, { ...fast, maxConcurrency: 1 }), ({ ends, own, owner }) =>
     steps(wait("1 second"), own, settled, ends(0), Fiber.join(owner), wait("1 second"))
   )
   t.strictSame(to, ["+15551", "+15552"])
 })
 
-t.test("given an owner that ends half-way, then no slot is lost and no contact is left behind", async (t) => {
+t.test("given an owner that ends halfway, then no slot is lost and no contact is left behind", async (t) => {
   const check = async (name: string, arrange: (world: World) => unknown, act: (scene: Scene) => Effect.Effect<unknown>) => {
     const { contacts, entries } = await play(
       (world) => {
@@ -364,7 +364,7 @@ t.test("given an owner that ends half-way, then no slot is lost and no contact i
 })
 
 t.test(
-  "given a provider that answers nothing, when a probe is due while all slots are held by calls in doubt, then the campaign waits for a slot",
+  "given a provider that does not answer, when a probe is due while all slots are held by calls in doubt, then the campaign waits for a slot",
   async (t) => {
     let wakes = 0
     await play(

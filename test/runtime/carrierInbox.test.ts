@@ -1,7 +1,9 @@
-/** What carriers tell us, in a process that lives: each delivery reaches its call once, whatever becomes of connections and replies on the way. */
+/** Carriers' deliveries to a running process: each reaches its call once, whatever happens to connections and replies on the way. */
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
+import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import * as CarrierInbox from "#runtime/call/CarrierInbox.ts"
@@ -12,7 +14,7 @@ import { noDeliveries } from "#test/support/noDeliveries.ts"
 
 const addresses = Layer.succeed(CallbackAddresses, {
   mediaUrlOf: (id) => `wss://engine.test/media/${id}`,
-  open: ({ kind }) => ({ callId, configurationId, kind }),
+  open: ({ kind }) => ({ callId, configurationId, kind, url: `https://engine.test/${kind}` }),
   openMedia: () => undefined,
   urlOf: ({ kind }) => `https://engine.test/${kind}`
 })
@@ -43,7 +45,7 @@ const database = () => {
 
 const keys = { address: { call: callId, configuration: "3", kind: "key", seal: "" }, headers: {}, method: "POST", query: "" } as const
 
-/** Delivers the key that the callee pressed. It is told once for each time that the call hears of it. */
+/** Delivers a key that the callee pressed. */
 const deliver = (digit: string, kind = "key") =>
   CarrierCallbacks.use((callbacks) =>
     callbacks.take({ ...keys, address: { ...keys.address, kind }, body: new TextEncoder().encode(digit) })
@@ -51,10 +53,10 @@ const deliver = (digit: string, kind = "key") =>
 
 type Act = (scene: Scene, place: ReturnType<typeof database>["place"]) => Effect.Effect<unknown, never, CarrierCallbacks>
 
-/** The keys that the call has heard. */
-const heardIn = async (act: Act): Promise<ReadonlyArray<string>> => {
+/** The keys that the call has been told of. */
+const heardIn = async (act: Act, elsewhere = CallsElsewhere.layerNone): Promise<ReadonlyArray<string>> => {
   const { layer, place } = database()
-  const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer]))
+  const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, EngineLock.layerHeld]))
   const { log } = await play(
     ({ world }) => {
       world.read = (_, { body, kind, mediaUrl = "" }) => ({
@@ -95,7 +97,7 @@ t.test("given a carrier that hangs up while its delivery is being stored, then t
   t.strictSame(heard, ["key 5"])
 })
 
-t.test("given a commit whose reply is lost, when the carrier repeats the delivery, then the call hears of it, and once", async (t) => {
+t.test("given a commit whose reply is lost, when the carrier repeats the delivery, then the call hears of it once", async (t) => {
   const statuses: Array<number> = []
   const heard = await heardIn((_, place) =>
     Effect.gen(function* () {
@@ -110,7 +112,7 @@ t.test("given a commit whose reply is lost, when the carrier repeats the deliver
   t.strictSame(heard, ["key 5"])
 })
 
-t.test("given the same, and copies that arrive meanwhile, then none of them is acknowledged", async (t) => {
+t.test("given the same, and copies that arrive in the meantime, then none of them is acknowledged", async (t) => {
   const statuses: Array<number> = []
   const heard = await heardIn((_, place) =>
     Effect.gen(function* () {
@@ -155,3 +157,29 @@ t.test(
     t.strictSame(heard, ["key 5"])
   }
 )
+
+/** What is heard here of a call on a call node, and there, when the carrier names the call only in what it says. */
+const heardOnNode = async (isFollowed: boolean) => {
+  const there: Array<unknown> = []
+  const elsewhere = Layer.effect(
+    CallsElsewhere,
+    Effect.map(CallsElsewhere, (calls) => {
+      calls.add({ callId, campaignId: undefined, journal: "the node's" })
+      calls.onTell((...said) => {
+        if (isFollowed) there.push(said)
+        return isFollowed
+      })
+      return calls
+    })
+  ).pipe(Layer.provide(CallsElsewhere.layerNone))
+  const here = await heardIn(() => Effect.andThen(deliver("5"), settled), elsewhere)
+  return { here, there }
+}
+
+t.test("given a call of a call node that can be heard, then the call node is told", async (t) => {
+  t.strictSame(await heardOnNode(true), { here: [], there: [[callId, configurationId, { _tag: "Dtmf", digit: "5" }]] })
+})
+
+t.test("given a call of a call node that cannot be heard, then this engine's trunk is told", async (t) => {
+  t.strictSame(await heardOnNode(false), { here: ["key 5"], there: [] })
+})

@@ -1,6 +1,7 @@
-/** The websockets of carriers as an operator sees them: counted by provider, whether they were let in or not. */
+/** The websockets of carriers as an operator sees them: counted by provider, whether they were admitted or not. */
 import { Effect, Layer } from "effect"
 import t from "tap"
+import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CarrierMedia, type MediaAdmission } from "#core/provider/CarrierMedia.ts"
 import type { MediaSocket } from "#core/provider/MediaSocket.ts"
 import * as CarrierSockets from "#runtime/call/CarrierSockets.ts"
@@ -15,7 +16,7 @@ const addresses = Layer.succeed(CallbackAddresses, {
   urlOf: undefined
 })
 
-/** What the counters say after `act`, which has the way in. The carrier takes a frame as long as `hasRoom`. */
+/** The counters after `act`, which can open sockets. The carrier accepts a frame only while `hasRoom`. */
 const counted = async (
   act: (admit: CarrierMedia["Service"]["admit"], socket: { hasRoom: boolean } & MediaSocket, scene: Scene) => Effect.Effect<unknown>
 ) => {
@@ -25,7 +26,7 @@ const counted = async (
     counts = Object.fromEntries([...metrics.sockets].map(([provider, counts]) => [provider, { ...counts }]))
   }
   const socket = { bufferedBytes: () => 0, close: () => {}, hasRoom: true, sendBytes: () => socket.hasRoom, sendText: () => socket.hasRoom }
-  const way = CarrierSockets.layer.pipe(Layer.provide([addresses, Layer.succeed(CurrentCallMetrics, metrics)]))
+  const way = CarrierSockets.layer.pipe(Layer.provide([addresses, CallsElsewhere.layerNone, Layer.succeed(CurrentCallMetrics, metrics)]))
   await play(
     ({ world }) => {
       world.accept = (_, own) => ({
@@ -83,7 +84,7 @@ t.test("given a carrier that is too far behind, then the frames that it does not
   t.strictSame(counts, { fake: { ...none, dropped: 2 } })
 })
 
-t.test("given sockets that are not let in, then they are counted, by provider where it is known", async (t) => {
+t.test("given sockets that are not admitted, then they are counted, by provider if it is known", async (t) => {
   const counts = await counted((admit, _, scene) =>
     Effect.gen(function* () {
       admit(upgrade("forged"))

@@ -1,4 +1,4 @@
-/** Ends that somebody claims who may be lying: a call of the engine on a test clock, and how often its provider is asked. */
+/** Ends that are claimed, possibly by somebody who lies: a call of the engine on a test clock, and how often its provider is asked. */
 import { Effect } from "effect"
 import t from "tap"
 import type { Presence } from "#core/provider/Adapter.ts"
@@ -11,7 +11,7 @@ const claim: TrunkEvent = { _tag: "EndClaimed" }
 const looksIn = (log: ReadonlyArray<string>) => log.filter((entry) => entry === "look").length
 const isEnded = (entry: string) => entry.startsWith("ended")
 
-/** From now on the provider's record says so. */
+/** Sets what the provider's record says from now on. */
 const record = ({ world }: Scene, presence: Presence, ...told: ReadonlyArray<TrunkEvent>) =>
   Effect.sync(() => Object.assign(world, { lookup: Effect.succeed(presence), told }))
 
@@ -40,14 +40,14 @@ for (const [name, reach] of Object.entries(states)) {
             Effect.map(isCarried, (is) => void (carried = is))
           )
       )
-      t.ok(carried, `and a look says ${presence} and tells no end, then the call goes on`)
+      t.ok(carried, `and a lookup says ${presence} and reports no end, then the call continues`)
       t.equal(log.filter((entry) => isEnded(entry) || entry.startsWith("hangup") || entry.startsWith("line free")).length, 0)
       t.equal(looksIn(log), 5, "then the provider is asked five times")
     }
     const { log } = await play(nothing, (scene) =>
       steps(reach(scene), record(scene, "ended", answered, hungUp("normal_clearing")), scene.says(claim), wait(0))
     )
-    t.ok(log.includes("ended answered"), "and its record tells it, then it has ended at once")
+    t.ok(log.includes("ended answered"), "and its record reports it, then it ends at once")
     t.equal(looksIn(log), 1)
   })
 }
@@ -67,7 +67,7 @@ t.test("given a claim, when the record comes two seconds late, then the end is f
   t.equal(looksIn(log), 3)
 })
 
-t.test("given two hundred claims within ten seconds, then there are no more looks than for one", async (t) => {
+t.test("given two hundred claims within ten seconds, then there are no more lookups than for one", async (t) => {
   const { log } = await play(nothing, (scene) =>
     steps(
       scene.says(answered),
@@ -93,7 +93,7 @@ t.test("given a false claim, when the call ends while it is checked, then that c
     )
   )
   t.ok(log.includes("ended answered"))
-  t.equal(looksIn(log), 8, "then the looks began anew")
+  t.equal(looksIn(log), 8, "then the lookups started again")
 })
 
 t.test("given a provider that does not answer, then a claim changes nothing", async (t) => {
@@ -111,7 +111,7 @@ t.test("given a provider that does not answer, then a claim changes nothing", as
   t.ok(carried)
 })
 
-t.test("given a call that nobody carries, when its end is claimed, then nobody asks for it or hangs it up", async (t) => {
+t.test("given a call without an actor, when its end is claimed, then it is neither looked up nor hung up", async (t) => {
   const stranger = "01890000-0000-7000-8000-0000000000ff"
   const { log } = await play(nothing, (scene) =>
     steps(
@@ -126,7 +126,7 @@ t.test("given a call that nobody carries, when its end is claimed, then nobody a
   t.notOk(log.some((entry) => entry.startsWith("hangup")))
 })
 
-t.test("given a call that was written off, when its end is claimed, then that is no sign of life", async (t) => {
+t.test("given a call that was written off, when its end is claimed, then that does not count as a sign of life", async (t) => {
   const { log } = await play(
     ({ world }) => Object.assign(world, { lookup: Effect.succeed("gone"), originate: noReply }),
     ({ says }) => steps(wait("3 minutes"), says(claim), wait("10 seconds"))

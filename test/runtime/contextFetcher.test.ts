@@ -1,4 +1,4 @@
-/** One fetch before a call: what it asks of whom, and what may go wrong with the answer. */
+/** One fetch before a call: what it requests and from whom, and what can go wrong with the answer. */
 import { Effect, Layer } from "effect"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -17,14 +17,14 @@ const answer =
   () =>
     Effect.succeed({ status, retryAfter: "", body })
 const question = { url: "https://crm.example/contacts", credentialUuid: undefined, organizationId: OrganizationId.make(1), body: "{}" }
-/** The context, or the word why there is none. */
+/** The context, or a word for the reason why there is none. */
 const outcomeOf = (fetcher: Fetcher, changes: Partial<Question> = {}) =>
   ContextFetcher.use((_) => _.fetch({ ...question, ...changes })).pipe(
     Effect.catchTag("NothingFetched", ({ reason }) => Effect.succeed(reason)),
     Effect.provide(fetcherOf(fetcher))
   )
 
-t.test("given what may be wrong, when it is fetched, then a word says so, and nothing is sent that should not be", async (t) => {
+t.test("given anything that may be wrong, when it is fetched, then a word says so, and nothing is sent that should not be", async (t) => {
   const comes = async (fetcher: Fetcher, changes: object, expected: unknown, name: string) =>
     t.strictSame(await runLive(outcomeOf(fetcher, changes)), expected, name)
   const good = '{"initial_context":{"a":1}}'
@@ -56,7 +56,7 @@ interface Asked {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
-/** A server of this machine that answers as it is told. */
+/** A server on this machine that answers as the test says. */
 const serverOf = async (t: Test, answers: (response: ServerResponse) => void) => {
   const asked: Array<Asked> = []
   const server = createServer((request, response) => {
@@ -74,10 +74,10 @@ const serverOf = async (t: Test, answers: (response: ServerResponse) => void) =>
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/contacts?a=1` }
 }
-/** Through the engine's own sender. */
+/** Sends the request through the engine's own sender. */
 const asks = (url: string, privateTargets = true, credential: Fetcher["credential"] = unused) =>
   runLive(
     ContextFetcher.use((_) =>
@@ -95,11 +95,11 @@ const asks = (url: string, privateTargets = true, credential: Fetcher["credentia
     )
   )
 
-t.test("given a server that knows the contact, when it is asked, then with the credential, and its answer is read", async (t) => {
+t.test("given a server that knows the contact, when it gets the request, then with the credential, and its answer is read", async (t) => {
   const { asked, url } = await serverOf(t, (response) => {
     response.writeHead(200)
     const body = Buffer.from('{"call_inbound":{"initial_context":{"name":"Zoë"}}}')
-    // In the middle of a character.
+    // Split in the middle of a character.
     const half = body.indexOf("ë") + 1
     response.write(body.subarray(0, half), () => response.end(body.subarray(half)))
   })
@@ -115,7 +115,7 @@ t.test("given a server that knows the contact, when it is asked, then with the c
   t.equal(asked.length, 1)
 })
 
-t.test("given an answer of so many bytes, when it is read, then no more than 256 KiB are", async (t) => {
+t.test("given answers of different sizes, when they are read, then at most 256 KiB are read", async (t) => {
   const most = 256 * 1024
   const frame = '{"initial_context":{"a":""}}'
   let bytes = most
@@ -136,7 +136,7 @@ t.test("given an answer of so many bytes, when it is read, then no more than 256
   t.equal(await asks(unending.url), "answer_too_large", "it never ends")
 })
 
-t.test("given an answer that leads elsewhere or breaks off, when it is read, then there is none", async (t) => {
+t.test("given an answer that redirects or breaks off, then it does not count", async (t) => {
   const elsewhere = await serverOf(t, (response) => {
     response.writeHead(302, { location: "/other" }).end('{"initial_context":{"a":1}}')
   })

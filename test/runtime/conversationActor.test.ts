@@ -1,4 +1,4 @@
-/** A conversation that is carried out: by a scripted model and a speaker without a voice. */
+/** A conversation carried out with a scripted model and a speaker without a voice. */
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -28,7 +28,7 @@ interface Scene {
   readonly says: (words: string) => Effect.Effect<void>
 }
 
-/** Each line counts as heard once it is whole. */
+/** Each line counts as heard as soon as it is complete. */
 const opened = Effect.fnUntraced(function* (
   { answer = followed, ...ports }: Partial<Omit<ConversationPorts, "model">> & { readonly answer?: Answer },
   plan = planOf(definition({ greeting: "Hello." }))
@@ -84,7 +84,7 @@ t.test("given a callee who goes through the graph", (t) =>
       t.strictSame(
         facts.flatMap((fact) => (fact._tag === "Noted" && fact.note._tag === "NodeEntered" ? [fact.note.node.id] : [])),
         ["start", "ask", "bye"],
-        "then the log knows the way"
+        "then the log has the path"
       )
       actor.tell({ _tag: "CalleeTurn", text: "yes" })
       yield* TestClock.adjust("1 hour")
@@ -93,7 +93,7 @@ t.test("given a callee who goes through the graph", (t) =>
   )
 )
 
-t.test("given facts that are slow to write", (t) =>
+t.test("given facts that are slow to be written", (t) =>
   run(
     Effect.gen(function* () {
       const slow = yield* Deferred.make<void>()
@@ -152,7 +152,7 @@ t.test("given a model that", async (t) => {
   const failing = (isRetryable: boolean) => Stream.fail(new ModelError({ reason: "unreachable", isRetryable, message: "away" }))
   const polite = { ends: ["pipeline_error"], disposition: "pipeline_error" }
   t.match(await troubled(() => failing(true)), { ...polite, troubles: ["failed"] }, "fails, the call ends politely")
-  t.match(await troubled(() => Stream.die(new Error("a fault"))), { ...polite, troubles: ["failed"] }, "has a fault, too")
+  t.match(await troubled(() => Stream.die(new Error("a fault"))), { ...polite, troubles: ["failed"] }, "has a fault")
   const throwing = () => {
     throw new Error("a fault")
   }
@@ -161,7 +161,7 @@ t.test("given a model that", async (t) => {
   t.match(await troubled(() => Stream.never), polite, "never answers, too")
 })
 
-t.test("given a fault of its own, then the call is hung up, and concluded", (t) =>
+t.test("given a fault in the conversation itself, then the call is hung up and concluded", (t) =>
   run(
     Effect.gen(function* () {
       const broken = () => {
@@ -176,7 +176,7 @@ t.test("given a fault of its own, then the call is hung up, and concluded", (t) 
   )
 )
 
-t.test("given a completion that is not wanted any more", (t) =>
+t.test("given a completion that is no longer wanted", (t) =>
   run(
     Effect.gen(function* () {
       const dropped: Array<string> = []
@@ -193,7 +193,7 @@ t.test("given a completion that is not wanted any more", (t) =>
       yield* says("wait")
       t.strictSame(dropped, [])
       yield* says("yes")
-      t.strictSame(dropped, ["wait"], "then its request is broken off")
+      t.strictSame(dropped, ["wait"], "then its request is aborted")
       t.equal(said.at(-1), "At ask.", "and the new one is answered")
     })
   )
@@ -224,8 +224,8 @@ t.test("given tools", (t) =>
       t.match(results[0], { status: "success", data: { name: "Ada" } }, "then the model gets the answer")
       t.match(results[1], { status: "error" }, "or is told that there is none")
       t.notMatch(JSON.stringify(results), /secret/, "without the cause")
-      t.match(results[2], { status: "error" }, "also when the tool never answers")
-      t.ok(said.filter((line) => line === "Well.").length >= 3, "then the agent goes on each time")
+      t.match(results[2], { status: "error" }, "even if the tool never answers")
+      t.ok(said.filter((line) => line === "Well.").length >= 3, "then the agent continues each time")
     })
   )
 )

@@ -1,4 +1,4 @@
-/** What conversations leave behind in Postgres while they go on: read back after a kill, once, and without a word where none may be kept. */
+/** What conversations store in Postgres while they last: read back once after a kill, and without a word where none may be kept. */
 import { Effect, Fiber, Layer, Logger, Result, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -57,7 +57,7 @@ const callOf = ({ callId, organizationId, phoneNumber, runId }: NewAttempt, keep
   timeZone: "America/New_York"
 })
 
-/** The end of an answered call, as `how` it ended. */
+/** Records the end of an answered call with this cause. */
 const ended = (attempt: NewAttempt, cause: "node_lost" | "normal_clearing") =>
   CallJournal.use((_) => _.ended(attempt, bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause, endedAt: 9000 }))))
 
@@ -90,7 +90,7 @@ const allText = (dir: string): string =>
     .map((path) => readFileSync(path, "latin1"))
     .join("\n")
 
-/** The columns of the whole database in which a word stands. */
+/** The columns of the whole database that contain a word. */
 const columnsWith = async (word: string): Promise<ReadonlyArray<string>> => {
   const columns = await sql<{ table_name: string; column_name: string }[]>`
     SELECT table_name, column_name FROM information_schema.columns JOIN pg_tables ON tablename = table_name
@@ -103,7 +103,7 @@ const columnsWith = async (word: string): Promise<ReadonlyArray<string>> => {
   return found
 }
 
-/** A process that holds a conversation with the callee of this call, until it is killed. */
+/** A process that holds a conversation with the callee of this call until it is killed. */
 const conversing = (t: Test, { callId, organizationId, phoneNumber, runId }: NewAttempt, dataDir: string) => {
   const started = spawn(process.execPath, [child, database.url, dataDir, callId, String(organizationId), String(runId), phoneNumber], {
     stdio: ["ignore", "pipe", "inherit"]
@@ -126,14 +126,14 @@ const conversing = (t: Test, { callId, organizationId, phoneNumber, runId }: New
   }
 }
 
-t.test("given a process that is killed in the middle of a conversation", async (t) => {
+t.test("given a process that is killed during a conversation", async (t) => {
   const dataDir = folder(t)
   const attempt = await begun("+13035550101")
   const process = conversing(t, attempt, dataDir)
   await process.written()
   await process.killed()
 
-  await t.test("when the next one records the end of the call, then the run has all that was written, once", async (t) => {
+  await t.test("when the next one records the end of the call, then the run has everything that was written, once", async (t) => {
     await inEngine(dataDir, Effect.andThen(ended(attempt, "node_lost"), ended(attempt, "node_lost")))
     const row = await runOf(attempt)
     t.match(row, {
@@ -168,7 +168,7 @@ t.test("given a process that is killed in the middle of a conversation", async (
     t.equal((await sql`SELECT FROM agent_dispositions WHERE code = 'user_disqualified'`).length, 1, "then the disposition is learned")
   })
 
-  await t.test("then the callee is not called again, and both promises are told once", async (t) => {
+  await t.test("then the callee is not called again, and both promises are reported once", async (t) => {
     const again = await run(Effect.result(begin(attempt.phoneNumber)))
     t.ok(Result.isFailure(again) && again.failure._tag === "NumberOptedOut")
     const campaign = await run(running([attempt.phoneNumber]))
@@ -191,7 +191,7 @@ t.test("given an opt-out that the database had no time to take, when the process
   const process = conversing(t, attempt, dataDir)
   await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
   await process.killed()
-  // Its statements would still be carried out once the tables are free.
+  // Its statements would otherwise be carried out once the tables are free.
   const end = () => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND wait_event = 'relation'`
   await untilTrue("the end of its statements", async () => (await end()).length === 0)
   await lock`ROLLBACK`
@@ -200,7 +200,7 @@ t.test("given an opt-out that the database had no time to take, when the process
     dataDir,
     Effect.gen(function* () {
       const { hasOptedOut } = (yield* LocalJournal).known(attempt.callId, undefined)
-      // As often as a process that recovers it is killed.
+      // Twice, as when a process that recovers it is killed.
       for (let time = 1; time <= 2; time++) yield* ConversationRecords.use((_) => _.optedOut(attempt))
       yield* ended(attempt, "node_lost")
       return hasOptedOut
@@ -243,12 +243,12 @@ t.test("given a conversation that is over, when the call is recorded", async (t)
   t.equal(metrics.latencySeconds.get("first_audio")?.sum.toFixed(2), "0.24")
   t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 0)
   const quiet = JSON.stringify(logged) + JSON.stringify([...metrics.latencySeconds]) + JSON.stringify(metrics)
-  t.notMatch(quiet, new RegExp([...canaries, "interested", "303555"].join("|")), "then logs and metrics say nothing of what was said")
+  t.notMatch(quiet, new RegExp([...canaries, "interested", "303555"].join("|")), "then logs and metrics contain nothing of what was said")
 })
 
-t.test("given an organization without transcripts, when its calls have been recorded, then no word of them is anywhere", async (t) => {
+t.test("given an organization without transcripts, when its calls have been recorded, then no word is stored anywhere", async (t) => {
   const dataDir = folder(t)
-  // What earlier stories have left, one of whose calls never ended.
+  // Removes what earlier stories have left, one of whose calls never ended.
   await sql`TRUNCATE event_outbox, events, conversation_entries CASCADE`
   await sql`UPDATE runs SET logs = NULL, gathered_context = NULL`
   const attempt = await begun("+13035550104")
@@ -263,7 +263,7 @@ t.test("given an organization without transcripts, when its calls have been reco
       )
       yield* converse(attempt, conversationSoFar(false), false)
       yield* ConversationRecords.use((_) => _.collect(attempt))
-      t.equal((yield* Effect.promise(() => Promise.all(canaries.map(columnsWith)))).flat().length, 0, "then none while the call lasts")
+      t.equal((yield* Effect.promise(() => Promise.all(canaries.map(columnsWith)))).flat().length, 0, "then none during the call")
       yield* ended(attempt, "normal_clearing")
     })
   )
@@ -271,13 +271,13 @@ t.test("given an organization without transcripts, when its calls have been reco
   t.notMatch(allText(dataDir) + JSON.stringify(logged) + heard.join(""), new RegExp(canaries.join("|")))
   const row = await runOf(attempt)
   t.match(row, { transcript_key: null, gathered_context: { mood: "merry", dtmf_digits: "7" } })
-  t.ok(heard.length > 0 && eventsIn(row).length > 0, "then the visited nodes are known all the same")
-  // The scan does find what is there.
+  t.ok(heard.length > 0 && eventsIn(row).length > 0, "then the visited nodes are still recorded")
+  // The search does find what is there.
   t.strictSame(await columnsWith("merry"), ["runs.gathered_context"])
 })
 
 t.test(
-  "given a database that stands still, when a conversation goes on, then it waits for nothing, and its end for all of it",
+  "given a database that stands still, when a conversation continues, then it does not wait, but its end waits for everything",
   async (t) => {
     const attempt = await begun("+13035550109")
     const lock = await sql.reserve()
@@ -304,7 +304,7 @@ t.test(
 )
 
 t.test(
-  "given an end that the database cannot take yet, when it waits in the journal, then nothing that was said or keyed is with it",
+  "given an end that cannot be recorded yet, when it waits in the journal, then it contains nothing that was said or keyed",
   async (t) => {
     const dataDir = folder(t)
     const attempt = await begun("+13035550108")
@@ -342,7 +342,7 @@ t.test(
   }
 )
 
-t.test("given somebody who watches a call, when it goes on, then they see it, and nobody of another organization does", async (t) => {
+t.test("given somebody who watches a call, then they see it, and nobody from another organization does", async (t) => {
   const attempt = await begun("+13035550105")
   const seen: Array<string> = []
   await inEngine(
@@ -362,7 +362,7 @@ t.test("given somebody who watches a call, when it goes on, then they see it, an
   t.strictSame(seen.slice(0, 3), ["we rtf-node-transition", "we rtf-bot-text", "we rtf-ttfb-metric"])
 })
 
-t.test("given entries that are written twice, and one that cannot be stored, then the others are there once, and in order", async (t) => {
+t.test("given entries that are written twice, and one that cannot be stored, then the others are stored once, in order", async (t) => {
   const attempt = await begun("+13035550106")
   const { callId, organizationId } = attempt
   const row = (ordinal: number, content: object) => ({

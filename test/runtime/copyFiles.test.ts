@@ -1,4 +1,4 @@
-/** The command that copies a folder of files into a bucket, as a process of its own. */
+/** The command that copies a folder of files into a bucket, as a separate process. */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
@@ -43,7 +43,7 @@ t.test("given a folder of files, when it is copied into a bucket, in two tries",
   const third = await copy(bucket.environment(), folder)
 
   t.match(first, { code: 1, output: "Files could not be copied: AccessDenied" })
-  t.match(second, { code: 0, output: `4 files are in the bucket, ${4 - sent} of them new there` }, "then the second goes on")
+  t.match(second, { code: 0, output: `4 files are in the bucket, ${4 - sent} of them new there` }, "then the second try continues")
   t.match(third, { code: 0, output: "4 files are in the bucket, 0 of them new there" })
   t.strictSame([...bucket.objects.keys()].sort(), names.map((name) => `kept/${name}`).sort())
   t.equal(bucket.objects.get("kept/recordings/7-abc.wav")?.bytes.toString(), "content of recordings/7-abc.wav")

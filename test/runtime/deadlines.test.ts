@@ -1,11 +1,11 @@
-/** The wheel that all deadlines hang on. */
+/** The timer wheel behind all deadlines. */
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { run, stepWallClock } from "#test/support/run.ts"
 
-/** When the deadlines that are set at `setAt` for `after` are met. */
+/** When deadlines that are set at `setAt` for `after` are met. */
 const metAt = (plan: ReadonlyArray<{ readonly setAt: number; readonly after: number }>) =>
   run(
     Effect.gen(function* () {
@@ -71,7 +71,7 @@ t.test("given two deadlines of one tick, when the first that is met clears the o
   t.strictSame(met, ["first"])
 })
 
-t.test("given the clock leaps, as after a machine's sleep, then all that is due is met, in order", async (t) => {
+t.test("given a clock that leaps, as after a machine's sleep, then everything that is due is met, in order", async (t) => {
   const met = await run(
     Effect.gen(function* () {
       const wheel = yield* Deadlines

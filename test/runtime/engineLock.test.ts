@@ -1,10 +1,11 @@
-/** When an engine takes the place of another one, when it waits, and when it refuses. */
+/** When an engine takes over from another one, when it waits, and when it refuses. */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { Beats } from "#runtime/lock/Beats.ts"
 import { judge, makeSilence, type Situation, type Verdict } from "#runtime/lock/Incumbent.ts"
 import { Whereabouts } from "#runtime/lock/Whereabouts.ts"
 import { descentOf } from "#runtime/postgres/Lineage.ts"
@@ -18,6 +19,7 @@ const incumbent: Seen = {
   address: null,
   backend: 10,
   beat: 5,
+  beatAge: 100,
   epoch: 1,
   host: "elsewhere",
   node: "one",
@@ -52,18 +54,18 @@ t.test("given whoever has the lock, or had it", async (t) => {
   check("another one has taken it, and is about to write its row", "wait", { holder: 11, isGone: true, silentMillis: 3999 })
 })
 
-t.test("given looks at an engine that does not beat", async (t) => {
+t.test("given looks at an engine without a heartbeat", async (t) => {
   const silenceOf = makeSilence()
   const silences = (...looks: ReadonlyArray<readonly [at: number, seen?: Partial<Seen>, holder?: number | "nobody"]>) =>
     looks.map(([at, seen, holder = 10]) => silenceOf({ ...incumbent, ...seen }, holder === "nobody" ? undefined : holder, at))
   t.strictSame(silences([1000], [1250], [1500]), [0, 250, 500], "then its silence grows")
   t.strictSame(silences([1750, { beat: 6 }], [2000, { beat: 6 }]), [0, 250], "from its last beat on")
   t.strictSame(silences([62_000, { beat: 6 }]), [750], "but hardly while we, or the database, stood still")
-  t.strictSame(silences([62_250, { beat: 6 }, "nobody"]), [1000], "it goes on when its session has ended")
+  t.strictSame(silences([62_250, { beat: 6 }, "nobody"]), [1000], "it continues when its session has ended")
   t.strictSame(silences([62_500, { beat: 6 }, 11]), [0], "but is not that of whoever has the lock since")
 })
 
-t.test("given where engines have dialed, then it is told what a database may lack", async (t) => {
+t.test("given where engines have dialed, then it is known what a database may lack", async (t) => {
   const lineage = { database: "5", system: "7000", table: "16400", timeline: "00000001" }
   t.equal(descentOf(undefined, lineage), "same", "where none has dialed, nothing is missing")
   t.equal(descentOf(lineage, undefined), "same", "nor where the server does not tell")
@@ -73,7 +75,7 @@ t.test("given where engines have dialed, then it is told what a database may lac
     t.equal(descentOf(lineage, { ...lineage, timeline: "00000002", ...other }), "copied")
 })
 
-t.test("given a database, then it tells which one it is, and what was written down", async (t) => {
+t.test("given a database, then it says which one it is, and what was recorded", async (t) => {
   const { url } = await openDatabase(t)
   const seen = await runLive(
     Effect.gen(function* () {
@@ -89,7 +91,7 @@ t.test("given a database, then it tells which one it is, and what was written do
   t.strictSame(seen.known, seen.lineage)
 })
 
-t.test("given a standby that has failed over, then the mending is repeated until it has succeeded", async (t) => {
+t.test("given a standby that has failed over, then the repair is repeated until it succeeds", async (t) => {
   const lineage = (timeline: string, database = "5") => Effect.succeed({ database, system: "7000", table: "16400", timeline })
   const kept: Array<string> = []
   const listening: Array<string> = []
@@ -106,22 +108,30 @@ t.test("given a standby that has failed over, then the mending is repeated until
       yield* whereabouts.begin(storeOf("1"), 1)
       whereabouts.listensAt("here:8000")
       yield* whereabouts.settled
-      whereabouts.mend = Effect.never
-      const lost = yield* whereabouts.mended(storeOf("2"), 1, Effect.void)
+      const complete: Array<number> = []
+      whereabouts.mend = (until) =>
+        Effect.andThen(
+          Effect.sync(() => complete.push(until)),
+          Effect.never
+        )
+      const lost = yield* whereabouts.mended(storeOf("2"), 1, 500, Effect.sleep("10 millis"))
       yield* whereabouts.keep
-      whereabouts.mend = Effect.void
-      const mended = yield* whereabouts.mended(storeOf("2"), 1, Effect.never)
+      whereabouts.mend = (until) => Effect.sync(() => void complete.push(until))
+      const mended = yield* whereabouts.mended(storeOf("2"), 1, 600, Effect.never)
       yield* whereabouts.keep
-      const same = yield* whereabouts.mended(storeOf("2"), 1, Effect.never)
-      return [lost, mended, same, yield* whereabouts.mended(storeOf("2", "6"), 1, Effect.never)]
+      const same = yield* whereabouts.mended(storeOf("2"), 1, 700, Effect.never)
+      yield* whereabouts.mended(storeOf("3"), 1, 800, Effect.never)
+      t.strictSame(complete, [500, 500, 800], "then it covers what was lost in the first place")
+      yield* whereabouts.keep
+      return [lost, mended, same, yield* whereabouts.mended(storeOf("3", "6"), 1, 900, Effect.never)]
     }).pipe(Effect.orDie)
   )
   t.strictSame(seen, ["Lost", "Mended", "Same", "Elsewhere"])
-  t.strictSame(kept, ["1", "2"], "and written down once it has")
-  t.strictSame(listening, ["here:8000", "here:8000"], "with the address, which may be lost as well")
+  t.strictSame(kept, ["1", "2", "3"], "and written down once it has")
+  t.strictSame(listening, ["here:8000", "here:8000", "here:8000"], "with the address, which may be lost as well")
 })
 
-t.test("given a host that dies and leaves its session behind, then an engine that stands by takes its place, and not before", async (t) => {
+t.test("given a host that dies and leaves its session behind, then a standby takes over, and not before", async (t) => {
   const { url } = await openDatabase(t)
   const address = Redacted.make(url)
   const process = "another boot and process"
@@ -133,7 +143,7 @@ t.test("given a host that dies and leaves its session behind, then an engine tha
       const dead = lockStore(session)
       t.equal(yield* dead.tryLock, true)
       yield* dead.take({ host: "elsewhere", node: "one", pid: 4242, process }, undefined)
-      // It dies in the middle of a transaction, without the way to its session being closed.
+      // It dies in the middle of a transaction, and the connection of its session is not closed.
       const pool = yield* PgConnection.make({ applicationName: applicationOf("one", process), url: address })
       yield* pool.query("BEGIN")
       yield* pool.query("LOCK TABLE campaigns")
@@ -151,4 +161,13 @@ t.test("given a host that dies and leaves its session behind, then an engine tha
       t.strictSame(yield* sql`SELECT id FROM campaigns`, [], "and so are its transactions, whose locks were in the way")
     }).pipe(Effect.scoped, Effect.provide(clientLayer(address, { applicationName: "test" })), Effect.orDie)
   )
+})
+
+t.test("given beats of the last hour, then it is known when a database was cut off that has one of them", async (t) => {
+  const beats = new Beats()
+  for (let beat = 10; beat < 8000; beat++) beats.sent(beat, 500 * beat)
+  t.equal(beats.completeUntil(7999), 500 * 7999)
+  t.equal(beats.completeUntil(7000), 500 * 7000)
+  t.equal(beats.completeUntil(8001), 500 * 7999, "also if the lock was taken back since")
+  t.equal(beats.completeUntil(20), Number.NEGATIVE_INFINITY, "and of an older one it is not")
 })

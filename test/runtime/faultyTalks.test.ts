@@ -1,6 +1,6 @@
 /**
- * Calls whose model, recognizer, voice, tools, carrier and callee fail in all their ways: nobody is left in silence, and each call comes
- * to its conclusion. A call that breaks a law is told with its seed, and with what its callee heard. `CALLS=2000` plays more of them.
+ * Calls whose model, recognizer, voice, tools, carrier and callee fail in all possible ways: nobody is left in silence, and each call comes to
+ * a conclusion. A call that breaks a rule is reported with its seed, and with what its callee heard. `CALLS=2000` plays more calls.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ t.teardown(() => rm(folder, { recursive: true }))
 const dispositionsOf = ({ facts }: FaultyTalk): ReadonlyArray<unknown> =>
   facts.flatMap((fact) => (fact._tag === "Remembered" ? [fact.gathered["call_disposition"]] : [])).filter((one) => one !== undefined)
 
-/** The laws that the call breaks. */
+/** The rules that the call breaks. */
 const broken = (talk: FaultyTalk): ReadonlyArray<string> => {
   const { endedAt, ends, silences } = talk
   const isSilent = silences.some(({ millis }) => millis > longestSilenceMillis)

@@ -1,4 +1,4 @@
-/** Answers that are begun before they are asked for: taken over by the same request, and nobody's otherwise. */
+/** Answers that are requested in advance: used for the same request, and dropped otherwise. */
 import { Cause, Effect, Exit, FiberSet, Stream } from "effect"
 import t from "tap"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
@@ -31,7 +31,7 @@ const opened = (answer: LanguageModel["answer"]) => {
 }
 const answerOf = (model: LanguageModel, text: string) => Stream.runCollect(model.answer(requestOf(text)))
 
-t.test("given an answer that was begun, when the same is asked, then it is taken over, and the model is asked once", async (t) => {
+t.test("given an answer requested in advance, when the same is asked, then it is used, and the model is asked once", async (t) => {
   const { asked, use } = opened(() => Stream.make(part("a"), part("b")))
   const exit = await use((foresight, model) =>
     Effect.gen(function* () {
@@ -44,7 +44,7 @@ t.test("given an answer that was begun, when the same is asked, then it is taken
   t.equal(asked.length, 1)
 })
 
-t.test("given an answer that was begun, when something else is asked, then that is answered, and the first one is dropped", async (t) => {
+t.test("given an answer requested in advance, when something else is asked, then that is answered, and the first dropped", async (t) => {
   let isDropped = false
   const { asked, use } = opened((request) =>
     request.messages.some((message) => message._tag === "User" && message.text === "yes")
@@ -68,7 +68,7 @@ t.test("given an answer that was begun, when something else is asked, then that 
   t.equal(asked.length, 2)
 })
 
-t.test("given a model that fails or throws, when its answer is begun, then only who takes it over hears of that", async (t) => {
+t.test("given a model that fails or throws, when asked in advance, then the failure shows only when the answer is used", async (t) => {
   const failure = new ModelError({ reason: "timeout", isRetryable: true, message: "too slow" })
   const thrown = new Error("a fault of the plugin")
   for (const fails of [

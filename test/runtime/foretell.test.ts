@@ -1,4 +1,7 @@
-/** What the agent may say next, found out on copies of the conversation: it must be what the agent then says, and nothing may be left of the search. */
+/**
+ * Predicts on copies of the conversation what the agent may say next: it must be what the agent then says, and the search must leave no
+ * traces.
+ */
 import { Effect, Stream } from "effect"
 import t from "tap"
 import type { ConversationState } from "#core/agent/conversation/ConversationState.ts"
@@ -17,7 +20,7 @@ const modelOf = (script: ScriptedModel): LanguageModel => ({
   }
 })
 
-/** While the first line is being heard. */
+/** A conversation whose first line is being heard. */
 const opened = (graph = definition({ greeting: "Hello." }), script: ScriptedModel = follower) => {
   const plan = planOf(graph)
   const talk = started(plan, { model: script, holdsLines: true })
@@ -47,7 +50,7 @@ t.test("given a transition that is spoken, then it comes first", async (t) => {
   t.strictSame(foretold(), ["One moment.", "At sorry."])
 })
 
-t.test("given a node that does not wait for an answer, then the line of the next one follows", async (t) => {
+t.test("given a node that does not wait for an answer, then the next node's line follows", async (t) => {
   const graph = {
     nodes: [node("start", "startCall"), node("ask", "agentNode"), node("bye", "endCall")],
     edges: [edge("start", "ask", "On"), edge("ask", "bye", "Done")]
@@ -58,7 +61,7 @@ t.test("given a node that does not wait for an answer, then the line of the next
   t.strictSame(foretold(), ["At ask."])
 })
 
-t.test("given many ways on, or a circle without words, then the search ends", async (t) => {
+t.test("given many possible paths, or a cycle without words, then the search ends", async (t) => {
   const names = Array.from({ length: 10 }, (_, index) => `way${index}`)
   const many = {
     nodes: [node("start", "startCall", { greeting: "Hello." }), ...names.map((name) => node(name, "agentNode"))],
@@ -72,7 +75,7 @@ t.test("given many ways on, or a circle without words, then the search ends", as
   t.strictSame(opened(circle, () => [call("on")]).foretold(), [])
 })
 
-t.test("given a goodbye, an answer that is still being made, or a model with a fault, then nothing is foretold", async (t) => {
+t.test("given a goodbye, an answer that is still being made, or a model with a fault, then nothing is predicted", async (t) => {
   const { foretold, talk } = opened()
   talk.says("no")
   t.strictSame(foretold(), [], "a goodbye")

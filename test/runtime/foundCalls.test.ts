@@ -1,4 +1,4 @@
-/** A call whose reply was lost is searched for at its provider by its numbers and time. What is found may be another call of ours. */
+/** A call whose reply was lost is searched for at its provider by numbers and time. What is found may be another of our calls. */
 import { Effect } from "effect"
 import t from "tap"
 import type { Presence } from "#core/provider/Adapter.ts"
@@ -13,20 +13,20 @@ const unnamed = ({ world }: Scene) => {
   world.lookup = Effect.succeed("gone")
 }
 
-/** From now on a search for the call finds this. */
+/** Sets what a search for the call finds from now on. */
 const find = ({ world }: Scene, presence: Presence, ...told: ReadonlyArray<TrunkEvent>) =>
   Effect.sync(() => {
     world.isFound = (call) => call.callId === callId
     Object.assign(world, { lookup: Effect.succeed(presence), told: [named("theirs"), ...told] })
   })
 
-/** The other call gets its name from its own callback. */
+/** Names the other call by its own callback. */
 const nameOther = ({ world }: Scene, name = "theirs") => Effect.sync(() => world.provider.onEvent?.(otherCallId, named(name)))
 
 const namesSeen = ({ refs }: Scene["world"], id: string) =>
   refs.flatMap(({ callId, providerCallId = "" }) => (callId === id && providerCallId !== "" ? [providerCallId] : []))
 
-t.test("given a call without a name, when a search finds what is another call, then nothing of it is taken", async (t) => {
+t.test("given a call without a name, when a search finds another call, then nothing of it is used", async (t) => {
   const owners = {
     "of a former process": ({ world }: Scene) => Effect.sync(() => void world.owners.set(otherCallId, "theirs")),
     "to the same number at the same time": (scene: Scene) => steps(dialOther(scene), nameOther(scene))
@@ -42,7 +42,7 @@ t.test("given a call without a name, when a search finds what is another call, t
         log.filter(isEnd).filter((entry) => entry !== "ended unknown"),
         []
       )
-      t.strictSame(namesSeen(world, callId), [], "then its verbs are told no name")
+      t.strictSame(namesSeen(world, callId), [], "then its operations get no name")
       t.strictSame(
         [...world.owners].filter(([id]) => id === callId),
         [],
@@ -56,7 +56,7 @@ t.test("given a call without a name, when a search finds what is another call, t
   }
 })
 
-t.test("given two calls to one number, both without a name, when a search finds one, then neither takes it", async (t) => {
+t.test("given two calls to one number, both without a name, when a search finds one, then it is assigned to neither", async (t) => {
   const { log, world } = await play(unnamed, (scene) =>
     steps(dialOther(scene), find(scene, "ended", hungUp("user_busy")), wait("20 seconds"))
   )
@@ -65,11 +65,11 @@ t.test("given two calls to one number, both without a name, when a search finds 
   const after = await play(unnamed, (scene) =>
     steps(dialOther(scene), nameOther(scene, "its-own"), find(scene, "ended", hungUp("user_busy")), wait("20 seconds"))
   )
-  t.ok(after.log.includes("ended busy"), "when the other has a name of its own, then it is this one's")
+  t.ok(after.log.includes("ended busy"), "when the other gets a name of its own, then it belongs to this one")
   t.strictSame(after.world.names, ["its-own", "theirs"])
 })
 
-t.test("given a search that finds the call itself, then it is taken, under a second name as well", async (t) => {
+t.test("given a search that finds the call itself, then it is accepted, under a second name as well", async (t) => {
   const { world } = await play(unnamed, (scene) =>
     steps(
       scene.says(named("its-request")),
@@ -111,14 +111,14 @@ t.test("given a call that was written off and appears, when a search finds anoth
   t.strictSame(namesSeen(world, callId), [])
 })
 
-t.test("given a call that appears late and tells its name, then the name is kept with its attempt", async (t) => {
+t.test("given a call that appears late and reports its name, then the name is stored with its attempt", async (t) => {
   const { world } = await play(unnamed, (scene) =>
     steps(wait("3 minutes"), scene.says(named("its-own")), scene.says({ _tag: "Rang" }), wait("3 seconds"))
   )
   t.ok(world.names.includes("its-own"))
 })
 
-t.test("given a database that is away, when a search finds a call, then it is not taken before it is known whose it is", async (t) => {
+t.test("given a database that is away, when a search finds a call, then it is not accepted before it is known whose it is", async (t) => {
   const { log } = await play(unnamed, (scene) =>
     steps(
       Effect.sync(() => void Object.assign(scene.world, { isDown: true })),

@@ -1,4 +1,4 @@
-/** What the engine stands on: its settings, its database, its log. */
+/** The foundations of the engine: its settings, its database, its log. */
 import { Effect, Layer, Logger, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -43,28 +43,35 @@ t.test("settings", async (t) => {
     )
   })
 
-  t.test("given good values, then they are taken", async (t) => {
+  t.test("given valid values, then they are used", async (t) => {
     const given = {
       PORT: "0",
       PUBLIC_URL: "https://calls.example.com/",
+      MEDIA_URL: "https://media.example.com/calls1/",
       ADAPTERS: "ari, @acme/voice,vonage",
       TRUNK_RATE: "0.5",
       RECORDINGS: "off"
     }
     const settings = await Effect.runPromise(read({ ...given, API_KEY: "k".repeat(16), DATABASE_URL: "postgres://u:p@db/x" }))
-    t.match(settings, { port: 0, publicUrl: "https://calls.example.com", adapters: ["ari", "@acme/voice", "vonage"], trunkRate: 0.5 })
+    t.match(settings, { port: 0, adapters: ["ari", "@acme/voice", "vonage"], trunkRate: 0.5 })
+    t.match(settings, { publicUrl: "https://calls.example.com", mediaUrl: "https://media.example.com/calls1" })
     t.equal(settings.recordings, false)
     t.strictSame(
       [settings.apiKey, settings.databaseUrl].map((secret) => secret && Redacted.value(secret)),
       ["k".repeat(16), "postgres://u:p@db/x"]
     )
     t.notMatch(JSON.stringify(settings), /kkkk|u:p/)
+    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/otlp/", OTEL_EXPORTER_OTLP_HEADERS: "Api-Key=a%20b=, x=1" }
+    const { tracesHeaders, tracesUrl } = await Effect.runPromise(read(collector))
+    t.equal(tracesUrl, "https://collector/otlp/v1/traces")
+    t.strictSame(tracesHeaders && Redacted.value(tracesHeaders), { "api-key": "a b=", x: "1" })
   })
 
   const bad: ReadonlyArray<readonly [name: string, ...values: ReadonlyArray<string>]> = [
     ["PORT", "65536", "-1", "80.5", "http", " "],
     ["HOST", "a b", "http://x"],
     ["PUBLIC_URL", "calls.example.com", "ftp://x", "https://x/?a=1"],
+    ["MEDIA_URL", "calls.example.com", "wss://x", "https://x/?a=1"],
     ["CORS_ORIGINS", "app.example.com", "https://x/path", "https://x,*"],
     ["TRUSTED_PROXIES", "proxy.example.org", "10.0.0.0/33", "127.0.0.1,"],
     ["DATA_DIR", "  "],
@@ -84,9 +91,11 @@ t.test("settings", async (t) => {
     ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
     ["SERVICES", ",", "a,,b", "../model"],
     ["POCKETSPHINX_DIR", "  "],
+    ["POCKETSPHINX_DECODERS", "-1", "201", "many"],
     ["PROVIDER_URLS", "twilio", "twilio=", "twilio=ftp://x", "twilio=https://x/path", "=https://x", "twilio=https://x,"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["NODE_ADDRESS", "a host", "http://a"],
+    ["ROLE", "gateway", "CALLS"],
     ["TAKEOVER_AFTER", "2.4", "601", "soon"],
     ["CALL_RATE", "0", "1.5", "1001"],
     ["TRUNK_RATE", "0", "fast"],
@@ -98,13 +107,16 @@ t.test("settings", async (t) => {
     ["LOG_FORMAT", "yaml"],
     ["METRICS", "true"],
     ["METRICS_PORT", "-1", "65536"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "grpc://collector:4317", "https://u:hunter2@collector", "https://x?key=hunter2"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", "hunter2", "api-key=", "api-key=hunter2,", "api key=hunter2", "api-key=hunter2%0a", "api-key=%zz"],
+    ["OTEL_TRACES_SAMPLER_ARG", "1.1", "-0.1", "all"],
     ["RECORDINGS", "true"],
     ["RECORDING_FORMAT", "mp3"],
     ["AUDIT_DAYS", "-1"],
     ["EGRESS_ALLOW", "10.0.0", "10.0.0.0/33", "pbx.example.com", ","],
     ["WEBHOOK_PRIVATE_TARGETS", "yes"]
   ]
-  t.test("given a bad value, then it is named with what is allowed, and a secret is not repeated", async (t) => {
+  t.test("given an invalid value, then it is named with what is allowed, and a secret is not repeated", async (t) => {
     t.strictSame(
       bad.map(([name]) => name),
       variables.map(({ name }) => name),
@@ -119,8 +131,13 @@ t.test("settings", async (t) => {
     }
   })
 
-  t.test("given several bad values, then all are named at once", async (t) => {
+  t.test("given several invalid values, then all are named at once", async (t) => {
     t.equal((await failureOf(read({ PORT: "x", DRAIN: "y", API_KEY: "short" }))).split("\n").length, 3)
+  })
+
+  t.test("given a call node without a database, then it is told that it needs the one of its dispatcher", async (t) => {
+    t.equal(await failureOf(read({ ROLE: "calls" })), "ROLE=calls needs the DATABASE_URL of the engine that dispatches")
+    t.equal((await Effect.runPromise(read({ DATABASE_URL: "postgres://u:p@db/x", ROLE: "calls" }))).role, "calls")
   })
 
   t.test("the public address", async (t) => {
@@ -134,7 +151,7 @@ t.test("settings", async (t) => {
 const temporary = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `trunkline-${name}-`))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  // Postgres, which does not run as root, has to pass.
+  // Postgres does not run as root, and must be able to pass through the folder.
   chmodSync(folder, 0o711)
   return folder
 }
@@ -142,7 +159,7 @@ const query = <Row extends object>(url: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Row>(statement)).pipe(
     Effect.provide(Layer.fresh(clientLayer(Redacted.make(url))))
   )
-/** Starts the embedded Postgres in `folder`, and stops it after `use`. */
+/** Runs the embedded Postgres in `folder` while `use` runs. */
 const embedded = <A, E>(folder: string, use: (url: string, folder: string) => Effect.Effect<A, E>) =>
   Effect.flatMap(EmbeddedPostgres, (running) => use(Redacted.value(running.url), running.folder)).pipe(
     Effect.provide(EmbeddedPostgres.layer({ folder, fast: true }))
@@ -158,7 +175,7 @@ t.test("embedded Postgres", async (t) => {
     const hold = Effect.flatMap(EmbeddedPostgres, ({ url }) => Effect.callback(() => { process.stdout.write(Redacted.value(url)) }))
     Effect.runFork(Effect.provide(hold, EmbeddedPostgres.layer({ folder: process.argv[1], fast: true })))
     setInterval(() => {}, 1000)`
-  /** An engine's process that is killed once Postgres runs; gives its address. */
+  /** Kills an engine's process while its Postgres runs. */
   const leaveOrphan = async (during: (url: string) => Promise<void>) => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", holder, folder], { stdio: ["ignore", "pipe", "inherit"] })
     const [url] = await once(child.stdout, "data")
@@ -184,13 +201,13 @@ t.test("embedded Postgres", async (t) => {
     t.equal(statSync(folder).mode & 0o777, 0o700)
   })
 
-  t.test("the next start goes on with the data, on the same port", async (t) => {
+  t.test("the next start continues with the data, on the same port", async (t) => {
     const port = readFileSync(join(folder, "port"), "utf8")
     const [url, rows] = await runLive(embedded(folder, (url) => Effect.map(count(url), (rows) => [url, rows] as const)))
     t.strictSame([new URL(url).port, rows], [port, [{ n: 1 }]])
   })
 
-  t.test("a second engine is kept out while the first lives, and goes on where it was killed", async (t) => {
+  t.test("a second engine is kept out while the first lives, and continues where the first was killed", async (t) => {
     const orphan = await leaveOrphan(async (url) => {
       t.match(await failureOf(embedded(folder, Effect.succeed)), "in use by another engine")
       await runLive(query(url, "INSERT INTO kept VALUES (2)"))
@@ -208,12 +225,12 @@ t.test("embedded Postgres", async (t) => {
     t.strictSame(await runLive(embedded(folder, count)), [{ n: 3 }])
   })
 
-  t.test("a leftover pid that is a stranger's by now is not signalled", async (t) => {
+  t.test("a leftover pid that now belongs to another process is not signalled", async (t) => {
     writeFileSync(join(folder, "cluster", "postmaster.pid"), `${process.pid}\n`)
     t.strictSame(await runLive(embedded(folder, count)), [{ n: 3 }])
   })
 
-  t.test("a data folder that Postgres' user may not enter works all the same", async (t) => {
+  t.test("a data folder that Postgres' user may not enter also works", async (t) => {
     const closed = join(temporary("closed"), "closed")
     mkdirSync(closed, { mode: 0o700 })
     const real = await runLive(
@@ -245,14 +262,14 @@ t.test("the client", async (t) => {
     t.strictSame(rows, [{ concurrencyLimit: 3, howMany: 1, someJson: { first_name: { last_name: 1 } } }])
   })
 
-  t.test("an int8 is a number as long as it fits", async (t) => {
+  t.test("an int8 becomes a number if it fits", async (t) => {
     const numbers = await client.run(
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 9007199254740991::int8 AS a, 9007199254740993::int8 AS b, ${5}::int8 AS c`)
     )
     t.strictSame(numbers, [{ a: 9007199254740991, b: 9007199254740993n, c: 5 }])
   })
 
-  t.test("what cannot be reached is named without its password", async (t) => {
+  t.test("an unreachable server is named without its password", async (t) => {
     const wrong = client.url.replace(/:[^:@]+@/, ":hunter2@")
     const message = await failureOf(Effect.provide(Effect.void, databaseLayer(Redacted.make(wrong))))
     t.match(message, /No connection to the database at 127\.0\.0\.1:\d+\/test_/)
@@ -277,13 +294,13 @@ t.test("the log", async (t) => {
     header: "Bearer abcdefghij.klm"
   }
 
-  t.test("masks what must not be printed, by name and by looks", async (t) => {
+  t.test("masks what must not be printed, by name and by form", async (t) => {
     const line = await logged(telemetry.json, Effect.annotateLogs(Effect.logInfo("originate failed", { token: "x1" }), data))
     t.notMatch(line, /5550100|5550101|tl_secret|hunter2|abcdefghij|x1|"t"/)
     t.match(JSON.parse(line), { level: "Info", message: "originate failed", callId: "c1", attempts: 2, nested: { kept: "yes" } })
   })
 
-  t.test("takes data beside the message as it takes annotations", async (t) => {
+  t.test("treats data next to the message like annotations", async (t) => {
     const entry = Effect.logInfo("a trunk is down", { reason: "auth", level: "high", time: 7, detail: "to +15550100" }, "and more")
     t.match(JSON.parse(await logged(telemetry.json, entry)), {
       level: "Info",
@@ -295,7 +312,7 @@ t.test("the log", async (t) => {
     })
   })
 
-  t.test("masks causes, too", async (t) => {
+  t.test("also masks causes", async (t) => {
     const line = await logged(
       telemetry.json,
       Effect.sandbox(Effect.die(new Error("no route to +15550100"))).pipe(Effect.catch((cause) => Effect.logError("call died", cause)))
@@ -303,12 +320,12 @@ t.test("the log", async (t) => {
     t.match(JSON.parse(line), { level: "Error", message: "call died", cause: /no route to <redacted>/ })
   })
 
-  t.test("is one line for a person", async (t) => {
+  t.test("is a single line for people", async (t) => {
     const line = await logged(telemetry.pretty, Effect.annotateLogs(Effect.logWarning("slow"), { callId: "c1", millis: 12, of: { a: 1 } }))
     t.match(line, /^\d\d:\d\d:\d\d\.\d{3} WARN {2}slow {2}callId=c1 {2}millis=12 {2}of=\{"a":1\}$/)
   })
 
-  t.test("leaves out what is below the level", async (t) => {
+  t.test("leaves out entries below the level", async (t) => {
     const seen = Effect.all([References.MinimumLogLevel, References.CurrentLoggers])
     const [level] = await Effect.runPromise(Effect.provide(seen, telemetry.layerOf({ logLevel: "warn", logFormat: "json" })))
     t.equal(level, "Warn")

@@ -10,7 +10,7 @@ import { loopback } from "#test/support/voiceScene.ts"
 
 const ignore = () => {}
 
-/** A line with these listeners and a recorder, and what its callee says. */
+/** A call with these listeners and a recorder, and what its callee says. */
 const call = (listeners: ReadonlyArray<FrameListener>) => {
   const callee = loopback()
   const recorded: Array<number> = []
@@ -63,7 +63,7 @@ t.test("given a carrier that sends no silence, when nothing arrives, then listen
   t.strictSame(heard, [onLine(1000), 0, 0, onLine(1000)])
 })
 
-t.test("given a call that is over, when frames still arrive, then nobody hears them, and each listener is told once", async (t) => {
+t.test("given a call that is over, when frames still arrive, then nobody hears them, and each listener is notified once", async (t) => {
   let heard = 0
   let closed = 0
   const { line, say } = call([{ hear: () => heard++, close: () => closed++ }])
@@ -75,7 +75,7 @@ t.test("given a call that is over, when frames still arrive, then nobody hears t
 })
 
 t.test(
-  "given a listener that throws, when the callee says something, then the audio of the call has failed, and nothing else has",
+  "given a listener that throws, when the callee says something, then the audio of the call fails, and nothing else does",
   async (t) => {
     const broken = new Error("broken")
     const { callee, failures, say } = call([

@@ -1,6 +1,7 @@
 /** Items that are written together. */
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
 import t, { type Test } from "tap"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
 
@@ -10,8 +11,8 @@ const failures: Readonly<Record<string, Effect.Effect<never>>> = {
   impossible: Effect.die(new RangeError("Maximum call stack size exceeded"))
 }
 
-/** A database whose statements take until they are let go, and fail in the way that an item is named after. */
-const given = (t: Test, options: { readonly most?: number; readonly atOnce?: number } = {}) => {
+/** A database whose statements wait until the test lets them go, and that fails for the reason that an item is named after. */
+const given = (t: Test, options: { readonly most?: number; readonly atOnce?: number; readonly restMillis?: number } = {}) => {
   const statements: Array<ReadonlyArray<string>> = []
   const gates: Array<() => void> = []
   const scope = Scope.makeUnsafe()
@@ -20,6 +21,7 @@ const given = (t: Test, options: { readonly most?: number; readonly atOnce?: num
     makeGathering<string, string, string>({
       atOnce: options.atOnce ?? 2,
       most: options.most ?? 10,
+      restMillis: options.restMillis ?? 0,
       write: (items) =>
         Effect.gen(function* () {
           statements.push(items)
@@ -33,7 +35,7 @@ const given = (t: Test, options: { readonly most?: number; readonly atOnce?: num
   )
   const write = (item: string, lane = "lane") => Effect.runPromiseExit(gathering(lane, item))
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
-  /** Lets the next statement end, and what follows from it begin. */
+  /** Lets the next statement end, and whatever follows from it start. */
   const letGo = async () => {
     while (gates.length === 0) await turn()
     gates.shift()?.()
@@ -42,7 +44,7 @@ const given = (t: Test, options: { readonly most?: number; readonly atOnce?: num
   return { gathering, letGo, scope, statements, turn, write }
 }
 
-t.test("when items come while a statement is under way, then they go next, together, in order", async (t) => {
+t.test("when items arrive during a statement, then they are written next, together, in order", async (t) => {
   const { letGo, statements, turn, write } = given(t, { most: 2 })
   const written = ["a", "b", "c", "d"].map((item) => write(item))
   await turn()
@@ -68,8 +70,44 @@ t.test("when lanes differ, then they do not wait for each other, unless too many
   t.ok((await Promise.all([...written, more])).every(Exit.isSuccess))
 })
 
+t.test("given lanes that rest, when items arrive during a rest, then they are written together after it, in full statements", (t) =>
+  Effect.gen(function* () {
+    const statements: Array<ReadonlyArray<string>> = []
+    const write = yield* makeGathering<string, string, string>({
+      atOnce: 2,
+      most: 3,
+      restMillis: 10,
+      write: (items) =>
+        Effect.sync(() => {
+          statements.push(items)
+          return items
+        })
+    })
+    const begin = (...items: ReadonlyArray<string>) =>
+      Effect.andThen(
+        Effect.forEach(items, (item) => Effect.forkScoped(write("lane", item), { startImmediately: true })),
+        TestClock.adjust(0)
+      )
+    yield* begin("a")
+    t.strictSame(statements, [["a"]], "the first goes at once")
+    yield* begin("b", "c")
+    yield* TestClock.adjust(9)
+    t.strictSame(statements, [["a"]])
+    yield* TestClock.adjust(1)
+    t.strictSame(statements, [["a"], ["b", "c"]])
+    yield* TestClock.adjust(10)
+    yield* begin("d", "e", "f", "g", "h", "i", "j")
+    t.strictSame(statements.slice(2), [["d"]], "the lane has rested")
+    yield* TestClock.adjust(10)
+    t.strictSame(statements.slice(3), [
+      ["e", "f", "g"],
+      ["h", "i", "j"]
+    ])
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise)
+)
+
 for (const item of ["bad", "impossible"]) {
-  t.test(`when one is ${item}, then the others are written all the same`, async (t) => {
+  t.test(`when one is ${item}, then the others are still written`, async (t) => {
     const { letGo, statements, write } = given(t)
     const written = ["a", "b", item, "c"].map((item) => write(item))
     for (let count = 0; count < 5; count++) await letGo()
@@ -78,7 +116,7 @@ for (const item of ["bad", "impossible"]) {
   })
 }
 
-t.test("when the database is away, then each hears of it at once, and the next statement is tried", async (t) => {
+t.test("when the database is away, then each is told at once, and the next statement is tried", async (t) => {
   const { letGo, statements, turn, write } = given(t, { most: 3 })
   const written = ["a", "b", "away", "c", "d"].map((item) => write(item))
   for (let count = 0; count < 3; count++) await letGo()
@@ -87,7 +125,7 @@ t.test("when the database is away, then each hears of it at once, and the next s
   t.strictSame((await Promise.all(written)).map(Exit.isSuccess), [true, false, false, false, true])
 })
 
-t.test("when who asked is gone, then the item is written, and when all of it closes, then nobody waits for ever", async (t) => {
+t.test("when the caller is gone, then the item is written, and when everything closes, then nobody waits forever", async (t) => {
   const { gathering, letGo, scope, statements, turn, write } = given(t)
   const first = write("a")
   const gone = Effect.runFork(gathering("lane", "b"))

@@ -1,4 +1,4 @@
-/** Callees who heard nothing of what was to be said to them: the run, the figures and the campaign's log tell of them. */
+/** Callees who heard nothing of what was to be said to them: the run, the metrics and the campaign's log say so. */
 import { Effect, Layer } from "effect"
 import t from "tap"
 import { SpeechNotMade } from "#runtime/voice/SpeechThread.ts"
@@ -24,11 +24,11 @@ const heardAfter = (millis: number | undefined) => (scene: Scene) => {
   scene.firstAudioAfter = millis
 }
 
-t.test("given a callee who has answered after a second, then his greeting is missed", async (t) => {
-  await check("when he hears nothing for two seconds", heardAfter(undefined), 2000, true)
-  await check("not when he has hung up before", heardAfter(undefined), 1900, false)
-  await check("when he hears it later than that", heardAfter(2100), 9000, true)
-  await check("not when it begins in time", heardAfter(1900), 9000, false)
+t.test("given a callee who has answered after a second, then the greeting counts as missed", async (t) => {
+  await check("when they hear nothing for two seconds", heardAfter(undefined), 2000, true)
+  await check("not when they have hung up before", heardAfter(undefined), 1900, false)
+  await check("when they hear it later than that", heardAfter(2100), 9000, true)
+  await check("not when it starts in time", heardAfter(1900), 9000, false)
   await check(
     "when there is no audio at all",
     (scene) => {
@@ -51,7 +51,7 @@ t.test("given many callees who hear nothing, then the campaign's log says how ma
   t.strictSame(details, [{ calls: 1 }, { calls: 8 }])
 })
 
-t.test("given greetings that cannot be made in time, when they can again, then the campaign goes on", async (t) => {
+t.test("given greetings that cannot be made in time, when they can again, then the campaign continues", async (t) => {
   let isCrowded = true
   const voice = Layer.effect(
     VoiceAgent,
@@ -71,7 +71,7 @@ t.test("given greetings that cannot be made in time, when they can again, then t
   t.ok((at[0] ?? 0) >= 5000 && (at[0] ?? 0) <= 5200, `${at}`)
 })
 
-t.test("what goes wrong with speech says what it was, also when it is logged", async (t) => {
+t.test("errors of speech say what they were, also in the log", async (t) => {
   const errors = [
     ...(["Busy", "TimedOut", "Crashed", "Unreachable", "Refused"] as const).map((reason) => new TtsError({ reason })),
     ...(["Busy", "TimedOut", "Crashed", "Closed"] as const).map((reason) => new SpeechNotMade({ reason }))

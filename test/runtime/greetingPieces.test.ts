@@ -1,4 +1,4 @@
-/** A greeting is said sentence by sentence: what the callee hears, and what counts as said, when its sentences are made in their own time. */
+/** A greeting is spoken sentence by sentence: what the callee hears, and what counts as said, when its sentences become ready one by one. */
 import { Deferred, Effect, Layer } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -18,7 +18,7 @@ const greeting = "Hello dear Ada. Your bill is due now. Good bye."
 const pieces = ["Hello dear Ada.", "Your bill is due now.", "Good bye."]
 const frames = 10
 
-/** Speech that is made when the test says so: ten frames of a loud tone for each sentence. */
+/** Speech that is ready when the test says so: ten frames of a loud tone for each sentence. */
 const speechOnDemand = () => {
   const asked: Array<string> = []
   const outcomes = new Map<string, Deferred.Deferred<Uint8Array, TtsError>>()
@@ -42,7 +42,7 @@ const speechOnDemand = () => {
   }
 }
 
-/** Lengths of the stretches of speech and, negative, of noise. */
+/** The lengths of the stretches of speech and, as negative numbers, of noise. */
 const stretches = (sent: ReadonlyArray<Uint8Array>) => {
   const found: Array<number> = []
   for (const step of sent.map((frame) => (isNoise(frame) ? -1 : 1))) {
@@ -74,7 +74,7 @@ const call = async (
   return { asked: speech.asked, heard: stretches(line.sent), events, report, said }
 }
 
-t.test("given sentences that are ready in time, when the greeting is said, then nothing stands between them", async (t) => {
+t.test("given sentences that are ready in time, when the greeting is said, then there is no gap between them", async (t) => {
   const { asked, events, heard, report, said } = await call(1, (speech, line) =>
     Effect.gen(function* () {
       for (const piece of pieces) yield* speech.made(piece)
@@ -87,13 +87,13 @@ t.test("given sentences that are ready in time, when the greeting is said, then 
 })
 
 t.test(
-  "given a first sentence that is ready, when the second is late, then the first is heard at once and the second when it is there",
+  "given a first sentence that is ready, when the second is late, then the first is heard at once and the second when it is ready",
   async (t) => {
     const { events, heard, said } = await call(2, (speech, line) =>
       Effect.gen(function* () {
         yield* speech.made(pieces[0])
         line.talk(15)
-        // The third is no use without the second.
+        // The third sentence is of no use without the second.
         yield* speech.made(pieces[2])
         line.talk(5)
         yield* speech.made(pieces[1])
@@ -106,7 +106,7 @@ t.test(
 )
 
 t.test(
-  "given a callee who hangs up in the second sentence, when the call is reported, then only what he heard counts as said",
+  "given a callee who hangs up during the second sentence, when the call is reported, then only what they heard counts as said",
   async (t) => {
     const { events, heard, said } = await call(3, (speech, line) =>
       Effect.gen(function* () {
@@ -121,23 +121,26 @@ t.test(
   }
 )
 
-t.test("given a sentence that cannot be made, when those before it were said, then they stay said and the run tells of it", async (t) => {
-  const { heard, report, said } = await call(4, (speech, line) =>
-    Effect.gen(function* () {
-      yield* speech.made(pieces[0])
-      yield* speech.failed(pieces[1], "Crashed")
-      yield* speech.made(pieces[2])
-      line.talk(40)
-    })
-  )
-  t.strictSame([heard, said], [[10, -30], "Hello dear Ada.\n"])
-  t.match(
-    report.events.filter(({ type }) => type === "rtf-pipeline-error"),
-    [{ payload: { error: "The greeting could not be spoken: the worker that makes speech has crashed", fatal: false } }]
-  )
-})
+t.test(
+  "given a sentence that cannot be made, when others were said before, then these count, and the run reports the failure",
+  async (t) => {
+    const { heard, report, said } = await call(4, (speech, line) =>
+      Effect.gen(function* () {
+        yield* speech.made(pieces[0])
+        yield* speech.failed(pieces[1], "Crashed")
+        yield* speech.made(pieces[2])
+        line.talk(40)
+      })
+    )
+    t.strictSame([heard, said], [[10, -30], "Hello dear Ada.\n"])
+    t.match(
+      report.events.filter(({ type }) => type === "rtf-pipeline-error"),
+      [{ payload: { error: "The greeting could not be spoken: the worker that makes speech has crashed", fatal: false } }]
+    )
+  }
+)
 
-t.test("given a sentence in which nothing can be said, when the greeting is said, then it is left out", async (t) => {
+t.test("given a sentence in which nothing can be spoken, when the greeting is said, then it is left out", async (t) => {
   const { heard, report } = await call(5, (speech, line) =>
     Effect.gen(function* () {
       yield* speech.made(pieces[0])

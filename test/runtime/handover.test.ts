@@ -1,4 +1,4 @@
-/** Answered calls that something of the provider's own has first: the agent speaks once they are handed over, and not before. */
+/** Answered calls that the provider's side handles first: the agent speaks once they are handed over, and not before. */
 import t from "tap"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answered, hungUp, play, steps, wait } from "#test/support/callScene.ts"
@@ -25,7 +25,7 @@ t.test("given a call that is answered, and handed over later than audio may take
     { missed: 0, outcome: "answered", gathered: { AMDSTATUS: "HUMAN" } }
   )
   await check(
-    "nor when the first word of it comes again, and late",
+    "nor when its first report is repeated late",
     ({ says }) =>
       steps(says(elsewhere), wait("5 seconds"), says(answered), says(elsewhere), wait("5 seconds"), says(hungUp("normal_clearing"))),
     { missed: 0, outcome: "answered" }

@@ -1,4 +1,4 @@
-/** The recognizer of a call, and the next session of it when one fails: what is written, what is answered, and when it is given up. */
+/** The recognizer of a call, and its next session when one fails: what is written, what is answered, and when it is given up. */
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -22,7 +22,7 @@ const final = (text: string, isForced: boolean): Extract<RecognizerEvent, { read
   confidence: undefined
 })
 const unclear = (isForced: boolean): RecognizerEvent => ({ ...final("", isForced), isUnclear: true })
-/** Of what is being said as a session fails, and in answer to what it owes. */
+/** The results for what is being said when a session fails, and for an answer that it owes. */
 const lost = unclear(false)
 const unanswered = unclear(true)
 
@@ -30,13 +30,13 @@ const unanswered = unclear(true)
 interface Session {
   readonly hints: RecognizerHints
   readonly emit: (event: RecognizerEvent) => void
-  /** The numbers of the frames, and what else it was told. */
+  /** The numbers of the frames, and the other calls to it. */
   readonly told: Array<number | string>
 }
 
 type Opening = "opens" | "never" | "dies" | "is refused" | "fails" | "throws at audio" | "throws at finalize"
 
-/** The n-th session opens as the n-th opening says, and all others open. */
+/** The n-th session opens as the n-th opening says; all further ones open. */
 const scene = (...openings: ReadonlyArray<Opening>) => {
   const sessions: Array<Session> = []
   const heard: Array<RecognizerEvent> = []
@@ -58,7 +58,8 @@ const scene = (...openings: ReadonlyArray<Opening>) => {
           act()
         }
         return Effect.succeed<RecognizerSession>({
-          write: (samples) => unless("throws at audio", () => void told.push(samples[0] ?? -1))(),
+          write: (samples, isSpeech) =>
+            unless("throws at audio", () => void told.push(samples[0] ?? -1, ...(isSpeech === true ? ["speech"] : [])))(),
           finalize: unless("throws at finalize", () => void told.push("finalize")),
           hint: ({ phrases }) => void told.push(`hint ${phrases[0]}`)
         })
@@ -80,14 +81,15 @@ const play = <A>(openings: ReadonlyArray<Opening>, act: (world: ReturnType<typeo
     })
   )
 
-t.test("given a session, then it is told everything in order, and what it says is heard", (t) =>
+t.test("given a session, then it is told everything in order, and its results arrive", (t) =>
   play(["opens"], ({ heard, hearing, last }) =>
     Effect.sync(() => {
       hearing.write(frame(1))
       hearing.hint(hints("second"))
+      hearing.write(frame(2), true)
       hearing.finalize()
-      t.strictSame([last().hints.phrases, last().told], [["first"], [1, "hint second", "finalize"]])
-      t.equal(hearing.seconds(), 0.02)
+      t.strictSame([last().hints.phrases, last().told], [["first"], [1, "hint second", 2, "speech", "finalize"]])
+      t.equal(hearing.seconds(), 0.04)
       last().emit({ _tag: "Partial", text: "ye" })
       last().emit(final("yes", true))
       t.strictSame(heard, [{ _tag: "Partial", text: "ye" }, final("yes", true)])
@@ -95,11 +97,11 @@ t.test("given a session, then it is told everything in order, and what it says i
   )
 )
 
-t.test("given no session yet, then it gets the last two seconds, and is asked for what is owed", (t) =>
+t.test("given no session yet, then it gets the last two seconds, and the pending requests", (t) =>
   run(
     Effect.gen(function* () {
       const { hearing, heard, last } = scene("opens")
-      // The line's, which writes the next frame into it.
+      // The frame belongs to the line, which reuses it.
       const shared = frame(0)
       for (let number = 1; number <= 102; number++) hearing.write(shared.fill(number))
       hearing.hint(hints("second"))
@@ -116,7 +118,7 @@ t.test("given no session yet, then it gets the last two seconds, and is asked fo
   )
 )
 
-t.test("given a session that fails, then what it owes was not understood, and the next session gets only what follows", (t) =>
+t.test("given a session that fails, then what it owes counts as not understood, and the next session gets only what follows", (t) =>
   play(["opens"], ({ heard, hearing, last, sessions }) =>
     Effect.gen(function* () {
       for (let number = 1; number <= 3; number++) hearing.finalize()
@@ -136,7 +138,7 @@ t.test("given a session that fails, then what it owes was not understood, and th
   )
 )
 
-t.test("given more than is kept before there is a session, when the rest is nothing, then it was not understood", (t) =>
+t.test("given more than is kept before there is a session, when the rest contains nothing, then it counts as not understood", (t) =>
   run(
     Effect.gen(function* () {
       const { hearing, heard, last } = scene("opens")
@@ -152,7 +154,7 @@ t.test("given more than is kept before there is a session, when the rest is noth
   )
 )
 
-t.test("given a session that is not replaced yet, then what is said meanwhile is kept for the next, and not written to the former", (t) =>
+t.test("given a session that is not replaced yet, then what is said is kept for the next, and not written to the former one", (t) =>
   play(["opens", "fails", "fails"], ({ hearing, last, sessions }) =>
     Effect.gen(function* () {
       const [first] = sessions
@@ -167,7 +169,7 @@ t.test("given a session that is not replaced yet, then what is said meanwhile is
   )
 )
 
-t.test("given an answer that nobody asked for, then the next question is answered all the same", (t) =>
+t.test("given an answer that nobody asked for, then the next question is still answered", (t) =>
   play(["opens"], ({ heard, hearing, last }) =>
     Effect.gen(function* () {
       last().emit(final("unasked", true))
@@ -179,7 +181,7 @@ t.test("given an answer that nobody asked for, then the next question is answere
   )
 )
 
-t.test("given what is said while a session is opened that fails, then it was not understood, and is kept for no other", (t) =>
+t.test("given what is said while a session is opened that fails, then it counts as not understood, and is not kept for another", (t) =>
   play(["never"], ({ heard, hearing, last, sessions }) =>
     Effect.gen(function* () {
       hearing.write(frame(1))
@@ -192,7 +194,7 @@ t.test("given what is said while a session is opened that fails, then it was not
   )
 )
 
-t.test("given a session with a fault of its own, then another takes its place, and the line goes on", async (t) => {
+t.test("given a session that throws, then another takes its place, and the line continues", async (t) => {
   const replaced = (opening: Opening) =>
     play([opening], ({ heard, hearing, last, sessions }) =>
       Effect.gen(function* () {
@@ -227,7 +229,7 @@ t.test("given sessions that fail one after the other, then each waits longer, an
   )
 )
 
-t.test("given a session that understands something, then the failures before it do not count any more", async (t) => {
+t.test("given a session that understands something, then earlier failures no longer count", async (t) => {
   const lasting = (text: string) =>
     play(["fails", "fails", "fails", "opens"], ({ last, sessions }) =>
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What is deleted by itself, and above all what is not. */
+/** What is deleted automatically, and above all what is not. */
 import { Effect, Fiber, Layer, Logger, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -25,7 +25,7 @@ interface Line {
   readonly message: unknown
   readonly annotations: Readonly<Record<string, unknown>>
 }
-/** A logger, and what it has heard. */
+/** A logger, and what it has logged. */
 const listening = () => {
   const lines: Array<Line> = []
   const logger = Logger.make(({ fiber, message }) => {
@@ -33,7 +33,7 @@ const listening = () => {
   })
   return { lines, layer: Logger.layer([logger]) }
 }
-/** Once, and what it logged. */
+/** Runs the housekeeping once, and returns what it logged. */
 const keepHouse = (auditDays = "365") => {
   const { layer, lines } = listening()
   const config = Layer.orDie(Config.layerOf({ AUDIT_DAYS: auditDays }))
@@ -41,7 +41,7 @@ const keepHouse = (auditDays = "365") => {
 }
 const done = "expired data was deleted"
 
-/** As if the address had expired so long ago. */
+/** Makes the address look as if it had expired that long ago. */
 const expire = (key: string, since: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE uploads SET expires_at = now() - ${since}::text::interval WHERE key = ${key}`)
 const abandoned = Effect.fnUntraced(function* (organizationId = ours) {
@@ -60,14 +60,14 @@ const nothing = { row: false, file: false }
 
 const resources = Layer.mergeAll(Recordings.layer, Documents.layer).pipe(Layer.provideMerge(ResourceUploads.layer))
 const file = { fileName: "greeting.wav", mediaType: "audio/wav", maxBytes: 1000 }
-/** Its bytes are there. */
+/** Stores the bytes of the upload. */
 const putResource = Effect.fnUntraced(function* (key: string) {
   const files = yield* Files
   yield* files.write(key, Buffer.from("bytes"))
   yield* ResourceUploads.use((_) => _.complete(key, { sizeBytes: 5, fileHash: "" }, Effect.void))
 })
 
-t.test("given uploads of which nothing was made", async (t) => {
+t.test("given uploads that were never used", async (t) => {
   t.test("when their addresses expired over a day ago, then rows and files go, and the log has one line", async (t) => {
     const found = await run(
       Effect.gen(function* () {
@@ -115,7 +115,7 @@ t.test("given uploads of which nothing was made", async (t) => {
     )
   })
 
-  t.test("when a file cannot be removed, then its row stays, the others go, and the next time it is tried again", async (t) => {
+  t.test("when a file cannot be removed, then its row stays, the others go, and it is tried again the next time", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const files = yield* Files
@@ -140,8 +140,8 @@ t.test("given uploads of which nothing was made", async (t) => {
   })
 })
 
-t.test("given uploads of which something was made", async (t) => {
-  t.test("when a campaign was, then its list stays, and another campaign can be made of it", async (t) => {
+t.test("given uploads that were used", async (t) => {
+  t.test("when a campaign was created, then its list stays, and another campaign can be created from it", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const key = yield* abandoned()
@@ -168,7 +168,7 @@ t.test("given uploads of which something was made", async (t) => {
     t.strictSame([found.refused, found.left], ["SourceRefused", nothing])
   })
 
-  t.test("when a recording or a document was, then the file stays", async (t) => {
+  t.test("when a recording or a document was created, then the file stays", async (t) => {
     const files = await run(
       Effect.gen(function* () {
         const recording = yield* Recordings.use((_) => _.requestUpload(ours, file, undefined))
@@ -188,7 +188,7 @@ t.test("given uploads of which something was made", async (t) => {
     t.strictSame(files, [{ row: false, file: true }, { row: false, file: true }, nothing])
   })
 
-  t.test("when it is said to be used, and nobody is seen who names it, then it stays", async (t) => {
+  t.test("when it is marked as used, and nothing refers to it, then it stays", async (t) => {
     const left = await run(
       Effect.gen(function* () {
         const key = yield* abandoned()
@@ -200,7 +200,7 @@ t.test("given uploads of which something was made", async (t) => {
     t.strictSame(left, all)
   })
 
-  t.test("when somebody names the file without having said that it is used, then it stays", async (t) => {
+  t.test("when something refers to the file without having marked it as used, then it stays", async (t) => {
     const files = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -222,7 +222,7 @@ t.test("given uploads of which something was made", async (t) => {
   })
 })
 
-/** Runs `between` while the creation of a campaign waits for that table, which it writes in the last moment. */
+/** Runs `between` while the creation of a campaign waits for that table, which it writes last. */
 const whileCreating = (
   key: string,
   table: "campaign_log" | "event_outbox",
@@ -247,7 +247,7 @@ const whileCreating = (
     return yield* Fiber.join(creating)
   })
 
-t.test("given a list that is about to go, of which a campaign is being made", async (t) => {
+t.test("given a list that is about to be deleted, from which a campaign is being created", async (t) => {
   t.test("when the campaign has the list, and is not committed yet, then the list stays", async (t) => {
     const found = await run(
       Effect.gen(function* () {
@@ -272,7 +272,7 @@ t.test("given a list that is about to go, of which a campaign is being made", as
     t.strictSame(found, { made: "SourceNotFound", left: nothing, campaigns: [] })
   })
 
-  t.test("when the node dies before the file is gone, then nothing is made of it, and the next time it goes", async (t) => {
+  t.test("when the node dies before the file is gone, then it cannot be used, and is deleted the next time", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -287,7 +287,7 @@ t.test("given a list that is about to go, of which a campaign is being made", as
     t.strictSame(found, { made: "SourceNotFound", before: all, refused: "SourceNotFound", after: nothing })
   })
 
-  t.test("when the node dies before the row is gone, then the next time it goes", async (t) => {
+  t.test("when the node dies before the row is gone, then it is deleted the next time", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const key = yield* abandoned()
@@ -302,7 +302,7 @@ t.test("given a list that is about to go, of which a campaign is being made", as
 })
 
 t.test(
-  "given kept answers of two organizations, when they are older than a day, then they go, unless somebody works under them",
+  "given kept answers of two organizations, when they are older than a day, then they are deleted, unless a request is using them",
   async (t) => {
     const found = await run(
       Effect.gen(function* () {
@@ -348,12 +348,12 @@ t.test("given entries of the audit log", async (t) => {
   t.test("when they are kept for a number of days, then older ones go, of every organization", async (t) => {
     t.strictSame(await entries("30"), { count: 59, days: 29 })
   })
-  t.test("when they are kept for ever, then all stay", async (t) => {
+  t.test("when they are kept forever, then all stay", async (t) => {
     t.strictSame(await entries("0"), { count: 2400, days: 1200 })
   })
 })
 
-t.test("given a node that runs, when an hour is over, then it keeps house again, whatever went wrong before", async (t) => {
+t.test("given a running node, when an hour is over, then housekeeping runs again, whatever went wrong before", async (t) => {
   const seen = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-/** The tools of an organization in a conversation, judged by the log of the service that they ask. */
+/** The tools of an organization in a conversation, judged by the log of the service that they send requests to. */
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
@@ -35,7 +35,7 @@ interface Asked {
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
-/** A service on this machine that answers as it is told. */
+/** A service on this machine that answers as the test says. */
 const serviceOf = async (t: Test, answers: (response: ServerResponse) => void) => {
   const asked: Array<Asked> = []
   const server = createServer((request, response) => {
@@ -53,12 +53,12 @@ const serviceOf = async (t: Test, answers: (response: ServerResponse) => void) =
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 interface Told {
-  /** What the model was told that the tool answered. */
+  /** The tool's result as the model got it. */
   readonly result: JsonObject | undefined
   readonly names: ReadonlyArray<string>
   readonly logged: string
@@ -67,7 +67,7 @@ interface Told {
 const makeTool = (organizationId: OrganizationId, config: JsonObject) =>
   Tools.use((_) => _.create(organizationId, { name: "Find order", definition: { schema_version: 1, type: "http_api", config } }))
 
-/** The model calls the tool once, in a conversation of `organizationId`, and says what it was told. */
+/** Lets the model call the tool once in a conversation of `organizationId`, and say what it got. */
 const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string, given: JsonObject) {
   const tools = yield* HttpTools
   const graph = compile(definition({ greeting: "", tool_uuids: [uuid.toUpperCase()] }))
@@ -106,7 +106,7 @@ const talk = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: 
   return { result: last?._tag === "ToolResult" ? last.result : undefined, names: requests[0]?.tools.map(({ name }) => name) ?? [] }
 })
 
-/** As if it had been sealed with another key: a seal opens in its own row only. */
+/** Makes its seal impossible to open, as if it had been sealed with another key: a seal opens only in its own row. */
 const spoilt = Effect.fnUntraced(function* (uuid: string) {
   const sql = yield* SqlClient.SqlClient
   const other = yield* Credentials.use((_) =>
@@ -160,7 +160,7 @@ const told = async (
 const usual = { method: "POST", parameters: [{ name: "number", type: "string", description: "" }] }
 const args = { number: "canary-7" }
 
-t.test("given a service, when the model calls its tool, then it is asked once, with the credential, and its answer is told", async (t) => {
+t.test("given a service, when its tool is called, then it gets one request, with the credential, and the model its answer", async (t) => {
   const { asked, url } = await serviceOf(t, (response) => response.end('{"state":"sent"}'))
   const { logged, result } = await told({ ...usual, url: `${url}/orders`, headers: { "X-Shop": "7" } }, { args, credential: {} })
   t.strictSame(result, { status: "success", status_code: 200, data: { state: "sent" } })
@@ -170,7 +170,7 @@ t.test("given a service, when the model calls its tool, then it is asked once, w
   t.notMatch(logged, /canary/)
 })
 
-t.test("given a service that refuses, then the model is told its status and its words", async (t) => {
+t.test("given a service that refuses, then the model gets its status and its message", async (t) => {
   const { asked, url } = await serviceOf(t, (response) => response.writeHead(404).end('{"error":"none"}'))
   const { result } = await told({ ...usual, method: "GET", url: `${url}/orders/{{number}}` }, { args: { number: "a/../b" } })
   t.strictSame(result, { status: "success", status_code: 404, data: { error: "none" } })
@@ -180,7 +180,7 @@ t.test("given a service that refuses, then the model is told its status and its 
   )
 })
 
-t.test("given an answer that is hostile, then the model is told so, and the conversation goes on", async (t) => {
+t.test("given a hostile answer, then the model is told so, and the conversation continues", async (t) => {
   const answered = async (answers: (response: ServerResponse) => void, more: JsonObject = {}) => {
     const { asked, url } = await serviceOf(t, answers)
     const { logged, result } = await told({ ...usual, url, ...more }, { args, credential: {} })
@@ -218,7 +218,7 @@ t.test("given an answer that is hostile, then the model is told so, and the conv
   t.strictSame(await answered((response) => response.destroy()), { status: "error", error: "The service cannot be reached." })
 })
 
-t.test("given an answer that leads elsewhere, then nobody goes there", async (t) => {
+t.test("given a redirect, then it is not followed", async (t) => {
   const inside = await serviceOf(t, (response) => response.end('{"secret":1}'))
   const { asked, url } = await serviceOf(t, (response) => response.writeHead(307, { location: inside.url }).end())
   const { result } = await told({ ...usual, url }, { args, credential: {} })
@@ -240,7 +240,7 @@ t.test("given a request that must not be sent, then it is not", async (t) => {
   t.equal(asked.length, 0)
 })
 
-t.test("given a tool of another organization, then its agents do not have it", async (t) => {
+t.test("given a tool of another organization, then this organization's agents do not have it", async (t) => {
   const { asked, url } = await serviceOf(t, (response) => response.end("{}"))
   t.ok((await told({ ...usual, url }, { args })).names.includes("find_order"))
   const { names, result } = await told({ ...usual, url }, { args, asOther: true })

@@ -1,17 +1,18 @@
-/** Calls that appear, or live on, when nobody follows them any more; and the slots of those that may still appear. */
+/** Calls that appear, or live on, when they are no longer followed, and the slots of calls that may still appear. */
 import { Effect } from "effect"
 import t from "tap"
-import { CallId } from "#core/Id.ts"
+import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { accepted, callId, hungUp, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
 import { failing, noReply } from "#test/support/fakes.ts"
 
 const unlooked = (log: ReadonlyArray<string>) => log.filter((entry) => entry !== "look")
 
-/** A request without a reply, of whose call nothing is ever seen. */
+/** A request without a reply, whose call is never seen. */
 const unseen = ({ world }: Scene) => {
   world.originate = noReply
   world.lookup = Effect.succeed("gone")
@@ -51,7 +52,7 @@ t.test("given a call that was written off unseen", async (t) => {
     )
     t.strictSame(log.slice(-2), ["in doubt: 1", "ruled out: 0"])
   })
-  t.test("when it appears, then it is hung up until it is gone, its slot is free, and its run tells", async (t) => {
+  t.test("when it appears, then it is hung up until it is gone, its slot is free, and its run says so", async (t) => {
     const { log, world } = await play(unseen, (scene) =>
       steps(
         wait("3 minutes"),
@@ -83,7 +84,7 @@ t.test("given a call that was written off unseen", async (t) => {
     t.match(world.annotated, [[callId, { answered_at: /^1970/, appeared_at: /^1970/, ended_at: /^1970/, rang_at: /^1970/ }]])
     t.equal(world.ends.length, 1, "and nothing that was recorded is changed")
   })
-  t.test("when it appears while the database is away, then it is hung up all the same", async (t) => {
+  t.test("when it appears while the database is away, then it is hung up anyway", async (t) => {
     const { log } = await play(unseen, (scene) =>
       steps(
         wait("3 minutes"),
@@ -94,14 +95,52 @@ t.test("given a call that was written off unseen", async (t) => {
     )
     t.strictSame(unlooked(log).slice(-1), ["hangup originator_cancel"])
   })
-  t.test("when the provider tells that it is over, then its slot is free, and its run tells", async (t) => {
+  t.test("when the provider reports that it is over, then its slot is free, and its run says so", async (t) => {
     const { log, world } = await play(unseen, (scene) => steps(wait("3 minutes"), scene.says(hungUp("user_busy")), note(scene, "over")))
     t.match(world.annotated, [[callId, { hangup_cause: "user_busy" }]])
     t.strictSame(unlooked(log).slice(-1), ["over: 0"])
   })
 })
 
-t.test("given a conversation whose end was inferred, when the provider tells of it later, then only its run is annotated", async (t) => {
+/** Reports what the carrier of another configuration says about the call, which the owner of that configuration can forge. */
+const forges = (scene: Scene, ...events: ReadonlyArray<TrunkEvent>) =>
+  Effect.gen(function* () {
+    const { provider, trunk } = scene.world
+    if (trunk !== undefined) scene.world.trunk = { ...trunk, id: TelephonyConfigId.make(4) }
+    const other = yield* (yield* TrunkPool).get(TelephonyConfigId.make(4))
+    scene.world.provider = provider
+    for (const event of events) {
+      other?.hear(callId, event)
+      yield* settled
+    }
+  })
+
+t.test("given a call that was written off unseen, when another configuration reports it", async (t) => {
+  t.test("as over, then it keeps its slot, and its run does not mention it", async (t) => {
+    const { log, world } = await play(unseen, (scene) =>
+      steps<Slots | TrunkPool>(wait("3 minutes"), forges(scene, hungUp("user_busy")), note(scene, "afterwards"))
+    )
+    t.equal(log.at(-1), "afterwards: 1")
+    t.strictSame(world.annotated, [])
+  })
+  t.test("as alive, then that one does not learn about the call, which is hung up when it appears", async (t) => {
+    const { log, world } = await play(unseen, (scene) =>
+      steps<Slots | TrunkPool>(
+        wait("3 minutes"),
+        note(scene, "in doubt"),
+        forges(scene, { _tag: "Answered" }),
+        wait("2 seconds"),
+        note(scene, "forged"),
+        scene.says(ring),
+        wait("1 second")
+      )
+    )
+    t.strictSame(unlooked(log).slice(-3), ["in doubt: 1", "forged: 1", "hangup originator_cancel"])
+    t.equal(world.annotated.length, 1)
+  })
+})
+
+t.test("given a conversation whose end was inferred, when the provider reports it later, then only its run is annotated", async (t) => {
   const { log, world } = await play(
     () => {},
     (scene) =>
@@ -137,7 +176,7 @@ t.test("given calls that this process does not know", async (t) => {
     Effect.sync(() => void scene.world.attempts.set(strangerId, { contact: undefined, dialEpoch: 1, state }))
   const hangups = (log: ReadonlyArray<string>) => log.filter((entry) => entry.startsWith("hangup")).length
 
-  t.test("and that stand for no attempt of the configuration, then they are not touched", async (t) => {
+  t.test("and that belong to no attempt of the configuration, then they are not touched", async (t) => {
     const { log } = await play(
       () => {},
       (scene) =>
@@ -166,7 +205,7 @@ t.test("given calls that this process does not know", async (t) => {
     t.equal(hangups(log), 1)
     t.ok(late > 0)
   })
-  t.test("and that a former process left, then they are left to the recovery, and hung up when it has left them", async (t) => {
+  t.test("and that a former process left, then they are left to the recovery, and hung up if it does not adopt them", async (t) => {
     const { log } = await play(
       () => {},
       (scene) =>

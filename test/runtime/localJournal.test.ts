@@ -1,4 +1,4 @@
-/** The local journal: what a process has written of its calls, read by the next one. */
+/** The local journal: what a process has written about its calls, read by the next one. */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
@@ -25,7 +25,7 @@ const end: AttemptEnd = {
   record: { gatheredContext: { said: "two\nlines" }, logs: {}, recordingKey: undefined, transcriptKey: "a/b", usageInfo: {} }
 }
 
-/** A disk, and processes that follow one another on it. */
+/** A disk, and processes that use it one after the other. */
 class Machine {
   readonly dataDir: string
   isFull = false
@@ -44,10 +44,10 @@ class Machine {
   calls(): string {
     return this.files().find((file) => file.includes("calls.")) ?? ""
   }
-  /** The scope stays open: a process that is killed closes nothing. */
+  /** The scope stays open, because a process that is killed closes nothing. */
   readonly process = Effect.gen({ self: this }, function* () {
     const scope = yield* Scope.make()
-    // The journal asks the database for one thing.
+    // The cast holds because the journal sends a single query.
     const sql = (() => Effect.succeed([{ id: installation }])) as unknown as SqlClient.SqlClient
     const layer = LocalJournal.layer.pipe(
       Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)),
@@ -67,7 +67,7 @@ class Machine {
   })
 }
 
-/** What the next process knows of a call, after the first has done its part and something has happened to its files. */
+/** What the next process knows about a call after the first one has done its part and something has happened to its files. */
 const knownAfter = (
   t: Test,
   first: (journal: LocalJournal["Service"]) => void,
@@ -89,7 +89,7 @@ const leftOne = (journal: LocalJournal["Service"]) => {
   journal.left(two)
 }
 
-t.test("given calls of campaigns, then it is known whom they dial", async (t) => {
+t.test("given calls of campaigns, then it is known which numbers they dial", async (t) => {
   const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
   const seen = await run(
     Effect.gen(function* () {
@@ -111,7 +111,7 @@ t.test("given calls of campaigns, then it is known whom they dial", async (t) =>
   t.match(seen.known, { contact, endpoint: "http://pbx:8088", left: "left" })
 })
 
-t.test("given calls that the database has, then what is known of them is known for two minutes more", async (t) => {
+t.test("given calls that the database has, then what is known about them is kept for ten more minutes", async (t) => {
   const seen = await run(
     Effect.gen(function* () {
       const journal = yield* new Machine(t).process
@@ -121,7 +121,7 @@ t.test("given calls that the database has, then what is known of them is known f
       journal.ended(one, end)
       journal.undone(two, { at: 5, breakerEntry: true })
       for (const callId of [one, two]) journal.settled(callId)
-      yield* TestClock.adjust("100 seconds")
+      yield* TestClock.adjust("590 seconds")
       const [ended, undone] = [journal.known(one, undefined), journal.known(two, undefined)]
       yield* TestClock.adjust("60 seconds")
       return { ended, later: [journal.dialed().size, journal.known(one, undefined).end], undone }
@@ -132,9 +132,25 @@ t.test("given calls that the database has, then what is known of them is known f
   t.strictSame(seen.later, [0, undefined])
 })
 
+t.test("given promises of several processes, then they are returned in order", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const machine = new Machine(t)
+      const first = yield* machine.process
+      first.promised("a")
+      first.promised("b")
+      yield* TestClock.adjust("1 second")
+      const second = yield* machine.process
+      second.promised("c")
+      return (yield* machine.process).promises
+    })
+  )
+  t.strictSame(seen, ["a", "b", "c"])
+})
+
 t.test("given a process that was killed", async (t) => {
-  t.match(await knownAfter(t, leftOne, one), { left: "left", placed: false }, "then what left is known to have left")
-  t.match(await knownAfter(t, leftOne, three), { left: "never_left" }, "then what is not there never left")
+  t.match(await knownAfter(t, leftOne, one), { left: "left", placed: false }, "then a call that left is known to have left")
+  t.match(await knownAfter(t, leftOne, three), { left: "never_left" }, "then a call without an entry never left")
   const known = await knownAfter(
     t,
     (journal) => {
@@ -165,17 +181,17 @@ t.test("given a process that was killed", async (t) => {
       providerCallId: "CA1",
       transfers: 2
     },
-    "then all that it knew is known"
+    "then everything that it knew is known"
   )
   const undone = (journal: LocalJournal["Service"]) => journal.undone(one, { at: 5, breakerEntry: true })
-  t.match(await knownAfter(t, undone, one), { undone: { at: 5, breakerEntry: true } }, "then what was to be undone is known")
+  t.match(await knownAfter(t, undone, one), { undone: { at: 5, breakerEntry: true } }, "then what must be undone is known")
 })
 
 const rewrite = (change: (text: string) => string) => (machine: Machine) => {
   const file = machine.calls()
   writeFileSync(file, change(readFileSync(file, "utf8")))
 }
-/** The line is whole, with its checksum. */
+/** Keeps the line complete, with a valid checksum. */
 const rewriteHeader = (change: (header: string) => string) =>
   rewrite((text) => text.replace(/^(journal .*) \w{8}\n/, (_, header: string) => sealed(change(header))))
 const damages: ReadonlyArray<readonly [string, (machine: Machine) => void, "never_left" | "unsure"]> = [
@@ -193,10 +209,10 @@ const damages: ReadonlyArray<readonly [string, (machine: Machine) => void, "neve
 ]
 for (const [what, happens, left] of damages) {
   t.test(`given a journal with ${what}`, async (t) => {
-    t.match(await knownAfter(t, leftOne, three, happens), { left }, `then what it does not name is ${left}`)
+    t.match(await knownAfter(t, leftOne, three, happens), { left }, `then a call without an entry is ${left}`)
   })
 }
-t.test("given a call that left, when its process is gone, then the journal tells when, by a clock that nobody can set", async (t) => {
+t.test("given a call that left, when its process is gone, then the journal says when, by a clock that cannot be set", async (t) => {
   const before = uptimeMillis()
   const { leftAtUptime = Number.NaN } = await knownAfter(t, leftOne, one)
   t.ok(leftAtUptime >= before && leftAtUptime <= uptimeMillis(), `${leftAtUptime}`)
@@ -205,10 +221,10 @@ t.test("given a call that left, when its process is gone, then the journal tells
 })
 t.test("given a journal that was cut off in the last line", async (t) => {
   const cut = (machine: Machine) => truncateSync(machine.calls(), statSync(machine.calls()).size - 3)
-  t.match(await knownAfter(t, leftOne, two, cut), { left: "left" }, "then a call that it still names in full is taken to have left")
+  t.match(await knownAfter(t, leftOne, two, cut), { left: "left" }, "then a call with a complete entry counts as having left")
 })
 
-t.test("given a full disk, when a call is to leave", async (t) => {
+t.test("given a full disk, when a call is about to leave", async (t) => {
   const machine = new Machine(t)
   const seen = await run(
     Effect.gen(function* () {
@@ -226,11 +242,15 @@ t.test("given a full disk, when a call is to leave", async (t) => {
       return { after, before, during, failure, known: [one, two, three].map((id) => known(id, journal.id).left), woken }
     })
   )
-  t.match(seen, { after: true, before: true, during: false, failure: "ENOSPC", woken: 1 }, "then it does not, until there is room again")
+  t.match(
+    seen,
+    { after: true, before: true, during: false, failure: "ENOSPC", woken: 1 },
+    "then it does not leave until there is room again"
+  )
   t.strictSame(seen.known, ["left", "never_left", "left"], "then the journal is still complete")
 })
 
-t.test("given a process whose journal the next one has read, when it still lives", async (t) => {
+t.test("given a process that is still alive when the next one has read its journal", async (t) => {
   const machine = new Machine(t)
   const seen = await run(
     Effect.gen(function* () {
@@ -239,7 +259,7 @@ t.test("given a process whose journal the next one has read, when it still lives
       return { failure: frozen.failure(), left: frozen.left(one), why: frozen.failure() }
     })
   )
-  t.equal(seen.left, false, "then nothing leaves any more")
+  t.equal(seen.left, false, "then nothing leaves it any more")
   t.match(seen.why, /another engine/, "then it says why")
 })
 
@@ -271,10 +291,13 @@ t.test("given a long life at a hundred calls a second", async (t) => {
         journal.settled(callId)
         if (index % 1000 === 0) yield* TestClock.adjust("10 seconds")
       }
-      yield* TestClock.adjust("5 minutes")
+      yield* TestClock.adjust("15 minutes")
       const files = machine.files().map((file) => statSync(file))
+      const leftOf = ({ known }: LocalJournal["Service"]) => [10_000, 1_000_000].map((index) => known(callIdOf(index), journal.id).left)
+      const own = leftOf(journal)
       const next = yield* machine.process
-      return { bytes: files.reduce((sum, { size }) => sum + size, 0), files, known: next.known(long, journal.id).left }
+      const known = { long: next.known(long, journal.id).left, next: leftOf(next), own }
+      return { bytes: files.reduce((sum, { size }) => sum + size, 0), files, known }
     })
   )
   t.ok(seen.bytes < 2.2 * 1024 * 1024, `then its files stay small: ${seen.bytes} bytes`)
@@ -282,10 +305,12 @@ t.test("given a long life at a hundred calls a second", async (t) => {
     seen.files.every(({ mode }) => (mode & 0o077) === 0),
     "then nobody else may read them"
   )
-  t.equal(seen.known, "left", "then a call that is still up is not forgotten")
+  t.equal(seen.known.long, "left", "then a call that is still up is not forgotten")
+  for (const known of [seen.known.own, seen.known.next])
+    t.strictSame(known, ["unsure", "never_left"], "then a call that was forgotten may have left, and a later one certainly has not")
 })
 
-t.test("given journals of dead processes, when no attempt needs them", async (t) => {
+t.test("given journals of dead processes that no attempt needs", async (t) => {
   const machine = new Machine(t)
   const seen = await run(
     Effect.gen(function* () {
@@ -300,5 +325,5 @@ t.test("given journals of dead processes, when no attempt needs them", async (t)
       return { kept, left: readdirSync(machine.root).length }
     })
   )
-  t.strictSame(seen, { kept: 2, left: 1 }, "then they go")
+  t.strictSame(seen, { kept: 2, left: 1 }, "then they are deleted")
 })

@@ -1,4 +1,4 @@
-/** What becomes of a call that a machine answers, by what its agent wants: the actor's part, and the voice's. */
+/** What happens to a call that a machine answers, depending on what its agent wants: the actor's part, and the voice's. */
 import { Effect, Layer } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -81,7 +81,7 @@ const leaving: VoicePlan = {
   onMachine: "leave_message"
 }
 
-/** What a session came to, and what the callee heard of it: for each of the last frames sent, whether something was said. */
+/** The result of a session, and for each of the last frames that the callee was sent, whether something was said in it. */
 const spokenTo = async (
   act: (line: Loopback, session: VoiceSession) => Effect.Effect<unknown>,
   changes: Partial<VoicePlan> = {},
@@ -102,7 +102,7 @@ const spokenTo = async (
   return { events: events.map(({ _tag }) => _tag), report, said: line.sent.map((frame) => !isNoise(frame)) }
 }
 const turns = Effect.repeat(Effect.yieldNow, { times: 50 })
-/** So many frames, in each of which everything that waits for it has its turn. */
+/** Advances by that many frames, in each of which everything that waits for it gets its turn. */
 const talk = (line: Loopback, frames: number, loudness = 0) =>
   Effect.repeat(
     Effect.andThen(
@@ -111,12 +111,12 @@ const talk = (line: Loopback, frames: number, loudness = 0) =>
     ),
     { times: frames - 1 }
   )
-/** In syllables, for longer than people do. */
+/** Speech in syllables, for longer than people speak. */
 const greets = (line: Loopback) => Effect.repeat(Effect.andThen(talk(line, 12, 9000), talk(line, 3)), { times: 9 })
 const silence = (line: Loopback, frames = 155) => talk(line, frames)
 const left = ["MachineDetected", "MessageOver"]
 
-t.test("a machine is one, though the process stalls for most of its greeting", async (t) => {
+t.test("a machine is detected even if the process stalls for most of its greeting", async (t) => {
   const frame = (loudness: number) => encode(Int16Array.from({ length: 160 }, (_, at) => loudness * Math.sin(at * at)))
   const syllables = [12, 3, 12, 3, 12].flatMap((frames, index) => Array.from({ length: frames }, () => frame(index % 2 === 0 ? 9000 : 0)))
   const greets = (line: Loopback) => {
@@ -127,7 +127,7 @@ t.test("a machine is one, though the process stalls for most of its greeting", a
   t.strictSame(events, ["MachineDetected"])
 })
 
-t.test("a machine that never beeps is told the message once it is silent, and nothing before", async (t) => {
+t.test("a machine that never beeps gets the message once it is silent, and nothing before", async (t) => {
   const { events, report, said } = await spokenTo((line) => steps(greets(line), silence(line), talk(line, 40)))
   t.strictSame(
     events.filter((name) => name !== "GreetingSpoken"),
@@ -138,14 +138,14 @@ t.test("a machine that never beeps is told the message once it is silent, and no
   t.equal(said.lastIndexOf(true) - said.indexOf(true, 200), 9, "two words of five frames")
 })
 
-t.test("a greeting that is still being said stops when a machine is found", async (t) => {
+t.test("a greeting that is still being spoken stops when a machine is detected", async (t) => {
   const long = Array.from({ length: 80 }, () => "word").join(" ")
   const { report, said } = await spokenTo((line) => steps(greets(line), silence(line, 100)), { greeting: long })
   t.notOk(said.slice(160).includes(true))
   t.match(report.gathered, { voicemail_message: "not_left" })
 })
 
-t.test("a machine that hangs up in the middle of the message has recorded a part of it", async (t) => {
+t.test("a machine that hangs up during the message has recorded part of it", async (t) => {
   const check = async (frames: number, fate: string, text: RegExp) => {
     const begun = (line: Loopback) =>
       Effect.repeat(talk(line, 1), { until: () => line.sent.length > 200 && !isNoise(line.sent.at(-1)), times: 500 })
@@ -184,7 +184,7 @@ t.test("when there is nothing to say, then it is over at once", async (t) => {
   t.match(events.at(-1), { payload: { error: "The message could not be spoken: the worker that makes speech has crashed" } })
 })
 
-t.test("a machine that the provider finds is told the message as well, once", async (t) => {
+t.test("a machine that the provider detects also gets the message, once", async (t) => {
   const { events, report } = await spokenTo((line, session) =>
     steps(
       Effect.sync(() => {
@@ -202,7 +202,7 @@ t.test("a machine that the provider finds is told the message as well, once", as
   t.match(report.gathered, { answered_by: "machine", voicemail_message: "left" })
 })
 
-t.test("an agent that goes on says all of its greeting", async (t) => {
+t.test("an agent that continues speaks its whole greeting", async (t) => {
   const { events, report } = await spokenTo((line) => steps(greets(line), silence(line)), { onMachine: "continue" })
   t.strictSame(events, ["GreetingSpoken"])
   t.strictSame(report.gathered, { answered_by: "machine" })

@@ -1,4 +1,4 @@
-/** Calls with audio are held back before the audio of those that are up suffers. */
+/** Calls with audio are held back before the audio of live calls suffers. */
 import type { Effect } from "effect"
 import t from "tap"
 import { makeFramePacer, type PacedStream } from "#runtime/voice/FramePacer.ts"
@@ -8,7 +8,7 @@ import { handTurned } from "#test/support/handTurned.ts"
 
 const stream: PacedStream = { frame: () => {}, skipped: () => {}, failed: () => {} }
 
-t.test("given streams, when frames are late or skipped, then the pacer tells so once a second", async (t) => {
+t.test("given streams, when frames are late or skipped, then the pacer reports it once per second", async (t) => {
   const { time, turn } = handTurned()
   const told: Array<{ readonly streams: number; readonly due: number; readonly late: number }> = []
   const pacer = makeFramePacer(time, (load) => told.push(load))
@@ -57,13 +57,13 @@ t.test(
   }
 )
 
-t.test("given MAX_LIVE_MEDIA=2 and calls without audio, then they are not held back once that is known", async (t) => {
+t.test("given MAX_LIVE_MEDIA=2 and calls without audio, then they are not held back once it is known that they need none", async (t) => {
   const { at, entries } = await playing(9, () => wait("5 seconds"), { ...set, RECORDINGS: "off" })
   t.equal(at.length, 9)
   t.equal(waiting(entries), 0)
 })
 
-t.test("given audio that is late for seconds, when calls end, then nobody takes their place until it is in time again", async (t) => {
+t.test("given audio that is late for seconds, when calls end, then no calls replace them until it is on time again", async (t) => {
   const { time, turn } = handTurned()
   const seen: Array<readonly [dials: number, limit: number]> = []
   const look = (scene: Scene) => afterwards(() => seen.push([scene.world.dials.length, scene.media.metrics().limit]))

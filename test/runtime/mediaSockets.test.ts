@@ -8,7 +8,7 @@ import { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { accepted, answered, callId, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
 import { refTo } from "#test/support/refTo.ts"
 
-/** A protocol of four words: `start`, `stop`, `key`, and anything else is unreadable. */
+/** A protocol of three words: `start`, `stop` and `key`. Anything else is unreadable. */
 const carrier = () => {
   const log: Array<string> = []
   let sockets = 0
@@ -52,7 +52,7 @@ const words = (session: MediaSession, ...all: ReadonlyArray<string>) => {
   for (const word of all) session.message(new TextEncoder().encode(word), true)
 }
 
-/** The carrier opens a socket. */
+/** Opens a socket, as the carrier does. */
 const opens = (scene: Scene, closings: Array<number> = []) =>
   Effect.map(MediaSockets, (sockets) => {
     const { accept, onEvent } = { accept: scene.world.accept, onEvent: scene.world.provider.onEvent }
@@ -78,7 +78,7 @@ const callWith = async (act: (scene: Scene) => ReturnType<typeof steps<MediaSock
   const { accept, log: media } = carrier()
   const { log, world } = await play((scene) => {
     scene.world.accept = accept
-    // The agent listens to what it is given.
+    // The agent listens to every stream that it is given.
     scene.onMedia = (stream) => stream.listen({ closed: (how, why) => scene.hears({ _tag: "MediaClosed", how, why }), frame: () => {} })
   }, act)
   return { journal: world.journal, log, media }
@@ -86,20 +86,23 @@ const callWith = async (act: (scene: Scene) => ReturnType<typeof steps<MediaSock
 const ending = ["line free, 0 slots", "finish", "ended answered"]
 
 t.test("given a call whose carrier connects to us", async (t) => {
-  await t.test("when the stream starts before the answer, then that is no answer, and the agent speaks once there is one", async (t) => {
-    const { log, media } = await callWith((scene) =>
-      steps<MediaSockets>(
-        says(scene, "start"),
-        wait("20 seconds"),
-        Effect.sync(() => scene.world.log.push("-")),
-        scene.says(answered),
-        scene.says(hungUp("normal_clearing"))
+  await t.test(
+    "when the stream starts before the answer, then that is not an answer, and the agent speaks once there is one",
+    async (t) => {
+      const { log, media } = await callWith((scene) =>
+        steps<MediaSockets>(
+          says(scene, "start"),
+          wait("20 seconds"),
+          Effect.sync(() => scene.world.log.push("-")),
+          scene.says(answered),
+          scene.says(hungUp("normal_clearing"))
+        )
       )
-    )
-    t.strictSame(log, [...accepted, "-", "answered", "voice", ...ending])
-    t.strictSame(media, ["socket 1 heard", "socket 1 ended"], "then the socket is closed with the call")
-  })
-  await t.test("when it starts some seconds after the answer, then the agent speaks then", async (t) => {
+      t.strictSame(log, [...accepted, "-", "answered", "voice", ...ending])
+      t.strictSame(media, ["socket 1 heard", "socket 1 ended"], "then the socket is closed with the call")
+    }
+  )
+  await t.test("when it starts some seconds after the answer, then the agent speaks from that time on", async (t) => {
     const { log } = await callWith((scene) =>
       steps<MediaSockets>(scene.says(answered), wait("9 seconds"), says(scene, "start"), wait(0), scene.says(hungUp("normal_clearing")))
     )
@@ -122,7 +125,7 @@ t.test("given a call whose carrier connects to us", async (t) => {
     await callWith((scene) => steps<MediaSockets>(opens(scene, closings), scene.says(hungUp("no_answer")), wait("20 seconds")))
     t.strictSame(closings, [1000])
   })
-  await t.test("when the stream stops before the answer is told, then its end is on disk before the answer is", async (t) => {
+  await t.test("when the stream stops before the answer is reported, then its end is on disk before the answer", async (t) => {
     const { journal, log } = await callWith((scene) =>
       steps<MediaSockets>(
         Effect.map(opens(scene), (session) => {
@@ -177,7 +180,7 @@ t.test("given a call that talks", async (t) => {
     })
 
   for (const seconds of [1, 5, 9]) {
-    await t.test(`when its stream stops ${seconds} s before its end is told, then that is no failure`, async (t) => {
+    await t.test(`when its stream stops ${seconds} s before its end is reported, then that is not a failure`, async (t) => {
       const { log } = await talking((scene, first) =>
         steps<MediaSockets>(stopped(first), wait(`${seconds} seconds`), scene.says(hungUp("normal_clearing")))
       )
@@ -203,17 +206,17 @@ t.test("given a call that talks", async (t) => {
         scene.says(hungUp("normal_clearing"))
       )
     )
-    t.strictSame(log, ["look", ...ending], "then what comes after it is not read")
+    t.strictSame(log, ["look", ...ending], "then the following messages are not read")
     t.strictSame(media, ["socket 1 heard", "socket 1 failed"])
   })
-  await t.test("when a second stream starts beside the first, then it takes its place, and the agent goes on over it", async (t) => {
+  await t.test("when a second stream starts beside the first, then it replaces the first, and the agent continues on it", async (t) => {
     const { log, media } = await talking((scene) =>
       steps<MediaSockets>(says(scene, "start"), wait("30 seconds"), scene.says(hungUp("normal_clearing")))
     )
     t.strictSame(log, ["resumed", ...ending])
     t.strictSame(media, ["socket 1 heard", "socket 1 replaced", "socket 2 heard", "socket 2 ended"])
   })
-  await t.test("when a second stream starts after the first has stopped, then the call lives", async (t) => {
+  await t.test("when a second stream starts after the first has stopped, then the call continues", async (t) => {
     const { log } = await talking((scene, first) =>
       steps<MediaSockets>(
         stopped(first),
@@ -225,7 +228,7 @@ t.test("given a call that talks", async (t) => {
     )
     t.strictSame(log, ["resumed", ...ending])
   })
-  await t.test("when sockets are opened without end, then the oldest are closed", async (t) => {
+  await t.test("when sockets are opened endlessly, then the oldest ones are closed", async (t) => {
     const closings: Array<number> = []
     await talking((scene) =>
       steps<MediaSockets>(
@@ -236,7 +239,7 @@ t.test("given a call that talks", async (t) => {
   })
 })
 
-t.test("given a protocol that cannot begin, then its socket is closed", async (t) => {
+t.test("given a protocol that cannot start, then its socket is closed", async (t) => {
   const closings: Array<number> = []
   const { log } = await play(
     ({ world }) => {
@@ -256,7 +259,7 @@ t.test("given a protocol that cannot begin, then its socket is closed", async (t
   t.strictSame([closings, log.at(-1)], [[4400], "ended no_answer"])
 })
 
-t.test("given a provider without audio, when an agent is to speak, then nobody is called for silence", async (t) => {
+t.test("given a provider without audio, when an agent must speak, then no silent call is placed", async (t) => {
   const { log } = await play(
     ({ world }) => void (world.opensMedia = false),
     () => wait(0)

@@ -1,11 +1,11 @@
-/** When a message can be left. */
+/** The moment at which a message can be left. */
 import t, { type Test } from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
 import { makeMessageMoment } from "#runtime/voice/MessageMoment.ts"
 import { pcm } from "#test/support/pcm.ts"
 
 const rate = 8000
-/** Each for so many seconds: as loud as speech, and in syllables, nothing, or a tone. */
+/** Each part with its seconds: sound as loud as speech and in syllables, silence, or a tone of this frequency. */
 type Part = readonly ["speech" | "silence" | number, number]
 
 const soundOf = (parts: ReadonlyArray<Part>): Int16Array =>
@@ -20,7 +20,7 @@ const soundOf = (parts: ReadonlyArray<Part>): Int16Array =>
     )
   )
 
-/** In seconds from the verdict. */
+/** In seconds since the verdict. */
 const momentOf = (parts: ReadonlyArray<Part>, isBeeping = false) => {
   const moment = makeMessageMoment(isBeeping)
   const line = encode(soundOf(parts))
@@ -30,7 +30,7 @@ const momentOf = (parts: ReadonlyArray<Part>, isBeeping = false) => {
   }
   return { settled: "not yet", seconds: 0 }
 }
-/** A syllable may fade a little before it is over. */
+/** Allows for a syllable that fades before it is over. */
 const isAbout = (t: Test, { seconds, settled }: ReturnType<typeof momentOf>, expected: ReturnType<typeof spoken>, why = "") => {
   t.equal(settled, expected.settled, why)
   t.ok(Math.abs(seconds - expected.seconds) <= 0.2, `${why} ${seconds} s`)
@@ -94,7 +94,7 @@ t.test("a machine that never beeps is spoken to after three seconds of silence",
   )
 })
 
-t.test("a person who was taken for a machine is spoken to once he waits", async (t) => {
+t.test("a person who was taken for a machine is spoken to once they wait", async (t) => {
   isAbout(
     t,
     momentOf([
@@ -108,7 +108,7 @@ t.test("a person who was taken for a machine is spoken to once he waits", async 
   )
 })
 
-t.test("tones before an announcement are no beep to speak after", async (t) => {
+t.test("tones before an announcement do not count as the beep", async (t) => {
   isAbout(
     t,
     momentOf([
@@ -124,6 +124,6 @@ t.test("tones before an announcement are no beep to speak after", async (t) => {
   )
 })
 
-t.test("whoever speaks on for a minute is given up", async (t) => {
+t.test("an answerer who speaks for a minute is given up", async (t) => {
   isAbout(t, momentOf([["speech", 62]]), { settled: "give_up", seconds: 60 })
 })

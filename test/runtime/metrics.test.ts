@@ -25,6 +25,7 @@ speech.pools.set("flite", { running: () => 1, waiting: () => 12 })
 speech.pools.set("pocketsphinx", { running: () => 0, waiting: () => 0 })
 const sources: Sources = {
   lock: () => ({ isHeld: true, isTakeover: false, seconds: 61 }),
+  callNodes: () => ({ calls: 2, heard: 1 }),
   liveCalls: () => 3,
   runningCampaigns: () => 2,
   media: () => ({ placed: 12, streams: 7, limit: 150, framesLate: 9 }),
@@ -63,9 +64,9 @@ const told = <A, E>(
 const read = async (calls = new CallMetrics(), webhooks = new WebhookMetrics()) =>
   parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls, webhooks))
 
-t.test("given metrics, when they are read, then there are figures of calls, connections and the process", async (t) => {
+t.test("given metrics, when they are read, then there are values for calls, connections and the process", async (t) => {
   const text = await told({}, (figures) => {
-    // One statement has a connection, and one waits.
+    // One statement has a connection, and another one waits for it.
     const waiting = pools.engine.counted(() => figures ?? Effect.succeed(""))
     return pools.engine.counted((lent) => Effect.andThen(Effect.sync(lent), waiting))
   })
@@ -83,6 +84,8 @@ t.test("given metrics, when they are read, then there are figures of calls, conn
   t.strictSame(
     [
       "calls_live",
+      "call_nodes_connected",
+      "calls_on_call_nodes",
       "campaigns_running",
       "trunks_up",
       "trunks_down",
@@ -90,12 +93,12 @@ t.test("given metrics, when they are read, then there are figures of calls, conn
       "trunk_endpoints_down",
       "calls_originated_total"
     ].map((name) => figures.values.get(name)),
-    [3, 2, 2, 1, 1, 2, 0]
+    [3, 1, 2, 2, 2, 1, 1, 2, 0]
   )
   t.equal(figures.values.get('calls_ended_total{outcome="no_answer"}'), 0, "what has not happened yet is there, with 0")
 })
 
-t.test("given workers of speech, when the metrics are read, then each pool tells what it is at, and what waits", async (t) => {
+t.test("given workers of speech, when the metrics are read, then each pool reports its current work and its queue", async (t) => {
   const { values } = await read()
   t.strictSame(
     ['running{pool="flite"}', 'waiting{pool="flite"}', 'running{pool="pocketsphinx"}'].map((name) => values.get(`speech_jobs_${name}`)),
@@ -103,7 +106,7 @@ t.test("given workers of speech, when the metrics are read, then each pool tells
   )
 })
 
-t.test("given answers of routes, when they are read, then each is told by method, pattern and status", async (t) => {
+t.test("given answers of routes, when metrics are read, then each is counted by method, pattern and status", async (t) => {
   const figures = await read()
   const route = 'method="GET",route="/api/v1/campaign/:campaign_id"'
   t.strictSame(growth({ types: new Map(), values: new Map() }, figures, /^http_/), {
@@ -118,7 +121,7 @@ t.test("given answers of routes, when they are read, then each is told by method
   })
 })
 
-t.test("given calls, when they go on, then it is counted once what they come to", async (t) => {
+t.test("given calls, then each outcome is counted once", async (t) => {
   const check = (what: string, states: ReadonlyArray<CallState>, expected: Readonly<Record<string, number>>, sentAt?: number) =>
     t.test(what, async (t) => {
       const calls = new CallMetrics()
@@ -159,7 +162,7 @@ t.test("given calls, when they go on, then it is counted once what they come to"
   })
 })
 
-t.test("given frames and greetings that callees have not heard, when they are read, then each has its figure", async (t) => {
+t.test("given frames and greetings that callees have not heard, when metrics are read, then each has its value", async (t) => {
   const calls = Object.assign(new CallMetrics(), { framesSent: 40, framesSkipped: 3, greetingsMissed: 2 })
   t.strictSame(growth(await read(), await read(calls), /^(media_frames_(sent|skipped)|greetings_missed)_total/), {
     greetings_missed_total: 2,
@@ -168,7 +171,7 @@ t.test("given frames and greetings that callees have not heard, when they are re
   })
 })
 
-t.test("given sockets for audio, when they are read, then they are told by provider", async (t) => {
+t.test("given sockets for audio, when metrics are read, then they are counted by provider", async (t) => {
   const calls = new CallMetrics()
   Object.assign(calls.socketsOf("acme"), { dropped: 7, forged: 1, open: 2, strayed: 3 })
   calls.socketsOf().forged++
@@ -182,7 +185,7 @@ t.test("given sockets for audio, when they are read, then they are told by provi
 })
 
 t.test(
-  "given tries to deliver webhooks, when they are read, then they are told by result, and what is tried again has failed",
+  "given tries to deliver webhooks, when metrics are read, then they are counted by result, and a try that is repeated counts as failed",
   async (t) => {
     const webhooks = new WebhookMetrics()
     for (const state of ["delivered", "pending", "dead", "delivered"] as const) webhooks.endpoints.count(state)
@@ -198,7 +201,7 @@ t.test(
   }
 )
 
-t.test("given values on both sides of the bounds, when they are told, then a bucket holds all up to its own bound", async (t) => {
+t.test("given values on both sides of the bounds, when they are observed, then a bucket includes its own bound", async (t) => {
   const figures = parse(textOf(histogram("x_seconds", "X", [[{ of: 'a"\\\n' }, seconds]])))
   t.strictSame(Object.fromEntries(figures.values), {
     'x_seconds_bucket{of="a\\"\\\\\\n",le="0.01"}': 2,
@@ -209,6 +212,6 @@ t.test("given values on both sides of the bounds, when they are told, then a buc
   })
 })
 
-t.test("given METRICS=off, when they are read, then there are none", async (t) => {
+t.test("given METRICS=off, when metrics are read, then there are none", async (t) => {
   t.equal(await told({ METRICS: "off" }, (figures) => Effect.succeed(figures)), undefined)
 })

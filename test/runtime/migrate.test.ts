@@ -1,4 +1,4 @@
-/** How the schema is brought up to date: of an empty database, by several nodes at once, and of one that an earlier version made. */
+/** How the schema is migrated: that of an empty database, by several nodes at once, and that of a database from an earlier version. */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -56,13 +56,13 @@ t.test("migrations", async (t) => {
     t.strictSame(await onEmpty((url) => Effect.andThen(nodes(url), keptIn(url))), [{ id: 1 }, { id: 2 }])
   })
 
-  t.test("a file that was changed after it had been applied is named", async (t) => {
+  t.test("a file that was changed after it was applied is named", async (t) => {
     const changed = migrations({ "0001_first.sql": "CREATE TABLE kept (id bigint)" })
     const message = await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), refusal(url, changed)))
     t.match(message, /0001_first\.sql: was changed/)
   })
 
-  t.test("line ends are no change", async (t) => {
+  t.test("different line endings are not a change", async (t) => {
     const dos = migrations({ "0001_first.sql": first["0001_first.sql"].replaceAll("\n", "\r\n") })
     t.strictSame(
       await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), Effect.andThen(migrating(url, dos), keptIn(url)))),
@@ -77,7 +77,7 @@ t.test("migrations", async (t) => {
     t.strictSame(rows, [{ id: 1 }])
   })
 
-  t.test("a file may hold any SQL that Postgres takes in a transaction", async (t) => {
+  t.test("a file may contain any SQL that Postgres accepts in a transaction", async (t) => {
     const check = async (source: string, expected: ReadonlyArray<unknown>) => {
       const folder = migrations({ ...first, "0002_any.sql": source })
       t.strictSame(await onEmpty((url) => Effect.andThen(migrating(url, folder), keptIn(url))), expected, source)
@@ -121,7 +121,7 @@ t.test("migrations", async (t) => {
     t.equal(before.applied.length, 2)
   })
 
-  t.test("a schema that a newer engine has contracted is refused by those that it is not for, and left alone", async (t) => {
+  t.test("a schema that a newer engine has contracted is refused by engines that it does not support, and left alone", async (t) => {
     const third = { "0003_gone.sql": "-- Contracts: needs 0002. Nobody reads them.\nDELETE FROM kept" }
     const more = { "0002_more.sql": "-- Expands.\nCREATE TABLE more ()" }
     const [old, next] = [migrations(first), migrations({ ...first, ...more })]
@@ -141,7 +141,7 @@ t.test("migrations", async (t) => {
     t.strictSame(story.after, story.before)
   })
 
-  t.test("a schema is refused where nobody can tell whether it fits", async (t) => {
+  t.test("a schema is refused if it cannot be known whether it fits", async (t) => {
     const check = async (applied: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>, expected: RegExp) =>
       t.match(await onEmpty((url) => Effect.andThen(migrating(url, migrations(applied)), refusal(url, migrations(own)))), expected)
     const grown = { "0003_grown.sql": "-- Expands.\nCREATE TABLE grown ()" }
@@ -169,7 +169,7 @@ t.test("migrations", async (t) => {
     t.strictSame(story, { alone: [{ id: 4 }], beside: [{ id: 1 }, { id: 2 }], left: ["0003_gone.sql", "0004_more.sql"] })
   })
 
-  t.test("a file must say what it means for engines of earlier releases", async (t) => {
+  t.test("a file must say whether engines of earlier releases can run on it", async (t) => {
     const check = async (source: string, expected: RegExp) =>
       t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0093_x.sql": source }))), expected, source)
     await check("-- Why.\nSELECT 1", /0093_x\.sql: must begin with "-- Expands\."/)
@@ -184,7 +184,7 @@ t.test("migrations", async (t) => {
     t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0001_again.sql": "" }))), /0001_first\.sql: its number is taken/)
   })
 
-  t.test("the engine's own apply to an empty database", async (t) => {
+  t.test("the engine's own migrations apply to an empty database", async (t) => {
     const tables = await onEmpty((url) =>
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM contacts, attempts, runs`).pipe(Effect.provide(databaseLayer(url)))
     )

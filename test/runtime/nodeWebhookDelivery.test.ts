@@ -91,14 +91,14 @@ t.test("given a node with headers, a credential and a template", async (t) => {
     t.notMatch(JSON.stringify(kept), /t0ken|visible to everybody/, "no secret is kept with it")
   })
 
-  t.test("when the host is not the credential's, then nothing is sent, and it is said why", async (t) => {
+  t.test("when the host is not the credential's, then nothing is sent, and the reason is recorded", async (t) => {
     await query((sql) => sql`UPDATE credentials SET allowed_hosts = '{127.0.0.1}' WHERE organization_id = ${organizationId}`)
     const dead = await settled(await call(), { state: "dead_letter" })
     t.match(dead, { lastError: "credential_host_refused", attempts: 0, lastStatus: undefined, lastAttemptAt: undefined })
     t.equal(to.received.length, 1)
   })
 
-  t.test("when the credential is gone, then nothing is sent, and it is said why", async (t) => {
+  t.test("when the credential is gone, then nothing is sent, and the reason is recorded", async (t) => {
     await query((sql) => sql`DELETE FROM credentials WHERE organization_id = ${organizationId}`)
     const dead = await settled(await call(), { state: "dead_letter" })
     t.match(dead, { lastError: "credential_not_found", attempts: 0, lastStatus: undefined, lastAttemptAt: undefined })
@@ -118,7 +118,7 @@ t.test("given nodes that cannot be sent as they are", async (t) => {
     webhook("x".repeat(9000), { endpoint_url: to.url })
   )
 
-  t.test("when a call is over, then they are dead with the reason, and the others are sent", async (t) => {
+  t.test("when a call is over, then they are dead-lettered with the reason, and the others are sent", async (t) => {
     const run = await call({ initialContext: JSON.stringify({ text: "x".repeat(2000) }) })
     const found = await until("their ends", async () => {
       const all = await deliveries(run)
@@ -132,7 +132,7 @@ t.test("given nodes that cannot be sent as they are", async (t) => {
   })
 })
 
-t.test("given a node whose receiver does not take what it gets", async (t) => {
+t.test("given a node whose receiver does not accept requests", async (t) => {
   const to = await receiver(t)
   await node(t)
   const { call, publish, replay, settled } = await scene()
@@ -157,7 +157,7 @@ t.test("given a node whose receiver does not take what it gets", async (t) => {
     )
   })
 
-  t.test("when it says 404 or leads elsewhere, then that is final", async (t) => {
+  t.test("when it answers 404 or redirects, then that is final", async (t) => {
     for (const status of [404, 302]) {
       to.received.length = 0
       to.answers.push(status)
@@ -170,7 +170,7 @@ t.test("given a node whose receiver does not take what it gets", async (t) => {
     }
   })
 
-  t.test("when it fails five times, then it is dead, and can be sent anew", async (t) => {
+  t.test("when it fails five times, then it is dead-lettered, and can be replayed", async (t) => {
     to.received.length = 0
     to.answers.push(500, 502, 503, 504, 429)
     const run = await call()
@@ -189,19 +189,19 @@ t.test("given a node whose receiver does not take what it gets", async (t) => {
     t.equal(to.received.length, 6)
   })
 
-  t.test("when nobody listens there, then it is tried again", async (t) => {
+  t.test("when nothing listens there, then it is tried again", async (t) => {
     await publish(webhook("a", { endpoint_url: "http://127.0.0.1:1/" }))
     t.match(await settled(await call(), { attempts: 1 }), { state: "pending", lastStatus: undefined, lastError: "connection_refused" })
   })
 })
 
-t.test("given nodes that are switched off, and a version that is not current any more", async (t) => {
+t.test("given nodes that are turned off, and a version that is no longer current", async (t) => {
   const [old, current] = [await receiver(t), await receiver(t)]
   await node(t)
   const { agentId, call, deliveries, publish } = await scene()
   const on = (to: Receiver) => webhook("on", { endpoint_url: to.url })
 
-  t.test("when a call is over, then only what is switched on is sent", async (t) => {
+  t.test("when a call is over, then only those that are turned on are sent", async (t) => {
     const off = (enabled: unknown, id: string) => webhook(id, { endpoint_url: old.url, enabled })
     await publish(off(false, "off"), off(null, "null"), off("false", "text"), on(old), { id: "qa", type: "qa", data: {} })
     const run = await call()
@@ -217,7 +217,7 @@ t.test("given nodes that are switched off, and a version that is not current any
     t.strictSame(await deliveries(await call()), [])
   })
 
-  t.test("when the agent was changed during the call, then the version that was on the call counts", async (t) => {
+  t.test("when the agent was changed during the call, then the version that the call used applies", async (t) => {
     old.received.length = 0
     await publish(on(old))
     const [version] = await query<{ readonly id: number }>(
@@ -242,7 +242,7 @@ t.test("given a call that was never answered, when it is recorded, then its webh
   t.equal(request?.body, '{"seconds":"0","call_disposition":"busy"}')
 })
 
-t.test("given targets that have to be public, when a node's is not, then no connection is made, now or later", async (t) => {
+t.test("given targets that must be public, when a node's is not, then no connection is made, now or later", async (t) => {
   const to = await receiver(t)
   await node(t, { privateTargets: false })
   const { call, publish, settled } = await scene()
@@ -253,7 +253,7 @@ t.test("given targets that have to be public, when a node's is not, then no conn
   t.equal(to.received.length, 0)
 })
 
-t.test("given a receiver that holds what it gets", async (t) => {
+t.test("given a receiver that does not respond", async (t) => {
   const to = await receiver(t)
   const { call, publish, settled } = await scene()
   await publish(webhook("a", { endpoint_url: to.url }))
@@ -272,7 +272,7 @@ t.test("given a receiver that holds what it gets", async (t) => {
   })
 })
 
-t.test("given a node that died after it had sent and before it could record that", async (t) => {
+t.test("given a node that died after sending and before recording that", async (t) => {
   const to = await receiver(t)
   const { call, publish, settled } = await scene()
   await publish(webhook("a", { endpoint_url: to.url }))
@@ -283,7 +283,7 @@ t.test("given a node that died after it had sent and before it could record that
     (claimed) => claimed.filter(({ runId }) => runId === run).length
   )
 
-  t.test("when its lease is over, and not before, then another one sends it again", async (t) => {
+  t.test("when its lease has expired, and not before, then another one sends it again", async (t) => {
     const claims = await database.run(Effect.all([ofRun, ofRun]).pipe(Effect.provide(NodeWebhookQueue.layer)))
     t.strictSame(claims, [1, 0])
     await node(t)
@@ -298,7 +298,7 @@ t.test("given a node that died after it had sent and before it could record that
   })
 })
 
-t.test("given a fault of ours, when it meets a delivery, then that is a try, and it does not stay claimed", async (t) => {
+t.test("given an internal error, when it affects a delivery, then that is a try, and the delivery does not stay claimed", async (t) => {
   const { call, publish, settled } = await scene()
   await publish(webhook("a", { endpoint_url: "https://example.com/" }))
   const asked: Array<Sent> = []
@@ -332,7 +332,7 @@ t.test("given two engine nodes and many calls", async (t) => {
   await other.publish(webhook("a", { endpoint_url: slow.url }))
   await Promise.all([node(t), node(t)])
 
-  t.test("when another organization's receiver holds all that it gets, then this one gets each exactly once", async (t) => {
+  t.test("when another organization's receiver does not respond, then this one gets each exactly once", async (t) => {
     for (let calls = 0; calls < 100; calls++) await other.call()
     const runs = await Promise.all(Array.from({ length: 100 }, () => one.call()))
     await arrived(to, runs.length)
@@ -346,7 +346,7 @@ t.test("given two engine nodes and many calls", async (t) => {
   })
 })
 
-t.test("given what was sent long ago, when the engine starts, then its bytes are forgotten and all else stays", async (t) => {
+t.test("given deliveries from long ago, when the engine starts, then their requests are deleted and all else stays", async (t) => {
   const to = await receiver(t)
   const stop = await node(t)
   const { call, publish, settled } = await scene()

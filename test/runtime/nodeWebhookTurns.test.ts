@@ -1,4 +1,4 @@
-/** Webhooks of agents that take turns, or whose turn ends badly. */
+/** Deliveries of webhook nodes that take turns, or whose turn ends badly. */
 import { Effect } from "effect"
 import t from "tap"
 import { NodeWebhookQueue } from "#core/webhook/NodeWebhookQueue.ts"
@@ -9,7 +9,7 @@ import { openDatabase } from "#test/support/postgres.ts"
 const database = await openDatabase(t)
 const { makeDue, node, query, scene } = nodeWebhooks(database)
 
-t.test("given a success that cannot be recorded, when its lease is over, then it is sent again as the same try", async (t) => {
+t.test("given a success that cannot be recorded, when its lease has expired, then it is sent again as the same try", async (t) => {
   const to = await receiver(t)
   await node(t)
   const { call, publish, settled } = await scene()
@@ -36,7 +36,7 @@ t.test("given a success that cannot be recorded, when its lease is over, then it
   )
 })
 
-t.test("given an organization of which much is on the way, when there is room, then others come first", async (t) => {
+t.test("given an organization with many deliveries in flight, when there is room, then others come first", async (t) => {
   const [busy, other] = [await scene(), await scene()]
   await busy.publish(webhook("a", { endpoint_url: "http://127.0.0.1:1" }))
   await other.publish(webhook("a", { endpoint_url: "http://127.0.0.1:1" }))

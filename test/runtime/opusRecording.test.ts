@@ -1,4 +1,4 @@
-/** Recordings as Opus, listened to through somebody else's decoder. */
+/** Recordings as Opus, checked with a third-party decoder. */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ import { wavOf } from "#test/support/wav.ts"
 const folder = await mkdtemp(join(tmpdir(), "opus-"))
 t.teardown(() => rm(folder, { recursive: true }))
 
-/** One side: a tone from a second on, for so long. */
+/** One side: a tone that starts at a time in seconds, and its duration. */
 interface Tone {
   readonly hertz: number
   readonly from: number
@@ -24,7 +24,7 @@ const at = ({ from, hertz, until }: Tone, time: number): number =>
   time >= from && time < until ? 8000 * Math.sin(2 * Math.PI * hertz * time) : 0
 
 let files = 0
-/** Of two sides, as long as the longer one, in whole frames. */
+/** Compresses a recording of the two sides, as long as the longer one, in whole frames. */
 const recordedOf = async (left: Int16Array, right: Int16Array) => {
   const path = join(folder, `${files++}.wav`)
   const data = Buffer.alloc(Math.ceil(Math.max(left.length, right.length) / frameSize) * frameSize * 4)
@@ -39,7 +39,7 @@ const recorded = (frames: number, callee: Tone, agent: Tone) => {
 }
 
 const heard = async (path: string) => heardOpus(await readFile(path))
-/** How loud a tone is between two moments. */
+/** How loud a tone is between two times. */
 const loudness = (samples: Float32Array, hertz: number, from: number, until: number): number => {
   let [sine, cosine] = [0, 0]
   const part = samples.subarray(Math.round(from * sampleRate), Math.round(until * sampleRate))
@@ -49,7 +49,7 @@ const loudness = (samples: Float32Array, hertz: number, from: number, until: num
   }
   return (2 * 32_768 * Math.hypot(sine, cosine)) / part.length
 }
-/** In seconds: when the 20 ms begin of which at least half is the tone. */
+/** When the tone starts, in seconds: the first 20 ms of which it fills at least half. */
 const begins = (samples: Float32Array, hertz: number): number => {
   const millis = Array.from({ length: 6000 }, (_, millis) => millis)
   return (millis.find((at) => loudness(samples, hertz, at / 1000, at / 1000 + 0.02) > 4000) ?? Number.NaN) / 1000 + 0.01
@@ -61,7 +61,7 @@ const high = { hertz: 1000, from: 2.5, until: 6 }
 t.test("given a call in which both sides are heard, one after the other and both at once", async (t) => {
   const wav = await recorded(400, low, high)
   const opus = `${wav}.opus`
-  t.equal(await compressRecording(wav, opus), (await stat(opus)).size, "then it tells how many bytes there are")
+  t.equal(await compressRecording(wav, opus), (await stat(opus)).size, "then it returns the number of bytes")
   const { channels, errors, left, right, samples } = await heard(opus)
 
   t.strictSame([channels, errors], [2, []])
@@ -71,7 +71,7 @@ t.test("given a call in which both sides are heard, one after the other and both
     ["agent", right, high, low]
   ] as const) {
     const alone: readonly [number, number] = tone === low ? [1.2, 2.4] : [4.2, 5.8]
-    t.ok(Math.abs(begins(side, tone.hertz) - tone.from) < 0.02, `then the ${name} begins when he did: ${begins(side, tone.hertz)}`)
+    t.ok(Math.abs(begins(side, tone.hertz) - tone.from) < 0.02, `then the ${name} starts at the right time: ${begins(side, tone.hertz)}`)
     t.ok(
       Math.abs(loudness(side, tone.hertz, ...alone) - 8000) < 1200,
       `then the ${name} is as loud: ${loudness(side, tone.hertz, ...alone)}`
@@ -110,12 +110,12 @@ t.test("given recordings of any length, then each is as long as before, within a
     await compressRecording(wav, `${wav}.opus`)
     const { errors, samples } = await heard(`${wav}.opus`)
     t.strictSame(errors, [])
-    // Of a stream of a single page this decoder does not cut off the end.
+    // This decoder does not trim the end of a stream with a single page.
     t.ok(Math.abs(samples - frames * frameSize) <= (frames > 50 ? 1 : frameSize), `${frames} frames: ${samples} samples`)
   }
 })
 
-t.test("given a file that is no recording of a call, then nothing is made of it", async (t) => {
+t.test("given a file that is not a recording of a call, then it is not compressed", async (t) => {
   const path = join(folder, "other")
   for (const bytes of [Buffer.alloc(0), Buffer.from("RIFF"), Buffer.alloc(100, "RIFF")]) {
     await writeFile(path, bytes)
@@ -125,7 +125,7 @@ t.test("given a file that is no recording of a call, then nothing is made of it"
   await t.rejects(compressRecording(join(folder, "missing"), `${path}.opus`), { code: "ENOENT" })
 })
 
-t.test("given packets of any size, then each page holds whole packets, under a checksum, and the last one says that it is", async (t) => {
+t.test("given packets of any size, then each page has whole packets and a checksum, and the last one is marked", async (t) => {
   const pages: Array<Buffer> = []
   const ogg = startOggOpus({
     channels: 2,
@@ -157,7 +157,7 @@ t.test("given packets of any size, then each page holds whole packets, under a c
   )
   t.equal(pages.at(-1)?.readBigUInt64LE(6), 300n * 960n)
   t.ok(pages.every((page, at) => at === 0 || page.readBigUInt64LE(6) >= (pages[at - 1]?.readBigUInt64LE(6) ?? 0n)))
-  // The way of RFC 3533, bit by bit.
+  // Bit by bit, as RFC 3533 specifies.
   const checksum = (page: Buffer) => {
     const bytes = Buffer.from(page)
     bytes.writeUInt32LE(0, 22)

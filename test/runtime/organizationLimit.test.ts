@@ -1,11 +1,13 @@
-/** A running campaign whose organization gets another limit. */
+/** A running campaign whose organization's limit is changed. */
 import { Effect, Layer } from "effect"
 import { TestRunner } from "effect/cluster"
 import t from "tap"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
+import { Promises } from "#runtime/journal/Promises.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
@@ -20,14 +22,14 @@ const limited = ({ inboxes, world }: Scene, organizationShare: number) =>
   })
 
 t.test("given a campaign that waits for slots", async (t) => {
-  t.test("when the limit is raised, then it dials on at once", async (t) => {
+  t.test("when the limit is raised, then it dials more at once", async (t) => {
     const { at, to } = await play(campaign(10, { ...fast, organizationShare: 2 }), (scene) =>
       steps(wait("10 seconds"), limited(scene, 4), wait("10 seconds"))
     )
     t.strictSame(to, ["+15551", "+15552", "+15553", "+15554"])
     t.ok(at.slice(2).every((millis) => millis >= 10_000 && millis < 10_100))
   })
-  t.test("when it is lowered, then calls go on, and the next is dialed once there are fewer than it allows", async (t) => {
+  t.test("when it is lowered, then calls continue, and the next is dialed once there are fewer than the limit", async (t) => {
     const { to } = await play(campaign(10, { ...fast, organizationShare: 3 }), (scene) =>
       steps(wait("10 seconds"), limited(scene, 2), scene.ends(0), wait("1 second"), scene.ends(1), wait("1 second"))
     )
@@ -35,7 +37,7 @@ t.test("given a campaign that waits for slots", async (t) => {
   })
 })
 
-t.test("given a campaign that some node owns, when word comes that something has changed, then its owner looks", async (t) => {
+t.test("given a campaign that a node owns, when a signal says that something has changed, then its owner looks", async (t) => {
   const looks = await run(
     Effect.gen(function* () {
       const world = new World()
@@ -54,6 +56,7 @@ t.test("given a campaign that some node owns, when word comes that something has
         }))
       )
       const engine = CampaignSupervisor.layerSignals.pipe(
+        Layer.provide([CallNodes.layerNone, Promises.layerNone]),
         Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
         Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(Layer.merge(CampaignInboxes.layer, TestRunner.layer))

@@ -1,4 +1,4 @@
-/** Which of the engine's threads and processes the kernel lets go first. */
+/** Which of the engine's threads and processes the kernel prefers. */
 import { readdirSync, readFileSync } from "node:fs"
 import { getPriority } from "node:os"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import t from "tap"
 import { npmStart } from "#test/support/npmStart.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
-/** Of `/proc/.../stat`: the field after the name, which may contain anything but is the last thing in parentheses. */
+/** Reads `/proc/.../stat`: the field follows the name, which may contain anything but is the last thing in parentheses. */
 const nicenessIn = (stat: string): number =>
   Number(
     readFileSync(stat, "utf8")
@@ -27,7 +27,7 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
   const cluster = join(engine.folder, "postgres")
   const [own = ""] = readFileSync(join(cluster, "owner"), "utf8").split(" ")
   const tasks = `/proc/${own}/task`
-  // Without the right to it, nothing changes and nothing fails.
+  // Without that capability, nothing changes and nothing fails.
   const [foremost, ordinary] = mayRaise() ? [-10, 0] : [getPriority(0), getPriority(0)]
   t.equal(nicenessIn(join(tasks, own, "stat")), foremost, "then its main thread goes first")
   const others = readdirSync(tasks).filter((id) => id !== own)
@@ -46,7 +46,7 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
     }
   })
   t.equal(nicenessIn(`/proc/${second}/stat`), ordinary, "and one that is started later does not inherit it")
-  // In order, or Postgres would outlive the test.
+  // Stopped cleanly, because otherwise Postgres would outlive the test.
   await engine.terminate()
   await untilTrue("end of the engine and its database", () => !engine.isLeft())
 })

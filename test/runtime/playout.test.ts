@@ -1,4 +1,4 @@
-/** What the callee hears of the agent, and what the agent is told of it: pieces, stops, pauses, and the end of an utterance. */
+/** What the callee hears of the agent, and what the agent is told about it: pieces, stops, pauses, and the end of an utterance. */
 import fc from "fast-check"
 import t from "tap"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -11,12 +11,12 @@ const deaf = { verdict: ignore, moment: ignore, skipped: ignore, closed: ignore,
 const lineOver = (callee: Loopback, media: MediaStream = callee.media) =>
   openLine(media, callee.pacer, deaf, { recording: undefined, detectMachine: false })
 
-/** Different speech in each frame, and each piece; never like noise. */
+/** Speech that differs in each frame and each piece, and is never mistaken for noise. */
 const speech = (frames: number, piece = 0) => Uint8Array.from({ length: frames * 160 }, (_, at) => (at * 7 + piece * 31) % 90)
 const bytesOf = (frames: ReadonlyArray<Uint8Array>) => [...Buffer.concat(frames.filter((frame) => !isNoise(frame)))]
 
 t.test(
-  "given a carrier that plays 60 ms late, when the agent is stopped, then what was heard is told exactly, and nothing more is heard",
+  "given a carrier that plays 60 ms late, when the agent is stopped, then what was heard is reported exactly, and nothing more is heard",
   async (t) => {
     const callee = loopback(3)
     const { playout } = lineOver(callee)
@@ -46,7 +46,7 @@ t.test(
   }
 )
 
-t.test("given a pause within a frame, when the agent goes on, then it is with the first sample that was not heard", async (t) => {
+t.test("given a pause within a frame, when the agent continues, then it starts with the first sample that was not heard", async (t) => {
   const check = (name: string, frames: number, lag: number | "untold") => {
     const callee = loopback(lag)
     const { playout } = lineOver(callee)
@@ -71,7 +71,7 @@ t.test("given a pause within a frame, when the agent goes on, then it is with th
   t.equal(check("nothing heard yet", 2, 5), 0)
 })
 
-t.test("given an utterance, when it is told that it has been played, then the callee has heard all of it", async (t) => {
+t.test("given an utterance, when it is reported as played, then the callee has heard all of it", async (t) => {
   const check = (name: string, lag: number | "untold", expected: ReadonlyArray<string>) => {
     const callee = loopback(lag)
     const { playout } = lineOver(callee)
@@ -96,7 +96,7 @@ t.test("given an utterance, when it is told that it has been played, then the ca
   ])
 })
 
-t.test("given no speech at all, when the utterance is finished, then that is told at once", async (t) => {
+t.test("given no speech at all, when the utterance is finished, then that is reported at once", async (t) => {
   const callee = loopback()
   const { playout } = lineOver(callee)
   let told = 0
@@ -105,7 +105,7 @@ t.test("given no speech at all, when the utterance is finished, then that is tol
   t.equal(told, 1)
 })
 
-t.test("given a carrier that takes marks and never tells, when the agent is stopped, then all that was sent counts as heard", async (t) => {
+t.test("given a carrier that never reports marks, when the agent is stopped, then all that was sent counts as heard", async (t) => {
   const callee = loopback("untold")
   const { playout } = lineOver(callee, { ...callee.media, mark: () => true })
   playout.append(playout.epoch(), speech(200))
@@ -114,7 +114,7 @@ t.test("given a carrier that takes marks and never tells, when the agent is stop
 })
 
 t.test(
-  "given marks that a stream took with it, when the audio goes on over another one, then the end of the utterance is still told",
+  "given marks that were lost with a stream, when the audio continues on another one, then the end of the utterance is still reported",
   async (t) => {
     const [first, second] = [loopback(50), loopback()]
     const line = lineOver(first)
@@ -129,7 +129,7 @@ t.test(
   }
 )
 
-/** One call: what is done in each tick. */
+/** The actions of a call, each of which takes place in a tick. */
 const acts = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant("talk" as const), frames: fc.integer({ min: 1, max: 30 }) }) },

@@ -1,4 +1,4 @@
-/** Adapters are let in by name: built in, or from a package beside the engine, and only if they keep to the contract. */
+/** Adapters are loaded by name: built in, or from a package beside the engine, and only if they satisfy the contract. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -69,7 +69,7 @@ t.test("given no names, then all built-in adapters are there", async (t) => {
   t.strictSame(await registryOf(), builtIn)
 })
 
-t.test("given an adapter in a package, when it is named, then it stands beside the built-in ones", async (t) => {
+t.test("given an adapter in a package, when it is named, then it is available beside the built-in ones", async (t) => {
   await install("voice-adapter-acme", acme)
   const all = await registryOf("ari, voice-adapter-acme")
   t.strictSame(
@@ -79,7 +79,7 @@ t.test("given an adapter in a package, when it is named, then it stands beside t
   t.strictSame(Object.keys(all[0]?.fields ?? {}), ["account"])
 })
 
-t.test("given an adapter in a package, when it places calls, then whether they may leave is always asked before", async (t) => {
+t.test("given an adapter in a package, when it places calls, then `leave` is always called first", async (t) => {
   const plugin = (originate: string) =>
     acme.replace('() => Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" }))', originate)
   const done = `Effect.sync(() => { request.note("sent"); return { providerCallId: "x" } })`
@@ -142,7 +142,7 @@ t.test("given an adapter in a package, when it places calls, then whether they m
   )
 })
 
-t.test("given an adapter in a package, then all that it can do reaches the engine", async (t) => {
+t.test("given an adapter in a package, then all of its features reach the engine", async (t) => {
   const source = acme
     .replace("export default", "class Line { #name = 'acme'; get name() { return this.#name } retire = Effect.void }\n  export default")
     .replace(
@@ -239,7 +239,7 @@ t.test("given a package that cannot be loaded, when it is named, then the start 
   await check("typed", /fails while it loads: .*Stripping types is currently unsupported for files under node_modules/s)
 })
 
-t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {
+t.test("given packages that are not adapters, when they are named, then the start is refused and says why", async (t) => {
   await install("no-default", "export const x = 1")
   await install("no-object", "export default () => {}")
   await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
@@ -284,7 +284,7 @@ const parrot = (fields: string, name = "parrot") => `
     open: () => Effect.succeed({ provider: "parrot", model: "m", answer: () => Stream.empty })
   })`
 
-t.test("given no names, then the built-in services are there, and PocketSphinx only where it is said to be", async (t) => {
+t.test("given no names, then the built-in services are there, and PocketSphinx only if its folder is configured", async (t) => {
   const { all, defaults } = await services()
   const names = (["llm", "tts", "stt"] as const).map((kind) => all(kind).map(({ manifest }) => manifest.provider))
   t.strictSame(names.slice(0, 2), [["embedded", "none", "openai"], ["flite"]])
@@ -303,7 +303,7 @@ t.test("given no names, then the built-in services are there, and PocketSphinx o
 })
 
 t.test("given PocketSphinx in a folder, then it is the recognizer of agents that choose none", async (t) => {
-  // Only its files are looked for: no process starts before somebody is listened to.
+  // Only its files are looked for: no process is started before somebody is listened to.
   const files = ["lib/x86_64-linux-gnu/libsphinxbase.so.3", "lib/x86_64-linux-gnu/libpocketsphinx.so.3"]
   const model = "share/pocketsphinx/model/en-us"
   for (const file of [...files, `${model}/en-us/mdef`, `${model}/cmudict-en-us.dict`]) {
@@ -317,7 +317,7 @@ t.test("given PocketSphinx in a folder, then it is the recognizer of agents that
   t.strictSame(find("stt", "pocketsphinx")?.manifest.languages, ["en"])
 })
 
-t.test("given a service in a package, when it is named, then it stands beside the built-in ones", async (t) => {
+t.test("given a service in a package, when it is named, then it is available beside the built-in ones", async (t) => {
   await install("language-model-parrot", parrot(`{ api_key: Credential.secret({ label: "Key" }) }`))
   const { all, find } = await services({ SERVICES: "language-model-parrot" })
   t.strictSame(
@@ -327,7 +327,7 @@ t.test("given a service in a package, when it is named, then it stands beside th
   t.match(find("llm", "parrot")?.faultsOf({}), [{ field: "api_key", message: "Field required" }])
 })
 
-t.test("given a package with an end of turn, then it is one of those that agents choose from", async (t) => {
+t.test("given a package with an end-of-turn model, then agents can choose it", async (t) => {
   await install(
     "end-of-turn-patient",
     `import { Effect } from "effect"
@@ -343,7 +343,7 @@ t.test("given a package with an end of turn, then it is one of those that agents
   )
 })
 
-t.test("given a package that is no service, when it is named, then the start is refused and says why", async (t) => {
+t.test("given a package that is not a service, when it is named, then the start is refused and says why", async (t) => {
   const check = async (name: string, source: string, expected: RegExp) => {
     await install(name, source)
     t.match(await serviceRefused(name), expected, name)

@@ -1,4 +1,4 @@
-/** The fetch before a call: when it is made, for how long the callee waits for it, and what becomes of the call without it. */
+/** The pre-call fetch: when it is made, how long the callee waits for it, and what happens to the call without it. */
 import { Deferred, Effect, Layer } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -34,7 +34,7 @@ const fetching = {
 }
 const definition = { nodes: [{ id: "1", type: "startCall", data: fetching }], edges: [] }
 
-/** A call whose fetch comes to `outcome`. */
+/** A call whose fetch has this outcome. */
 const fetches =
   (outcome: Effect.Effect<JsonObject, NothingFetched>, more: (scene: Scene) => void = nothing) =>
   (scene: Scene): void => {
@@ -56,12 +56,12 @@ const ada = { first_name: "Ada" }
 const asked = "fetch 1 1 >+15551"
 const begun = ["sent", "originate +15551", asked]
 const ending = ["line free, 0 slots", "finish", "ended answered"]
-/** What the run says of problems. */
+/** What the run says about problems. */
 const problemsOf = (scene: Pick<Scene, "world">) => scene.world.ends.map(({ record }) => record.logs["realtime_feedback_events"])
 const talk = ({ says }: Pick<Scene, "says">) => steps(says(answered), wait("30 seconds"), says(hungUp("normal_clearing")))
 
 t.test(
-  "given an agent that fetches, when there is an answer before the callee's, then the call opens with it, and its run has it",
+  "given an agent that fetches, when the fetch is answered before the callee answers, then the call opens with the data, and its run has it",
   async (t) => {
     const played = await play(fetches(Effect.delay(Effect.succeed(ada), "2 seconds")), (scene) =>
       steps(scene.says({ _tag: "Rang" }), wait("2 seconds"), talk(scene))
@@ -75,7 +75,7 @@ t.test(
   }
 )
 
-t.test("given a number to show, then it is asked with it", async (t) => {
+t.test("given a caller ID, then the request contains it", async (t) => {
   const { log } = await play(
     fetches(Effect.succeed(ada), ({ world }) => {
       if (world.trunk !== undefined) world.trunk = { ...world.trunk, callerIds: { all: ["+15550100999"], preferred: undefined } }
@@ -85,19 +85,19 @@ t.test("given a number to show, then it is asked with it", async (t) => {
   t.ok(log.includes("fetch 1 1 +15550100999>+15551"), log.join())
 })
 
-t.test("given a callee who is quicker than the answer, when it comes, then he is greeted by it", async (t) => {
+t.test("given a callee who answers before the fetch is done, when it is done, then they are greeted with its data", async (t) => {
   const { log } = await play(fetches(Effect.delay(Effect.succeed(ada), "9 seconds")), (scene) => steps(wait("1 second"), talk(scene)))
   t.strictSame(log.slice(0, 7), [...begun, "answered", "media", "voice", "fetched"])
   t.strictSame(log.slice(7), ["says Hello Ada of Town", ...ending], "at once")
 })
 
-t.test("given a fetch that brings a greeting of its own, then that one is spoken, with what was fetched", async (t) => {
+t.test("given a fetch that returns a greeting of its own, then that one is spoken, with the fetched data", async (t) => {
   const greeting_override = { type: "text", text: "Dear {{first_name}}, {{caller_number | nobody}}" }
   const { log } = await play(fetches(Effect.succeed({ ...ada, greeting_override })), talk)
   t.ok(log.includes("says Dear Ada, nobody"), log.join())
 })
 
-t.test("given a fetch that fails, then the call goes on with what is known, and its run tells why", async (t) => {
+t.test("given a fetch that fails, then the call continues with what is known, and its run says why", async (t) => {
   const played = await play(fetches(Effect.delay(Effect.fail(new NothingFetched({ reason: "status_500" })), "3 seconds")), talk)
   t.ok(played.log.includes("says Hello Bob of Town"), played.log.join())
   t.strictSame(problemsOf(played), [
@@ -119,12 +119,12 @@ t.test("given a fetch that fails, then the call goes on with what is known, and 
   t.match(problemsOf(broken), [[{ payload: { error: /internal_error$/ } }]])
 })
 
-t.test("given a fetch that failed before a callee did not answer, then the run tells that too", async (t) => {
+t.test("given a fetch that failed before a callee did not answer, then the run says so too", async (t) => {
   const played = await play(fetches(Effect.fail(new NothingFetched({ reason: "timeout" }))), ({ says }) => says(hungUp("no_answer")))
   t.match(problemsOf(played), [[{ payload: { error: /timeout$/ } }]])
 })
 
-t.test("given a call that comes to nothing while its fetch is under way, then the fetch is interrupted", async (t) => {
+t.test("given a call that fails during its fetch, then the fetch is interrupted", async (t) => {
   const check = async (name: string, act: (scene: Scene) => Effect.Effect<unknown>, rest: ReadonlyArray<string>) => {
     const played = await play(fetches(Effect.never), act)
     t.strictSame(played.log, [...begun, ...rest], name)
@@ -153,7 +153,7 @@ t.test("given a call that may not leave, then nothing is fetched", async (t) => 
   t.strictSame(log, ["void", "line free, 0 slots"])
 })
 
-t.test("given a call that may leave no more when it could, then nothing was fetched for it meanwhile", async (t) => {
+t.test("given a call that is no longer allowed to leave when it could, then nothing was fetched for it in the meantime", async (t) => {
   const { log } = await play(
     fetches(Effect.succeed(ada), ({ world }) => {
       world.marking = Effect.sleep("2 seconds")
@@ -180,7 +180,7 @@ t.test("given a provider that refuses the call, then the fetch is interrupted", 
   t.strictSame(log, [...begun, "fetch interrupted", "void", "line free, 0 slots"])
 })
 
-t.test("given a call that a former process has left behind, when it is answered, then it opens with what its run has", async (t) => {
+t.test("given a call that a former process left behind, when it is answered, then it opens with the data in its run", async (t) => {
   const scene = new Scene()
   const { says, world } = scene
   fetches(Effect.never)(scene)
@@ -213,10 +213,10 @@ t.test("given a call that a former process has left behind, when it is answered,
   )
   t.strictSame(world.log, ["look", "prepared", "answered", "media", "voice", "finish", "ended answered"])
   t.match(scene.plan, { greeting: "Hello Bob of Town", later: undefined })
-  t.equal(scene.plan?.conversation, undefined, "nobody knows how far a conversation had come")
+  t.ok(scene.plan?.conversation, "then its conversation begins, because nobody has talked to the callee yet")
 })
 
-t.test("given a server that gives no answer, when the callee has, then he waits no longer than ten seconds from the dial", async (t) => {
+t.test("given a server that does not answer, when the callee does, then they wait at most ten seconds from the dial", async (t) => {
   const slow = {
     credential: Effect.delay(
       Effect.succeed({ credentialType: "none" as const, data: {}, allowedHosts: [new URL(fetching.pre_call_fetch_url).host] }),
@@ -251,48 +251,45 @@ t.test("given a server that gives no answer, when the callee has, then he waits 
   await check("the credential takes its part of them", slow, "c-1")
 })
 
-t.test(
-  "given a callee who has answered, when it is not known yet how he is greeted, then he hears noise, and then the greeting",
-  async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), "fetched-voice-"))
-    t.teardown(() => rm(folder, { recursive: true }))
-    const line = loopback()
-    const { emit, events } = eventsOf()
-    const spoken: Array<string> = []
-    const tts = Layer.effect(
-      Tts,
-      Effect.map(Tts, (silent) => ({
-        ...silent,
-        speak: (text: string) =>
-          Effect.suspend(() => {
-            spoken.push(text)
-            return silent.speak(text)
-          })
-      }))
-    ).pipe(Layer.provide(Tts.layerSilent))
-    const report = await callingWith(Files.layerLocal(folder))(
-      line,
-      Effect.gen(function* () {
-        const agent = yield* VoiceAgent
-        const known = yield* Deferred.make<PlannedOpening>()
-        const given = { ...plan, detectMachine: false, greeting: undefined, later: Deferred.await(known) }
-        const session = yield* agent.attach(given, line.media, emit)
-        line.talk(50, 9000)
-        session.dtmf("1", 1000)
-        t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
-        yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
-        yield* Effect.promise(() => untilTrue("greeting", () => spoken.length > 0))
-        yield* Effect.yieldNow
-        line.talk(30)
-        return yield* session.finish
-      }),
-      { tts }
-    )
-    t.strictSame(line.sent.slice(50).map(isNoise).indexOf(true), 10, "two words")
-    t.strictSame(spoken, ["Hello Ada"])
-    t.strictSame(events, [{ _tag: "GreetingSpoken" }])
-    t.match(report.transcriptText, /assistant: Hello Ada\n/)
-    t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")
-    t.ok((report.firstAudioMillis ?? 0) >= 1000, "the callee waited so long")
-  }
-)
+t.test("given a callee who has answered, when the greeting is not known yet, then they hear noise, and then the greeting", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "fetched-voice-"))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const spoken: Array<string> = []
+  const tts = Layer.effect(
+    Tts,
+    Effect.map(Tts, (silent) => ({
+      ...silent,
+      speak: (text: string) =>
+        Effect.suspend(() => {
+          spoken.push(text)
+          return silent.speak(text)
+        })
+    }))
+  ).pipe(Layer.provide(Tts.layerSilent))
+  const report = await callingWith(Files.layerLocal(folder))(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const known = yield* Deferred.make<PlannedOpening>()
+      const given = { ...plan, detectMachine: false, greeting: undefined, later: Deferred.await(known) }
+      const session = yield* agent.attach(given, line.media, emit)
+      line.talk(50, 9000)
+      session.dtmf("1", 1000)
+      t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
+      yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
+      yield* Effect.promise(() => untilTrue("greeting", () => spoken.length > 0))
+      yield* Effect.yieldNow
+      line.talk(30)
+      return yield* session.finish
+    }),
+    { tts }
+  )
+  t.strictSame(line.sent.slice(50).map(isNoise).indexOf(true), 10, "two words")
+  t.strictSame(spoken, ["Hello Ada"])
+  t.strictSame(events, [{ _tag: "GreetingSpoken" }])
+  t.match(report.transcriptText, /assistant: Hello Ada\n/)
+  t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")
+  t.ok((report.firstAudioMillis ?? 0) >= 1000, "the callee waited so long")
+})

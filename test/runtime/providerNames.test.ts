@@ -1,4 +1,4 @@
-/** The provider's own id of a call: whichever way it becomes known, the next verb has it, the disk and the database too. */
+/** The provider's own id of a call: however it becomes known, the next operation gets it, and it is stored on disk and in the database. */
 import { Effect } from "effect"
 import t from "tap"
 import { callId, play, type Scene, steps, wait } from "#test/support/callScene.ts"
@@ -9,7 +9,7 @@ const rings = ({ world }: Scene) => {
   world.lookup = Effect.succeed("ringing")
 }
 const namedLines = (lines: ReadonlyArray<string>) => lines.filter((line) => line.startsWith("named "))
-/** Until the call has been looked for. */
+/** Long enough for the call to be looked up. */
 const looked = wait("3 minutes")
 
 t.test("given a provider that names its call in the reply to the request", async (t) => {
@@ -20,8 +20,12 @@ t.test("given a provider that names its call in the reply to the request", async
     },
     () => looked
   )
-  t.match(world.refs[0], { callId, providerCallId: "CA1", to: "+15551" }, "then the next verb has the name, and the number that was called")
-  t.equal(world.refs[0]?.sentAt, world.dials[0]?.at, "then it has the time of the request")
+  t.match(
+    world.refs[0],
+    { callId, providerCallId: "CA1", to: "+15551" },
+    "then the next operation gets the name, and the number that was called"
+  )
+  t.equal(world.refs[0]?.sentAt, world.dials[0]?.at, "then it gets the time of the request")
   t.strictSame([namedLines(world.journal), world.names], [["named CA1"], ["CA1"]], "then disk and database have it, once")
 })
 
@@ -54,7 +58,7 @@ t.test("given a reply that is lost", async (t) => {
     t.equal(world.refs.at(-1)?.providerCallId, "CA1")
     t.strictSame([namedLines(world.journal), world.names], [["named CA1"], ["CA1"]])
   })
-  t.test("when the name of the request is replaced by that of the call, then the later one counts", async (t) => {
+  t.test("when the name of the request is replaced by that of the call, then the later one is used", async (t) => {
     const { world } = await play(lost, (scene) => steps(named("request")(scene), named("call")(scene), looked))
     t.equal(world.refs.at(-1)?.providerCallId, "call")
     t.strictSame(world.names, ["request", "call"])
@@ -80,7 +84,7 @@ t.test("given a call that was written off, when it appears, then it is hung up b
   t.match(world.refs.at(-1), { callId, providerCallId: "CA1" })
 })
 
-t.test("given a call that nobody had named, when it names itself as it appears late, then it is hung up by that name", async (t) => {
+t.test("given a call without a name, when its late appearance reports one, then it is hung up by that name", async (t) => {
   const { world } = await play(
     (scene) => {
       scene.world.lookup = Effect.succeed("gone")

@@ -15,7 +15,7 @@ const groups = (bytes: ReadonlyArray<number>) =>
   Array.from({ length: bytes.length / 2 }, (_, at) => (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16)).join(":")
 const bytes = (length: number) => fc.array(fc.nat(255), { minLength: length, maxLength: length })
 
-t.test("given addresses in figures", async (t) => {
+t.test("given numeric addresses", async (t) => {
   const inside = [
     "0.0.0.0",
     "0.255.255.255",
@@ -92,14 +92,14 @@ t.test("given addresses in figures", async (t) => {
     "when they are global in IPv6, then they are",
     check(["2606:4700::1111", "2a00:1450:4001:80b::200e", "2001:200::1", "2003::1"], true)
   )
-  t.test("when they wrap an IPv4 address, then that one counts", async (t) => {
+  t.test("when they wrap an IPv4 address, then that one is judged", async (t) => {
     for (const address of inside)
       for (const wrapped of [`::ffff:${address}`, `64:ff9b::${address}`]) t.notOk(isPublicAddress(wrapped), wrapped)
     for (const address of outside)
       for (const wrapped of [`::ffff:${address}`, `64:ff9b::${address}`]) t.ok(isPublicAddress(wrapped), wrapped)
   })
   t.test(
-    "when they are none, then they are not public",
+    "when they are not addresses, then they are not public",
     check(
       [
         "",
@@ -142,7 +142,7 @@ t.test("given any address", async (t) => {
   }
   const zeros = fc.array(fc.constantFrom(0, 0, 0, 1, 255), { minLength: 16, maxLength: 16 })
 
-  t.test("when it is written in any way, then it is the same address, and Node's reading of it agrees", async () => {
+  t.test("when it is spelled in any way, then it is the same address, and Node's reading of it agrees", async () => {
     fc.assert(fc.property(bytes(4), (four) => canonicalAddress(text(four)) === text(four)))
     fc.assert(
       fc.property(fc.oneof(bytes(16), zeros), (sixteen) => {

@@ -1,4 +1,4 @@
-/** What a call opens with when that is a recording: what is heard, what the run tells of it, and what happens when it cannot be played. */
+/** Calls that open with a recording: what is heard, what the run says, and what happens if the recording cannot be played. */
 import { Clock, Effect, Layer } from "effect"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -22,19 +22,19 @@ t.teardown(() => rm(folder, { recursive: true }))
 const files = Files.layerLocal(folder)
 const calling = callingWith(files)
 
-// The same every time, and like nothing else.
+// The same sound every time, which resembles nothing else.
 const samples = Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * 0.001))
 const transcript = "Good morning, this is Ada of Acme"
 const ours = OrganizationId.make(1)
 /** Half a second of 500 Hz, MPEG-2 layer III, 22,050 Hz, made with LAME. */
 const mp3 = await readFile(new URL("./tone.mp3", import.meta.url))
-/** Many times the same, with a wrong byte in every fourth frame or so. */
+/** Repeats the sound many times, with a wrong byte in about every fourth frame. */
 const broken = (sound: Uint8Array) => {
   const all = Buffer.concat(Array.from({ length: 20 }, () => sound))
   for (let at = 300; at < all.length; at += 397) all[at] = (at * at) % 256
   return all
 }
-/** By the recording's name, what lies in its file; undefined: nothing. */
+/** The content of each recording's file, by the recording's name. Undefined: there is no file. */
 const uploads: Readonly<Record<string, Uint8Array | undefined>> = {
   "ra-wav": phoneWav(samples),
   "ra-mp3": mp3,
@@ -46,7 +46,7 @@ const uploads: Readonly<Record<string, Uint8Array | undefined>> = {
   "ra-gone": undefined
 }
 
-/** A storage that counts how often each file was read. */
+/** A storage that counts how often each file is read. */
 const makeRecorded = () => {
   const reads: Array<string> = []
   const recordings = Layer.succeed(PlayedRecordings, {
@@ -78,7 +78,7 @@ await Effect.runPromise(
   ).pipe(Effect.provide(files))
 )
 
-/** As the silent voice, and counts what it was asked for. */
+/** Works like the silent voice, and counts its requests. */
 const makeTts = () => {
   const asked: Array<string> = []
   const tts = Layer.effect(
@@ -95,7 +95,7 @@ const makeTts = () => {
   return { asked, tts }
 }
 
-/** One call, of so many frames, whose phone rang before. With `speaks`, it lasts from when the voice was asked to speak to the callee. */
+/** One call with that many frames, whose phone rang before. With `speaks`, it starts when the voice is asked to speak to the callee. */
 const call = async (changes: Partial<VoicePlan>, { frames = 60, speaks = false } = {}) => {
   const line = loopback()
   const { asked, tts } = makeTts()
@@ -119,7 +119,7 @@ const call = async (changes: Partial<VoicePlan>, { frames = 60, speaks = false }
   return { asked, events, heard: Buffer.concat(line.sent), reads, readsBefore, report, sent: line.sent }
 }
 
-t.test("given a recorded greeting, when the callee answers, then it is heard at once, and told of by its transcript", async (t) => {
+t.test("given a recorded greeting, when the callee answers, then it is heard at once, and reported by its transcript", async (t) => {
   const { asked, events, heard, reads, readsBefore, report, sent } = await call({ recording: named("ra-wav") })
   t.ok(heard.subarray(0, samples.length).equals(encodeFrames(samples)), "sample by sample")
   t.ok(sent.slice(25).every(isNoise), "and nothing after it")
@@ -130,7 +130,7 @@ t.test("given a recorded greeting, when the callee answers, then it is heard at 
   t.match(report.events, [{ type: "rtf-bot-text" }, { type: "rtf-ttfb-metric", payload: { processor: "recording", model: "ra-wav" } }])
 })
 
-t.test("given a callee who hangs up in the middle of the recording, then only what was heard counts as said", async (t) => {
+t.test("given a callee who hangs up during the recording, then only what was heard counts as said", async (t) => {
   const { report } = await call({ recording: named("ra-wav") }, { frames: 13 })
   t.match(report.transcriptText, / assistant: Good morning,\n$/)
 })
@@ -152,7 +152,7 @@ t.test("given an MP3, with or without a tag before it, when it is played, then i
   }
 })
 
-t.test("given a recording that cannot be played, when the callee answers, then he is spoken to instead, and the run tells", async (t) => {
+t.test("given a recording that cannot be played, when the callee answers, then the text is spoken, and the run says so", async (t) => {
   const spoken = (await call({})).heard
   const problem = {
     error: /^The recorded greeting could not be played: (there is no|the recording's|nothing could)/,
@@ -196,7 +196,7 @@ t.test("given one recording for many calls at once, when they begin, then it is 
 })
 
 t.test(
-  "given a file in which nothing can be heard, when it is asked for again, then it is read once in five minutes, whatever the time of day",
+  "given a file without sound, when it is asked for again, then it is read once in five minutes, whatever the time of day",
   async (t) => {
     const { reads, recorded } = makeRecorded()
     const readsAfter: Array<number> = []
@@ -240,7 +240,7 @@ t.test(
   }
 )
 
-t.test("given a long recording that is being decoded, when frames are due meanwhile, then they are sent", async (t) => {
+t.test("given a long recording that is being decoded, when frames are due in the meantime, then they are sent", async (t) => {
   const long = wavOf({ tag: 1, bits: 16, channels: 1, rate: 44_100 }, Buffer.from(tone(110, 44_100).buffer))
   const { recorded } = makeRecorded()
   await Effect.runPromise(Files.use((store) => store.write("recordings/1/ra-gone/a.bin", long)).pipe(Effect.provide(files)))

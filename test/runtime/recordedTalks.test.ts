@@ -1,6 +1,6 @@
 /**
- * Recordings of conversations, judged by what is heard in them: each side's channel holds what that side said, when it said it, and the transcript
- * has the same times. The calls are those of the faulty services, on the clock of the call, so that no time depends on the machine.
+ * Recordings of conversations, judged by what is heard in them: each side's channel contains what that side said, when it said it, and the
+ * transcript has the same times. The calls are those of the faulty services, in simulated time, so that no time depends on the machine.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -13,16 +13,16 @@ import { sidesOf } from "#test/support/stereo.ts"
 import { talkStart } from "#test/support/talk.ts"
 
 const callsOfAKind = 40
-/** Between the transcript and the recording. */
+/** The largest difference between the transcript and the recording, in milliseconds. */
 const mostApart = 100
-/** Of a sample of speech. */
+/** The smallest amplitude of a sample of speech. */
 const audible = 400
 
 const folder = await mkdtemp(join(tmpdir(), "recorded-talks-"))
 t.teardown(() => rm(folder, { recursive: true }))
 
 type Said = Extract<CallFact, { readonly _tag: "Said" }>
-/** In milliseconds since the recording began. */
+/** In milliseconds since the start of the recording. */
 interface Heard {
   readonly text: string
   readonly from: number
@@ -55,7 +55,7 @@ const sentencesIn = (agent: Int16Array, { sentenceIn }: FaultyTalk): ReadonlyArr
   return [...heard.values()]
 }
 
-/** What was heard of a line begins with the sentence, or is a part of it. */
+/** Whether what was heard of a line starts with the sentence, or is part of it. */
 const isBegun = (rest: string, sentence = ""): boolean => sentence !== "" && (rest.startsWith(sentence) || sentence.startsWith(rest))
 
 /** The lines of the agent that are not heard at the times of the transcript. */
@@ -64,12 +64,12 @@ const strayLines = (lines: ReadonlyArray<Heard>, heard: ReadonlyArray<Heard>): R
     const from = heard.findIndex((sentence) => isBegun(line.text, sentence.text) && isNear(line.from, sentence.from))
     let [next, rest] = [from, line.text]
     while (from >= 0 && rest !== "" && isBegun(rest, heard[next]?.text)) rest = rest.slice(heard[next++]?.text.length).trim()
-    // Of the sentence after it, no whole word was heard.
+    // No whole word of the following sentence was heard.
     const isCutThere = [heard[next - 1], heard[next]].some((last) => isNear(line.until, last?.until))
     return rest === "" && isCutThere ? [] : [{ line, heard: heard.slice(Math.max(0, from)) }]
   })
 
-/** Where each of the callee's sentences is in its channel, sample by sample. Undefined: it is not there. */
+/** Where each of the callee's sentences is in its channel, sample by sample. Undefined if it is not there. */
 const placesIn = (callee: Int16Array, { spoken }: FaultyTalk): ReadonlyArray<number | undefined> => {
   const channel = Buffer.from(callee.buffer)
   let after = 0
@@ -80,14 +80,14 @@ const placesIn = (callee: Int16Array, { spoken }: FaultyTalk): ReadonlyArray<num
   })
 }
 
-/** The sentences of the callee that are not at their place in the recording. Whoever hangs up may cut the last one short. */
+/** The callee's sentences that are not at the right place in the recording. A hangup may have cut the last one short. */
 const strayPlaces = ({ millis, spoken }: FaultyTalk, places: ReadonlyArray<number | undefined>): ReadonlyArray<unknown> =>
   spoken.flatMap(({ from, samples, text }, index) => {
     const isWhole = from + (samples.length * 1000) / sampleRate < millis
     return isWhole && !isNear(from, places[index], 2 * frameMillis) ? [{ text, from, place: places[index] }] : []
   })
 
-/** The turns of the callee at whose times no sentence begins or ends. */
+/** The callee's turns at whose times no sentence starts or ends. */
 const strayTurns = (talk: FaultyTalk, places: ReadonlyArray<number | undefined>, apart: number): ReadonlyArray<unknown> => {
   const isLoud = (sample: number) => Math.abs(sample) > audible
   const sounds = talk.spoken.flatMap(({ samples }, index) => {
@@ -107,12 +107,12 @@ const kinds = [
   { name: "a carrier that tells what it has played", options: { lag: 2 }, apart: mostApart },
   { name: "a carrier that buffers", options: { lag: 8 }, apart: mostApart },
   { name: "a carrier that tells nothing", options: { lag: "untold" }, apart: mostApart },
-  // Of what arrives together, nobody knows how old the first frame is.
+  // If several frames arrive together, it is unknown how old the first one is.
   { name: "an engine that often stands still", options: { stalls: true }, apart: mostApart + mostStalledMillis }
 ] as const
 
 for (const { apart, name, options } of kinds)
-  t.test(`given ${name}, when calls are recorded, then each side is heard at its times, which are those of the transcript`, async (t) => {
+  t.test(`given ${name}, when calls are recorded, then each side is heard at the times of the transcript`, async (t) => {
     let lines = 0
     let turns = 0
     for (let seed = 1; seed <= callsOfAKind; seed++) {

@@ -1,4 +1,4 @@
-/** The recording of a call, and the callee's frames that wait for it. */
+/** The recording of a call, and the queue of the callee's frames. */
 import { Effect } from "effect"
 import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { repair, startRecording } from "#runtime/voice/Recording.ts"
 
 const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
 
-t.test("inbound frames are given back in order; of too many, the oldest go", async (t) => {
+t.test("inbound frames are returned in order; if there are too many, the oldest are dropped", async (t) => {
   const onLine = (...thousands: ReadonlyArray<number>) => thousands.map((sample) => decodeSample(encodeSample(sample * 1000)))
   const inbound = makeInbound()
   const [slow, prompt] = [inbound.arrivals(), inbound.arrivals()]
@@ -39,7 +39,7 @@ t.test("a recording", async (t) => {
   const [callee, agent, nothing] = [frameOf(4000), frameOf(-9000), frameOf(0)]
   const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
 
-  t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
+  t.test("has the callee left and the agent right, tick by tick, and a complete header", async (t) => {
     const path = join(folder, "new", "1.wav")
     const recording = startRecording(path)
     const inbound = makeInbound()
@@ -74,7 +74,7 @@ t.test("a recording", async (t) => {
     }
     t.strictSame(header, { riff: wav.length - 8, channels: 2, rate: 8000, bits: 16, data: 126 * 640 })
   })
-  t.test("has what arrives late of the callee end with the present tick, as far back as nothing was heard", async (t) => {
+  t.test("lets the callee's late audio end at the current tick, as far back as nothing was heard", async (t) => {
     const path = join(folder, "late.wav")
     const recording = startRecording(path)
     const inbound = makeInbound()
@@ -107,14 +107,14 @@ t.test("a recording", async (t) => {
     t.strictSame([repaired.length, repaired.readUInt32LE(40), repaired.readUInt32LE(4)], [length, length - 44, length - 8])
     t.equal(await Effect.runPromise(repair(path)), false)
   })
-  t.test("what is no recording is not touched", async (t) => {
+  t.test("a file that is not a recording is not touched", async (t) => {
     const path = join(folder, "3.wav")
     await writeFile(path, "not a wav")
     const failure = await Effect.runPromise(Effect.flip(repair(path)))
     t.equal(failure._tag, "RecordingBroken")
     t.equal(await readFile(path, "utf8"), "not a wav")
   })
-  t.test("with nowhere to write, close fails and no tick notices", async (t) => {
+  t.test("without a place to write, close fails and ticks do not", async (t) => {
     await writeFile(join(folder, "file"), "")
     const recording = startRecording(join(folder, "file", "4.wav"))
     for (let tick = 0; tick < 500; tick++) recording.push(agent)

@@ -1,4 +1,4 @@
-/** Caller IDs that a provider refuses are not shown any more, from that moment on. */
+/** Caller IDs that a provider refuses are no longer shown, from that moment on. */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -12,12 +12,12 @@ const limits = new Map([[own, 3]])
 const both: CallerIds = { all: [foreign, own], preferred: foreign, limits }
 const ownOnly: CallerIds = { all: [own], preferred: undefined, limits }
 
-/** A configuration whose numbers are marked as the database allows. */
+/** A configuration whose numbers can be marked only while the database is up. */
 class Configuration {
   readonly callers = new RefusedCallers()
   isDatabaseDown = false
   readonly marked: Array<string> = []
-  /** As it was read last. */
+  /** The numbers as they were last read. */
   read = both
   readonly refuse = (number: string) =>
     this.callers.refuse(
@@ -34,7 +34,7 @@ class Configuration {
   shown = () => this.callers.among(this.read)
 }
 
-t.test("while the mark cannot be written, a refused number is left out all the same", async (t) => {
+t.test("while the mark cannot be written, a refused number is left out anyway", async (t) => {
   const configuration = new Configuration()
   await run(
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ t.test("while the mark cannot be written, a refused number is left out all the s
       yield* Effect.forkChild(configuration.refuse(foreign), { startImmediately: true })
       yield* configuration.refuse(foreign)
       t.strictSame(configuration.shown(), ownOnly)
-      t.equal(configuration.shown(), configuration.shown(), "and nothing is made anew for each call")
+      t.equal(configuration.shown(), configuration.shown(), "and nothing is created again for each call")
       yield* TestClock.adjust("1 minute")
       t.strictSame([configuration.shown(), configuration.marked], [ownOnly, []])
       configuration.isDatabaseDown = false

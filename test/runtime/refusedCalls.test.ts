@@ -1,4 +1,4 @@
-/** What a refusal of a call means for its attempt, its contact, its trunk and its journal. */
+/** What the refusal of a call means for its attempt, its contact, its trunk and its journal. */
 import { Effect } from "effect"
 import t from "tap"
 import { OriginateRefused } from "#core/provider/Adapter.ts"
@@ -6,7 +6,7 @@ import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { refusal } from "#test/support/fakes.ts"
 import { callId, wait, play, steps, accepted, hungUp } from "#test/support/callScene.ts"
 
-t.test("given a request that is refused, then the attempt is void, and the trunk rests as long as it should", async (t) => {
+t.test("given a request that is refused, then the attempt is void, and the trunk rests for the right time", async (t) => {
   const check = async (reason: Parameters<typeof refusal>[0], restMillis: number | undefined, retryAfterMillis?: number) => {
     const { log, trunk } = await play(
       ({ world }) => {
@@ -26,7 +26,7 @@ t.test("given a request that is refused, then the attempt is void, and the trunk
   await check("misconfigured", undefined)
 })
 
-t.test("given a refusal after an end of the call was told, then the journal does not say that there was none", async (t) => {
+t.test("given a refusal after the call's end was reported, then the journal does not say that there was no call", async (t) => {
   const check = async (name: string, told: ReadonlyArray<TrunkEvent>, noted: ReadonlyArray<string>) => {
     const { world } = await play(
       ({ world }) => {
@@ -36,12 +36,12 @@ t.test("given a refusal after an end of the call was told, then the journal does
     )
     t.strictSame(world.journal, noted, name)
   }
-  await check("nothing was told: noted at once, and when it is recorded", [], ["undone", "undone"])
+  await check("nothing was reported: noted at once, and again when it is recorded", [], ["undone", "undone"])
   await check("an end that may hide an answer", [hungUp("normal_clearing")], [])
   await check("it has rung", [{ _tag: "Rang" }], ["placed"])
 })
 
-t.test("given a refusal that quotes the number, then its words are kept and told without it", async (t) => {
+t.test("given a refusal that quotes the number, then it is stored and reported without the number", async (t) => {
   const quoted = (reason: OriginateRefused["reason"]) =>
     Effect.fail(new OriginateRefused({ reason, detail: "Cannot dial PJSIP/+15551@trunk (15551)" }))
   const detail = "Cannot dial PJSIP/+{number}@trunk ({number})"
@@ -61,7 +61,7 @@ t.test("given a refusal that quotes the number, then its words are kept and told
   }
 })
 
-t.test("given a number that is refused, then the contact has failed, and the trunk is none the worse", async (t) => {
+t.test("given a number that is refused, then the contact has failed, and the trunk is not affected", async (t) => {
   const { log, trunk, world } = await play(
     ({ world }) => {
       world.originate = refusal("number_refused")

@@ -1,6 +1,6 @@
 /**
- * Records that Postgres refuses for their content: the end of the call is recorded all the same, and the rest kept for the operator. And those that
- * it holds up.
+ * Records that Postgres refuses because of their content: the end of the call is recorded anyway, and the rest is kept for the operator. And
+ * records that it delays.
  */
 import { Deferred, Effect, Fiber, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
@@ -124,7 +124,7 @@ t.test("given records of which some are refused, when their calls end, then all 
   t.notMatch(JSON.stringify(logged), "hello")
 })
 
-t.test("given a campaign whose row somebody holds, when its calls end, then those of others are recorded meanwhile", async (t) => {
+t.test("given a campaign whose row is locked, when its calls end, then those of others are recorded in the meantime", async (t) => {
   const held = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-/** Scripted callees talk to agents: without audio, and without anybody waiting. */
+/** Scripted callees talk to agents, without audio and without anybody waiting. */
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -24,7 +24,7 @@ interface Given {
   readonly tools?: Parameters<typeof planOf>[2]
   readonly model?: OpenLanguageModel
 }
-/** On a clock that stands still: nothing of it waits. */
+/** Runs on a clock that stands still, so that nothing waits. */
 const tried = (
   callee: ReadonlyArray<object>,
   expect: object,
@@ -38,7 +38,7 @@ const tried = (
 const linesOf = ({ transcript }: Verdict) => transcript.map(({ text: words, who }) => `${who}: ${words}`)
 const said = ({ failures }: Verdict) => failures.map(({ check, message }) => `${check}: ${message}`)
 
-t.test("given a callee who goes along, then the whole way is told", async (t) => {
+t.test("given a cooperative callee, then the whole path is reported", async (t) => {
   const verdict = await tried([{ says: "yes" }, { says: "done" }], { path: ["start", "ask", "bye"], edges: ["Yes", "Done"] })
   t.match(verdict, { hasPassed: true, failures: [], disposition: "user_qualified", tags: ["user_qualified", "user_speech"] })
   t.strictSame(verdict.transcript, [
@@ -50,7 +50,7 @@ t.test("given a callee who goes along, then the whole way is told", async (t) =>
   ])
 })
 
-t.test("given a silence, then the timers of the call fire in it, each at its time", async (t) => {
+t.test("given a silence, then the timers of the call fire during it, each at its time", async (t) => {
   const short = await tried([{ silence: 9.9 }, { says: "yes" }, { hangs_up: true }], { never_says: ["check_in"], visits: ["ask"] })
   t.strictSame(said(short), [])
   const one = await tried([{ silence: 10 }, { hears: "check in", says: "yes" }, { hangs_up: true }], { visits: ["ask"] })
@@ -86,7 +86,7 @@ t.test("given keys, then the agent waits for the whole number, and no longer", a
   t.match(linesOf(verdict), ["agent: Your number?", "callee: [presses 4711]", "agent: Thank you for 4711."])
 })
 
-t.test("given an agent that begins late, then nobody waits for it", async (t) => {
+t.test("given an agent that starts late, then nobody waits for it", async (t) => {
   const agent = definition({ greeting: "Hello.", delayed_start: true, delayed_start_duration: 5 })
   t.strictSame(said(await tried([{ hears: "hello", says: "yes" }, { hangs_up: true }], { visits: ["ask"] }, { agent })), [])
 })
@@ -101,7 +101,7 @@ t.test("given a machine, then a message is left after the beep", async (t) => {
   t.strictSame(said(verdict), [])
 })
 
-t.test("given tools, then the script answers for them, and nobody else is asked", async (t) => {
+t.test("given tools, then the script answers for them, and no request is sent", async (t) => {
   const tools = [storedTool(1, "Find order", { type: "http_api", config: { method: "GET", url: "https://shop.example/orders" } })]
   const agent = definition({ greeting: "Hi.", tool_uuids: [toolUuid(1)] })
   const model = played((request) => {
@@ -132,7 +132,7 @@ t.test("given tools, then the script answers for them, and nobody else is asked"
   t.strictSame(said(unforeseen), ["tools: the agent called find_order, for which the script has no answer"])
 })
 
-t.test("given a script that does not fit the conversation, then it is said where", async (t) => {
+t.test("given a script that does not fit the conversation, then the failure says where", async (t) => {
   const lost = await tried([{ at: "ask", says: "done" }], { visits: ["start"] })
   t.strictSame(said(lost), ["callee: the script has nothing for the callee to do at start after 'Hello Ada.'"])
   t.equal(lost.disposition, "user_hangup")
@@ -140,7 +140,7 @@ t.test("given a script that does not fit the conversation, then it is said where
   t.strictSame(said(early), ["callee: the call ended before the callee says 'but wait'"])
 })
 
-t.test("given an agent whose edge leads elsewhere than it used to, then the test that knew it fails", async (t) => {
+t.test("given an agent whose edge leads to another node than before, then the test that relied on it fails", async (t) => {
   const graph = definition({ greeting: "Hi." })
   const edges = Array.isArray(graph["edges"]) ? graph["edges"] : []
   const agent = { ...graph, edges: edges.map((one: JsonObject) => (one["target"] === "ask" ? { ...one, target: "sorry" } : one)) }
@@ -182,3 +182,22 @@ t.test("given many callees at once, then each has a conversation of its own", as
   t.strictSame(verdicts.flatMap(said), [])
   t.equal(verdicts.length, 300)
 })
+
+t.test(
+  "given an agent that says more than can be compared with what is expected, then the callee hangs up, and the test fails",
+  async (t) => {
+    const talks: OpenLanguageModel = played(({ purpose }) =>
+      purpose === "extract" ? [call("save_variables", {})] : [text("word ".repeat(790))]
+    )
+    const verdict = await tried(
+      [
+        { says: "Go on.", times: 20 },
+        { says: "And on.", times: 20 }
+      ],
+      { never_says: ["anything else"] },
+      { model: talks }
+    )
+    t.strictSame(said(verdict).slice(0, 1), ["run: the agent has said more than 100000 characters"])
+    t.equal(verdict.disposition, "user_hangup")
+  }
+)

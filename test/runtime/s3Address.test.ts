@@ -1,4 +1,4 @@
-/** Where a bucket is, as `FILES_URL` says it, and what the start says of a wrong one. */
+/** Where a bucket is, according to `FILES_URL`, and what the start says about an invalid address. */
 import { Effect } from "effect"
 import t from "tap"
 import { read } from "#runtime/config/config.ts"
@@ -38,7 +38,7 @@ for (const url of [
 ])
   refused(url)
 
-t.test("given a bucket without keys, or with a folder beside it, then the start says so, and no key", async (t) => {
+t.test("given a bucket without keys, or together with a folder, then the start says so, without a key", async (t) => {
   t.equal(await readBy({ FILES_URL: "s3://calls" }), "FILES_URL needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
   t.equal(await readBy({ FILES_URL: "s3://calls", FILES_DIR: "/files", ...keys }), "FILES_URL and FILES_DIR exclude each other")
   t.notMatch(await readBy({ FILES_URL: "s3://calls", ...keys, AWS_SECRET_ACCESS_KEY: "very secret" }), "very secret")

@@ -1,4 +1,4 @@
-/** Every fault of a bucket: what is tried again, what is said, what is kept here meanwhile. */
+/** Every fault of a bucket: what is retried, what is reported, and what is kept locally in the meantime. */
 import { Effect, Stream } from "effect"
 import t, { type Test } from "tap"
 import type { Files } from "#runtime/storage/Files.ts"
@@ -14,7 +14,7 @@ const failureOf = <A>(effect: Effect.Effect<A, unknown>) =>
   Effect.match(effect, { onSuccess: () => undefined, onFailure: (error) => error })
 const isTransfer = ({ key, method }: { readonly key: string; readonly method: string }) => method === "PUT" && !key.includes("probe")
 
-/** With a file in its bucket. */
+/** A scene with a file in its bucket. */
 const stored = async (t: Test, bytes: Uint8Array = Buffer.from("hello world")) => {
   const scene = await openScene(t)
   await scene.living((files) =>
@@ -34,7 +34,7 @@ for (const [status, code] of [
   [500, "InternalError"],
   [429, "TooManyRequests"]
 ] as const) {
-  t.test(`given a bucket that answers ${code}, when it takes files again, then it gets what has waited`, async (t) => {
+  t.test(`given a bucket that answers ${code}, when it accepts files again, then it gets the waiting ones`, async (t) => {
     const { emulator, inBucket, kept, living, metrics, said } = await openScene(t)
     emulator.faultOf = (request) => (isTransfer(request) ? { kind: "error", status, code } : undefined)
     await living((files) =>
@@ -51,6 +51,23 @@ for (const [status, code] of [
     t.strictSame(said, [`${waited}: ${code}`, passed], "and the log tells of it once")
   })
 }
+
+t.test("given a file that the bucket refuses, then it does not hold up others", async (t) => {
+  const { emulator, inBucket, living, metrics } = await openScene(t)
+  emulator.faultOf = (request) =>
+    isTransfer(request) && request.key.endsWith(".txt") ? { kind: "error", status: 403, code: "AccessDenied" } : undefined
+  await living((files) =>
+    Effect.gen(function* () {
+      yield* files.write(other, Buffer.from("hello"))
+      yield* promised(() => untilTrue("refusal", () => emulator.log.some(isTransfer)))
+      yield* recorded(files, large)
+      yield* promised(() => untilTrue("the other one", () => inBucket() !== undefined))
+      t.equal(inBucket()?.compare(large), 0)
+      yield* promised(() => untilTrue("count of what is left", () => metrics.waiting === 1))
+      t.equal(Buffer.from(yield* files.read(other)).toString(), "hello", "and it is still here")
+    })
+  )
+})
 
 t.test("given requests that break, or whose replies are lost, then they are repeated at once", async (t) => {
   const { emulator, inBucket, kept, living, said } = await openScene(t)
@@ -92,7 +109,7 @@ for (const kind of ["loseReply", "lateError"] as const) {
 }
 
 for (const kind of ["cut", "truncate"] as const) {
-  t.test(`given a file that is being read, when its body meets "${kind}", then it goes on where it stopped`, async (t) => {
+  t.test(`given a file that is being read, when its body meets "${kind}", then reading continues where it stopped`, async (t) => {
     const bytes = large.subarray(0, 300_000)
     const { emulator, living } = await stored(t, bytes)
     let faults = 0
@@ -105,7 +122,7 @@ for (const kind of ["cut", "truncate"] as const) {
   })
 }
 
-t.test("given a file that is replaced while it is read, then its reader gets an end, and no mixture", async (t) => {
+t.test("given a file that is replaced while it is read, then its reader gets an error, not a mixture", async (t) => {
   const { emulator, living } = await stored(t, large.subarray(0, 300_000))
   emulator.faultOf = ({ method }) => {
     if (method !== "GET") return undefined
@@ -117,7 +134,7 @@ t.test("given a file that is replaced while it is read, then its reader gets an 
 })
 
 t.test(
-  "given a bucket that never answers, then a reader is told so in seconds, and the next one at once",
+  "given a bucket that never answers, then a reader is told within seconds, and the next one at once",
   { timeout: 120_000 },
   async (t) => {
     const { emulator, living } = await stored(t)
@@ -134,7 +151,7 @@ t.test(
   }
 )
 
-t.test("given connections that are refused, then the engine starts, keeps files here, and stores them later", async (t) => {
+t.test("given connections that are refused, then the engine starts, keeps files locally, and stores them later", async (t) => {
   const { emulator, kept, inBucket, living, said } = await openScene(t)
   await emulator.goAway()
   await living((files) =>
@@ -151,7 +168,7 @@ t.test("given connections that are refused, then the engine starts, keeps files 
 })
 
 const refusedStart = (what: string, life: object, code: string) =>
-  t.test(`given ${what}, then the engine does not start, and says where the trouble is but no key`, async (t) => {
+  t.test(`given ${what}, then the engine does not start, and says where the problem is, without a key`, async (t) => {
     const { emulator, living } = await openScene(t)
     const error = await living(() => Effect.void, life).catch((cause: unknown) => cause)
     const bucket = "bucket" in life ? life.bucket : emulator.bucket
@@ -185,14 +202,14 @@ t.test(
   }
 )
 
-t.test("given a bucket that is deleted while the engine runs, then its files are not taken for missing ones", async (t) => {
+t.test("given a bucket that is deleted while the engine runs, then its files are not treated as missing", async (t) => {
   const { emulator, living } = await stored(t)
   t.match(await living((files) => failureOf(files.open(other))), { _tag: "FileNotFound" })
   emulator.faultOf = ({ key }) => (key.includes("probe") ? undefined : { kind: "error", status: 404, code: "NoSuchBucket" })
   t.match(await living((files) => failureOf(files.open(key))), { _tag: "FilesAway" })
 })
 
-t.test("given one file that the bucket does not take, then the others are stored, and it stays here", async (t) => {
+t.test("given one file that the bucket refuses, then the others are stored, and it stays on this machine", async (t) => {
   const { emulator, living, metrics, said, waiting } = await openScene(t)
   emulator.faultOf = (request) =>
     isTransfer(request) && request.key.endsWith(".wav") ? { kind: "error", status: 400, code: "EntityTooLarge" } : undefined
@@ -208,7 +225,7 @@ t.test("given one file that the bucket does not take, then the others are stored
   t.match(said, [/^a file could not be stored in the bucket.*EntityTooLarge$/])
 })
 
-t.test("given a removal that the bucket refuses, then it is said, and can be repeated", async (t) => {
+t.test("given a removal that the bucket refuses, then the error says so, and it can be repeated", async (t) => {
   const { emulator, inBucket, living } = await stored(t)
   emulator.faultOf = ({ key, method }) =>
     method === "DELETE" && !key.includes("probe") ? { kind: "error", status: 403, code: "AccessDenied" } : undefined

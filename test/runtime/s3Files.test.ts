@@ -1,4 +1,4 @@
-/** Files in a bucket, on the wire: what is stored, read in part, replaced and removed, and by which process. */
+/** Files in a bucket, as requests over the network: what is stored, read in part, replaced and removed, and by which process. */
 import { Effect, Fiber, Redacted, Stream } from "effect"
 import { existsSync } from "node:fs"
 import { mkdir, readFile, utimes, writeFile } from "node:fs/promises"
@@ -34,7 +34,7 @@ t.test("given a file that is complete, then the bucket gets it, and this machine
   )
 })
 
-t.test("given a file that still grows, then it is nobody's, and neither in the bucket nor lost", async (t) => {
+t.test("given a file that is still growing, then it cannot be read, and is neither in the bucket nor lost", async (t) => {
   const { folder, emulator, living } = await openScene(t)
   const found = await living((files) =>
     Effect.gen(function* () {
@@ -49,7 +49,7 @@ t.test("given a file that still grows, then it is nobody's, and neither in the b
   t.equal(await living((files) => Effect.map(files.path(key), existsSync)), true, "the next process finds it")
 })
 
-t.test("given a file that waits and the same one in the bucket, when it is read, then both give the same", async (t) => {
+t.test("given a file that waits and the same one in the bucket, when it is read, then both return the same", async (t) => {
   const { kept, living, emulator } = await openScene(t)
   const readAll = (files: Files["Service"]) =>
     Effect.gen(function* () {
@@ -74,7 +74,7 @@ t.test("given a file that waits and the same one in the bucket, when it is read,
   t.match(emulator.requests("GET", /wav/), [{ range: "bytes=2-4", status: 206 }, { range: "bytes=0-10" }, { range: "bytes=0-10" }])
 })
 
-t.test("given a file that is opened while it waits, when the bucket gets it before it is read, then it is read there", async (t) => {
+t.test("given a file that is opened while it waits, when the bucket gets it before it is read, then it is read from there", async (t) => {
   const { kept, living } = await openScene(t)
   const part = await living((files) =>
     Effect.gen(function* () {
@@ -87,7 +87,7 @@ t.test("given a file that is opened while it waits, when the bucket gets it befo
   t.equal(part, "hello")
 })
 
-t.test("given a large file, then it is stored in parts, and whole", async (t) => {
+t.test("given a large file, then it is stored in parts, completely", async (t) => {
   const { emulator, inBucket, kept, living } = await openScene(t)
   const bytes = Buffer.alloc(20 * 1024 * 1024)
   for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at)
@@ -101,7 +101,7 @@ t.test("given a large file, then it is stored in parts, and whole", async (t) =>
   t.equal(emulator.log.filter(({ query }) => query["partNumber"] !== undefined).length, 3)
 })
 
-t.test("given a file, when it is written anew, then its readers get the new bytes, and so does the bucket", async (t) => {
+t.test("given a file, when it is overwritten, then its readers and the bucket get the new bytes", async (t) => {
   const { inBucket, kept, living } = await openScene(t)
   const seen = await living((files) =>
     Effect.gen(function* () {
@@ -115,14 +115,14 @@ t.test("given a file, when it is written anew, then its readers get the new byte
   await living(() => Effect.promise(() => untilTrue("new bytes", () => text(inBucket()) === "new")))
 })
 
-/** The bucket answers to nobody who stores a recording, until what is returned is called. */
+/** Lets the bucket hold back its answers to requests that store a recording, until the returned function is called. */
 const holdRecording = ({ emulator }: Pick<Awaited<ReturnType<typeof openScene>>, "emulator">): (() => void) => {
   const { promise, resolve } = Promise.withResolvers<void>()
   emulator.hold = ({ method, key }) => (method === "PUT" && key.endsWith(".wav") ? promise : undefined)
   return resolve
 }
 
-t.test("given a file that is being stored, when it is written anew, then the bucket has the new bytes in the end", async (t) => {
+t.test("given a file that is being stored, when it is overwritten, then the bucket has the new bytes in the end", async (t) => {
   const { emulator, inBucket, kept, living } = await openScene(t)
   const go = holdRecording({ emulator })
   await living((files) =>
@@ -154,7 +154,7 @@ t.test("given a file that is being stored, when it is removed, then it does not 
   t.equal(inBucket(), undefined)
 })
 
-t.test("given keys that are none, then nothing is asked", async (t) => {
+t.test("given invalid keys, then no request is sent", async (t) => {
   const { emulator, living } = await openScene(t)
   const tags = await living((files) =>
     Effect.forEach(["../etc/passwd", "a", "recordings/.hidden", "recordings/-rf"], (bad) =>
@@ -176,13 +176,13 @@ t.test("given files that a former process has left, then the next one stores the
   t.equal(text(inBucket()), "left")
 })
 
-t.test("given an engine that stops, then what it has just completed is stored first", async (t) => {
+t.test("given an engine that stops, then files that it has just completed are stored first", async (t) => {
   const { inBucket, living } = await openScene(t)
   await living((files) => recorded(files, Buffer.from("last")))
   t.equal(text(inBucket()), "last")
 })
 
-t.test("given keys of the bucket, then no error and no word of the process holds them", async (t) => {
+t.test("given keys of the bucket, then no error and no output of the process contains them", async (t) => {
   const { emulator } = await openScene(t)
   const settings = await Effect.runPromise(read(emulator.environment()))
   t.notOk(JSON.stringify(settings).includes(emulator.keys.secretAccessKey))

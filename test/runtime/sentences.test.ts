@@ -1,4 +1,4 @@
-/** A text in the pieces in which it is spoken, and how the joints sound. */
+/** How a text is divided into the pieces in which it is spoken, and how their joints sound. */
 import { Effect } from "effect"
 import t from "tap"
 import { fliteLayer } from "#test/support/flite.ts"
@@ -21,7 +21,7 @@ t.test("sentences", async (t) => {
   t.strictSame(sentencesOf("   "), [])
 })
 
-t.test("given a sentence of which more is to come, then its beginning can be spoken once words follow a comma", async (t) => {
+t.test("given a sentence that is not complete yet, then its beginning can be spoken once words follow a comma", async (t) => {
   const check = (text: string, clause: string | undefined) => {
     const end = clauseIn(text)
     t.equal(end === undefined ? undefined : text.slice(0, end), clause, text)
@@ -51,13 +51,13 @@ t.test("a very long sentence is cut at its commas, one without any between words
 })
 
 t.test("hostile texts take no time", async (t) => {
-  // Of this process alone, so that others on the machine do not count.
+  // CPU time of this process alone, so that others on the machine do not count.
   const before = process.cpuUsage()
   for (const part of [". ", "a. ", "!", "... ", '."', ", ", " ", "A."]) sentencesOf(part.repeat(4000 / part.length))
   t.ok(process.cpuUsage(before).user < 2_000_000)
 })
 
-t.test("given a greeting, when its sentences are spoken alone, then the pauses at their joints are those of the whole", async (t) => {
+t.test("given a greeting, when its sentences are spoken one by one, then the pauses between them are those of the whole", async (t) => {
   const greetings = [
     "Hello Anna. This is the clinic. Your appointment is tomorrow at nine.",
     "Hello Anna! Are you there? Your bill is 25 dollars and 10 cents, due on Friday."

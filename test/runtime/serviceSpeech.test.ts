@@ -1,4 +1,4 @@
-/** The speech of services that agents choose: what of it is shared and kept, when it is heard, and what becomes of speech that breaks off. */
+/** The speech of services that agents choose: what is shared and cached, when it is heard, and what happens to speech that breaks off. */
 import { Cause, Effect, Exit, Fiber, Layer, Queue, type Scope, Stream } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -90,7 +90,7 @@ class Service {
     return answer
   }
 
-  /** As an organization with these settings has it. */
+  /** The voice of an organization with these settings. */
   readonly voiceFor = (settings: JsonObject = {}, organization = 1) => {
     const registry = Effect.runSync(Effect.provide(ServiceRegistry, ServiceRegistry.layerOf([this.provider])))
     const host = { egress: webhooksOf({ privateWebhooks: false }) }
@@ -103,12 +103,12 @@ const until = (holds: () => boolean) =>
     while (!holds()) await new Promise((resolve) => setImmediate(resolve))
   })
 
-/** Everything that waits for nothing but its turn is done. */
+/** Waits for everything that only needs its turn of the event loop. */
 const turned = Effect.promise(async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
 
-/** The services of these tests have all the time that their machine takes, except where it matters. */
+/** In these tests, services may be as slow as the machine, except where it matters. */
 const patient = { timeoutMillis: 600_000, stallMillis: 600_000 }
 const ttsWith = (options: typeof patient) => SpokenTts.layer(options).pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
 const tts = ttsWith(patient)
@@ -118,7 +118,7 @@ const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A
 const start = <A, E>(work: Effect.Effect<A, E>) => Effect.forkChild(work, { startImmediately: true })
 
 t.test(
-  "given speech that a service has made, when the same is wanted, then it is asked again for another organization and other settings only",
+  "given speech that a service has made, when the same is wanted, then the service is asked again only for another organization or other settings",
   async (t) => {
     const service = new Service()
     const [first, ...others] = [
@@ -146,7 +146,7 @@ t.test(
   }
 )
 
-t.test("given two calls that want the same, when one ends, then the other gets it, and when both end, nobody pays for it", async (t) => {
+t.test("given two calls that want the same, when one ends, then the other gets it; when both end, the request is aborted", async (t) => {
   const service = new Service()
   const voice = service.voiceFor()
   const { late, length, open } = await speaking((speak) =>
@@ -173,7 +173,7 @@ t.test("given two calls that want the same, when one ends, then the other gets i
   t.strictSame(service.asked, ["Hello.", "Bye."])
 })
 
-t.test("given speech that breaks off, then it is an error, and is made anew for the next", async (t) => {
+t.test("given speech that breaks off, then it is an error, and is made again for the next", async (t) => {
   const service = new Service()
   const voice = service.voiceFor()
   const [error, speech] = await speaking((speak) =>
@@ -237,7 +237,7 @@ t.test("given a service that takes two texts at once, then the most urgent of th
   t.strictSame([service.asked, service.mostAtOnce], [["one", "two", "now", "later"], 2])
 })
 
-t.test("given speech that never sounds the same, then each call has its own", async (t) => {
+t.test("given speech that sounds different each time, then each call has its own", async (t) => {
   const service = new Service({ isCacheable: false })
   const voice = service.voiceFor()
   await speaking((speak) =>
@@ -254,7 +254,7 @@ t.test("given speech that never sounds the same, then each call has its own", as
   t.strictSame(service.asked, ["Hello.", "Hello."])
 })
 
-t.test("given linear samples, when their bytes come cut anywhere, then the phone gets the same whole frames", async (t) => {
+t.test("given linear samples, when their bytes arrive cut anywhere, then the phone gets the same whole frames", async (t) => {
   const samples = Buffer.alloc(2 * 24_000)
   for (let at = 0; at < 24_000; at++) samples.writeInt16LE(Math.round(9000 * Math.sin((2 * Math.PI * 500 * at) / 24_000)), at * 2)
   const pieces = (size: number) =>
@@ -270,7 +270,7 @@ t.test("given linear samples, when their bytes come cut anywhere, then the phone
   t.ok(Buffer.compare(odd, whole) === 0 && Buffer.compare(tiny, whole) === 0)
 })
 
-t.test("given a voice that cannot be used as it is stored, then it says why, without its key", async (t) => {
+t.test("given a voice that cannot be used as configured, then it says why, without its key", async (t) => {
   const service = new Service({ speak: () => Stream.fail(new ModelError({ reason: "auth", isRetryable: false, message: "no such key" })) })
   const errors = await speaking((speak) =>
     Effect.forEach([service.voiceFor(), service.voiceFor({ api_key: "" })], (voice) => Effect.flip(speak("Hello.", undefined, voice)))
@@ -294,7 +294,7 @@ const stretches = (sent: ReadonlyArray<Uint8Array>) => {
 const greeting = "Good morning dear Ada. It is late."
 const [morning, late] = ["Good morning dear Ada.", "It is late."]
 
-t.test("given a greeting that a service speaks, then what there is of it is heard at once, in order", async (t) => {
+t.test("given a greeting that a service speaks, then what is ready is heard at once, in order", async (t) => {
   const service = new Service()
   const line = loopback()
   const { emit, events } = eventsOf()
@@ -341,7 +341,7 @@ t.test("given a phone that rings, then the greeting of a voice that always sound
 })
 
 t.test(
-  "given a line of a conversation that breaks off in the middle, then what was heard of it is told as heard, and nothing else",
+  "given a line of a conversation that breaks off in the middle, then what was heard of it is reported as heard, and nothing else",
   async (t) => {
     const service = new Service()
     const line = loopback(2)

@@ -1,4 +1,4 @@
-/** Connections to Postgres that a network has forgotten, while it carries new ones. */
+/** Connections to Postgres that a network has dropped silently, while new ones work. */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,17 +12,20 @@ import { watchLateness } from "#test/support/lateness.ts"
 
 const database = await openDatabase(t)
 
-/** A pool whose connections are open, on a way that can be frozen. */
+/** A pool with open connections through a proxy that can be frozen. */
 const given = async <A>(t: Test, work: (sql: SqlClient.SqlClient, proxy: TcpProxy) => Effect.Effect<A, unknown>) => {
   const address = new URL(database.url)
   const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
   t.teardown(() => proxy.stop())
   address.port = String(proxy.port)
-  const warm = (sql: SqlClient.SqlClient) =>
+  const four = (sql: SqlClient.SqlClient) =>
     Effect.all(
-      Array.from({ length: 4 }, () => sql`SELECT pg_sleep(0.2)`),
+      Array.from({ length: 4 }, () => sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid, pg_sleep(0.2)`),
       { concurrency: 4 }
     )
+  // One that is still being opened would go silent unused.
+  const warm = (sql: SqlClient.SqlClient) =>
+    Effect.repeat(four(sql), { until: (rows) => new Set(rows.map(([row]) => row?.pid)).size === 4 })
   return await runLive(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -40,7 +43,7 @@ t.test("given open connections that go silent, when a statement gets no answer",
       const began = performance.now()
       const first = yield* Effect.exit(sql`SELECT 1 AS one`)
       const waited = performance.now() - began
-      // The others that lay idle have gone with it: whoever comes next is not held up once more.
+      // The other idle connections are closed with it, so that the next statement is not held up again.
       const others = yield* Effect.exit(
         Effect.all(
           Array.from({ length: 8 }, () => sql`SELECT 1 AS one`),
@@ -74,7 +77,7 @@ t.test("given a transaction that has locked a row, when its connection goes sile
   t.ok(Exit.isSuccess(free))
 })
 
-t.test("given a statement that takes long, when the server is at work on it, then it is left alone", async (t) => {
+t.test("given a slow statement, when the server is working on it, then it is left alone", async (t) => {
   const slow = await given(t, (sql) => Effect.exit(sql`SELECT count(*) FROM generate_series(1, 6) AS second, pg_sleep(1)`))
   t.ok(Exit.isSuccess(slow), "six seconds of sleep at the server")
 })

@@ -29,7 +29,7 @@ t.test("given room in one scope and none in another", async (t) => {
   })
 })
 
-t.test("given calls that were up before, when they are adopted, then they count whatever the limit, and once", async (t) => {
+t.test("given calls that were up before, when they are adopted, then they count whatever the limit, once each", async (t) => {
   const { adopt, tryTake, used } = slots()
   for (const holder of ["a", "b", "b"]) adopt(holder, [organization(1)])
   t.equal(used("organization:1"), 2)
@@ -37,7 +37,7 @@ t.test("given calls that were up before, when they are adopted, then they count 
 })
 
 t.test("given a queue that wants three slots of two, then it gets two, and the third when one is free", async (t) => {
-  const { queue, release } = slots()
+  const { queue, release, reserved, used } = slots()
   let woken = 0
   const waiter = queue(() => {
     woken++
@@ -46,10 +46,12 @@ t.test("given a queue that wants three slots of two, then it gets two, and the t
   t.equal(woken, 0)
   release("call0")
   t.equal(woken, 1)
+  t.strictSame([used("organization:1"), reserved("organization:1"), reserved("organization:2")], [2, 1, 0], "and it is reserved until then")
   t.strictSame(waiter.take(1, names(3), [organization(2)]), ["call3"])
+  t.strictSame([used("organization:1"), reserved("organization:1")], [2, 0])
 })
 
-t.test("given a queue that waits, when slots become free, then it is known since when of those who take them", async (t) => {
+t.test("given a queue that waits, when slots become free, then those who take them know since when they were free", async (t) => {
   const told = await run(
     Effect.gen(function* () {
       const { freedAt, queue, release, tryTake } = yield* Slots
@@ -72,7 +74,7 @@ t.test("given a queue that waits, when slots become free, then it is known since
   t.strictSame(told, [undefined, 1007, 1012, undefined, undefined])
 })
 
-t.test("given a slot that is kept for a queue", async (t) => {
+t.test("given a slot that is reserved for a queue", async (t) => {
   const kept = () => {
     const pool = slots()
     const woken: Array<string> = []
@@ -107,7 +109,7 @@ t.test("given a slot that is kept for a queue", async (t) => {
   })
 })
 
-t.test("given slots that may yet be given back, when somebody waits for the claims", async (t) => {
+t.test("given slots that may still be given back, when somebody waits for the claims", async (t) => {
   const told = (story: (pool: Slots["Service"], queue: SlotQueue, claim: Effect.Effect<void>) => Effect.Effect<void>) =>
     run(
       Effect.gen(function* () {
@@ -152,7 +154,7 @@ t.test("given slots that may yet be given back, when somebody waits for the clai
   })
 })
 
-t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit counts", async (t) => {
+t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit applies", async (t) => {
   const { queue, release, tryTake } = slots()
   let woken = 0
   const waiter = queue(() => {
@@ -202,14 +204,14 @@ t.test("given two campaigns with endless backlogs under one limit, then of any h
     for (const dial of campaigns.values()) dial()
     while (dialed.length < 400) {
       for (const id of up.splice(0, endTogether)) release(id)
-      // In the order of waking, or in the other.
+      // In the order in which they were woken, or in reverse.
       for (const name of late ? [...woken].reverse() : [...woken]) campaigns.get(name)?.()
       woken.clear()
     }
     return [0, 100, 200, 300].map((from) => dialed.slice(from, from + 100).filter((name) => name === "a").length)
   }
   const check = (name: string, shares: ReadonlyArray<number>) =>
-    // The first to come finds everything free: what it took then evens out from the second hundred on.
+    // The first one to come finds everything free. From the second hundred on, that has evened out.
     t.ok(
       shares.slice(1).every((share) => share >= 40 && share <= 60),
       `${name}: ${shares}`
@@ -222,7 +224,7 @@ t.test("given two campaigns with endless backlogs under one limit, then of any h
   check("one slot", share(1, 1, 1, false))
 })
 
-/** Any use of the slots, against a list of who holds what. */
+/** Arbitrary uses of the slots are compared with a list of who holds what. */
 const scopes: ReadonlyArray<SlotScope> = [
   { key: "campaign:1", limit: 3 },
   { key: "campaign:2", limit: undefined },
@@ -239,7 +241,7 @@ const anyUse = fc.oneof(
 
 type AnyUse = ReturnType<typeof anyUse.generate>["value"]
 
-t.test("given any uses of the slots, then no limit is ever passed, and what is released is free again", async () => {
+t.test("given any uses of the slots, then no limit is ever passed, and released slots are free again", async () => {
   const law = (uses: ReadonlyArray<AnyUse>) => {
     const pool = slots()
     const queues = [nobody, nobody, nobody].map(pool.queue)

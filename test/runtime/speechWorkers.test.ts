@@ -1,4 +1,4 @@
-/** In which order speech is made, by how many, and what is not made at all. */
+/** In which order speech is made, by how many workers, and what is not made at all. */
 import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import t from "tap"
 import { CampaignId } from "#core/Id.ts"
@@ -13,7 +13,7 @@ import { untilTrue } from "#test/support/until.ts"
 
 const answered = (neededAt: number): SpeechWanted => ({ isAnswered: true, neededAt })
 const ringing = (neededAt: number): SpeechWanted => ({ isAnswered: false, neededAt })
-/** Nobody waits for it, and perhaps nobody ever will. */
+/** Speech that nobody waits for, and may never be needed. */
 const foretold = ringing(Number.POSITIVE_INFINITY)
 
 t.test("what is made next", async (t) => {
@@ -25,7 +25,7 @@ t.test("what is made next", async (t) => {
   check("of those who have answered, who has waited the longest", 1, [answered(1000)], [answered(900)])
   check("a first sentence that is needed soon, before a second one that is needed later", 1, [answered(4000)], [ringing(1500)])
   check("a second sentence that is needed by now, before anybody's who rings", 1, [ringing(500)], [answered(1000)])
-  check("what several want, when the first of them does", 1, [ringing(1100)], [ringing(3000), ringing(1050)])
+  check("what several want, for the first of them", 1, [ringing(1100)], [ringing(3000), ringing(1050)])
   check("among equals, who came first", 0, [ringing(1100)], [ringing(1100)])
   check("what may be said next, after all that will be said", 1, [foretold], [ringing(1e9)])
   check("unless somebody waits for the same", 0, [foretold, answered(1000)], [ringing(500)])
@@ -51,7 +51,10 @@ t.test("whether somebody will be kept waiting, when a piece takes 100 ms and hal
   check("and one who has just answered is not", false, 10_000)
 })
 
-/** Answers how many texts it was asked for, each after the milliseconds it names, or once it is let go on; it dies of one. */
+/**
+ * Responds with the number of texts that it was asked for, each after the milliseconds that the text names, or once it may continue. One text
+ * makes it die.
+ */
 const worker = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
@@ -71,7 +74,7 @@ const worker = new URL(
 const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
   Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ worker, workers: 1, ...options }))))
 
-/** Asks for it; says when it is there. */
+/** Requests speech, and records when it is ready. */
 const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: SpeechWanted) =>
   Effect.forkChild(
     Effect.map(tts.speak(text, wanted), ([count]) => {
@@ -120,7 +123,7 @@ t.test(
           const ask = asking(tts, order)
           const slow = yield* ask("slow")
           const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
-          // Its worker may not have begun to listen.
+          // The worker may not listen yet, so the message is repeated.
           const channel = new BroadcastChannel("goOn")
           const told = setInterval(() => channel.postMessage("go on"), 10)
           const last = yield* Fiber.join(slow)
@@ -134,7 +137,7 @@ t.test(
   }
 )
 
-t.test("given a worker that is busy, when more is asked for, then the metrics tell what it is at and what waits", async (t) => {
+t.test("given a worker that is busy, when more is asked for, then the metrics show its current work and the queue", async (t) => {
   const order: Array<string> = []
   const jobs = await speaking((tts) =>
     Effect.gen(function* () {
@@ -163,7 +166,7 @@ t.test("given a worker that dies, when more is asked for, then it is made by ano
   t.strictSame(exits.map(Exit.isSuccess), [true, false, true, true])
 })
 
-t.test("given so many texts that no more can wait, when one is wanted sooner, then the one that is wanted last makes room", async (t) => {
+t.test("given a full queue, when a text is wanted sooner, then the one that is wanted last makes room", async (t) => {
   const exits = await speaking((tts) =>
     Effect.gen(function* () {
       const ask = asking(tts, [])
@@ -178,21 +181,18 @@ t.test("given so many texts that no more can wait, when one is wanted sooner, th
   t.strictSame(exits.map(Exit.isSuccess), [true, false, false])
 })
 
-t.test(
-  "given a voice that has not spoken yet, when it is warmed up for what it does not know, then its worker has been at work before",
-  async (t) => {
-    const counts = await speaking((tts) =>
-      Effect.gen(function* () {
-        yield* tts.warm(["one"])
-        yield* tts.warm(["one"])
-        const first = (yield* tts.speak("one"))[0]
-        yield* tts.warm(["one", "two"])
-        return [first, (yield* tts.speak("two"))[0]]
-      })
-    )
-    t.strictSame(counts, [2, 3])
-  }
-)
+t.test("given a voice that has not spoken yet, when it is warmed up with unknown text, then its worker is ready beforehand", async (t) => {
+  const counts = await speaking((tts) =>
+    Effect.gen(function* () {
+      yield* tts.warm(["one"])
+      yield* tts.warm(["one"])
+      const first = (yield* tts.speak("one"))[0]
+      yield* tts.warm(["one", "two"])
+      return [first, (yield* tts.speak("two"))[0]]
+    })
+  )
+  t.strictSame(counts, [2, 3])
+})
 
 t.test("given speech that waits, when the engine stops, then nobody waits for it any longer", async (t) => {
   const exits = await Effect.runPromise(
@@ -208,7 +208,7 @@ t.test("given speech that waits, when the engine stops, then nobody waits for it
   t.strictSame(exits.map(Exit.isFailure), [true, true])
 })
 
-t.test("given more greetings than can be made while phones ring, then they crowd out who wants them, and nobody else", async (t) => {
+t.test("given more greetings than can be made while phones ring, then they delay only each other", async (t) => {
   const [mine, others] = [CampaignId.make(1), CampaignId.make(2)]
   const crowded = await speaking((tts) =>
     Effect.gen(function* () {
@@ -226,7 +226,7 @@ t.test("given more greetings than can be made while phones ring, then they crowd
   t.strictSame(crowded, [false, true, false, false])
 })
 
-t.test("given lines that may be said next, then their beginnings are made, until others take their place", async (t) => {
+t.test("given lines that may be spoken next, then their beginnings are made, until others take their place", async (t) => {
   const asked: Array<readonly [text: string, isAnswered: boolean]> = []
   const givenUp: Array<string> = []
   const speak = (text: string, { isAnswered }: SpeechWanted) => {

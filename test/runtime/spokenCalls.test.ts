@@ -1,4 +1,4 @@
-/** Conversations on calls through an emulated Asterisk, judged by what the callee hears, by who hangs up, and by what is recorded. */
+/** Conversations in calls through an emulated Asterisk, judged by what the callee hears, by who hangs up, and by what is recorded. */
 import t from "tap"
 import type { ModelRequest } from "#core/model/LanguageModel.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
@@ -43,7 +43,7 @@ const graph = (destination: string) => ({
   configurations: { max_user_idle_timeout: 300 },
   script
 })
-/** The tone of the test's voice lasts 100 ms a word. */
+/** The tone of the test's voice lasts 100 ms for each word. */
 const framesOf = (...said: ReadonlyArray<string>) => said.join(" ").split(" ").length * 5
 const events = ({ emulator }: SpokenCall, kind: string) => emulator.log.entries.filter((entry) => entry.kind === kind)
 const concludesWith = (disposition: string) => (fact: CallFact) =>
@@ -51,7 +51,7 @@ const concludesWith = (disposition: string) => (fact: CallFact) =>
 const gathered = ({ world }: SpokenCall) => world.ends[0]?.record.gatheredContext
 
 t.test(
-  "given a callee who answers, interrupts, presses keys, and is handed to somebody who is busy, then all comes to its end",
+  "given a callee who answers, interrupts, presses keys, and is transferred to somebody who is busy, then the call ends properly",
   async (t) => {
     let heardBefore = 0
     const spoken = await spokenCall(t, graph("+15550100002"), async (one) => {
@@ -63,7 +63,7 @@ t.test(
       await untilTrue("interruption", () => requests.some((request) => lastWords(request).startsWith("Wait")))
       const cut = heard()
       await untilHeard(cut + framesOf(lines.patience))
-      // Its tones are heard before the phone tells of it.
+      // Its tones are heard before the phone reports it.
       makes(after(nothing(300), keyTone("1", 150), nothing(100)))
       await untilTrue("key", () => requests.some((request) => lastWords(request) === "1"))
       presses("1")
@@ -96,7 +96,7 @@ t.test(
   }
 )
 
-t.test("given a destination that answers, then the conversation is over, and the two of them go on", async (t) => {
+t.test("given a destination that answers, then the conversation is over, and the two of them continue", async (t) => {
   let isApart = false
   const spoken = await spokenCall(t, graph("+15550100011"), async (one) => {
     const { emulator, facts, hangsUp, presses, says, untilHeard } = one
@@ -115,7 +115,7 @@ t.test("given a destination that answers, then the conversation is over, and the
   t.equal(spoken.world.ends.length, 1)
 })
 
-t.test("given a callee who hangs up in the middle of the goodbye, or of the first word, then that is recorded once", async (t) => {
+t.test("given a callee who hangs up during the goodbye, or during the first word, then that is recorded once", async (t) => {
   const hungUp = async (frames: number) => {
     const spoken = await spokenCall(t, graph("+15550100011"), async ({ hangsUp, says, untilHeard }) => {
       await untilHeard(Math.min(frames, framesOf(lines.greeting)))

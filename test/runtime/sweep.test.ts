@@ -1,4 +1,4 @@
-/** The slow sweep: it finds campaigns without an owner, and takes none for one that has its owner in a moment. */
+/** The slow sweep: it finds campaigns without an owner, and does not mistake a campaign for one if its owner is back in a moment. */
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -10,7 +10,7 @@ import { layerSweep } from "#runtime/campaign/Recovery.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
-/** What campaigns were called to be run during `play`, and the errors logged. The row says that the campaign runs, and has the epochs of `row`. */
+/** The campaigns that were asked to be run during `play`, and the errors logged. The row says that the campaign runs, with the epochs of `row`. */
 const sweeping = (
   play: (inboxes: CampaignInboxes["Service"], row: { dialEpoch: number; ownerEpoch: number }) => Effect.Effect<unknown>
 ) => {
@@ -27,7 +27,7 @@ const sweeping = (
         campaignRunning: (id, occasion) => Effect.sync(() => void called.push(`${id}: ${occasion}`)),
         campaignStopped: () => Effect.void
       })
-      // The sweep asks for the campaigns that run, and for nothing else.
+      // The cast holds because the sweep queries only the running campaigns.
       const rows = (() => Effect.sync(() => [{ ...row }])) as unknown as SqlClient.SqlClient
       const sweep = layerSweep.pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, rows)), Layer.provide(signals))
       yield* Effect.gen(function* () {
@@ -38,13 +38,13 @@ const sweeping = (
   )
 }
 
-t.test("given a campaign that runs and has no owner, when the sweep comes upon it, then somebody is called to run it", async (t) => {
+t.test("given a campaign that runs and has no owner, when the sweep finds it, then an owner is requested", async (t) => {
   const { called } = await sweeping(() => TestClock.adjust("41 seconds"))
   t.strictSame(called, [`${campaignId}: 3.4`])
 })
 
 t.test(
-  "given a campaign whose owner waits for its database, when the owner is back a moment after the sweep, then nobody else is called",
+  "given a campaign whose owner waits for its database, when the owner is back a moment after the sweep, then no other owner is requested",
   async (t) => {
     const { called } = await sweeping((inboxes) =>
       Effect.andThen(
@@ -59,7 +59,7 @@ t.test(
   }
 )
 
-t.test("given a campaign whose owner waits for what should be there in a moment, when that takes minutes, then it is said", async (t) => {
+t.test("given a campaign whose owner waits for what should take a moment, when it takes minutes, then the log says so", async (t) => {
   const { errors } = await sweeping((inboxes, { ownerEpoch }) =>
     Effect.gen(function* () {
       const inbox = inboxes.of(campaignId)
@@ -77,7 +77,7 @@ t.test("given a campaign whose owner waits for what should be there in a moment,
   t.strictSame(errors, [["a campaign dials nothing although contacts are due", { campaignId, seconds: 89, waitsFor: "a claim" }]])
 })
 
-t.test("given a campaign whose owners come and go, when the sweep finds it between two of them, then nobody else is called", async (t) => {
+t.test("given a campaign whose owners come and go, when the sweep finds it between two, then no other owner is requested", async (t) => {
   const { called } = await sweeping((_, row) =>
     Effect.andThen(
       TestClock.adjust("31 seconds"),

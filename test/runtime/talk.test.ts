@@ -1,4 +1,4 @@
-/** A call that holds a conversation, with a pacer that is turned by hand: what the callee hears, and what the conversation is told of it. */
+/** A call that holds a conversation, with a manual frame pacer: what the callee hears, and what the conversation is told about it. */
 import { Effect, Layer, type Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -20,7 +20,7 @@ const folder = await mkdtemp(join(tmpdir(), "talk-"))
 t.teardown(() => rm(folder, { recursive: true }))
 const calling = callingWith(Files.layerLocal(folder))
 
-/** A carrier that plays 40 ms late. */
+/** Plays a scene on a carrier with a delay of 40 ms. */
 const play = <A>(use: (line: Loopback) => Effect.Effect<A, unknown, VoiceAgent | Scope.Scope>, voices: Voices = {}) => {
   const line = loopback(2)
   return calling(line, use(line), voices)
@@ -30,7 +30,7 @@ const lastWords = ({ messages }: { readonly messages: ReadonlyArray<{ readonly _
   messages.findLast(({ _tag }) => _tag === "User")?.text ?? ""
 const isAnswered = ({ messages }: Parameters<ScriptedModel>[0]) => messages.at(-1)?._tag !== "User"
 
-/** Goes along the edge for a yes or a no; at `ask` along the one that is left. */
+/** Follows the edge for a yes or a no, and at `ask` the only edge that is left. */
 const model: ScriptedModel = (request) => {
   const { node, purpose } = request
   if (purpose === "extract") return [call("save_variables", { wish: lastWords(request) })]
@@ -50,10 +50,10 @@ const plan = (start: JsonObject = {}, configurations: JsonObject = {}) =>
 const loud = ({ line }: TalkScene) => line.heard.map((frame) => !isNoise(frame))
 const ended = ({ events }: TalkScene) => events.some(({ _tag }) => _tag === "EndWanted")
 const hasHeard = (scene: TalkScene, frames: number) => () => loud(scene).filter(Boolean).length >= frames
-/** The tone of the test's voice lasts 100 ms a word. */
+/** The tone of the test's voice lasts 100 ms for each word. */
 const framesOf = (...lines: ReadonlyArray<string>) => lines.join(" ").split(" ").length * 5
 
-t.test("given a callee who answers, then the conversation goes its way, and hangs up once its last word has been heard", async (t) => {
+t.test("given a callee who answers, then the conversation proceeds, and hangs up once its last word has been heard", async (t) => {
   const { report, scene } = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, { plan: plan(), script: model })
@@ -64,7 +64,7 @@ t.test("given a callee who answers, then the conversation goes its way, and hang
       yield* scene.silence(300)
       yield* scene.hears(keyTone("1", 120))
       yield* scene.silence(60)
-      // The carrier tells of the same key, late.
+      // The carrier reports the same key, late.
       scene.session.dtmf("1", 0)
       yield* scene.until("end", () => ended(scene))
       return { scene, report: yield* scene.session.finish }
@@ -98,7 +98,7 @@ t.test("given a callee who answers, then the conversation goes its way, and hang
 })
 
 const longLine = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-/** Says a long line whatever is said, so that it can be interrupted. */
+/** Answers everything with a long line, so that it can be interrupted. */
 const talkative: ScriptedModel = ({ purpose }) => (purpose === "extract" ? [call("save_variables", {})] : [text(longLine)])
 
 t.test("given a callee who interrupts, then the agent is silent at once, and only what was heard stays in the history", async (t) => {
@@ -120,7 +120,7 @@ t.test("given a callee who interrupts, then the agent is silent at once, and onl
   t.ok(longLine.startsWith(words.join(" ")) && words.length >= 3 && words.length <= 6, String(heard))
 })
 
-t.test("given a cough and assent, then the agent goes on, and nothing is answered", async (t) => {
+t.test("given a cough and assent, then the agent continues, and nothing is answered", async (t) => {
   const scene = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, { plan: plan({ greeting: longLine }), script: talkative })
@@ -154,7 +154,7 @@ t.test("given a line that must be heard, when the callee talks over it, then it 
   t.strictSame(toldTo(scene.requests[0]), [`agent: ${longLine}`, "callee: No, thank you."])
 })
 
-t.test("given a callee who hangs up in the middle of a line, then it ends there, and is concluded once", async (t) => {
+t.test("given a callee who hangs up during a line, then the line ends there, and the conversation is concluded once", async (t) => {
   const { kept, reports } = await play((line) =>
     Effect.gen(function* () {
       const scene = yield* talking(line, { plan: plan({ greeting: longLine }), script: talkative })
@@ -173,7 +173,7 @@ t.test("given a callee who hangs up in the middle of a line, then it ends there,
   t.match(kept.transcript, /assistant: one two three four five( six)?\n$/)
 })
 
-t.test("given a call that ends by itself, then the conversation tells why", async (t) => {
+t.test("given a call that ends by itself, then the conversation says why", async (t) => {
   const endedBy = (cause: "duration_exceeded" | "originator_cancel" | "machine_detected") =>
     play((line) =>
       Effect.gen(function* () {
@@ -189,7 +189,7 @@ t.test("given a call that ends by itself, then the conversation tells why", asyn
   t.equal(await endedBy("machine_detected"), "voicemail_detected")
 })
 
-/** Each session but the last comes to a bad end, at its first `finalize` or before it is open. */
+/** Each session except the last one fails, at its first `finalize` or before it is open. */
 const failing =
   (...ends: ReadonlyArray<"opens not" | "dies" | "throws" | "is silent">) =>
   (recognizer: SpeechToText): SpeechToText => {
@@ -213,7 +213,7 @@ const failing =
     }
   }
 
-t.test("given a recognizer that fails, then it costs a turn at most, which the callee is asked to say again", async (t) => {
+t.test("given a recognizer that fails, then at most one turn is lost, which the callee is asked to repeat", async (t) => {
   for (const end of ["opens not", "dies", "throws", "is silent"] as const) {
     const { answers, scene } = await play((line) =>
       Effect.gen(function* () {
@@ -270,7 +270,7 @@ t.test("given a model that cannot be opened, then the agent apologizes, and hang
   t.match(kept.transcript, /assistant: I am sorry, something is not working on my side\. Goodbye\.\n$/)
 })
 
-t.test("given a voice that cannot say a line, then the conversation ends in place of a silent call", async (t) => {
+t.test("given a voice that cannot say a line, then the conversation ends instead of continuing silently", async (t) => {
   const broken = {
     engine: "broken",
     voice: "x",

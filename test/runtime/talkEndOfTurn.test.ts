@@ -1,4 +1,4 @@
-/** End-of-turn models that an agent has chosen: what they are told of a pause, and what becomes of those that fail. */
+/** End-of-turn models that an agent has chosen: what they are told about a pause, and what happens if they fail. */
 import { Effect, type Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -55,7 +55,7 @@ const includes = (whole: Int16Array, part: Int16Array): boolean => {
   return false
 }
 
-t.test("given a model that listens, then it gets the audio of the turn, and none of the turns before", async (t) => {
+t.test("given a model that uses the audio, then it gets the audio of the turn, and none of the turns before", async (t) => {
   const pauses: Array<Pause> = []
   await conversing((pause) =>
     Effect.sync(() => {
@@ -72,7 +72,7 @@ t.test("given a model that listens, then it gets the audio of the turn, and none
   }
 })
 
-t.test("given a model that fails, or throws, then the rules judge in its place, and it is not asked again", async (t) => {
+t.test("given a model that fails, or throws, then the rules judge instead, and it is not asked again", async (t) => {
   const error = new ModelError({ reason: "broken", isRetryable: true, message: "gone" })
   const failures: ReadonlyArray<readonly [name: string, fail: () => Effect.Effect<number, ModelError>]> = [
     ["fails", () => Effect.fail(error)],

@@ -1,4 +1,4 @@
-/** What the callee of a conversation waits for: measured, and shortened where it can be. */
+/** What the callee of a conversation has to wait for: measured, and shortened where possible. */
 import { Effect, Layer, type Scope, Stream } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -28,7 +28,7 @@ const lastWords = ({ messages }: Parameters<ScriptedModel>[0]): string => {
   return last?._tag === "User" ? last.text : ""
 }
 
-/** Goes along the edge for a yes, and asks in the next node. */
+/** Follows the edge for a yes, and asks something in the next node. */
 const model: ScriptedModel = (request) => {
   const { messages, node, purpose } = request
   if (purpose === "extract") return [call("save_variables", { wish: lastWords(request) })]
@@ -41,7 +41,7 @@ const plan = () => planOf(definition({ greeting, ...extracting }), { max_user_id
 
 const loud = ({ line }: TalkScene) => line.heard.map((frame) => !isNoise(frame))
 const hasHeard = (scene: TalkScene, frames: number) => () => loud(scene).filter(Boolean).length >= frames
-/** The tone of the test's voice lasts 100 ms a word. */
+/** The tone of the test's voice lasts 100 ms for each word. */
 const framesOf = (...lines: ReadonlyArray<string>) => lines.join(" ").split(" ").length * 5
 
 type Waited = Extract<CallFact, { readonly _tag: "Waited" }>
@@ -49,7 +49,7 @@ const waited = ({ facts }: TalkScene, stage: Waited["stage"]) =>
   facts.filter((fact): fact is Waited => fact._tag === "Waited" && fact.stage === stage)
 const lastUsed = ({ facts }: TalkScene, kind: "llm" | "tts" | "stt") => facts.findLast((fact) => fact._tag === "Used" && fact.kind === kind)
 
-t.test("given a callee who answers, then what they wait for is noted by stage, and what the services are used for", async (t) => {
+t.test("given a callee who answers, then their waits are recorded by stage, and the use of services", async (t) => {
   const usage = { promptTokens: 10, completionTokens: 2, cachedTokens: 1 }
   const metered: OpenLanguageModel = Effect.succeed({
     provider: "hosted",
@@ -89,7 +89,7 @@ t.test("given a callee who answers, then what they wait for is noted by stage, a
     atTurn.some((fact) => fact._tag === "Used" && fact.kind === "stt"),
     "while the call lasts"
   )
-  // Two answers, and the extraction at the first node.
+  // For two answers, and the extraction at the first node.
   const tokens = { promptTokens: 30, completionTokens: 6, cachedTokens: 3 }
   t.match(lastUsed(scene, "llm"), { processor: "hosted", model: "large", tokens })
   t.match(lastUsed(scene, "tts"), { processor: "tone", model: "none", characters: Number })
@@ -97,7 +97,7 @@ t.test("given a callee who answers, then what they wait for is noted by stage, a
 })
 
 t.test(
-  "given an answer that may be whole, then the model is asked at once, and speaks once it is certain; if the callee goes on, then never",
+  "given an answer that may be complete, then the model is asked at once, and speaks once it is certain; if the callee continues, then never",
   async (t) => {
     const line = "This is start and it has something to ask."
     const script: ScriptedModel = (request) => {
@@ -129,11 +129,11 @@ t.test(
     t.equal(heard, framesOf(line), "nothing of what was thought up for the first half was heard")
     const asked = scene.requests.filter(({ purpose }) => purpose === "turn").map(toldTo)
     t.strictSame(asked.at(-1), [`agent: ${greeting}`, "callee: let me see Yes, I would like that."])
-    t.equal(asked.length, 2, "and the answer that was begun is the one that was given")
+    t.equal(asked.length, 2, "and the answer requested in advance is the one that was given")
   }
 )
 
-t.test("given an answer that was begun ahead of the end of the turn, when it is dropped, then the run counts its tokens too", async (t) => {
+t.test("given an answer requested before the end of the turn, when it is dropped, then the run counts its tokens too", async (t) => {
   const usage = { promptTokens: 1000, completionTokens: 20, cachedTokens: 10 }
   const asked: Array<string> = []
   const hosted: OpenLanguageModel = Effect.succeed({
@@ -169,7 +169,7 @@ t.test("given an answer that was begun ahead of the end of the turn, when it is 
   t.ok(dropped > 500 && dropped < 1500, `${dropped} tokens of a request that is about as long`)
 })
 
-t.test("given a model that speaks bit by bit, then its first clause is heard while the rest is still to come", async (t) => {
+t.test("given a model that streams its answer, then its first clause is heard before the rest has arrived", async (t) => {
   const rest = Promise.withResolvers<void>()
   const slow: OpenLanguageModel = Effect.succeed({
     provider: "hosted",
@@ -200,7 +200,7 @@ t.test("given a model that speaks bit by bit, then its first clause is heard whi
 })
 
 t.test(
-  "given a callee who still hears a line, when the model answers at once, then what may follow is made already, and costs nothing",
+  "given a callee who still hears a line, when the model answers at once, then what may follow is already made, and costs nothing",
   async (t) => {
     const answer: LanguageModel["answer"] = (request) =>
       Stream.fromIterable<ModelPart>([...(model(request) as ReadonlyArray<ModelPart>), finished])

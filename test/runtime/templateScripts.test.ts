@@ -1,4 +1,4 @@
-/** The templates, tried out with scripted callees and the model that is built in. */
+/** The templates, tested with scripted callees and the built-in model. */
 import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import t from "tap"

@@ -55,14 +55,14 @@ t.test("given a callee who types one answer after the other", async (t) => {
       '  done: {"status":"done"}',
       "agent: At bye."
     ],
-    "then the agent has said all it had to say before the next line is read"
+    "then the agent has said everything before the next line is read"
   )
   t.equal(disposition, "user_qualified")
 })
 
 t.test("given keys", async (t) => {
   const { shown } = await typed("#1")
-  t.ok(shown.includes("agent: At start."), "then they are an answer")
+  t.ok(shown.includes("agent: At start."), "then they count as an answer")
 })
 
 t.test("given a callee who hangs up", async (t) => {

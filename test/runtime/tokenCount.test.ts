@@ -1,4 +1,4 @@
-/** The tokens of answers: those that a service tells of, and those that are dropped before it does. */
+/** The tokens of answers: those that a service reports, and those of answers that are dropped before it does. */
 import { Effect, Fiber, FiberSet, Stream } from "effect"
 import t from "tap"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
@@ -6,7 +6,7 @@ import { Foresight } from "#runtime/conversation/Foresight.ts"
 import { TokenCount } from "#runtime/conversation/TokenCount.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-/** All of one length. */
+/** Requests of the same length. */
 const requestOf = (text: "whole" | "begun" | "fails") =>
   ({ purpose: "turn", messages: [{ _tag: "User", text }] }) as unknown as ModelRequest
 const wordsOf = ({ messages }: ModelRequest) => messages.flatMap((message) => (message._tag === "User" ? [message.text] : [])).join()
@@ -31,13 +31,13 @@ const counting = () => {
   return { ask, count, model, hasBegun: Effect.promise(() => untilTrue("answer", () => parts > 0)) }
 }
 
-t.test("given whole answers, then each counts as its service tells, once", async (t) => {
+t.test("given complete answers, then each counts once, as its service reports", async (t) => {
   const { ask, count } = counting()
   await Effect.runPromise(Effect.andThen(ask("whole"), ask("whole")))
   t.strictSame(count.used(), { promptTokens: 200, completionTokens: 16, cachedTokens: 60 })
 })
 
-t.test("given an answer that is dropped half way, then it counts in proportion to those that the service told of", async (t) => {
+t.test("given an answer that is dropped halfway, then it counts in proportion to those that the service reported", async (t) => {
   const { ask, count, hasBegun } = counting()
   await Effect.runPromise(
     Effect.gen(function* () {
@@ -57,7 +57,7 @@ t.test("given an answer that fails, then it does not count", async (t) => {
   t.strictSame(count.used(), { promptTokens: 100, completionTokens: 8, cachedTokens: 30 })
 })
 
-t.test("given an answer that was begun before it was asked for, when another one is asked for, then both count", async (t) => {
+t.test("given an answer requested in advance, when another one is needed, then both count", async (t) => {
   const { count, hasBegun, model } = counting()
   await Effect.runPromise(
     Effect.scoped(

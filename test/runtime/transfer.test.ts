@@ -1,4 +1,4 @@
-/** The request to hand a callee to somebody else: at the account's rate, only while the call goes on, and once. */
+/** The request to transfer a callee: at the account's rate, only while the call is up, and once. */
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -41,7 +41,7 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
         return begin?.(request) ?? Effect.void
       }
       const trunk = { rate: ACCOUNT.rate, rateKey: ACCOUNT.key, trunk: begin === undefined ? {} : { transfer: transferring } }
-      // What a transfer looks at of a call and of the services.
+      // What a transfer needs of a call and of the services.
       const call = {
         isOver: false,
         ref: { ...refTo(callId), from: "+15559000" },
@@ -60,7 +60,7 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
   )
 
 t.test(
-  "given a free account, when a callee is handed over, then the request leaves at once with the number that the callee was shown",
+  "given an idle account, when a callee is transferred, then the request leaves at once with the number that the callee was shown",
   async (t) => {
     const { noted, requests, told } = await play(leaving, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world))
     t.match(requests, [{ from: "+15559000", kind: "attended", timeoutSeconds: 30, to: "+15550100", transfer: 2 }])
@@ -112,7 +112,7 @@ t.test("given a request that fails, then only a refusal brings the callee back",
   t.strictSame(await outcome(() => Effect.fail(new TransferDoubtful({ detail: "" }))), [])
 })
 
-t.test("given a refusal for the account's rate, then what the account dials next leaves further apart", async (t) => {
+t.test("given a refusal because of the account's rate, then the account's next dials are further apart", async (t) => {
   const spacing = (isRateLimited: boolean) =>
     play(
       () => Effect.fail(new TransferRefused({ detail: "", isRateLimited })),
@@ -128,7 +128,7 @@ t.test("given a refusal for the account's rate, then what the account dials next
   t.ok(slowed > usual, `${slowed} ms, and not ${usual} ms`)
 })
 
-t.test("given an adapter that never answers, then the request may not leave any more, or is in doubt", async (t) => {
+t.test("given an adapter that never answers, then the request may no longer leave, or is in doubt", async (t) => {
   const afterLeaving = (leaves: boolean) =>
     play(
       ({ leave }) =>

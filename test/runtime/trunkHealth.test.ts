@@ -1,4 +1,4 @@
-/** Who may leave through a trunk that fails, and when; on a turned clock. */
+/** Which calls may leave through a trunk that fails, and when, on a manual clock. */
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -11,7 +11,7 @@ import { run } from "#test/support/run.ts"
 const idOf = (index: number) => CallId.make(`01890000-0000-7000-8000-${String(index).padStart(12, "0")}`)
 
 interface Scene {
-  /** Its times count from the beginning of the scene. */
+  /** Its times count from the start of the scene. */
   readonly health: TrunkHealth
   readonly onStatus: ReturnType<typeof makeHealth>["onStatus"]
   readonly now: () => number
@@ -48,13 +48,13 @@ const leaves = (health: TrunkHealth, index: number) => {
   health.left(id)
   return true
 }
-/** `count` calls leave, and none of them is answered. */
+/** Lets `count` calls leave, none of which is answered. */
 const doubts = (health: TrunkHealth, from: number, count: number) => {
   for (let i = from; i < from + count; i++) leaves(health, i)
   for (let i = from; i < from + count; i++) health.doubted(idOf(i), silence)
 }
 
-t.test("given requests that are answered by nothing", async (t) => {
+t.test("given requests without an answer", async (t) => {
   t.test("two in a row, then the trunk is well; a third, then nobody leaves", async (t) => {
     await scene(({ health }) =>
       Effect.sync(() => {
@@ -113,7 +113,7 @@ t.test("given a suspect trunk", async (t) => {
       })
     )
   })
-  t.test("when probes get no answer, then each rest is longer, from the moment on at which that is known", async (t) => {
+  t.test("when probes get no answer, then each rest is longer, and starts when that is known", async (t) => {
     const rests = await suspect(({ health, now, pass }) =>
       Effect.gen(function* () {
         const rests: Array<number> = []
@@ -210,7 +210,7 @@ t.test("given a suspect trunk", async (t) => {
       )
     })
   }
-  t.test("when its socket flaps, then it is probed earlier, but once a minute at most, and is as old as before", async (t) => {
+  t.test("when its socket flaps, then it is probed earlier, but at most once a minute, and the trouble keeps its age", async (t) => {
     const probes = await suspect(({ health, now, onStatus, pass }) =>
       Effect.gen(function* () {
         const probes: Array<number> = []
@@ -232,7 +232,7 @@ t.test("given a suspect trunk", async (t) => {
 })
 
 t.test(
-  "given an error for an answer, then the trunk rests at once, no less than the provider asks for, and no longer than it is let",
+  "given an error as the answer, then the trunk rests at once, at least as long as the provider asks for, up to the limit",
   async (t) => {
     const check = async (retryAfterMillis: number | undefined, until: number) => {
       await scene(({ health }) =>

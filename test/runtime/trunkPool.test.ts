@@ -1,4 +1,4 @@
-/** One trunk per configuration: what becomes of it, and of its calls, when the configuration changes. */
+/** One trunk per configuration: what happens to it and to its calls when the configuration changes. */
 import { Deferred, Effect, Fiber, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -12,6 +12,7 @@ import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { CallOfNode } from "#runtime/trunk/CallsOfNode.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import { awaitUp, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { egress } from "#test/support/egress.ts"
@@ -38,7 +39,7 @@ class World {
   readonly sessions: Array<Session> = []
   /** The calls of the node. */
   readonly live: Array<CallOfNode> = []
-  /** What it takes until a request could leave. */
+  /** Runs before a request can leave, while a real adapter would connect. */
   connecting: Effect.Effect<void> = Effect.void
   readonly heard: Array<TrunkEvent> = []
   finds = 0
@@ -87,7 +88,8 @@ const fake = (world: World, needsCallerId: boolean): Adapter => ({
 })
 
 const layerOf = (world: World, adapter: Adapter) =>
-  TrunkPool.layerSignals.pipe(
+  CallNodes.layerSignals.pipe(
+    Layer.provide(CallNodes.layerNone),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provide(Registry.layerOf([adapter])),
     Layer.provide(egress({ first: OrganizationId.make(1) })),
@@ -102,7 +104,7 @@ const layerOf = (world: World, adapter: Adapter) =>
         refuseCaller: () => Effect.void
       })
     ),
-    // A bad value is a mistake in the test.
+    // An invalid value is a mistake in the test.
     Layer.provide(Layer.orDie(Config.layerOf({ NODE_NAME: "here" })))
   )
 
@@ -119,7 +121,7 @@ const scene = Effect.fnUntraced(function* (world: World) {
   return { pool, signals, trunk } satisfies Scene
 })
 
-/** On a turned clock, with one open trunk. */
+/** Runs on a manual clock, with one open trunk. */
 const play = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>, needsCallerId = false) => {
   const world = new World()
   await run(
@@ -218,7 +220,7 @@ t.test("given other credentials", async (t) => {
       })
     )
   })
-  t.test("when the database is away, then they are taken up as soon as it is back", async (t) => {
+  t.test("when the database is away, then they are used as soon as it is back", async (t) => {
     const world = await play(({ signals, trunk }, world) =>
       Effect.gen(function* () {
         world.isDatabaseDown = true
@@ -248,7 +250,7 @@ t.test("given a configuration that is deleted, then its trunk is closed, and a l
   t.strictSame(world.logs(), [""])
 })
 
-t.test("given other numbers or limits, then the same trunk goes by them", async (t) => {
+t.test("given other numbers or limits, then the same trunk follows them", async (t) => {
   const world = await play(({ signals, trunk }, world) =>
     Effect.gen(function* () {
       const woken: Array<string> = []
@@ -293,7 +295,7 @@ t.test("given a trunk that is down", async (t) => {
     )
     t.strictSame(world.logs(), ["reconnect"])
   })
-  t.test("when its configuration is saved as it was, then it tries again at once; a number changes nothing", async (t) => {
+  t.test("when its configuration is saved unchanged, then it tries again at once; a change of numbers does not do that", async (t) => {
     const world = await play(({ signals }, world) =>
       Effect.andThen(
         Effect.sync(() => down("auth")(world)),
@@ -302,7 +304,7 @@ t.test("given a trunk that is down", async (t) => {
     )
     t.strictSame(world.logs(), ["reconnect"])
   })
-  t.test("when another client took its place, then it is opened anew, and its calls with it", async (t) => {
+  t.test("when another client took its place, then it is reopened, together with its calls", async (t) => {
     const world = await play(({ pool, trunk }, world) =>
       Effect.gen(function* () {
         world.live.push({ ref: refTo(callId), trunk })
@@ -335,7 +337,7 @@ t.test("given an emulated Asterisk", async (t) => {
     Effect.repeat(Effect.sleep(10), { until: () => world.heard.some(({ _tag }) => _tag === tag) }).pipe(Effect.timeout("60 seconds"))
   const up = (trunk: LiveTrunk | undefined) => (trunk === undefined ? Effect.succeed(false) : awaitUp(trunk, 5000))
 
-  t.test("when the dial string changes in mid-call, then the call is heard of to its end", async (t) => {
+  t.test("when the dial string changes during a call, then the call is followed to its end", async (t) => {
     const world = await onAsterisk(({ pool, signals, trunk }, world) =>
       Effect.gen(function* () {
         yield* up(trunk)

@@ -1,4 +1,4 @@
-/** A conversation on the line: real audio in both directions, a recognizer that knows what was said, and what each side hears of the other. */
+/** A conversation on the line: real audio in both directions, a recognizer that is told what was said, and what each side hears of the other. */
 import { Effect, Scope } from "effect"
 import t from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
@@ -14,24 +14,26 @@ import { isNoise, loopback } from "#test/support/voiceScene.ts"
 
 const sentences = ["Yes, I would like that.", "Uh huh.", "Okay.", "Wait a minute, please."]
 const spoken = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
-/** As loud as a cough, and as long. */
+/** As loud and as long as a cough. */
 const cough = hiss(180, 5000, 3)
 const loudNoise = hiss(400, 5000, 4)
 
 const interruptible: BargeInRules = { policy: "provisional", minWords: 3, allowInterrupt: true }
-/** Different in each frame, so that it can be seen which was heard; never like noise. */
+/** Speech that differs in each frame, so that it can be seen what was heard; never mistaken for noise. */
 const speech = (frames: number) => Uint8Array.from({ length: frames * 160 }, (_, at) => (at * 7 + Math.floor(at / 160) * 31) % 90)
 const bytesOf = (frames: ReadonlyArray<Uint8Array>) => Buffer.concat(frames.filter((frame) => !isNoise(frame)))
 
-/** A call on a carrier that plays 40 ms late, with the line as quiet as lines are. */
+/** A call on a carrier with a delay of 40 ms, on a quiet line. */
 const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () => void) => void) => {
   const callee = loopback(2)
   const recognizer = scriptedRecognizer(answer)
   const told: Array<string> = []
-  /** How the callee's turns begin and end. */
+  /** How the callee's turns start and end. */
   const turnings: Array<string> = []
   const stops: Array<Played | undefined> = []
   const written: Array<number> = []
+  /** Those of them that consist of speech. */
+  const speech: Array<number> = []
   const ignore = () => {}
   let turns: TurnTaking | undefined
   const session = Effect.runSync(
@@ -47,8 +49,9 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
     rules: () => rules,
     recognizer: {
       finalize: session.finalize,
-      write: (samples: Int16Array) => {
+      write: (samples: Int16Array, isSpeech?: boolean) => {
         written.push(millis())
+        if (isSpeech === true) speech.push(millis())
         session.write(samples)
       }
     }
@@ -94,10 +97,10 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
   }
   hears(nothing(1000))
   const key = () => turns?.keyed()
-  return { callee, hears, key, millis, playout, says, stops, told, turnings, written }
+  return { callee, hears, key, millis, playout, says, speech, stops, told, turnings, written }
 }
 
-/** The agent says a line of four seconds, and has said one second of it. */
+/** A call in which the agent speaks a line of four seconds, and has spoken one second of it. */
 const spokenTo = (rules?: BargeInRules, answer?: (tell: () => void) => void) => {
   const call = conversation(rules, answer)
   call.playout.append(call.playout.epoch(), speech(200))
@@ -105,7 +108,7 @@ const spokenTo = (rules?: BargeInRules, answer?: (tell: () => void) => void) => 
   call.hears(nothing(1000))
   return call
 }
-/** The longest stretch in which the callee hears nothing, from here on, in milliseconds. */
+/** The longest stretch of silence that the callee hears, in milliseconds. */
 const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
   const lengths = frames
     .map(isNoise)
@@ -118,9 +121,10 @@ const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
 t.test(
   "given a callee who answers, when the answer is complete, then the turn is committed 200 ms after it, with a head start",
   async (t) => {
-    const { hears, says, told, turnings } = conversation()
-    const { until } = says("Yes, I would like that.")
+    const { hears, says, speech, told, turnings } = conversation()
+    const { from, until } = says("Yes, I would like that.")
     hears(nothing(1500))
+    t.ok(speech.length > 40 && speech.every((at) => at > from && at < until + 150), "the recognizer is told what is speech")
     t.equal(told.length, 2)
     t.strictSame(turnings, ["started", "committed"])
     const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
@@ -131,7 +135,7 @@ t.test(
 )
 
 t.test(
-  "given an agent that speaks, when the callee interrupts it, then it is silent at once, and what was heard is told exactly",
+  "given an agent that speaks, when the callee interrupts it, then it is silent at once, and what was heard is reported exactly",
   async (t) => {
     const { callee, hears, says, stops, told } = spokenTo()
     const { from } = says("Wait a minute, please.")
@@ -145,7 +149,7 @@ t.test(
 )
 
 t.test(
-  "given an agent that speaks, when there is a cough or assent, then it goes on with the next sample, and nothing is a turn",
+  "given an agent that speaks, when there is a cough or assent, then it continues with the next sample, and nothing counts as a turn",
   async (t) => {
     const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void) => {
       const call = spokenTo()
@@ -166,7 +170,7 @@ t.test(
   }
 )
 
-t.test("given assent to an agent that goes on, when the callee interrupts it soon after, then only that is its turn", async (t) => {
+t.test("given assent to an agent that continues, when the callee interrupts it soon after, then only that is its turn", async (t) => {
   const { hears, says, told } = spokenTo()
   says("Uh huh.")
   hears(nothing(250))
@@ -176,7 +180,7 @@ t.test("given assent to an agent that goes on, when the callee interrupts it soo
 })
 
 t.test(
-  "given a line that must not be interrupted, when the callee talks over it, then it goes on, and that is never answered",
+  "given a line that must not be interrupted, when the callee talks over it, then it continues, and that is never answered",
   async (t) => {
     const { callee, hears, says, stops, told, written } = spokenTo({ ...interruptible, allowInterrupt: false })
     const { from, until } = says("Yes, I would like that.")
@@ -195,7 +199,7 @@ t.test(
 )
 
 t.test(
-  "given a slow recognizer, when the agent has gone on before it tells what was said over it, then that interrupts after all",
+  "given a slow recognizer, when the agent has continued before it reports what was said over it, then that interrupts after all",
   async (t) => {
     const late: Array<() => void> = []
     const { hears, says, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
@@ -210,7 +214,7 @@ t.test(
   }
 )
 
-t.test("given a slow recognizer, when the agent has gone on before it finds no words, then the agent is not disturbed", async (t) => {
+t.test("given a slow recognizer, when the agent has continued before it finds no words, then the agent is not disturbed", async (t) => {
   const late: Array<() => void> = []
   const { hears, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
   hears(after(cough, nothing(1800)))
@@ -219,7 +223,7 @@ t.test("given a slow recognizer, when the agent has gone on before it finds no w
   t.strictSame({ stops, told, turnings }, { stops: [], told: [], turnings: [] })
 })
 
-t.test("given noise and keys, when nothing was said, then a turn that had begun is over, and a key begins none", async (t) => {
+t.test("given noise and keys, when nothing was said, then a turn that had started is over, and a key starts none", async (t) => {
   const { hears, key, turnings } = conversation()
   hears(after(loudNoise, nothing(6000)))
   t.strictSame(turnings, ["started", "abandoned"])
@@ -228,7 +232,7 @@ t.test("given noise and keys, when nothing was said, then a turn that had begun 
   t.strictSame(turnings.slice(2), [])
 })
 
-t.test("given an agent that has all but finished, when the callee says okay, then that is its turn", async (t) => {
+t.test("given an agent that has almost finished, when the callee says okay, then that is its turn", async (t) => {
   const { hears, playout, says, told } = conversation()
   playout.append(playout.epoch(), speech(80))
   playout.finish(playout.epoch(), () => {})
@@ -238,7 +242,7 @@ t.test("given an agent that has all but finished, when the callee says okay, the
   t.match(told.at(-1), /committed Okay\./)
 })
 
-t.test("given an answer with a pause in it, when the callee goes on, then it is one turn, and the head start is lost", async (t) => {
+t.test("given an answer with a pause in it, when the callee continues, then it is one turn, and the head start is lost", async (t) => {
   const { hears, says, told } = conversation()
   says("Okay.")
   hears(nothing(100))

@@ -1,4 +1,4 @@
-/** The media plane, part by part: codec, resampler, pacer, answering machine detection, transcript. */
+/** The media plane, part by part: codec, resampler, pacer, answering-machine detection, transcript. */
 import { Effect } from "effect"
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
@@ -18,7 +18,7 @@ const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16
 const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
 
 t.test("mu-law", async (t) => {
-  // The standard in words, on 14 bits: the levels of segment s start at 33 * 2^s - 33 and are 2^(s+1) apart, sixteen of them.
+  // The standard's definition, on 14 bits: the levels of segment s start at 33 * 2^s - 33 and are 2^(s+1) apart, sixteen of them.
   const level = (code: number): number => {
     const segment = 7 - Math.floor((code & 0x7f) / 16)
     const step = 15 - (code & 0x0f)
@@ -33,7 +33,7 @@ t.test("mu-law", async (t) => {
       codes.map((code) => level(code) + 0)
     )
   })
-  t.test("each sample becomes the code of a level no further off than half a step", async (t) => {
+  t.test("each sample becomes the code of a level at most half a step away", async (t) => {
     const samples = Array.from({ length: 65536 }, (_, index) => index - 32768)
     const halfStep = (sample: number) => 4 * 2 ** Math.floor(Math.log2((Math.min(Math.abs(sample), 32635) + 132) / 128))
     const tooFar = samples.filter(
@@ -41,14 +41,14 @@ t.test("mu-law", async (t) => {
     )
     t.strictSame(tooFar, [])
   })
-  t.test("a code survives the way through PCM", async (t) => {
+  t.test("a code survives the conversion to PCM and back", async (t) => {
     // 0x7f is a second zero, which becomes the first.
     t.strictSame(
       codes.map((code) => encodeSample(decodeSample(code))),
       codes.map((code) => (code === 0x7f ? 0xff : code))
     )
   })
-  t.test("frames are filled up with silence", async (t) => {
+  t.test("frames are padded with silence", async (t) => {
     const codes = encodeFrames(new Int16Array(200).fill(1000))
     t.equal(codes.length, 320)
     t.ok(codes.subarray(200).every((code) => code === 0xff))
@@ -57,7 +57,7 @@ t.test("mu-law", async (t) => {
 
 t.test("the resampler", async (t) => {
   const middle = (samples: Int16Array) => samples.subarray(200, samples.length - 200)
-  t.test("keeps what the phone carries and removes what would fold back", async (t) => {
+  t.test("keeps what a phone transmits and removes what would fold back", async (t) => {
     const kept = rms(middle(resample(sine(1000, 1, 16000), 16000, 8000)))
     const folded = rms(middle(resample(sine(5000, 1, 16000), 16000, 8000)))
     t.ok(Math.abs(kept / (8000 / Math.SQRT2) - 1) < 0.001, `kept ${kept}`)
@@ -75,7 +75,7 @@ t.test("the resampler", async (t) => {
     ).map(([from, to]) => resample(sine(440, 1, from), from, to).length)
     t.strictSame(lengths, [8000, 8000, 8000, 16000, 24000])
   })
-  t.test("chunks of any size give the same as the whole", async (t) => {
+  t.test("chunks of any size give the same result as the whole", async (t) => {
     const whole = sine(700, 1, 22050)
     const { flush, push } = makeResampler(22050, 8000)
     const parts: Array<number> = []
@@ -102,7 +102,7 @@ const counter = () => {
 }
 
 t.test("the frame pacer", async (t) => {
-  t.test("gives 500 streams 50 frames a second each, spread over the wheel", async (t) => {
+  t.test("gives 500 streams 50 frames per second each, spread over the wheel", async (t) => {
     const { time, turn } = handTurned()
     const pacer = makeFramePacer(time)
     const streams = Array.from({ length: 500 }, counter)
@@ -116,7 +116,7 @@ t.test("the frame pacer", async (t) => {
     )
     t.ok(streams.every(({ seen }) => seen.times.every((time, index) => time === (seen.times[0] ?? 0) + 20 * index)))
   })
-  t.test("makes up for a short stall, and skips a long one by the same for all", async (t) => {
+  t.test("makes up for a short stall, and skips the same number of frames for all after a long one", async (t) => {
     const { time, turn } = handTurned()
     const pacer = makeFramePacer(time)
     const streams = Array.from({ length: 9 }, counter)
@@ -165,7 +165,7 @@ t.test("the frame pacer", async (t) => {
     turn(5)
     t.equal(late.seen.frames, 1)
   })
-  t.test("a stream that throws is put out, and only that one", async (t) => {
+  t.test("a stream that throws is removed, and only that one", async (t) => {
     const { time, turn } = handTurned()
     const pacer = makeFramePacer(time)
     const bad = counter()
@@ -186,7 +186,7 @@ t.test("the frame pacer", async (t) => {
 t.test("answering machine detection", async (t) => {
   const say = (text: string) =>
     Effect.runPromise(Tts.use((tts) => tts.speak(text)).pipe(Effect.map(decode), Effect.provide(fliteLayer({ voice: "rms" }))))
-  /** After 300 ms, over noise; the verdict and the time it took since the speech began. */
+  /** Starts after 300 ms, over noise. Returns the verdict and the time it took since the start of the speech. */
   const judge = (speech: Int16Array, noise = 10): { readonly verdict: string; readonly millis: number } => {
     let seed = 1
     const hiss = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 0x80000000 - 1
@@ -202,12 +202,12 @@ t.test("answering machine detection", async (t) => {
   const hello = await say("Hello?")
   const machine = await say("Hi, you have reached John Smith. I cannot come to the phone right now. Please leave a message after the tone.")
 
-  t.test("a hello is a person, soon after he waits", async (t) => {
+  t.test("a hello is a person, soon after they start to wait", async (t) => {
     const { millis, verdict } = judge(hello)
     t.equal(verdict, "human")
     t.ok(millis < 1400, `${millis} ms`)
   })
-  t.test("who speaks on is a machine, before it has finished", async (t) => {
+  t.test("an answerer who keeps speaking is a machine, before it has finished", async (t) => {
     const { millis, verdict } = judge(machine)
     t.equal(verdict, "machine")
     t.ok(millis < 3500, `${millis} ms`)
@@ -248,7 +248,7 @@ t.test("spoken text", async (t) => {
   check(" ... ", undefined)
 })
 
-t.test("the speech cache forgets what was not asked for the longest", async (t) => {
+t.test("the speech cache forgets what was used least recently", async (t) => {
   const cache = makeSpeechCache(1000)
   const keys = ["a", "b", "c", "d"]
   for (const key of keys) cache.set(key, new Uint8Array(250))

@@ -1,4 +1,4 @@
-/** When the callee is taken to speak: on quiet and noisy lines, with speech and with what is none. */
+/** When the callee counts as speaking: on quiet and noisy lines, with speech and with other sounds. */
 import t from "tap"
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
 import { makeVoiceActivity, type VoiceEvent } from "#core/audio/VoiceActivity.ts"
@@ -8,7 +8,7 @@ import { after, framesOf, hiss, levelOf, nothing, over, type Sound, tone } from 
 
 interface Change {
   readonly event: VoiceEvent
-  /** When it was noticed, and when it happened. */
+  /** When it was detected, and when it happened. */
   readonly at: number
   readonly since: number
 }
@@ -33,7 +33,7 @@ const share = (values: ReadonlyArray<number>, part: number) =>
 const phrases = ["Yes.", "No, thank you.", "Who is this?", "I would like to pay next Tuesday.", "My number is five five one nine two."]
 const clips = [...fliteClips(phrases)]
 
-/** Each phrase once, with pauses of 1.2 s and more between them, over noise that is so much fainter. */
+/** Each phrase once, with pauses of at least 1.2 s between them, over noise that is that much fainter. */
 const conversation = (decibels: number) => {
   const spans: Array<{ readonly from: number; readonly until: number }> = []
   const parts: Array<Sound> = [nothing(1500)]
@@ -86,7 +86,7 @@ t.test("given phrases, when they are heard on a line, then each is found where i
   check(10, { missed: 3, falseStarts: 3, start: 120, end: 450 })
 })
 
-/** What changes in a call of these frames: v is voice, - is none. `noise` is its level before. */
+/** The changes in a call of these frames: v is voice, - is not. `noise` is the level before. */
 const changesOf = (frames: string, noise = 10): ReadonlyArray<string> => {
   let at = 0
   const gate = { push: () => true, noise: () => noise }
@@ -100,7 +100,7 @@ const changesOf = (frames: string, noise = 10): ReadonlyArray<string> => {
   return changes
 }
 
-t.test("given frames with and without voice, when there are enough of either, then that is told with the time it took", async (t) => {
+t.test("given frames with and without voice, when there are enough of either, then that is reported, with the time it took", async (t) => {
   const check = (name: string, frames: string, expected: ReadonlyArray<string>, noise?: number) =>
     t.strictSame(changesOf(frames, noise), expected, name)
   const quiet = "-".repeat(25)
@@ -118,7 +118,7 @@ t.test("given frames with and without voice, when there are enough of either, th
   check("and on one that is less so", `vvv${quiet}`, ["60 started 60 ms ago", "160 paused 100 ms ago", "360 ended 300 ms ago"], 194)
 })
 
-t.test("given noise that stays the same, when it is heard for long, then it is no voice, and voice over it is", async (t) => {
+t.test("given noise that stays the same, when it is heard for long, then it does not count as voice, and voice over it does", async (t) => {
   const noise = changesIn(hiss(20_000, 2000))
   t.ok(
     noise.every(({ at }) => at < 1500),
@@ -153,7 +153,7 @@ t.test("given two calls, when they are heard at the same time, then each hears i
 })
 
 t.test(
-  "given a detector that goes on after the last sound, then the voice has stopped with the sound, as far as that can be told",
+  "given a detector that keeps reporting voice after the last sound, then the voice has stopped with the sound, as far as that can be told",
   async (t) => {
     const pausedFor = (tailFrames: number, tailLevel: number) => {
       const levels = [...Array.from({ length: 20 }, () => 2000), ...Array.from({ length: tailFrames }, () => tailLevel)]

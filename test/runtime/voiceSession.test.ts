@@ -1,4 +1,4 @@
-/** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, the files they leave. */
+/** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, and the files that they leave. */
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
@@ -18,7 +18,7 @@ t.teardown(() => rm(folder, { recursive: true }))
 const files = Files.layerLocal(folder)
 const calling = callingWith(files)
 
-/** A worker that echoes how many texts it was asked for, and dies of one. */
+/** A worker that responds with the number of texts it was asked for, and dies because of one of them. */
 const fakeWorker = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
@@ -33,7 +33,7 @@ const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A
   Effect.runPromise(Effect.scoped(Tts.use((tts) => use(tts.speak))).pipe(Effect.provide(fliteLayer({ workers: 1, ...options }))))
 
 t.test("the embedded voice", async (t) => {
-  t.test("says the same the same way, whichever worker says it", async (t) => {
+  t.test("says the same text in the same way, whichever worker says it", async (t) => {
     const greeting = "Hello, this is Anna. Dr. Smith sees you at 3pm."
     const hashes = await Promise.all(
       [0, 1].map(() =>
@@ -48,7 +48,7 @@ t.test("the embedded voice", async (t) => {
     )
     t.equal(hashes[0], hashes[1])
   })
-  t.test("synthesizes a text once, for all who ask at the same time or later", async (t) => {
+  t.test("synthesizes a text once, for all requests at the same time or later", async (t) => {
     const [first, ...others] = await speaking(
       (speak) =>
         Effect.gen(function* () {
@@ -67,13 +67,13 @@ t.test("the embedded voice", async (t) => {
     })
     t.strictSame(counts, [1, 2])
   })
-  t.test("refuses what cannot be said", async (t) => {
+  t.test("refuses text that cannot be spoken", async (t) => {
     const reasons = await speaking((speak) =>
       Effect.forEach(["日本語", "  ", "x".repeat(4001)], (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason))
     )
     t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
   })
-  t.test("fails the text that its worker died of, and says the next ones with a new worker", async (t) => {
+  t.test("fails the text that made its worker die, and speaks the next ones with a new worker", async (t) => {
     const outcomes = await speaking(
       (speak) =>
         Effect.forEach(
@@ -89,7 +89,7 @@ t.test("the embedded voice", async (t) => {
     )
     t.strictSame(outcomes, [1, "Crashed", 1, 2])
   })
-  t.test("lets its worker go when idle", async (t) => {
+  t.test("ends its worker when idle", async (t) => {
     const counts = await speaking(
       (speak) =>
         Effect.gen(function* () {
@@ -154,7 +154,7 @@ t.test("a session speaks its greeting at once, hears the callee, and reports", a
   ])
 })
 
-t.test("when the audio ends in the middle of the greeting, only what was heard counts as said", async (t) => {
+t.test("when the audio ends during the greeting, only what was heard counts as said", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
   const report = await calling(
@@ -175,7 +175,7 @@ t.test("when the audio ends in the middle of the greeting, only what was heard c
   t.strictSame([report.recordingKey, report.gathered, line.pacer.size()], ["recordings/8.wav", {}, 0])
 })
 
-t.test("when the audio goes on over another stream, so does the greeting, and the recording is as long as the call", async (t) => {
+t.test("when the audio continues on another stream, so does the greeting, and the recording is as long as the call", async (t) => {
   const { emit, events } = eventsOf()
   const [whole, parts, line] = [loopback(), loopback(), loopback("untold")]
   const greet = (one: Loopback, isParted: boolean) =>
@@ -205,7 +205,7 @@ t.test("when the audio goes on over another stream, so does the greeting, and th
   t.equal(parted.wav.readUInt32LE(40), (15 + 100 + 60) * 640)
 })
 
-t.test("when its scope closes first, the recording is whole and finish still tells", async (t) => {
+t.test("when its scope closes first, the recording is complete and finish still reports", async (t) => {
   const line = loopback()
   const { session, wav } = await calling(
     line,
@@ -225,7 +225,7 @@ t.test("when its scope closes first, the recording is whole and finish still tel
   t.equal((await Effect.runPromise(session.finish)).recordingKey, "recordings/9.wav")
 })
 
-t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
+t.test("a voice that fails leads to a silent call, not to a failed one", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
   const broken = Layer.succeed(Tts, {
@@ -253,7 +253,7 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
 })
 
-/** A call in which all that is done is `act`. */
+/** The figures after a call in which only `act` happens. */
 const figuresAfter = async (act: (line: ReturnType<typeof loopback>) => void) => {
   const line = loopback()
   const figures = new CallMetrics()
@@ -281,7 +281,7 @@ t.test("when the far end has no room for more audio, those frames count as skipp
   t.strictSame([figures.framesSkipped, figures.framesSent], [7, line.sent.length])
 })
 
-t.test("when the process stands still, the line is told how much later it goes on, and the frames are counted", async (t) => {
+t.test("when the process stands still, the line is told how much later it continues, and the frames are counted", async (t) => {
   const { figures, line } = await figuresAfter((line) => {
     line.talk(10)
     line.stall(500)
@@ -314,7 +314,7 @@ t.test("a socket that throws ends the audio of its call", async (t) => {
 })
 
 t.test(
-  "given what a process that died has recorded, when it is salvaged, then it can be played, and nothing is named that is not there",
+  "given the recordings of a dead process, when they are salvaged, then they can be played, and no missing file is named",
   async (t) => {
     const salvaged = await calling(
       loopback(),
@@ -355,7 +355,7 @@ t.test("files", async (t) => {
     Effect.runPromise(Effect.exit(Files.use(use)).pipe(Effect.provide(files)))
   const key = "campaigns/1/0b6f7f6e-0000-4000-8000-000000000000_my_list____.csv"
 
-  t.test("come back as they were written, and leave no drafts", async (t) => {
+  t.test("can be read back as they were written, and leave no drafts", async (t) => {
     const exit = await using((store) =>
       Effect.gen(function* () {
         yield* store.write(key, new TextEncoder().encode("old"))

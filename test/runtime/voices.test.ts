@@ -1,4 +1,4 @@
-/** The embedded voices: the same text by each of them, through one service and one cache. */
+/** The embedded voices: the same text spoken by each of them, through one service and one cache. */
 import { Effect, Layer } from "effect"
 import t from "tap"
 import { decode, sampleRate } from "#core/audio/Mulaw.ts"
@@ -8,7 +8,7 @@ import { fliteLayer } from "#test/support/flite.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 t.test(
-  "given a text that each voice has spoken, when it is spoken again, then each has its own speech, and the usual voice is one of them",
+  "given a text that each voice has spoken, when it is spoken again, then each has its own speech, and the default voice is one of them",
   async (t) => {
     const speak = Effect.gen(function* () {
       const tts = yield* Tts
@@ -27,7 +27,7 @@ t.test(
 )
 
 t.test(
-  "given a text that begins with a sibilant, when it is spoken, then the callee hears it at once, whatever the phone line leaves of it",
+  "given a text that begins with a sibilant, when it is spoken, then the callee hears it at once, however much the phone line filters out",
   async (t) => {
     const speak = Effect.gen(function* () {
       const tts = yield* Tts

@@ -1,4 +1,4 @@
-/** Recordings in every format of WAV, and files that lie about themselves. */
+/** Recordings in every format of WAV, and files with false headers. */
 import fc from "fast-check"
 import t from "tap"
 import { decode } from "#core/audio/Mulaw.ts"
@@ -6,7 +6,7 @@ import { makePhoneSound, maxSeconds } from "#runtime/voice/PhoneSound.ts"
 import { readWav } from "#runtime/voice/Wav.ts"
 import { otherChunk, phoneWav, tone, wavOf } from "#test/support/wav.ts"
 
-/** As the callee hears it; undefined when it cannot be played. */
+/** The samples as the callee hears them. Undefined if the file cannot be played. */
 const heard = (file: Uint8Array): Int16Array | undefined => {
   const sound = makePhoneSound()
   const speech = readWav(file, sound) ? sound.end() : undefined
@@ -14,7 +14,7 @@ const heard = (file: Uint8Array): Int16Array | undefined => {
 }
 
 const seconds = 0.5
-/** How loud a tone of 500 Hz is in it, and how loud everything else; away from the ends, where filters begin and end. */
+/** How loud a tone of 500 Hz is in the samples, and how loud everything else is; away from the ends, where filters settle. */
 const levels = (samples: Int16Array): { readonly tone: number; readonly rest: number } => {
   const middle = samples.subarray(800, 3200)
   let [sine, cosine, square] = [0, 0, 0]
@@ -41,14 +41,14 @@ const floats = (samples: Int16Array): Buffer => {
   for (const [at, sample] of samples.entries()) data.writeFloatLE(sample / 32_768, at * 4)
   return data
 }
-/** The smallest code whose value, by the standard's own description, is the nearest. */
+/** The smallest code whose value, by the standard's own definition, is nearest. */
 const coded = (values: ReadonlyArray<number>, samples: Int16Array): Buffer =>
   Buffer.from(
     Array.from(samples, (sample) =>
       values.reduce((best, value, code) => (Math.abs(value - sample) < Math.abs((values[best] ?? 0) - sample) ? code : best), 0)
     )
   )
-/** G.711, table 1: sign, three bits of segment, four of position; the even bits inverted. */
+/** G.711, table 1: sign, three bits of segment, four bits of position; the even bits are inverted. */
 const alawValues = Array.from({ length: 256 }, (_, code) => {
   const bits = code ^ 0x55
   const [segment, position] = [(bits >> 4) & 7, bits & 15]
@@ -69,7 +69,7 @@ t.test("given a recording of a tone, when it is read, then the tone is heard and
   for (const rate of [8000, 11_025, 16_000, 22_050, 44_100, 48_000, 96_000]) {
     check(`${rate} Hz`, wavOf({ ...plain, rate }, pcm(2, at(rate))), 250)
   }
-  // Half a turn of the tone's phase or less, by which it seems to be something else.
+  // Within half a turn of the tone's phase, which makes a small part of it look like something else.
   check("8003 Hz", wavOf({ ...plain, rate: 8003 }, pcm(2, at(8003))), 1500)
   check("8 bits", wavOf({ ...plain, bits: 8 }, pcm(1, at(8000))), 250)
   check("24 bits", wavOf({ ...plain, bits: 24 }, pcm(3, at(8000))))
@@ -92,7 +92,7 @@ t.test("given a recording of a tone, when it is read, then the tone is heard and
   )
 })
 
-t.test("given files that lie, when they are read, then nothing is heard and nothing breaks", async (t) => {
+t.test("given files with false headers, when they are read, then nothing is heard and nothing breaks", async (t) => {
   const data = pcm(2, tone(0.1))
   const plain = { tag: 1, bits: 16, channels: 1, rate: 8000 }
   const check = (name: string, file: Uint8Array) => t.equal(heard(file), undefined, name)

@@ -26,10 +26,10 @@ interface Received {
 }
 interface Receiver {
   readonly url: string
-  /** Settled before the next answer is given. */
+  /** Awaited before the next response is sent. */
   held: Promise<void>
   readonly received: Array<Received>
-  /** The statuses of the next answers; then 200. Undefined: none at all. */
+  /** The statuses of the next responses; 200 after those. Undefined: no response. */
   readonly answers: Array<number | undefined>
   readonly retryAfter: { seconds: number | undefined }
 }
@@ -59,13 +59,13 @@ const receiver = async (t: Test): Promise<Receiver> => {
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
   return to
 }
 
 const client = clientLayer(Redacted.make(database.url), { applicationName: "test" })
-/** A node that delivers, until the test ends. */
+/** A node that delivers until the test ends. */
 const node = async (t: Test) => {
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(
@@ -93,7 +93,7 @@ const deliveriesOf = (run: Awaited<ReturnType<typeof node>>, organizationId: Org
   run(WebhookEndpoints.use((_) => _.deliveries(organizationId, id, query)))
 const arrived = (to: Receiver, count: number) => until(`${count} requests`, () => (to.received.length >= count ? to.received : undefined))
 
-/** As if the next try were due. */
+/** Makes the next try due. */
 const makeDue = (id: number) =>
   database.run(
     Effect.gen(function* () {
@@ -109,10 +109,10 @@ const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: 
     .update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`)
     .digest("base64")}`
 
-t.test("given a campaign and an endpoint for everything", async (t) => {
+t.test("given a campaign and an endpoint for all events", async (t) => {
   const { endpoint, organizationId, run, to } = await scene(t)
 
-  t.test("when the campaign is made, started and finished with its call, then each event arrives once, signed", async (t) => {
+  t.test("when the campaign is created, started and completed with its call, then each event arrives once, signed", async (t) => {
     await database.run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -179,7 +179,7 @@ t.test("given a campaign and an endpoint for everything", async (t) => {
   })
 })
 
-t.test("given an endpoint that does not take what is sent", async (t) => {
+t.test("given an endpoint that does not accept requests", async (t) => {
   const { endpoint, organizationId, run, test, to } = await scene(t)
   const latest = async (what: string, attempts: number) => {
     const found = await until(what, async () => {
@@ -189,7 +189,7 @@ t.test("given an endpoint that does not take what is sent", async (t) => {
     return { ...found, waits: Math.round((found.dueAt.getTime() - (found.lastAttemptAt?.getTime() ?? 0)) / 1000) }
   }
 
-  t.test("when it answers 500, leads elsewhere or hangs up, then it is asked again later each time, and then takes it", async (t) => {
+  t.test("when it answers 500, redirects or hangs up, then the delivery is retried later each time, and then accepted", async (t) => {
     to.answers.push(500, 302, undefined)
     await test()
     const first = await latest("first failure", 1)
@@ -218,7 +218,7 @@ t.test("given an endpoint that does not take what is sent", async (t) => {
     await latest("success", 2)
   })
 
-  t.test("when all tries are over, then it is dead, and can be sent anew", async (t) => {
+  t.test("when all tries have failed, then the delivery is dead, and can be replayed", async (t) => {
     to.answers.push(500, 500)
     await test()
     await latest("failure", 1)
@@ -239,7 +239,7 @@ t.test("given an endpoint that does not take what is sent", async (t) => {
 t.test("given an endpoint that has had enough", async (t) => {
   const { endpoint, organizationId, run, test, to } = await scene(t)
 
-  t.test("when it says that it is gone, then it is disabled and hears nothing more, until it is enabled", async (t) => {
+  t.test("when it says that it is gone, then it is disabled and gets nothing more until it is enabled", async (t) => {
     to.answers.push(410)
     await test()
     const get = () => run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id)))
@@ -254,7 +254,7 @@ t.test("given an endpoint that has had enough", async (t) => {
   })
 })
 
-t.test("given an endpoint whose receiver moves while it is asked for the last time", async (t) => {
+t.test("given an endpoint whose URL changes during its last request", async (t) => {
   const { endpoint, organizationId, run, test, to } = await scene(t)
   const next = await receiver(t)
   let letGo = () => {}
@@ -272,7 +272,7 @@ t.test("given an endpoint whose receiver moves while it is asked for the last ti
   t.match(await run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id))), { enabled: true, disabledReason: undefined })
 })
 
-t.test("given a delivery that is tried again in hours, when something happens, then that is sent without waiting for it", async (t) => {
+t.test("given a delivery whose retry is hours away, when there is a new event, then it is sent without waiting", async (t) => {
   const { endpoint, organizationId, run, test, to } = await scene(t)
   to.answers.push(500)
   await test()
@@ -286,7 +286,7 @@ t.test("given a delivery that is tried again in hours, when something happens, t
   )
   await test()
   await arrived(to, 2)
-  // The receiver knows of it before the engine has written down what it answered.
+  // The receiver knows about it before the engine has recorded the response.
   const [latest, earlier] = await until("the end of the second", async () => {
     const found = await deliveriesOf(run, organizationId, endpoint)
     return found[0]?.state === "pending" ? undefined : found
@@ -324,7 +324,7 @@ t.test("given an endpoint of a node that died in its turn", async (t) => {
   const organizationId = await database.run(given.organization())
   const to = await receiver(t)
 
-  t.test("when its lease is over, then another node goes on", async (t) => {
+  t.test("when its lease has expired, then another node continues", async (t) => {
     await database.run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -345,7 +345,7 @@ t.test("given an endpoint of a node that died in its turn", async (t) => {
   })
 })
 
-t.test("given targets that have to be public", async (t) => {
+t.test("given targets that must be public", async (t) => {
   const to = await receiver(t)
   const port = new URL(to.url).port
   const send = (url: string, privateTargets: boolean) =>
@@ -363,11 +363,11 @@ t.test("given targets that have to be public", async (t) => {
     t.equal(to.received.length, 0)
   })
 
-  t.test("when they need not be, then it is", async (t) => {
+  t.test("when they need not be public, then a connection is made", async (t) => {
     t.match(await send(`http://localhost:${port}/`, true), { status: 200 })
   })
 
-  t.test("when nobody listens or the name is none, then it is said in a word", async (t) => {
+  t.test("when nothing listens or the name does not exist, then the error is a single word", async (t) => {
     t.equal(await send("http://127.0.0.1:1/", true), "connection_refused")
     t.equal(await send("http://no-such-name.invalid/", true), "name_not_found")
   })

@@ -1,4 +1,4 @@
-/** Where a webhook may go: whatever an address says and whatever its name resolves to, nothing reaches a server of this machine. */
+/** Where a webhook may be sent: whatever an address says and whatever its name resolves to, nothing reaches a server on this machine. */
 import { Deferred, Effect, Layer } from "effect"
 import type { LookupAddress } from "node:dns"
 import { createServer } from "node:http"
@@ -10,11 +10,11 @@ import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import { runLive } from "#test/support/run.ts"
 
-/** Counted as public, and given to nobody: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
+/** Counted as public, but not assigned: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
 const nobodys = "3000::1"
 const addressOf = (address: string): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })
 
-/** A server of this machine, on all its addresses, and how many have connected to it. */
+/** A server on this machine, on all its addresses, and how many clients have connected to it. */
 const insider = async (t: Test) => {
   const seen = { connections: 0 }
   const server = createServer((_, response) => void response.end())
@@ -26,11 +26,11 @@ const insider = async (t: Test) => {
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   return { seen, port: (server.address() as AddressInfo).port }
 }
 
-/** A text is the code of the error that a name without an address gives. */
+/** A string stands for the error code of a name without an address. */
 const senderOf = (answers: ReadonlyArray<ReadonlyArray<string> | string>, privateTargets = false) => {
   const asked: Array<string> = []
   const resolve: typeof Resolver.Service = (name, _, done) => {
@@ -52,7 +52,7 @@ const senderOf = (answers: ReadonlyArray<ReadonlyArray<string> | string>, privat
   return { asked, send }
 }
 
-t.test("given an address in figures, when it means this machine or one nearby, then no connection is made", async (t) => {
+t.test("given a numeric address, when it is that of this machine or one nearby, then no connection is made", async (t) => {
   const { port, seen } = await insider(t)
   const { asked, send } = senderOf([["127.0.0.1"]])
   const loopback = ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.0.0.1."]
@@ -73,7 +73,7 @@ t.test("given an address in figures, when it means this machine or one nearby, t
   t.equal(seen.connections, 0)
 })
 
-t.test("given a name of this machine, when it ends in a dot or not, then it is not even looked up", async (t) => {
+t.test("given a name of this machine, with or without a final dot, then it is not even looked up", async (t) => {
   const { port, seen } = await insider(t)
   const { asked, send } = senderOf([["127.0.0.1"]])
   for (const host of ["localhost", "localhost.", "LOCALHOST", "a.localhost.", "db.internal", "printer.local."]) {
@@ -96,7 +96,7 @@ t.test("given a name, when all its addresses are inside, then no connection is m
   t.equal(seen.connections, 0)
 })
 
-t.test("given a name that has no address, when it is sent to, then the answer is that of a name which leads inside", async (t) => {
+t.test("given a name that has no address, when it is a target, then the answer is the same as for a name that leads inside", async (t) => {
   for (const code of ["ENOTFOUND", "ENODATA", "EAI_AGAIN"]) {
     const { asked, send } = senderOf([code])
     t.equal(await runLive(send("http://payroll.corp.example.com/")), "no_public_address", code)
@@ -104,13 +104,13 @@ t.test("given a name that has no address, when it is sent to, then the answer is
   }
 })
 
-/** Sends, and gives up as soon as the name has been looked up and whoever would be connected to then has been. */
+/** Sends, and gives up as soon as the name has been looked up and the expected connection has been made. */
 const sendUntilLookedUp = async (answers: ReadonlyArray<ReadonlyArray<string>>, port: number, isKnocked: () => boolean) => {
   const { asked, send } = senderOf(answers)
   const stop = Deferred.makeUnsafe<void>()
   const sent = runLive(Effect.raceFirst(send(`http://hooks.example.com:${port}/`), Deferred.await(stop)))
   await until("lookup", () => asked[0])
-  // What went to this machine before has arrived when this has.
+  // Whatever was sent to this machine before has arrived when this has.
   const { send: sendInside } = senderOf([], true)
   const status = await runLive(sendInside(`http://127.0.0.1:${port}/`))
   await until("knock", () => isKnocked() || undefined)
@@ -119,14 +119,14 @@ const sendUntilLookedUp = async (answers: ReadonlyArray<ReadonlyArray<string>>, 
   return { asked, status }
 }
 
-t.test("given a name with addresses outside and inside, when it is sent to, then only to the one outside", async (t) => {
+t.test("given a name with addresses outside and inside, when it is a target, then only the outside address is connected to", async (t) => {
   const { port, seen } = await insider(t)
   const { asked, status } = await sendUntilLookedUp([["127.0.0.1", nobodys, "::1"]], port, () => seen.connections > 0)
   t.strictSame([asked.length, status], [1, "200"])
   t.equal(seen.connections, 1, "that of the other sender alone")
 })
 
-t.test("given a name that leads elsewhere a moment later, when it is sent to, then to the address that was checked", async (t) => {
+t.test("given a name that resolves differently a moment later, then the checked address is connected to", async (t) => {
   const { port, seen } = await insider(t)
   const { asked, status } = await sendUntilLookedUp([[nobodys], ["127.0.0.1"]], port, () => seen.connections > 0)
   t.strictSame([asked.length, status], [1, "200"])

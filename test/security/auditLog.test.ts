@@ -1,4 +1,4 @@
-/** The audit log had nothing of log-ins, of wrong passwords, of who listened to recordings, nor of where anybody asked from. */
+/** The audit log used to say nothing of log-ins, wrong passwords, who listened to recordings, or where requests came from. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -10,7 +10,7 @@ const nobody: Sent = { key: null }
 const account = { email: "ada@example.org", password: "correct horse" }
 const log = async (sent: Sent = {}) => api.ask("GET", "/organizations/audit-log", undefined, sent)
 
-t.test("given an account, when somebody logs in or fails to, then its organization reads it, with the address", async (t) => {
+t.test("given an account, when somebody logs in or fails to, then its organization can read that, with the address", async (t) => {
   const { token, user } = bodyOf(await api.ask("POST", "/auth/signup", account, nobody))
   const id = Reflect.get(Object(user), "id")
   await api.ask("POST", "/auth/login", { ...account, password: "wrong horse" }, nobody)
@@ -28,7 +28,7 @@ t.test("given an account, when somebody logs in or fails to, then its organizati
   t.notMatch((await log()).text, /ada@example/, "another organization's is not")
 })
 
-t.test("given a call with a recording and a transcript, when somebody reads them, then that is noted, and nothing of them", async (t) => {
+t.test("given a call with a recording and a transcript, when somebody reads them, then that is noted, without their content", async (t) => {
   const agent = await api.makeAgent()
   await api.writeFile("transcripts/read.txt", "Zq7canary +15550177")
   await api.writeFile("recordings/read.wav", "RIFF Zq7canary")
@@ -66,7 +66,7 @@ t.test("given a call with a recording and a transcript, when somebody reads them
   t.notMatch(entries.text, /Zq7canary|15550177/)
 })
 
-t.test("given a call without a recording, when somebody asks for it, then there is nothing to note", async (t) => {
+t.test("given a call without a recording, when somebody requests it, then nothing is noted", async (t) => {
   const agent = await api.makeAgent()
   t.equal((await api.ask("GET", `/workflow/${agent.id}/runs/2147483000/recording`)).status, 404)
   t.notMatch((await log()).text, "2147483000")

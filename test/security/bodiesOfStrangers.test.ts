@@ -1,4 +1,4 @@
-/** Nobody who may not ask has a body parsed: what is wrong with it is not said, and a large one is not taken. */
+/** No body of an unauthorized client is parsed: its errors are not reported, and a large one is not read. */
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
@@ -14,7 +14,7 @@ const isOfModels = (path: string) => path.includes("model-configurations") || pa
 const operator = await ownerKey(api, api.organizationId, { isOperator: true })
 const headers = { "content-type": "application/json" }
 
-t.test("given every route with a JSON body that not everybody may ask", async (t) => {
+t.test("given every route with a JSON body that requires authorization", async (t) => {
   for (const route of routes.filter(({ access }) => access !== "none")) {
     const name = `${route.method} ${route.path}`
     const send = (key: string | null) => api.ask(route.method.toUpperCase(), pathOf(route.path), undefined, { body: broken, headers, key })
@@ -47,7 +47,7 @@ t.test("given every route with a JSON body", async (t) => {
         const { json } = await api.ask(route.method.toUpperCase(), pathOf(route.path), undefined, { body, headers, key: operator })
         return Object(json).detail?.map?.(({ type }: { readonly type: string }) => type)
       }
-      // No JSON: whoever parsed it would say so.
+      // Not JSON: a parser would report that.
       t.strictSame(await types("[".repeat(101)), ["recursion_loop"], `${route.method} ${route.path}`)
       t.strictSame(await types(",".repeat(most)), ["too_long"], `${route.method} ${route.path}`)
       t.strictSame(

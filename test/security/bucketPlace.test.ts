@@ -1,4 +1,4 @@
-/** The operator's bucket is none of the places that organizations may have the engine connect to, where it is not a public one. */
+/** The operator's bucket is out of reach of organizations, even where they may connect to private addresses, unless it is a public one. */
 import { Effect, Layer, Redacted } from "effect"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
@@ -10,7 +10,7 @@ import { untilTrue } from "#test/support/until.ts"
 const database = DatabasePlace.layerOf(Redacted.make("postgres://u:p@127.0.0.1:5432/x"))
 const keys = { AWS_ACCESS_KEY_ID: "AKIAX", AWS_SECRET_ACCESS_KEY: "x" }
 
-/** Whether each `address port` is one of the engine's own, once its names have been looked up. */
+/** Whether each `address port` is one of the engine's own, after its names have been looked up. */
 const ownOf = (filesUrl: string, known: string, ...asked: ReadonlyArray<string>) => {
   const settings = Layer.orDie(Config.layerOf({ PORT: "8000", METRICS: "off", FILES_URL: filesUrl, ...keys }))
   return runLive(
@@ -26,7 +26,7 @@ const ownOf = (filesUrl: string, known: string, ...asked: ReadonlyArray<string>)
   )
 }
 
-t.test("given a bucket on this machine, then it is out of reach by every address of it, and nothing else is", async (t) => {
+t.test("given a bucket on this machine, then it is out of reach by each of its addresses, and nothing else is", async (t) => {
   const [bySix, byOther, other, elsewhere] = await ownOf(
     "s3://calls?endpoint=http://localhost:9000",
     "127.0.0.1 9000",
@@ -42,6 +42,6 @@ t.test("given a bucket in a private network, then it is out of reach, and its ne
   t.strictSame(await ownOf("s3://calls?endpoint=http://10.1.2.3:443", "10.1.2.3 443", "10.1.2.4 443", "10.1.2.3 8443"), [false, false])
 })
 
-t.test("given a bucket of AWS, then private addresses are as they were", async (t) => {
+t.test("given a bucket of AWS, then private addresses are unaffected", async (t) => {
   t.strictSame(await ownOf("s3://calls", "127.0.0.1 8000", "10.1.2.3 443", "127.0.0.1 443"), [false, false])
 })

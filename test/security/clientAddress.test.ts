@@ -1,4 +1,4 @@
-/** Whose address counts: what a client writes into its own headers is believed of nobody but the operator's proxies. */
+/** Which address counts as the client's: forwarding headers are believed only if they come from the operator's proxies. */
 import { request } from "node:http"
 import { Effect } from "effect"
 import t from "tap"
@@ -12,7 +12,7 @@ import { serving } from "#test/gateway/gatewayTest.ts"
 const networks = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => readNetwork(text) ?? [])
 const of = (...texts: ReadonlyArray<string>) => proxiesOf(networks(...texts))
 
-t.test("given an address in any spelling, then there is one way to write it", async (t) => {
+t.test("given an address in any spelling, then it has one canonical form", async (t) => {
   const check = (text: string, expected: string | undefined) => t.equal(canonicalAddress(text), expected, text)
   check("192.0.2.7", "192.0.2.7")
   check("0000:0000:0000:0000:0000:ffff:c000:0207", "192.0.2.7")
@@ -31,11 +31,11 @@ t.test("given IPv6 addresses of one subscriber, then they count as one", async (
   t.equal(subscriberOf("192.0.2.7"), "192.0.2.7")
 })
 
-t.test("given a socket and what is said of others", async (t) => {
-  t.test("when nobody is trusted, then the socket's address counts", async (t) => {
+t.test("given a socket and forwarding headers", async (t) => {
+  t.test("when no proxy is trusted, then the socket's address counts", async (t) => {
     t.equal(addressOf(of(), "192.0.2.1", "198.51.100.9"), "192.0.2.1")
   })
-  t.test("when proxies are trusted, then the last one that they did not pass on themselves counts", async (t) => {
+  t.test("when proxies are trusted, then the last address that is not one of theirs counts", async (t) => {
     const trusted = of("127.0.0.1", "10.0.0.0/8", "fd00::/8")
     const check = (remote: string, forwarded: string, expected: string) =>
       t.equal(addressOf(trusted, remote, forwarded), expected, `${remote} for ${forwarded}`)
@@ -52,7 +52,7 @@ t.test("given a socket and what is said of others", async (t) => {
   })
 })
 
-t.test("given a request from this machine, then only one that nothing has passed on is local", async (t) => {
+t.test("given a request from this machine, then it is local only if no proxy forwarded it", async (t) => {
   const check = (expected: boolean, remote: string, way: { isForwarded?: boolean; origin?: string } = {}, trusted = of()) =>
     t.equal(
       isLocalTo(trusted, remote, { forwardedFor: "", isForwarded: false, origin: "", ...way }),

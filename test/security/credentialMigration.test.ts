@@ -1,4 +1,4 @@
-/** Credentials from before they had a list of hosts, in a database that is brought up to date: what was sent is sent on. */
+/** Credentials from before they had a list of hosts, in a database that is migrated: what used to be sent is still sent. */
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -10,7 +10,7 @@ import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
-/** The engine's own migrations, as they were before that list. */
+/** The engine's own migrations, as they were before that list existed. */
 const before = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -70,28 +70,25 @@ const fill = Effect.gen(function* () {
   }
 })
 
-t.test(
-  "given credentials from before 0030, when the database is brought up to date, then each has the hosts that it is sent to",
-  async (t) => {
-    const lists = await runLive(
-      Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          yield* migrate(before())
-          yield* fill
-          yield* migrate()
-          return yield* sql<{ readonly uuid: string; readonly allowedHosts: ReadonlyArray<string> }>`
+t.test("given credentials from before 0030, when the database is migrated, then each lists the hosts that it is sent to", async (t) => {
+  const lists = await runLive(
+    Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* migrate(before())
+        yield* fill
+        yield* migrate()
+        return yield* sql<{ readonly uuid: string; readonly allowedHosts: ReadonlyArray<string> }>`
           SELECT uuid, allowed_hosts FROM credentials ORDER BY uuid`
-        }).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
-      )
+      }).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
     )
-    t.strictSame(
-      lists.map(({ allowedHosts }) => [...allowedHosts].sort()),
-      [
-        ["10.0.0.5:80", "[::1]:8080", "crm.example.com", "three.example.com", "two.example.com:8443"],
-        ["api.example.com", "b\u00fccher.example", "who.example.com"],
-        []
-      ]
-    )
-  }
-)
+  )
+  t.strictSame(
+    lists.map(({ allowedHosts }) => [...allowedHosts].sort()),
+    [
+      ["10.0.0.5:80", "[::1]:8080", "crm.example.com", "three.example.com", "two.example.com:8443"],
+      ["api.example.com", "b\u00fccher.example", "who.example.com"],
+      []
+    ]
+  )
+})

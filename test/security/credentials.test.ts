@@ -1,4 +1,4 @@
-/** A credential goes where an administrator has sent it, and whoever may not read it cannot have it sent to a server of his own. */
+/** A credential is sent only to hosts an administrator chose, and a user who may not read it cannot have it sent to their own server. */
 import t from "tap"
 import { type Answer, type Api, untilTrue, World } from "#test/support/engine.ts"
 import { arrived, receiver, webhook } from "#test/support/nodeWebhooks.ts"
@@ -17,7 +17,7 @@ const graphOf = ({ fetch = {}, nodes = [] }: Graph) => ({
   ],
   edges: []
 })
-// Of answers to requests of this test, the shape is known.
+// The shape of answers to this test's requests is known.
 const bodyOf = <Body>({ body }: Answer) => body as Body
 const messages = (answer: Answer) =>
   bodyOf<{ detail: ReadonlyArray<{ loc: ReadonlyArray<unknown>; msg: string }> }>(answer).detail.map(({ loc, msg }) => [loc.join("."), msg])
@@ -46,7 +46,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
   const refusal = (host: string) =>
     `The credential may not be sent to ${host}: an administrator must add this host to the credential's allowed_hosts`
 
-  t.test("when the member names it beside his own address, in whatever place, then it is refused", async (t) => {
+  t.test("when the member names it beside their own address, in any place, then it is refused", async (t) => {
     t.strictSame(await hosts(), [])
     const asNode = await save(member, { nodes: [node(evil.url)] })
     const place = "body.workflow_definition.nodes"
@@ -69,7 +69,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
     t.strictSame(await hosts(), [])
   })
 
-  t.test("when the administrator saves an agent that names it, then its host is on the list, and the member may name that", async (t) => {
+  t.test("when the administrator saves an agent that names it, then its host is on the list, and the member may use that", async (t) => {
     t.equal((await save(admin, { nodes: [node(crm.url)] })).status, 200)
     t.strictSame(await hosts(), [crmHost])
     t.equal((await save(member, { nodes: [node(`${crm.url}&b=2`)] })).status, 200)
@@ -91,7 +91,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
     t.strictSame(await hosts(), [crmHost, "api.example.com", ...others].sort())
   })
 
-  t.test("when the list is full, then an administrator who saves another host is told so, and what is on it may be saved", async (t) => {
+  t.test("when the list is full, then saving another host is refused with that reason, and hosts on the list can be saved", async (t) => {
     const many = Array.from({ length: 99 }, (_, at) => `host${at}.example.com`)
     t.equal((await admin.ask("PUT", `/credentials/${uuid}`, { allowed_hosts: many })).status, 200)
     const full = (host: string) =>
@@ -116,7 +116,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
     t.equal((await save(admin, { nodes: [node("https://host98.example.com")] })).status, 200)
   })
 
-  t.test("when the list is edited, then it is what was sent, and what is no host is refused", async (t) => {
+  t.test("when the list is edited, then it is replaced by what was sent, and invalid hosts are refused", async (t) => {
     const put = (allowed_hosts: ReadonlyArray<string>) => admin.ask("PUT", `/credentials/${uuid}`, { allowed_hosts })
     t.match(await put(["CRM.example.com", "crm.example.com:443", "[::1]:80", "b\u00fccher.example"]), {
       status: 200,

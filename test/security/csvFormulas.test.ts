@@ -1,8 +1,8 @@
-/** What a spreadsheet would run of a cell that somebody else has filled in. */
+/** Cells with text from others, which a spreadsheet could execute as formulas. */
 import t from "tap"
 import { headerOf } from "#core/report/ReportCsv.ts"
 
-/** A cell of the header, which anybody names who uploads a list. */
+/** A header cell, which whoever uploads a list can name. */
 const cellOf = (text: string): string => headerOf([text]).split("Call Duration (s),")[1]?.split(",Call Tags,")[0] ?? ""
 
 const check = (text: string, expected: string) =>

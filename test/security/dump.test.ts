@@ -1,4 +1,4 @@
-/** What somebody finds who has a dump of the database, and not the key: no credential, whichever way it came in, and however old its row. */
+/** What somebody with a dump of the database, but without the key, can find: no credential, however it came in and however old its row. */
 import { randomBytes } from "node:crypto"
 import { rename, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,14 +8,14 @@ import { spawnEngine } from "#test/support/EngineProcess.ts"
 import { untilTrue, World, type Witness } from "#test/support/engine.ts"
 
 const marks: Array<string> = []
-/** A credential that is recognized wherever it turns up. */
+/** A credential that is recognized wherever it appears. */
 const secret = (kind: string): string => {
   const made = `${kind}${randomBytes(18).toString("hex")}`
   marks.push(made)
   return made
 }
 
-/** Where one of the credentials is found, and which. */
+/** Which credentials are found, and in which tables. */
 const found = async (sql: Witness): Promise<ReadonlyArray<string>> =>
   [...(await dump(sql))].flatMap(([table, text]) =>
     marks.filter((mark) => formsOf(mark).some((form) => text.includes(form))).map((mark) => `${table}: ${mark.slice(0, 12)}`)
@@ -26,7 +26,7 @@ const { sql } = world
 const ask = async (method: string, path: string, body?: object) => {
   const answer = await world.api.ask(method, path, body)
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  // Of the shape that its route documents.
+  // The shape is the one that the route documents.
   return answer.body as Readonly<Record<string, never>>
 }
 
@@ -99,14 +99,14 @@ const password = secret("password-")
 await ask("POST", "/auth/signup", { email: "ada@example.com", password })
 const upload = await ask("POST", "/s3/presigned-upload-url", { file_name: "l.csv", file_size: 3, content_type: "text/csv" })
 marks.push(/uploads\/([^?]+)/.exec(String(upload["upload_url"]))?.[1] ?? "")
-// A call whose webhook node has rendered what it sends.
+// A call whose webhook node has rendered its request.
 await world.api.call(world.agentUuid, "+15550100002")
 await untilTrue("rendered request of the webhook node", async () => {
   const rows = await sql`SELECT 1 FROM node_webhook_deliveries WHERE headers IS NOT NULL`
   return rows.length > 0
 })
 
-/** What the API shows of it all. */
+/** Everything the API returns of it. */
 const shown = async () => ({
   telephony: await ask("GET", "/organizations/telephony-configs"),
   agent: (await ask("GET", `/workflow/fetch/${world.agentId}`))["workflow_definition"],
@@ -127,7 +127,7 @@ t.test("given a database with every kind of credential, when it is dumped, then 
   t.equal((await stat(keyFile)).mode & 0o777, 0o600, "the key is beside the data, for nobody else to read")
 })
 
-t.test("given rows of an earlier version, in the clear, when the engine starts, then they are sealed, and good as before", async (t) => {
+t.test("given rows of an earlier version, in the clear, when the engine starts, then they are sealed, and work as before", async (t) => {
   await world.end("SIGTERM")
   const sealedSecret = await sql`SELECT secret FROM webhook_endpoints`
   await sql`DELETE FROM secrets_keys`
@@ -163,7 +163,7 @@ t.test("given another key", async (t) => {
     return `${code} ${engine.output()}`
   }
   t.test(
-    "when it is given instead of the one that is needed, or none is, then the engine says what it lacks, and does not start",
+    "when it is given instead of the right one, or no key is given, then the engine names the missing key, and does not start",
     async (t) => {
       await world.end("SIGTERM")
       await rename(keyFile, `${keyFile}.away`)
@@ -173,7 +173,7 @@ t.test("given another key", async (t) => {
       await rename(`${keyFile}.away`, keyFile)
     }
   )
-  t.test("when it is given beside the former one, then all is sealed with it, and the former one is not needed any more", async (t) => {
+  t.test("when it is given beside the former one, then everything is sealed with it, and the former one is no longer needed", async (t) => {
     await world.launch({ SECRETS_KEY: one })
     t.match(world.output(), /the former one is not needed any more/)
     await rename(keyFile, `${keyFile}.away`)
@@ -184,7 +184,7 @@ t.test("given another key", async (t) => {
     t.strictSame(await shown(), before)
     t.strictSame(await found(sql), [])
   })
-  t.test("when the engine was killed while it changed keys, then the next start goes on, and needs both", async (t) => {
+  t.test("when the engine was killed while it changed keys, then the next start continues, and needs both", async (t) => {
     await world.end("SIGTERM")
     await sql`INSERT INTO secrets_keys (id) VALUES ('0123456789abcdef')`
     t.match(await refusal({ SECRETS_KEY: other }), /the key 0123456789abcdef, and the key given is another one/)

@@ -1,6 +1,6 @@
 /**
- * Where an organization can have the engine connect to for its calls. The first one may have its Asterisk beside the engine; others are
- * strangers, to whom nothing here says so much as which ports are open.
+ * Where an organization can have the engine connect for its calls. The first organization may have its Asterisk beside the engine; all others
+ * are strangers, who cannot even learn which ports are open.
  */
 import { hostname } from "node:os"
 import t from "tap"
@@ -21,22 +21,22 @@ const configOf = (ari_endpoint: string) => ({
 const save = (api: Api, address: string): Promise<Answer> => api.ask("POST", "/organizations/telephony-configs", configOf(address))
 const savedAs = (address: string) => `${address}: ${JSON.stringify({ status: 422, msg: `Value error, ${refusal}` })}`
 const told = (address: string, { body, status }: Answer) => {
-  const { detail } = body as { detail: ReadonlyArray<{ readonly msg: string }> } // As every refusal of a field has it.
+  const { detail } = body as { detail: ReadonlyArray<{ readonly msg: string }> } // The shape of every refused field.
   return `${address}: ${JSON.stringify({ status, msg: detail[0]?.msg })}`
 }
-/** What a call through this configuration comes to. */
+/** The result of a call through this configuration. */
 const call = async (api: Api, telephony_configuration_id: number) => {
   const agent = await api.createAgent("Hello.")
-  // Of one who answers, and is in no other call.
+  // A callee who answers, and is in no other call.
   const phone_number = `+1555010${10 + ++called}01`
   return api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, telephony_configuration_id })
 }
-/** What a test of this configuration tells. */
+/** The result of testing this configuration. */
 const tried = async (api: Api, id: number | undefined) => {
   const { body, status } = await api.ask("POST", `/organizations/telephony-configs/${id}/test`, {})
   return { status, body: { ...Object(body), tested_at: undefined } }
 }
-const idOf = ({ body }: Answer) => (body as { id: number }).id // Of what was created.
+const idOf = ({ body }: Answer) => (body as { id: number }).id // The answer to a creation.
 
 t.test("given an engine with an Asterisk beside it", async (t) => {
   const world = await World.open(t)
@@ -45,7 +45,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
   const closed = await closedPort()
   const database = new URL(world.environment["DATABASE_URL"] ?? "")
   const own = new URL(world.engine.url).port
-  /** As if it had been stored before anybody judged addresses. */
+  /** Stored as if before addresses were checked. */
   const stored = async (organizationId: number, address: string) => {
     const { config, name } = configOf(address)
     const { provider, ...credentials } = config
@@ -55,7 +55,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
     return row?.id ?? 0
   }
 
-  t.test("when another organization names an address inside, in whatever form, then it is refused in the same words", async (t) => {
+  t.test("when another organization names a private address, in any form, then it is refused with the same words", async (t) => {
     const loopback = [
       "127.0.0.1",
       "127.1",
@@ -81,7 +81,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
     t.equal(open.seen.count, 0)
   })
 
-  t.test("when such an address stands in its database already, or behind a name, then calls tell nothing of what is there", async (t) => {
+  t.test("when such an address is stored already, or behind a name, then calls reveal nothing of what is there", async (t) => {
     const addresses = [`http://127.0.0.1:${open.port}`, `http://127.0.0.1:${closed}`, `https://[::1]:${open.port}`, world.emulator.url]
     const ids = [
       ...(await Promise.all(addresses.map((address) => stored(stranger.id, address)))),
@@ -101,7 +101,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
     t.equal(world.emulator.requests.length, 0)
   })
 
-  t.test("when the first organization names what is the engine's own, or link-local, then it is refused too", async (t) => {
+  t.test("when the first organization names an address of the engine's own, or a link-local one, then it is refused too", async (t) => {
     const own = [world.engine.url, `http://localhost:${new URL(world.engine.url).port}`, `http://127.0.0.1:${database.port || "5432"}`]
     for (const address of [...own, "http://169.254.169.254", "http://[fe80::1]:8088", "http://0.0.0.0:8088", "http://100.100.100.200"]) {
       t.equal(told(address, await save(world.api, address)), savedAs(address))
@@ -114,7 +114,7 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
   })
 })
 
-t.test("given networks that the operator has allowed", async (t) => {
+t.test("given networks allowed by the operator", async (t) => {
   const world = await World.open(t, { environment: { EGRESS_ALLOW: "127.0.0.1, fd00:1::/64" } })
   const stranger = await tenant(world)
 
@@ -132,7 +132,7 @@ t.test("given networks that the operator has allowed", async (t) => {
     t.match(await save(stranger.api, "http://[fd00:2::5]:8088"), { status: 422 })
   })
 
-  t.test("when that one sends us elsewhere, then we do not go", async (t) => {
+  t.test("when it redirects elsewhere, then the engine does not follow", async (t) => {
     const inside = await tcpListener(t)
     const far = await tcpListener(
       t,

@@ -1,4 +1,4 @@
-/** The one policy for what the engine connects to on behalf of organizations, address by address and name by name. */
+/** The one policy for what the engine connects to on behalf of organizations, by address and by name. */
 import { Effect, Exit, Layer, Scope } from "effect"
 import type { LookupAddress } from "node:dns"
 import t from "tap"
@@ -39,21 +39,18 @@ const nevers = [
   ...["fe80::1%eth0", "fe80::1%25eth0", "::1%lo", "127.1", "0177.0.0.1", "10.0.0.01", "", "example"]
 ]
 
-t.test(
-  "given an address, when its reach is asked for, then it is the one that the registries of IANA and the clouds give it",
-  async (t) => {
-    for (const address of publics) t.equal(reachOf(address), "public", address)
-    for (const address of [...insides, ...wrappedInsides]) t.equal(reachOf(address), "inside", address)
-    for (const address of specials) t.equal(reachOf(address), "special", address)
-    for (const address of nevers) t.equal(reachOf(address), "never", address)
-  }
-)
+t.test("given an address, then its reach is the one that the registries of IANA and the clouds assign", async (t) => {
+  for (const address of publics) t.equal(reachOf(address), "public", address)
+  for (const address of [...insides, ...wrappedInsides]) t.equal(reachOf(address), "inside", address)
+  for (const address of specials) t.equal(reachOf(address), "special", address)
+  for (const address of nevers) t.equal(reachOf(address), "never", address)
+})
 
-t.test("given who asks, when it is an address in figures, then each may what the settings give it", async (t) => {
+t.test("given an organization, when it names a numeric address, then the settings decide", async (t) => {
   const check = (egress: Egress, allowed: ReadonlyArray<string>, refused: ReadonlyArray<string>) => {
     for (const address of allowed) t.strictSame([egress.maySendTo(address), egress.refuses(address, 8088)], [true, false], address)
     for (const address of refused) t.equal(egress.maySendTo(address), false, address)
-    // The rest is no address as URLs have it.
+    // The others are not addresses in the syntax of URLs.
     for (const address of refused.filter((text) => canonicalAddress(text) !== undefined || text.includes(":"))) {
       t.equal(egress.refuses(address, 8088), true, address)
     }
@@ -71,7 +68,7 @@ t.test("given who asks, when it is an address in figures, then each may what the
   check(trunksOf(other, { allow }), insides, nevers)
 })
 
-t.test("given what is the engine's own, when anybody asks, then it is refused, whoever it is and whatever is allowed", async (t) => {
+t.test("given the engine's own addresses, then they are refused to everybody, whatever is allowed", async (t) => {
   const rules = { allow: "0.0.0.0/0", privateWebhooks: true, first, own: { has: (_: string, port: number) => port === 5432 } }
   for (const egress of [trunksOf(first, rules), trunksOf(other, rules), webhooksOf(rules)]) {
     for (const host of ["127.0.0.1", "localhost", "8.8.8.8"]) {
@@ -80,7 +77,7 @@ t.test("given what is the engine's own, when anybody asks, then it is refused, w
   }
 })
 
-t.test("given a public address of this very machine, when strangers ask, then it is as its loopback", async (t) => {
+t.test("given a public address of this very machine, when strangers name it, then it is treated like its loopback", async (t) => {
   const own = { isOfMachine: (address: string) => address === "8.8.8.8" }
   t.strictSame(
     [trunksOf(first, { first, own }).refuses("8.8.8.8", 80), trunksOf(other, { first, own }).refuses("8.8.8.8", 80)],
@@ -89,7 +86,7 @@ t.test("given a public address of this very machine, when strangers ask, then it
   t.equal(webhooksOf({ own }).refuses("8.8.8.8", 80), true)
 })
 
-/** Policies for which names lead to these addresses: the first time to the first of them, and so on. */
+/** Policies whose names resolve to these addresses: to the first list at the first look-up, and so on. */
 const resolving = (...answers: ReadonlyArray<ReadonlyArray<string> | string>) => {
   const asked: Array<string> = []
   const resolve: typeof Resolver.Service = (name, _, done) => {
@@ -122,7 +119,7 @@ t.test("given a name, when it is looked up, then only addresses come out that ma
   }
 })
 
-t.test("given a name without an address, when a stranger's trunk or anybody's webhook asks, then it looks like one inside", async (t) => {
+t.test("given a name without an address, when a stranger's trunk or any webhook names it, then it looks like a private one", async (t) => {
   for (const code of ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEDOUT"]) {
     t.equal(await looked(resolving(code).trunks), refusedCode, code)
     t.equal(await looked(resolving(code).webhooks), refusedCode, code)
@@ -130,7 +127,7 @@ t.test("given a name without an address, when a stranger's trunk or anybody's we
 })
 
 t.test(
-  "given an Asterisk's name that leads inside, at once or a moment later, when a trunk is opened, then nobody is connected to",
+  "given an Asterisk's name that leads to a private address, at once or later, when a trunk is opened, then nothing is connected",
   async (t) => {
     const inside = await tcpListener(t)
     const scope = Scope.makeUnsafe()

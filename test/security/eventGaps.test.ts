@@ -1,6 +1,6 @@
 /**
- * Events have their ids in turn with those of all organizations. By asking for what came after made-up ids, one organization could tell at any
- * moment how far the ids had come, and so how many calls and campaigns the others had: a notice came for what was beyond, and named the newest.
+ * Events of all organizations take their ids from one sequence. By asking for what came after made-up ids, an organization could tell at any
+ * moment how far the ids had come, and so how many calls and campaigns the others had: an id beyond them got a notice with the newest.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,7 +28,7 @@ const own = (await happened(api.organizationId, 3)).map(({ id }) => Number(id))
 const newest = own.at(-1) ?? 0
 const ask = async (after: number) => {
   const { json } = await api.ask("GET", `/events?after_id=${after}`)
-  // The time of a notice is that of the answer.
+  // A notice has the time of its answer.
   return JSON.stringify(json, (name, value) => (name === "time" ? undefined : value))
 }
 const cursors = [1, 10, newest - 5, newest, newest + 1, newest + 10, newest + 100, newest + 5000]
@@ -37,7 +37,7 @@ t.test("given cursors before and behind the newest event of one's own", async (t
   const before = await Promise.all(cursors.map(ask))
   await happened(other, 1000)
 
-  t.test("when others have events in between, then every answer is as it was", async (t) => {
+  t.test("when others have events in between, then every answer is unchanged", async (t) => {
     t.strictSame(await Promise.all(cursors.map(ask)), before)
   })
 
@@ -50,7 +50,7 @@ t.test("given cursors before and behind the newest event of one's own", async (t
 })
 
 t.test(
-  "given an organization without any event, when it asks for what came after one, then it is told to begin at the beginning",
+  "given an organization without any event, when it asks for what came after one, then it is told to start from the beginning",
   async (t) => {
     await api.database.run(SqlClient.SqlClient.use((sql) => sql`DELETE FROM events WHERE organization_id = ${api.organizationId}`))
     t.match(JSON.parse(await ask(newest)), { events: [{ type: "events.gap", id: "0" }], next_after_id: 0 })

@@ -1,4 +1,4 @@
-/** Stored files: for the engine's own user alone, under names that nobody can guess. */
+/** Stored files can be read only by the engine's own user, and have names that nobody can guess. */
 import { Effect, Layer, Stream } from "effect"
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -23,7 +23,7 @@ const modes = (root: string) =>
     ])
   )
 
-t.test("given files of an earlier version, when the engine starts, then others can read none of them any more", async (t) => {
+t.test("given files of an earlier version, when the engine starts, then others can no longer read any of them", async (t) => {
   chmodSync(folder, 0o755)
   mkdirSync(join(folder, "old", "campaigns", "1"), { recursive: true, mode: 0o755 })
   mkdirSync(join(folder, "old", "recordings"), { mode: 0o755 })
@@ -47,7 +47,7 @@ t.test("given files of an earlier version, when the engine starts, then others c
   t.equal(modeOf("."), "755", "the folder above stays as it was: Postgres may have to pass through it")
 })
 
-t.test("given a file that is stored in any way, then others cannot read it, nor enter its folder", async (t) => {
+t.test("given a file, however it is stored, then others cannot read it, nor enter its folder", async (t) => {
   const stored = Effect.gen(function* () {
     const files = yield* Files
     yield* files.write("transcripts/1.txt", Buffer.from("x"))
@@ -69,7 +69,7 @@ t.test("given a file that is stored in any way, then others cannot read it, nor 
   })
 })
 
-t.test("given the names of a call's files, then they are the same at every start, and tell nothing of another call's", async (t) => {
+t.test("given the names of a call's files, then they are the same at every start, and reveal nothing of another call's", async (t) => {
   const names = await database.run(
     Effect.gen(function* () {
       const asked = CallFiles.use((files) => Effect.succeed([files.recording(7), files.transcript(7), files.recording(8)])).pipe(

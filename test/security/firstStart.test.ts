@@ -1,4 +1,4 @@
-/** An engine as its environment alone sets it: who gets in at its first start, and what is heard of whoever asks. */
+/** An engine configured by its environment alone: who gets access at its first start, and what is noted of its clients. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -30,7 +30,7 @@ t.teardown(async () => {
 const printed = (line: RegExp): string => line.exec(engine.output())?.[1] ?? ""
 const key = printed(/^API key \(shown once\): (\S+)$/m)
 const code = printed(/^Set-up code for the first account \(shown once\): (\S+)$/m)
-/** Asks again while the engine of a busy machine sheds load. */
+/** Retries while an engine on a busy machine sheds load. */
 const ask = (method: string, path: string, sent: Sent = {}) =>
   until("answer", async () => {
     const answer = await send({ port }, method, `/api/v1${path}`, { key, ...sent })
@@ -46,7 +46,7 @@ const signUp = (email: string, more: object = {}, headers: Sent["headers"] = {})
   })
 
 t.test("given what the first start has printed", async (t) => {
-  t.test("when a stranger signs up with the code, then the first organization is his, and nobody else's", async (t) => {
+  t.test("when a stranger signs up with the code, then they own the first organization, alone", async (t) => {
     t.equal((await signUp("eve@example.org")).status, 403)
     t.equal((await signUp("eve@example.org", { setup_code: `${code}x` })).status, 403)
     const first = bodyOf(await signUp("first@example.org", { setup_code: code }))
@@ -55,7 +55,7 @@ t.test("given what the first start has printed", async (t) => {
     t.equal((await signUp("eve@example.org", { setup_code: code })).status, 403, "it is good once")
     t.equal((await ask("POST", "/auth/signup", { key: null, json: account("eve@example.org") })).status, 403)
   })
-  t.test("when somebody asks with the key, then he is an operator, as its owner's log-in is not", async (t) => {
+  t.test("when the key is used, then its requests are an operator's, unlike those of the owner's log-in", async (t) => {
     t.match(await ask("GET", "/operator/organizations"), { status: 200, json: { organizations: [{ quotas: {} }] } })
     t.match(await ask("GET", "/operator/keys"), { status: 200 })
     const { token } = bodyOf(await ask("POST", "/auth/login", { key: null, json: account("first@example.org") }))
@@ -64,7 +64,7 @@ t.test("given what the first start has printed", async (t) => {
   })
 })
 
-t.test("given TRUSTED_PROXIES, when a proxy of them passes a request on, then its client's address is noted", async (t) => {
+t.test("given TRUSTED_PROXIES, when one of these proxies forwards a request, then its client's address is noted", async (t) => {
   const { token } = bodyOf(
     await ask("POST", "/auth/login", { key: null, json: account("first@example.org"), headers: { "x-forwarded-for": "203.0.113.7" } })
   )
@@ -78,7 +78,7 @@ t.test("given CORS_ORIGINS, when pages of other sites ask, then they may not rea
   t.equal(await allowed("https://evil.example"), undefined)
 })
 
-t.test("given PUBLIC_URL, when it is asked by another name, then 421, over a websocket too", async (t) => {
+t.test("given PUBLIC_URL, when the engine is addressed by another name, then 421, over a websocket too", async (t) => {
   const upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="
   const status = async (path: string, host: string, lines = "accept: */*") =>
     (await raw({ port }, `GET /api/v1${path} HTTP/1.1\r\nhost: ${host}\r\n${lines}\r\n\r\n`, 200)).slice(9, 12)

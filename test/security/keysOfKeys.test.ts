@@ -1,6 +1,6 @@
 /**
- * A key that expires, or is good for little, has made others that did not and were: by a new key, by an invitation, and by accepting an archived
- * key again. Whoever found such a key kept what it was good for, for ever.
+ * A key that expires or has few scopes could create others without these limits: by making a key, by an invitation, and by restoring an
+ * archived key. Whoever found such a key kept its access forever.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -43,11 +43,11 @@ t.test("given a key that expires", async (t) => {
     )
   })
 
-  t.test("when one that does not expire makes a key, then that one does not either", async (t) => {
+  t.test("when one that does not expire makes a key, then the new one does not expire either", async (t) => {
     t.match((await api.ask("POST", "/user/api-keys", { name: "made" })).json, { expires_at: null })
   })
 
-  t.test("when an archived one that lasts longer is to be accepted again, then only another key may", async (t) => {
+  t.test("when an archived one that lasts longer is to be restored, then that takes another key", async (t) => {
     const { id } = bodyOf(await api.ask("POST", "/user/api-keys", { name: "archived" }))
     await api.ask("DELETE", `/user/api-keys/${id}`)
     const again = (sent?: typeof brief) => api.ask("PUT", `/user/api-keys/${id}/reactivate`, undefined, sent)
@@ -63,7 +63,7 @@ t.test("given a key that expires", async (t) => {
   })
 })
 
-t.test("given a key with scopes, when it invites somebody, who would have all of them, then it is refused", async (t) => {
+t.test("given a key with scopes, when it invites somebody, who would have every scope, then it is refused", async (t) => {
   const refused = await invite(narrow, "wide@example.org")
   t.strictSame([refused.status, refused.json], [403, { detail: "The API key lacks the scope 'read'" }])
   t.equal((await invite(undefined, "wide@example.org")).status, 200)

@@ -1,6 +1,6 @@
 /**
- * What a body of a few hundred kilobytes can make of one engine: each of these has kept its only thread busy for seconds, or for ever, or
- * has been answered with a hundred times what was sent. All are asked with a good key; what a stranger sends is not looked at.
+ * What a body of a few hundred kilobytes can do to one engine: each of these has kept its only thread busy for seconds, or forever, or got an
+ * answer a hundred times as large. All requests have a valid key, because bodies of strangers are not read.
  */
 import t from "tap"
 import { bodyOf, graph, openApi } from "#test/gateway/apiTest.ts"
@@ -28,7 +28,7 @@ t.test("given a graph", async (t) => {
     t.ok(answer.text.length < 1000, `${answer.text.length} bytes`)
   })
 
-  t.test("when it has more nodes or edges than anybody draws, then it is told how many there may be", async (t) => {
+  t.test("when it has too many nodes or edges, then the refusal names the limit", async (t) => {
     const many = await create({ nodes: Array.from({ length: 501 }, () => ({})), edges: Array.from({ length: 1001 }, () => ({})) })
     t.strictSame(
       [many.status, detailOf(many).map(({ loc, msg }) => [loc, msg])],
@@ -50,7 +50,7 @@ t.test("given a graph", async (t) => {
     t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
   })
 
-  t.test("when one node of it has a long list that is wrong, then a hundred problems are named where it is published", async (t) => {
+  t.test("when one node of it has a long list that is wrong, then publishing it names a hundred problems", async (t) => {
     const { id: draft } = bodyOf(await create(graph))
     const nodes = [...graph.nodes, { id: "2", type: "webhook", data: { custom_headers: Array.from({ length: 7000 }, () => 1) } }]
     await api.ask("POST", `/workflow/${draft}/create-draft`)
@@ -60,7 +60,7 @@ t.test("given a graph", async (t) => {
     t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
   })
 
-  t.test("when thousands of masks come back deep inside of a long name, then they are refused shortly", async (t) => {
+  t.test("when thousands of masks come back deep inside of a long name, then the refusal is short", async (t) => {
     const keys = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`k${index}_api_key`, "***"]))
     const answer = await api.ask("PUT", `/workflow/${id}`, { workflow_configurations: { ["n".repeat(400_000)]: keys } })
     t.equal(answer.status, 422)
@@ -88,7 +88,7 @@ t.test("given a graph", async (t) => {
     t.strictSame([settings.status, variables.status, values.status, more.status], [200, 422, 200, 422])
   })
 
-  t.test("when the label of an edge is half a megabyte, or none, then it is judged like any other", async (t) => {
+  t.test("when an edge's label is half a megabyte or missing, then it is checked like any other", async (t) => {
     const edge = { id: "e", source: "1", target: "1" }
     const long = await create({ ...graph, edges: [{ ...edge, data: { label: " ".repeat(500_000), condition: "x" } }] })
     t.equal(long.status, 200)
@@ -101,7 +101,7 @@ t.test("given texts on which a pattern could be tried at every place", async (t)
   const { id: agent } = await api.makeAgent()
   const length = 200_000
 
-  t.test("when a number is two hundred thousand digits and a letter, then it is none", async (t) => {
+  t.test("when a number is two hundred thousand digits and a letter, then it is refused", async (t) => {
     const answer = await api.ask("POST", "/campaign/create", {
       name: "a",
       workflow_id: agent,
@@ -113,7 +113,7 @@ t.test("given texts on which a pattern could be tried at every place", async (t)
     t.ok(answer.text.length < 10_000, "and is not repeated")
   })
 
-  t.test("when the name of a list is two hundred thousand letters, then it is no CSV", async (t) => {
+  t.test("when the name of a list is two hundred thousand letters, then it is not taken for CSV", async (t) => {
     const answer = await api.ask("POST", "/s3/presigned-upload-url", { file_name: "a".repeat(length), file_size: 1 })
     t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["string_pattern_mismatch"]])
   })
@@ -131,8 +131,8 @@ t.test("given texts on which a pattern could be tried at every place", async (t)
   })
 })
 
-t.test("given a value that is repeated in the answer", async (t) => {
-  t.test("when it is large, then it is not", async (t) => {
+t.test("given a value that the answer repeats", async (t) => {
+  t.test("when it is large, then the answer leaves it out", async (t) => {
     const answer = await api.ask("POST", "/tools/", { definition: { type: "http_api", config: { x: "y".repeat(200_000) } } })
     t.equal(answer.status, 422)
     t.ok(detailOf(answer).length >= 3)
@@ -146,7 +146,7 @@ t.test("given a value that is repeated in the answer", async (t) => {
     t.strictSame([answer.status, detailOf(answer).length], [422, 100])
   })
 
-  t.test("when it is an object that says to be a text, then it is a value like any other", async (t) => {
+  t.test("when it is an object that claims to be text, then it is treated like any other value", async (t) => {
     const config = { provider: { toString: 1, valueOf: 1 } }
     const answer = await api.ask("POST", "/organizations/telephony-configs", { name: "a", config })
     t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["union_tag_invalid"]])

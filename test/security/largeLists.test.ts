@@ -1,5 +1,5 @@
 /**
- * Lists whose items are as large as a body may be: one read of a hundred of them has been answered with tens of megabytes, made by the only
+ * Lists whose items are as large as a body may be: one read of a hundred of them used to be answered with tens of megabytes, built on the only
  * thread, and held in memory for as long as the client took to read them.
  */
 import { Effect } from "effect"
@@ -47,14 +47,14 @@ const readAll = async (path: string) => {
   return answers
 }
 
-t.test("given large items, as many as a list shows", async (t) => {
+t.test("given large items, as many as a list can show", async (t) => {
   for (const [path, extra] of [
     [`/workflow/${agent}/versions`, 1],
     ["/tools/", 0],
     ["/workflow-recordings/", 0],
     ["/knowledge-base/documents", 0]
   ] as const) {
-    t.test(`when ${path.replace(/\d+/, "{id}")} is read, then no answer is large, and the links lead through all of it`, async (t) => {
+    t.test(`when ${path.replace(/\d+/, "{id}")} is read, then no answer is large, and its links lead to all items`, async (t) => {
       const answers = await readAll(path)
       t.ok(
         answers.every(({ bytes }) => bytes < largestAnswer),

@@ -1,17 +1,17 @@
-/** What stands on this machine beside the engine, and who has come to it. */
+/** Servers on this machine beside the engine, which count their connections. */
 import { createSocket } from "node:dgram"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import type { Test } from "tap"
 
 interface Listener {
   readonly port: number
-  /** Connections, or datagrams. */
+  /** How many connections, or datagrams, have arrived. */
   readonly seen: { count: number }
 }
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port // listening on TCP, so neither a path nor null
 
-/** Takes connections on every address of this machine, and says `answer` to whatever comes. */
+/** Accepts connections on every address of this machine, and answers anything with `answer`. */
 export const tcpListener = async (t: Test, answer = ""): Promise<Listener> => {
   const seen = { count: 0 }
   const server = createServer((socket) => {
@@ -24,7 +24,7 @@ export const tcpListener = async (t: Test, answer = ""): Promise<Listener> => {
   return { port: portOf(server), seen }
 }
 
-/** A port that nobody listens on, as far as that can be said. */
+/** A port that very probably nobody listens on. */
 export const closedPort = async (): Promise<number> => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, resolve))

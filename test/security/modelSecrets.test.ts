@@ -1,4 +1,4 @@
-/** Keys of models and nodes that are shown masked: a mask beside another address stands for nothing. */
+/** Keys of models and nodes are shown masked: a mask sent with another address does not bring the stored key back. */
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { drawnFrom, unmasked } from "#core/model/ModelSecrets.ts"
@@ -26,7 +26,7 @@ t.test("given a stored key, when its mask comes with another address, then it st
   }
 })
 
-t.test("given keys of several owners in one node, when an address of one changes, then only that one's is demanded", async (t) => {
+t.test("given keys of several owners in one node, when an address of one changes, then only that one's key is required", async (t) => {
   const node = { qa_api_key: stored.api_key, qa_endpoint: "https://one.example.com", tuner_api_key: "tk-0123456789" }
   const sent = { qa_api_key: shown.api_key, qa_endpoint: "https://evil.example.com", tuner_api_key: "*********6789" }
   t.match(unmasked(sent, node), { qa_api_key: shown.api_key, tuner_api_key: "tk-0123456789" })

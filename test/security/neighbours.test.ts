@@ -1,7 +1,7 @@
 /**
- * What one organization, or one address, can take from everybody else: the connections to the database, and the time of whoever needs one after
- * it. A list of contacts is read in a transaction, so eight lists at once kept all others waiting until they were done, and a statement could
- * take as long as it liked. What is sent here is held up by a lock instead of by its size, so that nothing depends on how fast a machine is.
+ * What one organization, or one address, can take from everybody else: the database connections, and the time of whoever needs one next. A
+ * list of contacts is read in a transaction, so eight lists at once kept all others waiting until they were done, and a statement could take
+ * any length of time. Requests here are held up by a lock instead of by their size, so that nothing depends on the machine's speed.
  */
 import { Layer } from "effect"
 import t, { type Test } from "tap"
@@ -18,7 +18,7 @@ import { type Answer, raw } from "#test/gateway/gatewayTest.ts"
 const atOnce = 16
 const times = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, index) => make(index))
 
-/** Holds up whatever needs a row until it is let go; `held` counts the statements that wait for it. */
+/** Holds up whatever needs a row until it is released; `held` counts the statements that wait for it. */
 const lockOf = async (t: Test, { database }: TestApi, table: string, column: string, value: string | number) => {
   const sql = witness(database.url)
   const held = async () => {
@@ -51,7 +51,7 @@ const lockOf = async (t: Test, { database }: TestApi, table: string, column: str
   return { held, release }
 }
 
-/** What has been answered of requests that are on their way, in order. */
+/** The answers so far to pending requests, in order. */
 const answersTo = (requests: ReadonlyArray<Promise<Answer>>) => {
   const answered: Array<Answer> = []
   for (const request of requests) void request.then((answer) => answered.push(answer))
@@ -100,11 +100,11 @@ t.test("given an organization that reads sixteen lists at once", async (t) => {
   const made = statusesOf(await Promise.all(imports))
   const kept = Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length
   t.ok(kept > 1, "then they are read one after another")
-  // On a machine as busy as this one may be, the last ones may have waited for too long.
+  // On a machine as busy as this one may be, the last ones may have waited too long.
   t.strictSame({ 200: kept, 503: atOnce - kept }, { 200: made[200], 503: made[503] ?? 0 }, "and each is there as a whole, or not at all")
 })
 
-t.test("given more imports than may wait, then the rest hear at once when to come back, and leave nothing behind", async (t) => {
+t.test("given more imports than may wait, then the rest are told at once when to come back, and leave nothing behind", async (t) => {
   const lanes = new FairTurns<OrganizationId | undefined>({
     places: 1,
     placesEach: 1,
@@ -128,7 +128,7 @@ t.test("given more imports than may wait, then the rest hear at once when to com
 })
 
 t.test(
-  "given more large graphs at once than may wait, then no more than one is read, and the rest hear at once when to come back",
+  "given more large graphs at once than may wait, then no more than one is read, and the rest are told at once when to come back",
   async (t) => {
     const api = await openApi(t)
     const { held, release } = await lockOf(t, api, "organizations", "id", api.organizationId)
@@ -153,10 +153,10 @@ t.test(
     }
     await fill(30)
     await untilTrue("answers to all that have no room", () => done.length >= 9)
-    // On a slow machine one of those that wait may give up before the last of them comes.
+    // On a slow machine one of those waiting may give up before the last one arrives.
     t.equal(refused() + (statusesOf(done)[503] ?? 0), done.length)
     const head = `POST /api/v1/workflow/create/definition HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: dgr_ours_0000000000\r\n`
-    // There, too, this one gets the place of one that has given up since: then all places are taken again.
+    // For the same reason this one may get the place of one that has given up: then all places are taken again.
     let refusal = ""
     while (refusal === "") {
       await fill(10)
@@ -187,7 +187,7 @@ t.test("given a statement that does not come to an end", async (t) => {
   const { id } = await api.makeCampaign()
   const create = await campaignOf(api, "Heavy")
 
-  await t.test("when it is light, then it is cut off, and the request hears when to come back", async (t) => {
+  await t.test("when it is light, then it is cut off, and the request is told when to come back", async (t) => {
     const { release } = await lockOf(t, api, "campaigns", "id", id)
     const answer = await api.ask("PATCH", `/campaign/${id}`, { name: "Never" })
     t.strictSame([answer.status, answer.headers["retry-after"]], [503, "5"])
@@ -205,7 +205,7 @@ t.test("given a statement that does not come to an end", async (t) => {
   })
 })
 
-t.test("given an address whose uploads all wait for a row, then what others ask without an organization is answered", async (t) => {
+t.test("given an address whose uploads all wait for a row, then requests of others without an organization are answered", async (t) => {
   const proxy = readNetwork("127.0.0.1/32")
   const api = await openApi(t, Layer.empty, { trustedProxies: proxy === undefined ? [] : [proxy] })
   const from = (address: string) => ({ "x-forwarded-for": address })
@@ -222,7 +222,7 @@ t.test("given an address whose uploads all wait for a row, then what others ask 
   t.ok((await Promise.all(puts)).every(({ status }) => status === 200))
 })
 
-t.test("given a request without a key, then it is answered before its body comes, which is passed over", async (t) => {
+t.test("given a request without a key, then it is answered before its body arrives, which is discarded", async (t) => {
   const api = await openApi(t)
   const head =
     "POST /api/v1/workflow/create/definition HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400000\r\n\r\n"

@@ -1,4 +1,4 @@
-/** One invitation, and the one set-up code, brought by many at once through as many connections as there are: exactly one gets in. */
+/** An invitation, or the set-up code, sent many times at once over as many connections: exactly one gets in. */
 import { Effect, Redacted } from "effect"
 import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -13,14 +13,14 @@ import { install, ours } from "#test/store/services.ts"
 const { run } = await install(t)
 const many = Array.from({ length: 48 })
 
-/** Each in a transaction of its own, as a sign-up does it; what came of them. */
+/** Enters several times at once, each in its own transaction, as sign-ups do; returns the results. */
 const atOnce = <A>(enter: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     return yield* Effect.forEach(many, () => Effect.orDie(sql.withTransaction(enter(sql))), { concurrency: "unbounded" })
   })
 
-t.test("given an invitation, when its token is brought by many at once, then it is good once", async (t) => {
+t.test("given an invitation, when its token is sent many times at once, then it works once", async (t) => {
   const places = await run(
     Effect.gen(function* () {
       const { token } = yield* Invitations.use((_) =>
@@ -33,7 +33,7 @@ t.test("given an invitation, when its token is brought by many at once, then it 
   t.equal(places.filter((place) => place !== undefined).length, 1)
 })
 
-t.test("given the set-up code, when it is brought by many at once, then one is the first", async (t) => {
+t.test("given the set-up code, when it is sent many times at once, then one becomes the first owner", async (t) => {
   const first = await run(
     Effect.gen(function* () {
       const code = yield* Organizations.use((_) => _.setUpCode)

@@ -1,4 +1,4 @@
-/** Keys past the store: an operator's, and an owner's of any organization. */
+/** Keys inserted directly into the database: an operator's, and an owner's of any organization. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -6,7 +6,7 @@ import type { TestApi } from "#test/gateway/apiTest.ts"
 
 let made = 0
 
-/** To be sent as `key`. */
+/** An owner's key, to be sent as `key`. */
 export const ownerKey = async (
   api: Pick<TestApi, "database">,
   organizationId: number,

@@ -1,6 +1,6 @@
 /**
- * Things that are kept are counted exactly, however many are made at once, from however many connections. Before, an organization could make
- * as many agents and keys, and keep as many contacts, as it liked.
+ * Things that are kept are counted exactly, however many are made at once, over however many connections. Before, an organization could make
+ * any number of agents and keys, and keep any number of contacts.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,7 +28,7 @@ const counts = (statuses: ReadonlyArray<number>) => {
 const makeAgent = () => api.ask("POST", "/workflow/create/definition", { name: "One", workflow_definition: graph })
 const makeKey = () => api.ask("POST", "/user/api-keys", { name: "one" })
 
-/** As another engine on the same database makes one. */
+/** Makes one as another engine on the same database would. */
 const makeElsewhere = () =>
   api.database.run(
     SqlClient.SqlClient.use((sql) =>
@@ -42,7 +42,7 @@ const makeElsewhere = () =>
     )
   )
 
-t.test("given room for one agent more, when forty are made at once through two engines, then one is", async (t) => {
+t.test("given room for one agent more, when forty are made at once through two engines, then one is made", async (t) => {
   await makeAgent()
   await set({ agents: (await used("agents")) + 1 })
   const before = await used("agents")
@@ -59,7 +59,7 @@ t.test("given room for one agent more, when forty are made at once through two e
   await set({ agents: null })
 })
 
-t.test("given room for two keys more, when thirty are made at once, then two are; an archived one makes room", async (t) => {
+t.test("given room for two keys more, when thirty are made at once, then two are made; archiving one makes room", async (t) => {
   const before = await used("keys")
   await set({ keys: before + 2 })
   const answers = await times(30, makeKey)
@@ -83,7 +83,7 @@ t.test("given room for five contacts", async (t) => {
   const makeOf = async (list: string) =>
     api.ask("POST", "/campaign/create", { name: "Spring", workflow_id: agent.id, source_type: "csv", source_id: await api.upload(list) })
 
-  t.test("when a list has more, then it is refused whole", async (t) => {
+  t.test("when a list has more, then all of it is refused", async (t) => {
     const six = `phone_number,first_name\n${[1, 2, 3, 4, 5, 6].map((one) => `+1555010000${one},Ada`).join("\n")}\n`
     const answer = await makeOf(six)
     t.strictSame([answer.status, answer.json], [409, full("rows", 5, 0, 6)])
@@ -91,13 +91,13 @@ t.test("given room for five contacts", async (t) => {
     t.strictSame(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"], [])
   })
 
-  t.test("when eight lists of two are imported at once, then two are", async (t) => {
+  t.test("when eight lists of two are imported at once, then two are accepted", async (t) => {
     const answers = await times(8, () => makeOf(csv))
     t.strictSame(counts(answers.map(({ status }) => status)), { 200: 2, 409: 6 })
     t.equal(await used("rows"), 4)
   })
 
-  t.test("when it is lowered below what there is, then that stays, and there is no more", async (t) => {
+  t.test("when it is lowered below what exists, then that stays, and no more is accepted", async (t) => {
     await set({ rows: 3 })
     t.strictSame((await makeOf(csv)).json, full("rows", 3, 4))
     t.match(await api.ask("GET", "/campaign/"), { status: 200 })

@@ -1,4 +1,4 @@
-/** Organizations from before there were quotas, in a database that is brought up to date: nobody loses what is in force, and nobody gains. */
+/** Organizations from before there were quotas, in a database that is migrated: nobody loses what is in force, and nobody gains. */
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -31,7 +31,7 @@ const fill = Effect.gen(function* () {
     ('campaigns/2/a.csv', 2, 'a.csv', '', now(), 5000, now()), ('campaigns/2/b.csv', 2, 'b.csv', '', now(), NULL, NULL)`
 })
 
-t.test("given two organizations from before 0060, when the database is brought up to date", async (t) => {
+t.test("given two organizations from before 0060, when the database is migrated", async (t) => {
   const found = await runLive(
     Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * Followers and requests are counted before anything is waited for. Before, 400 sockets at once passed a limit of 100, because each was looked
- * at before any of them was counted; and an organization could send as many requests as it liked.
+ * Followers and requests are counted before anything is awaited. Before, 400 sockets at once passed a limit of 100, because each was checked
+ * before any of them was counted; and an organization could send any number of requests.
  */
 import { once } from "node:events"
 import t from "tap"
@@ -71,19 +71,19 @@ t.test("given ten requests at once and one a second", async (t) => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask("GET", "/workflow/count")))
     const refused = answers.filter(({ status }) => status === 429)
     const answered = answers.length - refused.length
-    // A busy machine takes a second or two for all of them.
+    // A busy machine takes a second or two to answer all of them.
     t.ok(answered >= 10 && answered <= 20, `${answered} answered`)
     t.match(refused[0], { headers: { "retry-after": "1" }, json: { detail: "The organization may send 1 requests per second" } })
   })
 
-  t.test("when another of its keys asks, then it shares them, and another organization does not", async (t) => {
+  t.test("when another of its keys is used, then it shares them, and another organization does not", async (t) => {
     const colleague = await ownerKey(api, api.organizationId, { role: "viewer" })
     const statuses = await Promise.all(Array.from({ length: 20 }, () => api.ask("GET", "/workflow/count", undefined, { key: colleague })))
     t.ok(statuses.some(({ status }) => status === 429))
     t.equal((await api.askAsOther("GET", "/workflow/count")).status, 200)
   })
 
-  t.test("when the operator asks, then he is not counted", async (t) => {
+  t.test("when the operator asks, then that is not counted", async (t) => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => api.ask("GET", "/workflow/count", undefined, { key: operator })))
     t.ok(answers.every(({ status }) => status === 200))
   })

@@ -1,6 +1,6 @@
 /**
- * Bytes of files that are kept. Before, an organization could fill the disk, on which the recordings of all others lie too. A call is never
- * kept from being made for it: without room it is not recorded, and says so.
+ * Bytes of files that are kept. Before, an organization could fill the disk, on which the recordings of all others lie too. Calls are never
+ * prevented by it: without room a call is made but not recorded, and says so.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -41,7 +41,7 @@ const put = async (ticket: Awaited<ReturnType<typeof address>>, body = list) => 
 t.test("given room for two lists and a half", async (t) => {
   await set({ storage_bytes: bytes * 2 + 50 })
 
-  t.test("when eight are uploaded at once, then two are kept, and of the others nothing", async (t) => {
+  t.test("when eight are uploaded at once, then two are kept, and nothing of the others", async (t) => {
     const tickets = await Promise.all(Array.from({ length: 8 }, address))
     const answers = await Promise.all(tickets.map((ticket) => put(ticket)))
     t.strictSame(answers.map(([status]) => status).sort(), [200, 200, 409, 409, 409, 409, 409, 409])
@@ -57,7 +57,7 @@ t.test("given room for two lists and a half", async (t) => {
     t.equal(await used(), bytes * 3)
   })
 
-  t.test("when there is no room at all, then not even an address is given", async (t) => {
+  t.test("when there is no room at all, then not even an upload address is given", async (t) => {
     const refused = [409, full(bytes * 3, bytes * 3, 1)]
     t.strictSame([(await address()).status, (await address()).json], refused)
     const recording = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
@@ -68,7 +68,7 @@ t.test("given room for two lists and a half", async (t) => {
   })
 })
 
-t.test("given a recording that agents play, when it is deleted, then its room is free, and not before", async (t) => {
+t.test("given a recording that agents play, when it is deleted, then its room is free, but not before", async (t) => {
   const before = await used()
   const ticket = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
   const { recording_id, storage_key } = bodyOf(ticket)
@@ -87,7 +87,7 @@ t.test("given a recording that agents play, when it is deleted, then its room is
   t.equal(await used(), before)
 })
 
-/** A call that is over, whose files nobody has counted; and one that is gone, which counts still. */
+/** An ended call, whose files nobody has counted; and a deleted one, which still counts. */
 const pastCall = (key: string) =>
   query(
     (sql) => sql<{ readonly id: number; readonly agent: number }>`
@@ -96,60 +96,60 @@ const pastCall = (key: string) =>
       WHERE a.current_definition_id IS NOT NULL AND a.organization_id = ${id} LIMIT 1 RETURNING id, agent_id AS agent`
   )
 
-t.test("given files that were never counted, when the engine keeps house, then they are, and deleting them frees their room", async (t) => {
-  await api.makeAgent()
-  const before = await used()
-  await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
-  const [run] = await pastCall("recordings/1-abc.wav")
-  const counting = query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
-  t.equal(await counting, 1)
-  t.equal(await used(), before + 500)
-  t.equal((await api.ask("DELETE", `/workflow/${run?.agent}/runs/${run?.id}/artifacts`)).status, 200)
-  t.equal(await used(), before)
+t.test(
+  "given files that were never counted, when the housekeeping runs, then they are counted, and deleting them frees their room",
+  async (t) => {
+    await api.makeAgent()
+    const before = await used()
+    await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
+    const [run] = await pastCall("recordings/1-abc.wav")
+    const counting = query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+    t.equal(await counting, 1)
+    t.equal(await used(), before + 500)
+    t.equal((await api.ask("DELETE", `/workflow/${run?.agent}/runs/${run?.id}/artifacts`)).status, 200)
+    t.equal(await used(), before)
 
-  await query((sql) => sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run?.id}-abc.wav`}, ${id}, 70)`)
-  t.equal(await used(), before + 70)
-  await query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
-  t.equal(await used(), before, "what no run names is not kept")
-})
+    await query((sql) => sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run?.id}-abc.wav`}, ${id}, 70)`)
+    t.equal(await used(), before + 70)
+    await query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+    t.equal(await used(), before, "what no run names is not kept")
+  }
+)
 
 t.test("given an organization that has filled its storage", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "quota-storage-"))
   t.teardown(() => rm(folder, { recursive: true }))
 
-  t.test(
-    "when a call ends and its files are counted, then calls are not recorded any more, and its events and nobody else's say so",
-    async (t) => {
-      await set({ storage_bytes: (await used()) + 1000 })
-      const seen = await query((sql) =>
-        Effect.gen(function* () {
-          const room = yield* StorageRoom
-          const before = room.isFull(id)
-          // What is full at its start is no news to an engine, so it is told of the second time.
-          for (const time of [1, 2]) {
-            room.kept({ organizationId: id, key: `recordings/9-${time}.wav`, bytes: 4000 })
-            yield* Effect.promise(() => until("a full storage", () => (room.isFull(id) ? true : undefined)))
-            const more = (yield* Effect.promise(used)) + 1000
-            yield* Effect.promise(() => set({ storage_bytes: more }))
-            yield* Effect.promise(() => until("room again", () => (room.isFull(id) ? undefined : true)))
-          }
-          return before
-        }).pipe(Effect.provide(Storage.layer), Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
-      )
-      t.equal(seen, false)
-      const told = await until("the event", async () => {
-        const { events } = bodyOf(await api.ask("GET", "/events?types=storage.full")) as unknown as {
-          readonly events: ReadonlyArray<unknown>
-        } // As documented.
-        return events.length > 0 ? events : undefined
-      })
-      t.match(told[0], { type: "storage.full", subject: "organization" })
-      t.strictSame(bodyOf(await api.askAsOther("GET", "/events?types=storage.full"))["events"], [])
-      await set({ storage_bytes: null })
-    }
-  )
+  t.test("when a call ends and its files are counted, then calls are no longer recorded, and only its own events say so", async (t) => {
+    await set({ storage_bytes: (await used()) + 1000 })
+    const seen = await query((sql) =>
+      Effect.gen(function* () {
+        const room = yield* StorageRoom
+        const before = room.isFull(id)
+        // An engine does not report what is already full at its start, so only the second time is reported.
+        for (const time of [1, 2]) {
+          room.kept({ organizationId: id, key: `recordings/9-${time}.wav`, bytes: 4000 })
+          yield* Effect.promise(() => until("a full storage", () => (room.isFull(id) ? true : undefined)))
+          const more = (yield* Effect.promise(used)) + 1000
+          yield* Effect.promise(() => set({ storage_bytes: more }))
+          yield* Effect.promise(() => until("room again", () => (room.isFull(id) ? undefined : true)))
+        }
+        return before
+      }).pipe(Effect.provide(Storage.layer), Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
+    )
+    t.equal(seen, false)
+    const told = await until("the event", async () => {
+      const { events } = bodyOf(await api.ask("GET", "/events?types=storage.full")) as unknown as {
+        readonly events: ReadonlyArray<unknown>
+      } // As documented.
+      return events.length > 0 ? events : undefined
+    })
+    t.match(told[0], { type: "storage.full", subject: "organization" })
+    t.strictSame(bodyOf(await api.askAsOther("GET", "/events?types=storage.full"))["events"], [])
+    await set({ storage_bytes: null })
+  })
 
-  t.test("when a call is answered, then it is held and transcribed as ever, without a recording, and its run says why", async (t) => {
+  t.test("when a call is answered, then it is held and transcribed as usual, without a recording, and its run says why", async (t) => {
     const line = loopback()
     const kept: Array<string> = []
     const report = await callingWith(Files.layerLocal(folder))(

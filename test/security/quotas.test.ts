@@ -1,6 +1,6 @@
 /**
- * What an organization may use is the operator's to set. Before, an organization set the number of its calls by itself, to 100,000 if it
- * liked, and had no limit of contacts, agents, keys or files at all.
+ * What an organization may use is set by the operator. Before, an organization could set the number of its calls itself, even to 100,000, and
+ * had no limit of contacts, agents, keys or files at all.
  */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,7 +27,7 @@ const notAllowed = (field: string, input: number, allowed: number) => {
   const text = `${field} must not be above ${allowed}, which the operator allows`
   return [422, { detail: [{ type: "value_error", loc: ["body", field], msg: `Value error, ${text}`, input, ctx: { error: {} } }] }]
 }
-/** The calls that an organization may have up, as those who place them read it. */
+/** The number of calls that an organization may have at once, as those who place them read it. */
 const callsOf = async (id: number) => {
   const [found] = await api.database.run(
     SqlClient.SqlClient.use(
@@ -37,8 +37,8 @@ const callsOf = async (id: number) => {
   return found?.limit
 }
 
-t.test("given an owner who is no operator", async (t) => {
-  t.test("when he sets his own organization's calls to 100,000, then he is told what the operator allows", async (t) => {
+t.test("given an owner who is not an operator", async (t) => {
+  t.test("when they set their organization's calls to 100,000, then they are told what the operator allows", async (t) => {
     const asked = { concurrency_limit: 100_000, concurrency_reserve: 0 }
     t.match(said(await asTenant("PUT", "/organizations/settings", asked)), notAllowed("concurrency_limit", 100_000, 10))
     t.match(said(await asTenant("PUT", "/organizations/quotas", { calls: 100_000 })), notAllowed("calls", 100_000, 10))
@@ -46,7 +46,7 @@ t.test("given an owner who is no operator", async (t) => {
     t.equal(await callsOf(other), 10)
   })
 
-  t.test("when he asks as an operator, even in the first organization, then it is refused", async (t) => {
+  t.test("when they make an operator's request, even in the first organization, then it is refused", async (t) => {
     const refused = [403, { detail: "Only an operator's key may do this" }]
     for (const key of [tenant, owner]) {
       t.strictSame(said(await as(key)("GET", "/operator/organizations")), refused)
@@ -57,7 +57,7 @@ t.test("given an owner who is no operator", async (t) => {
     }
   })
 
-  t.test("when he lowers what he may use and raises it again, then up to what the operator allows", async (t) => {
+  t.test("when they lower a limit and raise it again, then up to what the operator allows", async (t) => {
     t.equal((await asTenant("PUT", "/organizations/quotas", { calls: 3 })).status, 200)
     t.equal(await callsOf(other), 3)
     t.match((await asTenant("PUT", "/organizations/quotas", { calls: 10 })).json, { calls: { limit: 10, allowed: 10 } })
@@ -69,7 +69,7 @@ t.test("given an owner who is no operator", async (t) => {
 })
 
 t.test("given the operator", async (t) => {
-  t.test("when he sets what an organization may use, then it holds at once, and is in both audit logs", async (t) => {
+  t.test("when they set what an organization may use, then it holds at once, and is in both audit logs", async (t) => {
     t.match(said(await asOperator("PUT", quotasOf(other), { calls: 25, agents: 7 })), [
       200,
       { id: other, name: "Other", quotas: { calls: { limit: 25 }, agents: { limit: 7, allowed: 7 }, keys: { limit: 1000 } } }
@@ -81,7 +81,7 @@ t.test("given the operator", async (t) => {
   })
 
   t.test(
-    "when he lowers it below what the organization has set for itself, then the lower one holds, and comes back with his",
+    "when they lower it below the organization's own limit, then the lower one holds, and lifting both restores the default",
     async (t) => {
       await asTenant("PUT", "/organizations/quotas", { calls: 20 })
       await asOperator("PUT", quotasOf(other), { calls: 5 })
@@ -92,12 +92,12 @@ t.test("given the operator", async (t) => {
     }
   )
 
-  t.test("when he raises the limit of his own organization in its settings, then he has allowed it", async (t) => {
+  t.test("when they raise the limit of their own organization in its settings, then it is allowed", async (t) => {
     t.equal((await asOperator("PUT", "/organizations/settings", { concurrency_limit: 500, concurrency_reserve: 0 })).status, 200)
     t.match((await as(owner)("GET", "/organizations/quotas")).json, { calls: { limit: 500, allowed: 500 } })
   })
 
-  t.test("when he lists organizations, then by pages, with what they use", async (t) => {
+  t.test("when they list organizations, then they get pages, with what each uses", async (t) => {
     const page = await asOperator("GET", "/operator/organizations?limit=1")
     t.match(page.json, { organizations: [{ name: "Ours", quotas: { keys: { used: 3 }, rows: { used: 0 }, followers: { used: 0 } } }] })
     t.match((await asOperator("GET", `/operator/organizations?after=${api.organizationId}`)).json, { organizations: [{ id: other }] })
@@ -112,7 +112,7 @@ t.test("given the operator", async (t) => {
 t.test("given the operator's keys", async (t) => {
   const make = async () => (await asOperator("POST", "/operator/keys", { name: "second" })).json as { id: number; api_key: string } // As documented.
 
-  t.test("when he makes another, then it is one, and no longer when it is revoked", async (t) => {
+  t.test("when they make another, then it is an operator's until it is revoked", async (t) => {
     const second = await make()
     t.equal((await as(second.api_key)("GET", "/operator/organizations")).status, 200)
     t.equal((await asOperator("DELETE", `/operator/keys/${second.id}`)).status, 200)
@@ -123,7 +123,7 @@ t.test("given the operator's keys", async (t) => {
     ])
   })
 
-  t.test("when an owner archives one or brings back a revoked one, then he may not", async (t) => {
+  t.test("when an owner archives one or brings back a revoked one, then it is refused", async (t) => {
     const second = await make()
     const tooLow = [403, { detail: "Your role does not allow this" }]
     t.strictSame(said(await as(owner)("DELETE", `/user/api-keys/${second.id}`)), tooLow)
@@ -131,7 +131,7 @@ t.test("given the operator's keys", async (t) => {
     t.strictSame(said(await as(owner)("PUT", `/user/api-keys/${second.id}/reactivate`)), tooLow)
   })
 
-  t.test("when an operator makes an ordinary key, then it is none of the operator's", async (t) => {
+  t.test("when an operator makes an ordinary key, then it is not an operator's", async (t) => {
     const { api_key } = (await asOperator("POST", "/user/api-keys", { name: "plain", role: "owner" })).json as { api_key: string } // As documented.
     t.equal((await as(api_key)("GET", "/operator/organizations")).status, 403)
   })
@@ -145,7 +145,7 @@ t.test("given the operator's keys", async (t) => {
     t.strictSame(answers.map(({ status }) => status).sort(), [200, 409])
   })
 
-  t.test("when a key has scopes, an end, or is a user's, then the database lets it be no operator's", async (t) => {
+  t.test("when a key has scopes or an expiry, or is a user's, then the database does not let it be an operator's", async (t) => {
     for (const change of ["scopes = ARRAY['admin']", "expires_at = now() + interval '1 day'", "role = 'admin'"]) {
       const tried = api.database.run(
         SqlClient.SqlClient.use(
@@ -158,7 +158,7 @@ t.test("given the operator's keys", async (t) => {
   })
 })
 
-t.test("given starts with API_KEY, when it is set and then changed, then the key is the operator's, and a tenant's never", async (t) => {
+t.test("given starts with API_KEY, when it is set and then changed, then the key is the operator's, and never a tenant's", async (t) => {
   const start = (key: string) =>
     api.database.run(Organizations.use((_) => _.bootstrap(Redacted.make(key), 10)).pipe(Effect.provide(Organizations.layer)))
   const statusOf = async (key: string) => (await as(key)("GET", "/operator/organizations")).status
@@ -166,7 +166,7 @@ t.test("given starts with API_KEY, when it is set and then changed, then the key
   t.equal(await statusOf("the-first-key-of-the-operator"), 200)
   await start("another-key-of-the-operator")
   t.equal(await statusOf("another-key-of-the-operator"), 200)
-  // A key that is somebody's already becomes no operator's.
+  // A key that somebody already has does not become an operator's.
   await start(tenant)
   t.equal(await statusOf(tenant), 403)
 })

@@ -1,4 +1,4 @@
-/** Recordings that become Opus after their calls: whoever may hear or delete them may before, meanwhile and after, and nothing of them is left over. */
+/** Recordings converted to Opus after their calls: access and deletion work before, meanwhile and after, and nothing is left over. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
@@ -38,7 +38,7 @@ interface Call {
   readonly wav: string
   readonly opus: string
 }
-/** A call that is over, with its recording. */
+/** An ended call, with its recording. */
 const call = async (bytes: Uint8Array = sound, daysAgo = 0): Promise<Call> => {
   const { agentId, definitionId } = await database.run(given.agent(ours))
   const [row] = await query(
@@ -54,7 +54,7 @@ const call = async (bytes: Uint8Array = sound, daysAgo = 0): Promise<Call> => {
   await writeFile(join(folder, `${name}.wav`), bytes)
   return { id, agentId, wav: `${name}.wav`, opus: `${name}.opus` }
 }
-/** Its size is known to the quota, as after every call. */
+/** Reports its size to the quota, as happens after every call. */
 const count = ({ wav }: Call, format: RecordingFormat = "wav") =>
   query((sql) =>
     storedFiles
@@ -68,7 +68,7 @@ const isMarked = async ({ wav }: Call) =>
 const shown = async ({ agentId, id }: Call) => bodyOf(await ask("GET", `/workflow/${agentId}/runs/${id}`))
 const set = (recording_format: RecordingFormat | null) =>
   ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recording_format })
-/** The engine's part, until there is nothing left to do. */
+/** Runs the engine's part until nothing is left to do. */
 const compress = () =>
   database.run(
     Effect.scoped(
@@ -83,7 +83,7 @@ const compress = () =>
 const house = () => database.run(Effect.scoped(keepHouse.pipe(Effect.provide(stores))))
 const seconds = async (bytes: Uint8Array) => (await heardOpus(bytes)).samples / 8000
 
-t.test("given nothing that was set, then recordings stay WAV, unless the operator wants Opus", async (t) => {
+t.test("given no setting, then recordings stay WAV, unless the operator wants Opus", async (t) => {
   t.match(await ask("GET", "/organizations/settings"), { json: { recording_format: null } })
   const [plain, byOperator] = [await call(), await call()]
   await count(plain)
@@ -133,7 +133,7 @@ t.test("given an organization that wants Opus", async (t) => {
     const part = await fetch(url, { headers: { ...headers, range: "bytes=4-9" } })
     t.strictSame([part.status, Buffer.from(await part.arrayBuffer())], [206, Buffer.from(bytes.subarray(4, 10))])
   })
-  t.test("then addresses that were given out before lead to it", async (t) => {
+  t.test("then addresses that were given out before still lead to it", async (t) => {
     for (const address of [String(signed["url"]), String(page["recording_public_url"])]) {
       const { headers, status } = await fetch(address)
       t.strictSame([status, headers.get("content-type")], [200, "audio/ogg"])
@@ -142,7 +142,7 @@ t.test("given an organization that wants Opus", async (t) => {
     t.equal((await ask("GET", `/s3/signed-url?key=${run.opus}`)).status, 200)
     t.equal((await api.askAsOther("GET", `/s3/signed-url?key=${run.opus}`)).status, 403)
   })
-  t.test("then recordings from before stay as they are", async (t) => {
+  t.test("then earlier recordings stay as they are", async (t) => {
     t.strictSame(files(before), [before.wav])
   })
   t.test("when it wants WAV again, whatever the operator does, then later ones stay WAV", async (t) => {
@@ -189,7 +189,7 @@ t.test("given a recording that is being compressed, when it is deleted, then not
   await api.writeFile(run.opus, "of a process that was killed")
   t.equal((await ask("DELETE", `/workflow/${run.agentId}/runs/${run.id}/artifacts`)).status, 200)
   t.strictSame(files(run), [])
-  // The process that was at it puts its file there all the same.
+  // The process that was compressing it still writes its file.
   await api.writeFile(run.opus, "sound")
   await house()
   await compress()
@@ -197,23 +197,20 @@ t.test("given a recording that is being compressed, when it is deleted, then not
   t.equal(await used(), free)
 })
 
-t.test(
-  "given recordings that are kept for a day, when it is over, then those of both formats are gone, and those in between",
-  async (t) => {
-    const [compressed, marked] = [await call(sound, 9), await call(sound, 8)]
-    await count(compressed)
-    await compress()
-    await count(marked)
-    await api.writeFile(marked.opus, "of a process that was killed")
-    await ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recordings_days: 1 })
-    await house()
-    t.strictSame([files(compressed), files(marked)], [[], []])
-    await compress()
-    t.equal(existsSync(join(folder, marked.wav)), false)
-  }
-)
+t.test("given recordings kept for a day, when it is over, then those of both formats are gone, and half-converted ones too", async (t) => {
+  const [compressed, marked] = [await call(sound, 9), await call(sound, 8)]
+  await count(compressed)
+  await compress()
+  await count(marked)
+  await api.writeFile(marked.opus, "of a process that was killed")
+  await ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recordings_days: 1 })
+  await house()
+  t.strictSame([files(compressed), files(marked)], [[], []])
+  await compress()
+  t.equal(existsSync(join(folder, marked.wav)), false)
+})
 
-t.test("given a file that is no recording, then it stays, and is not looked at again", async (t) => {
+t.test("given a file that is not a recording, then it stays, and is not looked at again", async (t) => {
   const run = await call(Buffer.from("something else"))
   await count(run)
   await compress()

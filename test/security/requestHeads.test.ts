@@ -1,4 +1,4 @@
-/** Requests that are refused for their heads alone, and what browsers are told. */
+/** Requests that are refused because of their heads alone, and what browsers are told. */
 import { Effect, Layer } from "effect"
 import t from "tap"
 import Type from "typebox"
@@ -30,7 +30,7 @@ t.test("given a gateway", async (t) => {
   const post = (lines: string, sent: string) =>
     raw(gateway, `POST /api/v1/echo HTTP/1.1\r\nhost: localhost\r\n${lines}\r\n\r\n${sent}`, 300)
 
-  t.test("when the length is told twice, then 400, and what follows is not taken for another request", async (t) => {
+  t.test("when the length is given twice, then 400, and what follows is not taken for another request", async (t) => {
     const smuggled = "GET /api/v1/hello HTTP/1.1\r\nhost: localhost\r\n\r\n"
     const twice = `content-length: ${body.length}\r\ncontent-length: ${body.length + smuggled.length}`
     t.strictSame(statuses(await post(twice, body + smuggled)), [], "the connection ends")
@@ -40,7 +40,7 @@ t.test("given a gateway", async (t) => {
     t.strictSame(statuses(await raw(gateway, get, 300)), [])
   })
 
-  t.test("when the transfer coding is another than chunked, or there are two, then nothing is read", async (t) => {
+  t.test("when the transfer coding is not chunked, or there are two, then nothing is read", async (t) => {
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
     t.strictSame(statuses(await post("transfer-encoding: chunked", chunked)), ["200"])
     t.strictSame(statuses(await post("transfer-encoding: Chunked", chunked)), ["200"])
@@ -56,7 +56,7 @@ t.test("given a gateway", async (t) => {
     t.strictSame(statuses(await post("transfer-encoding: chunked", pieces)), ["400"])
   })
 
-  t.test("when a browser asks first, then any path below /api/v1 is answered with 204", async (t) => {
+  t.test("when a browser sends a preflight request, then any path below /api/v1 is answered with 204", async (t) => {
     const origin = {
       origin: "https://app.example.com",
       "access-control-request-method": "POST",
@@ -78,7 +78,7 @@ t.test("given a gateway with a name", async (t) => {
   const gateway = await gatewayWith(t, Layer.succeed(AllowedHosts, hostsOf(["0.0.0.0", "Calls.example.com"])))
   const statusFor = async (host: string) => statuses(await raw(gateway, `GET /api/v1/hello HTTP/1.1\r\nhost: ${host}\r\n\r\n`, 100))[0]
 
-  t.test("when it is asked by its name, an address or localhost, then it answers", async (t) => {
+  t.test("when it is addressed by its name, an address or localhost, then it answers", async (t) => {
     for (const host of [
       "localhost",
       "LOCALHOST:8000",
@@ -92,7 +92,7 @@ t.test("given a gateway with a name", async (t) => {
     }
   })
 
-  t.test("when it is asked by any other, as after DNS rebinding, then 421, also for what it does not have", async (t) => {
+  t.test("when it is addressed by any other, as after DNS rebinding, then 421, also for unknown paths", async (t) => {
     for (const host of [
       "evil.example",
       "evil.example:8000",
@@ -108,7 +108,7 @@ t.test("given a gateway with a name", async (t) => {
   })
 })
 
-t.test("given origins that may read answers", async (t) => {
+t.test("given origins allowed to read answers", async (t) => {
   const gateway = await gatewayWith(t, Layer.succeed(AllowedOrigins, new Set(["https://app.example.com"])))
   const allowed = async (method: string, path: string, origin?: string) => {
     const answer = await send(gateway, method, path, { headers: origin === undefined ? {} : { origin } })
@@ -128,7 +128,7 @@ t.test("given origins that may read answers", async (t) => {
   })
 })
 
-t.test("given figures for this machine", async (t) => {
+t.test("given metrics for this machine", async (t) => {
   const figures = Layer.succeed(MetricsText, Effect.succeed("calls_live 3\n"))
   const found = await new Promise<string | undefined>((resolve) => {
     const layer = MetricsServer.layer(0).pipe(Layer.provide([keys, figures]))
@@ -151,7 +151,7 @@ t.test("given figures for this machine", async (t) => {
     t.teardown(() => fiber.interruptUnsafe())
   })
 
-  t.test("when they are read at their own port, then they are there, and nothing else is", async (t) => {
+  t.test("when their own port is asked, then it has them, and nothing else", async (t) => {
     const url = new URL(found ?? "")
     t.strictSame([url.hostname, url.pathname], ["127.0.0.1", "/metrics"])
     t.equal(await (await fetch(url)).text(), "calls_live 3\n")

@@ -1,4 +1,4 @@
-/** What calls leave behind: kept for as long as the organization says, and gone at once when an admin says so. */
+/** What calls leave behind: kept for as long as the organization says, and deleted at once when an admin says so. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -18,7 +18,7 @@ interface GivenRun {
   readonly id: number
   readonly agentId: number
 }
-/** A call of so many days ago, with its files. */
+/** A call that many days ago, with its files. */
 const call = async (
   daysAgo: number,
   { isCompleted = true, of = organizationId }: { isCompleted?: boolean; of?: OrganizationId } = {}
@@ -50,7 +50,7 @@ const set = (more: object) => ask("PUT", "/organizations/settings", { ...setting
 const house = () =>
   database.run(Effect.scoped(keepHouse.pipe(Effect.provide([Files.layerLocal(api.folder), Layer.orDie(Config.layerOf({}))]))))
 
-t.test("given nothing that was set, then calls keep their files for ever", async (t) => {
+t.test("given no setting, then calls keep their files forever", async (t) => {
   const run = await call(1000)
   t.match(await ask("GET", "/organizations/settings"), { json: { recordings_days: null, transcripts_days: null } })
   await house()
@@ -62,12 +62,12 @@ t.test("given an organization that keeps recordings for 30 days", async (t) => {
   t.match(await set({ recordings_days: 30 }), { status: 200, json: { recordings_days: 30, transcripts_days: null } })
   t.match(await set({}), { json: { recordings_days: 30 } }, "what is left out stays as it is")
   await house()
-  t.test("when it is over, then the recording is gone, and the record says so; all else stays", async (t) => {
+  t.test("when it is over, then the recording is gone, and the record says so; everything else stays", async (t) => {
     t.strictSame(stored(old), [`transcripts/${old.id}.txt`])
     t.match(await shown(old), { recording_url: null, transcript_url: String, recording_public_url: null })
     t.strictSame(stored(young), both(young))
   })
-  t.test("when it is shortened, then what is older goes, but nothing of a call that is up, or after it", async (t) => {
+  t.test("when it is shortened, then what is older goes, but nothing of or after a call that is up", async (t) => {
     await set({ recordings_days: 1 })
     await house()
     t.strictSame(stored(young), [`transcripts/${young.id}.txt`])
@@ -94,7 +94,7 @@ t.test("given an organization that keeps recordings for 30 days", async (t) => {
 t.test("given a single call", async (t) => {
   const run = await call(0)
   const path = `/workflow/${run.agentId}/runs/${run.id}/artifacts`
-  t.test("when another organization would delete its files, then there is no such call", async (t) => {
+  t.test("when another organization tries to delete its files, then there is no such call", async (t) => {
     t.equal((await askAsOther("DELETE", path)).status, 404)
     t.strictSame(stored(run), both(run))
   })
@@ -106,7 +106,7 @@ t.test("given a single call", async (t) => {
     })
     t.strictSame(stored(live), both(live))
   })
-  t.test("when an admin deletes its files, then they are gone, again and again, and the audit log has it", async (t) => {
+  t.test("when an admin deletes its files, even repeatedly, then they are gone, and the audit log has it", async (t) => {
     t.equal((await ask("DELETE", path)).status, 200)
     t.equal((await ask("DELETE", path)).status, 200)
     t.strictSame(stored(run), [])

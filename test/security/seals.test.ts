@@ -1,4 +1,4 @@
-/** Seals: what opens them, and what does not; and the file of the key that the engine makes for itself. */
+/** Seals: what opens them, and what does not; and the key file that the engine creates for itself. */
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -15,12 +15,12 @@ const place = { of: "credentials", organizationId: 1, id: 7 }
 
 t.test("given a seal", async (t) => {
   const sealed = seals.seal(place, "s3cret")
-  t.test("when it is opened where it was made, then the secret is there", async (t) => {
+  t.test("when it is opened where it was made, then the secret comes out", async (t) => {
     t.equal(seals.open(place, sealed), "s3cret")
     t.not(seals.seal(place, "s3cret"), sealed, "another seal of it looks different")
     t.equal(sealsOf({ current: other, former: [one] }).open(place, sealed), "s3cret", "also when another key has taken over")
   })
-  t.test("when it is moved to another row, column, table or organization, then it opens no more", async (t) => {
+  t.test("when it is moved to another row, column, table or organization, then it no longer opens", async (t) => {
     const moved = [
       { ...place, id: 8 },
       { ...place, id: "7" },
@@ -29,7 +29,7 @@ t.test("given a seal", async (t) => {
     ]
     for (const to of moved) t.throws(() => seals.open(to, sealed), /altered, or sealed for another place/)
   })
-  t.test("when it was altered, cut or made with a key that is gone, then it opens no more", async (t) => {
+  t.test("when it was altered, cut or made with a key that is gone, then it no longer opens", async (t) => {
     const [, head = "", hidden = ""] = /^(sealed1:\w+:)(.*)$/.exec(sealed) ?? []
     const bytes = Buffer.from(hidden, "base64")
     const altered = bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte))
@@ -59,12 +59,12 @@ t.test("given a folder for the key", async (t) => {
     t.strictSame(readdirSync(join(folder, "data")), ["secrets.key"])
     t.equal(statSync(path).mode & 0o777, 0o600)
   })
-  t.test("when others may read it, then they may no more", async (t) => {
+  t.test("when others may read it, then that is corrected", async (t) => {
     chmodSync(path, 0o644)
     await Effect.runPromise(readKeyFile(path))
     t.equal(statSync(path).mode & 0o777, 0o600)
   })
-  t.test("when it holds no key, then that is said, and it stays as it is", async (t) => {
+  t.test("when it holds no key, then that is reported, and it stays as it is", async (t) => {
     writeFileSync(path, "half a ke")
     const error = await Effect.runPromise(Effect.flip(readKeyFile(path)))
     t.match(error.message, /secrets\.key, cannot be used: it does not hold 32 bytes .* or set SECRETS_KEY/)
@@ -90,7 +90,7 @@ t.test("given a document with secrets", async (t) => {
     ["__proto__"]: { secret: "s" }
   }
   const { rest, secrets } = takenApart(JSON.parse(JSON.stringify(document)))
-  t.test("when they are taken out, then nothing else is", async (t) => {
+  t.test("when they are taken out, then everything else stays", async (t) => {
     t.strictSame(
       secrets.map(({ value }) => value),
       ["k", ["a", 2], "h", "https://u:p@a.example/", "c", "s"]

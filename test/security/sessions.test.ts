@@ -1,4 +1,4 @@
-/** A token was good for thirty days whatever happened: nobody could log out, or change the password, and a key was good for everything for ever. */
+/** A token used to be valid for thirty days: nobody could log out or change the password, and a key had every right forever. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -37,11 +37,11 @@ interface Listed {
   readonly is_current: boolean
 }
 const sessionsOf = async (token: unknown): Promise<ReadonlyArray<Listed>> =>
-  // It was held against its schema.
+  // The answer was checked against its schema.
   ((await as(token)("GET", "/user/sessions")).json as { readonly sessions: ReadonlyArray<Listed> }).sessions
 
 t.test("given a user who is logged in twice", async (t) => {
-  t.test("when he logs out, then that token is refused at once, and the other works on", async (t) => {
+  t.test("when they log out, then that token is refused at once, and the other still works", async (t) => {
     const { email, token } = await signedUp()
     const other = bodyOf(await logIn(email))["token"]
     t.strictSame([await works(token), await works(other)], [200, 200])
@@ -50,7 +50,7 @@ t.test("given a user who is logged in twice", async (t) => {
     t.equal(await works(other), 200)
   })
 
-  t.test("when he ends the other one, then that is refused; nobody else's can be ended", async (t) => {
+  t.test("when they end the other one, then that is refused; nobody else's can be ended", async (t) => {
     const { email, token } = await signedUp()
     const other = bodyOf(await logIn(email))["token"]
     const stranger = await signedUp()
@@ -64,14 +64,14 @@ t.test("given a user who is logged in twice", async (t) => {
     t.strictSame([await works(token), await works(other), await works(stranger.token)], [200, 401, 200])
   })
 
-  t.test("when he logs out everywhere, then no token works", async (t) => {
+  t.test("when they log out everywhere, then no token works", async (t) => {
     const { email, token } = await signedUp()
     const other = bodyOf(await logIn(email))["token"]
     await as(other)("POST", "/auth/logout-everywhere")
     t.strictSame([await works(token), await works(other)], [401, 401])
   })
 
-  t.test("when he changes the password, then it takes the old one, and other log-ins end", async (t) => {
+  t.test("when they change the password, then that takes the old one, and other log-ins end", async (t) => {
     const { email, token } = await signedUp()
     const other = bodyOf(await logIn(email))["token"]
     const change = (current_password: string, new_password: string) =>
@@ -83,7 +83,7 @@ t.test("given a user who is logged in twice", async (t) => {
     t.strictSame([(await logIn(email)).status, (await logIn(email, "battery staple")).status], [401, 200])
   })
 
-  t.test("when both change it at once, then one does", async (t) => {
+  t.test("when both change it at once, then one succeeds", async (t) => {
     const { token } = await signedUp()
     const answers = await Promise.all(
       ["one battery", "two battery"].map((new_password) => as(token)("PUT", "/user/password", { current_password: password, new_password }))
@@ -91,7 +91,7 @@ t.test("given a user who is logged in twice", async (t) => {
     t.strictSame(answers.map(({ status }) => status).sort(), [200, 400])
   })
 
-  t.test("when he follows events and logs out, then the connection ends", async (t) => {
+  t.test("when they follow events and log out, then the connection ends", async (t) => {
     const { token } = await signedUp()
     const stream = await fetch(`http://127.0.0.1:${api.port}/api/v1/events/stream`, { headers: { authorization: `Bearer ${token}` } })
     t.equal(stream.status, 200)
@@ -100,7 +100,7 @@ t.test("given a user who is logged in twice", async (t) => {
   })
 })
 
-t.test("given a link to a file, when who made it logs out, then it works no more", async (t) => {
+t.test("given a link to a file, when its maker logs out, then it no longer works", async (t) => {
   const { token } = await signedUp()
   const ticket = bodyOf(await as(token)("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: 3 }))
   await fetch(String(ticket["upload_url"]), { method: "PUT", body: "a,b", headers: { "content-type": "text/csv" } })
@@ -111,7 +111,7 @@ t.test("given a link to a file, when who made it logs out, then it works no more
   t.equal(await status(), 403)
 })
 
-t.test("given a token without a session, as they were before, when it is shown, then it is refused", async (t) => {
+t.test("given a token without a session, as earlier ones were, when it is used, then it is refused", async (t) => {
   const { token } = await signedUp()
   const user = bodyOf(await as(token)("GET", "/auth/me"))
   const old = await new SignJWT({ email: "a@example.org" })
@@ -158,7 +158,7 @@ t.test("given keys with a scope each", async (t) => {
   const routes = apiRoutes([ari]).filter(({ access }) => access !== "none")
   const pathOf = (path: string) => path.replaceAll(/:[a-z_]+/g, "0")
 
-  t.test("when each asks for every route, then only what it is good for is not forbidden", async (t) => {
+  t.test("when each requests every route, then it is forbidden outside its scope", async (t) => {
     for (const scope of scopes) {
       const key = await keyOf(scope)
       for (const route of routes.filter((one) => one.scope !== scope)) {
@@ -173,13 +173,13 @@ t.test("given keys with a scope each", async (t) => {
     t.strictSame(new Set(routes.map(({ scope }) => scope)), new Set(scopes))
   })
 
-  t.test("when one is good for a route, then it is let in", async (t) => {
+  t.test("when a route is in its scope, then the key is accepted", async (t) => {
     t.equal((await api.ask("GET", "/campaign/", undefined, { key: await keyOf("read") })).status, 200)
     t.equal((await api.ask("POST", "/campaign/create", {}, { key: await keyOf("campaigns") })).status, 422)
     t.equal((await api.ask("POST", "/workflow/create/definition", {}, { key: await keyOf("agents") })).status, 422)
   })
 
-  t.test("when one makes a key, then that is good for no more than itself", async (t) => {
+  t.test("when one makes a key, then the new one has no wider scope", async (t) => {
     const make = async (more: object) => api.ask("POST", "/user/api-keys", { name: "more", ...more }, { key: await keyOf("admin") })
     t.match((await make({})).json, { scopes: ["admin"] })
     t.strictSame(said(await make({ scopes: ["admin", "calls"] })), [403, { detail: "The API key lacks the scope 'calls'" }])

@@ -1,5 +1,5 @@
 /**
- * Anybody who reached the API could sign up, an answer told whether an address was registered, and anybody who was registered could be made a
+ * Anybody who reached the API could sign up, answers revealed whether an address was registered, and any registered user could be made a
  * member of any organization without being asked.
  */
 import { Effect, Layer, Redacted } from "effect"
@@ -74,7 +74,7 @@ t.test("given an invitation", async (t) => {
   const signUp = (email: string, token: unknown, secret = password) =>
     api.ask("POST", "/auth/signup", { email, password: secret, invitation_token: token }, passedOn)
 
-  t.test("when it is redeemed at sign-up, then it is good once, for its address and with its role", async (t) => {
+  t.test("when it is redeemed at sign-up, then it works once, for its address and with its role", async (t) => {
     const { token } = await invited("Ada@example.org")
     t.equal((await signUp("eve@example.org", token)).status, 403)
     const ada = bodyOf(await signUp("ADA@example.org", token))
@@ -93,7 +93,7 @@ t.test("given an invitation", async (t) => {
     t.equal((await signUp("cem@example.org", expired["token"])).status, 403)
   })
 
-  t.test("when somebody has an account already, then the password opens it, and a wrong one tells nothing", async (t) => {
+  t.test("when somebody has an account already, then the password redeems it, and a wrong one reveals nothing", async (t) => {
     const bearer = (signed: object): Sent => ({ key: null, headers: { authorization: `Bearer ${String(Reflect.get(signed, "token"))}` } })
     const first = await invited("dan@example.org")
     await signUp("dan@example.org", first["token"])
@@ -108,7 +108,7 @@ t.test("given an invitation", async (t) => {
     })
   })
 
-  t.test("when a token is made up, then a user who has logged in hears no more than anybody", async (t) => {
+  t.test("when a token is made up, then a logged-in user learns no more than anybody", async (t) => {
     const eve = bodyOf(await signUp("eve@example.org", (await invited("eve@example.org"))["token"]))
     const asEve: Sent = { key: null, headers: { authorization: `Bearer ${String(eve["token"])}` } }
     const { token } = await invited("frank@example.org")
@@ -133,7 +133,7 @@ t.test("given the services", async (t) => {
   const here = { address: "127.0.0.1", isLocal: true }
   const away = { address: "198.51.100.1", isLocal: false }
 
-  t.test("when several make the first account at once, with the code that was printed or on the machine, then one does", async (t) => {
+  t.test("when several make the first account at once, with the code that was printed or on the machine, then one succeeds", async (t) => {
     const { answers, members, second } = await run(
       Effect.gen(function* () {
         const organizations = yield* Organizations
@@ -157,7 +157,7 @@ t.test("given the services", async (t) => {
     t.equal(members.length, 1)
   })
 
-  t.test("when one token is brought several times at once, by sign-up and by a user, then it is good once", async (t) => {
+  t.test("when one token is sent several times at once, by sign-up and by a user, then it works once", async (t) => {
     const { answers } = await run(
       Effect.gen(function* () {
         const { invite, redeem } = yield* Invitations
@@ -175,7 +175,7 @@ t.test("given the services", async (t) => {
     t.equal(answers.filter((answer) => answer === "none").length, 1, answers.join())
   })
 
-  t.test("when who invited is a member no more, or has a lesser role, or the key is archived, then the invitation is void", async (t) => {
+  t.test("when the inviter is no longer a member, has a lesser role, or the key is archived, then the invitation is void", async (t) => {
     const answers = await run(
       Effect.gen(function* () {
         const { invite } = yield* Invitations

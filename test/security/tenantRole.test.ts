@@ -1,4 +1,4 @@
-/** The role that requests run as, on the sessions that they use: what it cannot become, read or write. */
+/** The database role that requests run as, on the sessions that they use: what it cannot become, read or write. */
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import t from "tap"
@@ -31,7 +31,7 @@ const { ours, theirs } = await database.run(
 
 const codeOf = (error: SqlError.SqlError): string => String(error.reason.cause instanceof Object && Reflect.get(error.reason.cause, "code"))
 type Statement = (sql: SqlClient.SqlClient) => Effect.Effect<unknown, SqlError.SqlError>
-/** As a request: what comes back, or the code of the error. */
+/** Runs a statement as a request would; returns the result, or the code of the error. */
 const asked = (statement: Statement, tenant: OrganizationId = ours) =>
   database.run(
     Effect.flatMap(SqlClient.SqlClient, statement).pipe(
@@ -42,14 +42,14 @@ const asked = (statement: Statement, tenant: OrganizationId = ours) =>
 const refused = "42501"
 
 t.test("given a session of requests", async (t) => {
-  t.test("when it asks who it is, then it is a role that logged in by itself, of this database and schema alone", async (t) => {
+  t.test("when it asks who it is, then it is a role with its own login, for this database and schema alone", async (t) => {
     const role = roleNameOf(new URL(database.url).pathname.slice(1), "public")
     const who = (sql: SqlClient.SqlClient) => sql`SELECT session_user::text AS session, current_user::text AS current`
     t.strictSame(await asked(who), [{ session: role, current: role }])
     t.not(roleNameOf("a", "bc"), roleNameOf("ab", "c"))
   })
 
-  t.test("when it would be somebody else, then it stays who it is", async (t) => {
+  t.test("when it tries to become another role, then it stays who it is", async (t) => {
     const owner = String((await superuser`SELECT current_user AS name`)[0]?.["name"])
     const then = (sql: SqlClient.SqlClient, become: string) =>
       sql.withTransaction(Effect.andThen(sql.unsafe(become), sql`SELECT count(*)::int AS count FROM organizations`))
@@ -61,7 +61,7 @@ t.test("given a session of requests", async (t) => {
     }
   })
 
-  t.test("when it looks for hashes and secrets of the installation, then there is no way, to read or to write", async (t) => {
+  t.test("when it looks for hashes and secrets of the installation, then it can neither read nor write them", async (t) => {
     const statements = [
       "SELECT password_hash FROM users",
       "SELECT * FROM users",
@@ -82,7 +82,7 @@ t.test("given a session of requests", async (t) => {
     for (const statement of statements) t.equal(await asked((sql) => sql.unsafe(statement)), refused, statement)
   })
 
-  t.test("when it reads all that it may read, then nothing is of another organization, and no hash is among it", async (t) => {
+  t.test("when it reads everything it may, then nothing is another organization's, and nothing is a hash", async (t) => {
     const all = await asked((sql) =>
       Effect.gen(function* () {
         const columns = yield* sql<{ readonly name: string; readonly list: string }>`
@@ -98,7 +98,7 @@ t.test("given a session of requests", async (t) => {
     t.notMatch(all, /theirs|hash-mark|installation-mark|[0-9a-f]{64}/)
   })
 
-  t.test("when it was told no organization, then it sees nothing", async (t) => {
+  t.test("when no organization is set, then it sees nothing", async (t) => {
     const told = (sql: SqlClient.SqlClient) =>
       sql.withTransaction(
         Effect.andThen(
@@ -110,14 +110,14 @@ t.test("given a session of requests", async (t) => {
   })
 })
 
-t.test("given the role that all installations of a server used to share, then it may do nothing here any more", async (t) => {
+t.test("given the role that all installations of a server used to share, then it may no longer do anything here", async (t) => {
   const [row] = await superuser`
     SELECT count(*)::int AS count FROM pg_class c, aclexplode(c.relacl) AS granted JOIN pg_roles r ON r.oid = granted.grantee
     WHERE c.relnamespace = 'public'::regnamespace AND r.rolname = 'trunkline_tenant'`
   t.strictSame(row, { count: 0 })
 })
 
-t.test("given a database whose owner may make no roles", async (t) => {
+t.test("given a database whose owner cannot create roles", async (t) => {
   const name = `owner_${process.pid}`
   const address = new URL(database.url)
   await superuser.unsafe(`CREATE ROLE ${name} LOGIN PASSWORD 'owner' NOCREATEROLE`)
@@ -144,25 +144,25 @@ t.test("given a database whose owner may make no roles", async (t) => {
     )
   await Effect.runPromise(migrate().pipe(Effect.provide(Layer.fresh(postgres.clientLayer(as(name, "owner"))))))
 
-  t.test("when nobody helps, then there is no wall, and it says why", async (t) => {
+  t.test("when no role is provided, then there is no isolation, and the engine says why", async (t) => {
     const [role, obstacle] = await raised()
     t.equal(role, undefined)
     t.match(obstacle, /permission denied to create role/)
   })
 
-  t.test("when the operator names a role of his own for requests, then that one is the wall", async (t) => {
+  t.test("when the operator names a role for requests, then that one isolates them", async (t) => {
     await superuser.unsafe(`CREATE ROLE ${name}_tenant LOGIN PASSWORD 'tenant'`)
     t.strictSame(await raised(as(`${name}_tenant`, "tenant")), [`${name}_tenant`, undefined])
   })
 
-  t.test("when he names the engine's own, or one that is not there or does not log in, then that is said", async (t) => {
+  t.test("when they name the engine's own, or one that does not exist or cannot log in, then the engine says so", async (t) => {
     t.match(await raised(as(name, "owner")), [undefined, /is, or can become, the engine's role/])
     t.match(await raised(as("nobody_at_all", "x")), [undefined, /there is no role nobody_at_all/])
     t.match(await raised(as(`${name}_tenant`, "wrong")), [undefined, /password authentication failed/])
   })
 
   t.test(
-    "when he lets the engine's role make others, then a process that had no wall has one soon, and again after its password was changed",
+    "when the engine's role may create others, then a process soon has isolation, and again after its password is changed",
     async (t) => {
       const tenant = roleNameOf(name, "public")
       const who = Effect.provideService(

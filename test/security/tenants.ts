@@ -1,11 +1,11 @@
-/** Organizations beside the first one, as they are there after a sign-up. */
+/** Organizations beside the first one, as sign-ups create them. */
 import { createHash } from "node:crypto"
 import { Api, type World } from "#test/support/engine.ts"
 
 interface Tenant {
   readonly id: number
   readonly api: Api
-  /** With a role of its own. */
+  /** The API with a role of its own. */
   readonly as: (role: "viewer" | "member" | "admin") => Promise<Api>
 }
 
@@ -27,7 +27,7 @@ export const tenant = async (world: World): Promise<Tenant> => {
   return { id, api: await keyOf(world, id, "owner"), as: (role) => keyOf(world, id, role) }
 }
 
-/** Somebody else in the first organization. */
+/** Another user of the first organization. */
 export const colleague = async (world: World, role: "viewer" | "member" | "admin"): Promise<Api> => {
   const [row] = await world.sql<Array<{ readonly id: number }>>`SELECT min(id)::int AS id FROM organizations`
   return keyOf(world, row?.id ?? 0, role)

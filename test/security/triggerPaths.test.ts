@@ -1,4 +1,4 @@
-/** An organization tries which trigger paths the others have. */
+/** An organization probes which trigger paths the others have. */
 import t from "tap"
 import { bodyOf, graph, openApi } from "#test/gateway/apiTest.ts"
 
@@ -17,7 +17,7 @@ t.test("given an agent with a trigger path of its own choice", async (t) => {
   const ours = await api.ask("POST", create, withTrigger("spring-sale"))
   t.equal(ours.status, 200)
 
-  t.test("when another organization asks for the path, then it hears what it hears of any other", async (t) => {
+  t.test("when another organization requests the path, then the answer is that for any unknown path", async (t) => {
     const of = async (path: string) => {
       const { json, status } = await api.askAsOther("POST", `/public/agent/${path}`, call)
       return [status, json]
@@ -25,7 +25,7 @@ t.test("given an agent with a trigger path of its own choice", async (t) => {
     t.strictSame(await of("spring-sale"), await of("nobodys-path"))
   })
 
-  t.test("when another organization takes the same path, then it has it, and each key calls its own agent", async (t) => {
+  t.test("when another organization takes the same path, then it gets it, and each key calls its own agent", async (t) => {
     const theirs = await api.askAsOther("POST", create, withTrigger("spring-sale"))
     t.equal(theirs.status, 200)
     t.equal((await api.ask("POST", create, withTrigger("spring-sale"))).status, 409, "within an organization it is taken")

@@ -1,4 +1,4 @@
-/** A telephony secret that is shown masked stays where it is: whoever names another address has to know it. */
+/** A telephony secret that is shown masked is not sent elsewhere: whoever names another address has to know it. */
 import { Effect } from "effect"
 import t from "tap"
 import { TelephonyConfigId } from "#core/Id.ts"
@@ -9,7 +9,7 @@ const { ask, askAsOther, database } = await openApi(t)
 const path = "/organizations/telephony-configs"
 const config = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "a", app_password: "password1" }
 const { id } = bodyOf(await ask("POST", path, { name: "a", config }))
-/** As its trunk gets it. */
+/** The settings as its trunk gets them. */
 const stored = async () => {
   const setting = TrunkSettings.use((_) => _.find(TelephonyConfigId.make(id)))
   return (await database.run(Effect.provide(setting, TrunkSettings.layer)))?.credentials
@@ -23,7 +23,7 @@ const demanded = {
   json: { detail: "The app_password appears to be masked. Please provide the actual value, not the masked value." }
 }
 
-t.test("given a stored secret, when its mask comes with another host, port or scheme, then it is demanded anew", async (t) => {
+t.test("given a stored secret, when its mask comes with another host, port or scheme, then it is required again", async (t) => {
   for (const ari_endpoint of [
     "http://127.0.0.2:8088",
     "http://127.0.0.1:8089",
@@ -36,18 +36,18 @@ t.test("given a stored secret, when its mask comes with another host, port or sc
   t.match(await stored(), { ari_endpoint: config.ari_endpoint, app_password: config.app_password }, "nothing has changed")
 })
 
-t.test("given a stored secret, when its mask comes with the same address in other words, then it stays", async (t) => {
+t.test("given a stored secret, when its mask comes with the same address in another spelling, then it stays", async (t) => {
   for (const ari_endpoint of ["http://127.0.0.1:8088/", " HTTP://127.1:8088/ari"]) t.match(await put({ ari_endpoint }), { status: 200 })
   t.match(await stored(), { app_password: "password1" })
 })
 
-t.test("given a stored secret, when it comes anew with another address, then both are stored", async (t) => {
+t.test("given a stored secret, when it is sent again with another address, then both are stored", async (t) => {
   const moved = { ari_endpoint: "https://pbx.example.com", app_password: "password2" }
   t.match(await put(moved), { status: 200, json: { credentials: { app_password: "*****ord2" } } })
   t.match(await stored(), moved)
 })
 
-t.test("given a list of addresses, when a new one joins it, then the secret is demanded anew; otherwise it stays", async (t) => {
+t.test("given a list of addresses, when a new one joins it, then the secret is required again; otherwise it stays", async (t) => {
   const list = { ...config, ari_endpoints: ["http://127.0.0.3:8088", "http://127.0.0.4:8088 weight=2"] }
   const made = bodyOf(await ask("POST", path, { name: "several", config: list }))
   t.match(
@@ -64,15 +64,15 @@ t.test("given a list of addresses, when a new one joins it, then the secret is d
   t.strictSame(await change(["https://127.0.0.3:8088 weight=1"]), demanded)
   t.match(await change(["http://127.0.0.4:8088 weight=0", "http://127.0.0.3:8088"]), { status: 200 }, "then other weights need no secret")
   t.match(await change(["http://127.0.0.4:8088", "http://127.0.0.1:8088 weight=3"]), { status: 200 })
-  t.match(await change(null), { status: 200 }, "then nor does it to leave them out")
+  t.match(await change(null), { status: 200 }, "then leaving them out does not either")
   t.strictSame(await change(["http://127.0.0.4:8088"]), demanded, "then what was left out is new again")
 })
 
-t.test("given a list of addresses, when an item is none, or may not be connected to, then it is said", async (t) => {
+t.test("given a list of addresses, when an item is invalid or not allowed, then the refusal says so", async (t) => {
   const refused = async (ari_endpoints: ReadonlyArray<string>, where: ReadonlyArray<unknown>, as = ask) => {
     const { json, status } = await as("POST", path, { name: "several", config: { ...config, ari_endpoints } })
     t.equal(status, 422, ari_endpoints[0] ?? "none")
-    t.strictSame((json as { detail: ReadonlyArray<{ loc: unknown }> }).detail[0]?.loc, where) // an answer of ours
+    t.strictSame((json as { detail: ReadonlyArray<{ loc: unknown }> }).detail[0]?.loc, where) // the shape of a refusal
   }
   const item = ["body", "config", "ari", "ari_endpoints", 0]
   for (const text of [
@@ -94,7 +94,7 @@ t.test("given a list of addresses, when an item is none, or may not be connected
   await refused(["http://127.0.0.3:8088"], ["body", "config", "ari", "ari_endpoint"], askAsOther)
 })
 
-t.test("given another organization, when it names an address inside, then it is told which field is refused", async (t) => {
+t.test("given another organization, when it names a private address, then it is told which field is refused", async (t) => {
   t.match(await askAsOther("POST", path, { name: "a", config }), {
     status: 422,
     json: { detail: [{ type: "value_error", loc: ["body", "config", "ari", "ari_endpoint"], input: null }] }

@@ -1,4 +1,4 @@
-/** Addresses that work for whoever has them: how long those of uploads do, and those of stored files. */
+/** Addresses that work for whoever has them: how long upload addresses and links to stored files are valid. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { connect } from "node:net"
@@ -45,7 +45,7 @@ t.test("given one address, when different bytes are uploaded to it at once, then
   t.equal((await put(upload_url, winner))[0], 200, "and its bytes are those that were kept")
 })
 
-t.test("given an upload that was cut off, when it is sent again, then it is taken", async (t) => {
+t.test("given an upload that was cut off, when it is sent again, then it is accepted", async (t) => {
   const { upload_url } = await list()
   const { pathname, search } = new URL(String(upload_url))
   const socket = connect(port, "127.0.0.1")
@@ -59,7 +59,7 @@ t.test("given an upload that was cut off, when it is sent again, then it is take
 t.test("given a link to a file", async (t) => {
   const { file_key, upload_url } = await list()
   await put(upload_url, csv)
-  /** Made by a user, `u`, or by a key that no user made, `k`: whose a key is, is remembered for a second. */
+  /** A link made by a user, `u`, or by a key that no user made, `k`: the maker of a key is cached for a second. */
   const linkBy = (maker: "k" | "u") =>
     until(`link of ${maker}`, async () => {
       const { url } = bodyOf(await ask("GET", `/s3/signed-url?${new URLSearchParams({ key: String(file_key) })}`))
@@ -72,14 +72,14 @@ t.test("given a link to a file", async (t) => {
       m AS (INSERT INTO memberships (organization_id, user_id, role) SELECT ${api.organizationId}::int, id, 'member' FROM u)
       UPDATE api_keys SET user_id = (SELECT id FROM u) WHERE organization_id = ${api.organizationId}`
   )
-  t.test("when its maker leaves the organization, then it works no more", async (t) => {
+  t.test("when its maker leaves the organization, then it no longer works", async (t) => {
     const url = await linkBy("u")
     t.equal(await statusOf(url), 200)
     t.equal(await statusOf(url.replace(/&by=[^&]*/, "")), 403, "nor does it work for nobody")
     await query((sql) => sql`DELETE FROM memberships WHERE user_id IN (SELECT id FROM users WHERE email = 'ada@example.com')`)
     t.equal(await statusOf(url), 403)
   })
-  t.test("when the key that made it is archived, then it works no more", async (t) => {
+  t.test("when the key that made it is archived, then it no longer works", async (t) => {
     await query((sql) => sql`UPDATE api_keys SET user_id = NULL WHERE organization_id = ${api.organizationId}`)
     const url = await linkBy("k")
     t.equal(await statusOf(url), 200)

@@ -1,4 +1,4 @@
-/** A stranger sends keys that nobody has, as fast as he can: the database is asked for a few of them. */
+/** A stranger sends invalid keys as fast as possible: only a few of them are looked up in the database. */
 import { Clock, Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -29,7 +29,7 @@ const given = Effect.fnUntraced(function* () {
   return { ask, flood, lookUps: () => lookUps }
 })
 
-t.test("given an address that sends a thousand keys that nobody has", async (t) => {
+t.test("given an address that sends a thousand invalid keys", async (t) => {
   const seen = await run(
     Effect.gen(function* () {
       const { ask, flood, lookUps } = yield* given()
@@ -49,7 +49,7 @@ t.test("given an address that sends a thousand keys that nobody has", async (t) 
     t.equal(seen.flooded, 201)
     t.ok(seen.later >= 50 && seen.later <= 54, `${seen.later}`)
   })
-  t.test("when a key that was good before comes from there, then it is looked up; another one has to wait", async (t) => {
+  t.test("when a key that was valid before comes from there, then it is looked up; another one has to wait", async (t) => {
     t.ok(Exit.isSuccess(seen.good))
     t.match(JSON.stringify(seen.refused), "TooManyWrongKeys")
     t.match(JSON.stringify(seen.refused), '"retryAfterSeconds":1')
@@ -59,7 +59,7 @@ t.test("given an address that sends a thousand keys that nobody has", async (t) 
   })
 })
 
-t.test("given an address that sends made-up tokens of log-ins", async (t) => {
+t.test("given an address that sends made-up log-in tokens", async (t) => {
   const api = await openApi(t)
   const bearer = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
   const ask = (token: string) => api.ask("GET", "/campaign/", undefined, bearer(token))
@@ -69,12 +69,12 @@ t.test("given an address that sends made-up tokens of log-ins", async (t) => {
   const madeUp = (at: number) => `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIke${at}IifQ.c2lnbmF0dXJl`
   const answers = await Promise.all(Array.from({ length: 500 }, (_, at) => ask(madeUp(at))))
 
-  t.test("when there are hundreds, then they are refused unseen, and so is a key that nobody has", async (t) => {
+  t.test("when there are hundreds, then they are refused unseen, and so is an invalid key", async (t) => {
     const refused = answers.filter(({ status }) => status === 429)
     t.ok(refused.length >= 200, `${refused.length}`)
     t.ok(refused.every(({ headers }) => Number(headers["retry-after"]) > 0))
     t.ok(answers.every(({ status }) => status === 429 || status === 401))
-    // Those that a slow machine has taken its time for are looked up again.
+    // While a slow machine works, a few more look-ups become available.
     await untilTrue("refusal of a key", async () => {
       const more = await Promise.all(
         Array.from({ length: 20 }, (_, at) => api.ask("GET", "/campaign/", undefined, { key: `dgr_none_${at}` }))
@@ -82,28 +82,27 @@ t.test("given an address that sends made-up tokens of log-ins", async (t) => {
       return more.some(({ status }) => status === 429)
     })
   })
-  t.test("when a token that was good comes from there, then it is looked up", async (t) => {
+  t.test("when a token that was valid comes from there, then it is looked up", async (t) => {
     t.equal((await ask(good)).status, 200)
   })
-  t.test("when one is longer than any is, then it is refused", async (t) => {
+  t.test("when one is longer than any valid one, then it is refused", async (t) => {
     t.equal((await ask(`eyJ${"a".repeat(3000)}.a.a`)).status, 401)
   })
 })
 
-t.test(
-  "given the API, when a stranger sends a thousand keys that nobody has, then few are looked up, and a known key works on",
-  async (t) => {
-    const { ask } = await openApi(t)
-    const path = "/campaign/"
-    t.equal((await ask("GET", path)).status, 200)
-    const began = performance.now()
-    const answers = await Promise.all(Array.from({ length: 1000 }, (_, at) => ask("GET", path, undefined, { key: `nobody-${at}` })))
-    const lookedUp = answers.filter(({ status }) => status === 401).length
-    const most = 200 + Math.ceil((performance.now() - began) / 200)
-    t.ok(lookedUp >= 200 && lookedUp <= most, `${lookedUp} of at most ${most}`)
-    const refused = answers.filter(({ status }) => status === 429)
-    t.equal(lookedUp + refused.length, 1000)
-    t.ok(Number(refused[0]?.headers["retry-after"]) > 0)
-    t.equal((await ask("GET", path)).status, 200)
-  }
-)
+t.test("given the API, when a stranger sends a thousand invalid keys, then few are looked up, and a known key still works", async (t) => {
+  const { ask } = await openApi(t)
+  const path = "/campaign/"
+  t.equal((await ask("GET", path)).status, 200)
+  const began = performance.now()
+  const answers = await Promise.all(Array.from({ length: 1000 }, (_, at) => ask("GET", path, undefined, { key: `nobody-${at}` })))
+  const lookedUp = answers.filter(({ status }) => status === 401).length
+  const most = 200 + Math.ceil((performance.now() - began) / 200)
+  t.ok(lookedUp >= 200 && lookedUp <= most, `${lookedUp} of at most ${most}`)
+  const refused = answers.filter(({ status }) => status === 429)
+  // On a busy machine, the engine sheds some before it looks at their keys.
+  const shed = answers.filter(({ status }) => status === 503)
+  t.equal(lookedUp + refused.length + shed.length, 1000)
+  t.ok(Number(refused[0]?.headers["retry-after"]) > 0)
+  t.equal((await ask("GET", path)).status, 200)
+})

@@ -1,4 +1,4 @@
-/** What was there before accounts had invitations, sessions and addresses, in a database with years of rows that is brought up to date. */
+/** What existed before accounts had invitations, sessions and addresses, in a database with years of rows that is migrated. */
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -23,7 +23,7 @@ const before = (): string => {
 }
 
 const organizations = 3
-/** Of each kind, in each organization. */
+/** The number of rows of each kind in each organization. */
 const rows = 200
 
 const fill = Effect.gen(function* () {
@@ -35,7 +35,7 @@ const fill = Effect.gen(function* () {
     SELECT 'u' || o || '.' || n || '@example.org', 'U', 'scrypt', o, ${ago} ${each} ORDER BY o, n`
   yield* sql`INSERT INTO memberships (organization_id, user_id, role)
     SELECT selected_organization_id, id, CASE WHEN id % 7 = 0 THEN 'owner' WHEN id % 3 = 0 THEN 'admin' ELSE 'member' END FROM users`
-  // Some of a user, some archived, and one of somebody who is no member any more.
+  // Some belong to a user, some are archived, and one belongs to somebody who is no longer a member.
   yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, user_id, archived_at)
     SELECT o, 'k', 'p', 'hash-' || o || '-' || n, CASE WHEN n % 2 = 0 THEN 'admin' ELSE 'viewer' END,
       CASE WHEN n % 4 = 0 THEN (o - 1) * ${rows}::int + n END, CASE WHEN n % 10 = 9 THEN now() END ${each}`
@@ -58,7 +58,7 @@ const fill = Effect.gen(function* () {
     SELECT o, 'https://example.org/', '', '{}', n % 2 = 0, 's' ${each}`
   yield* sql`INSERT INTO audit_log (organization_id, at, user_id, action, resource_kind) SELECT o, ${ago}, n, 'create', 'campaign' ${each}`
   yield* sql`INSERT INTO events (organization_id, type, subject, data, created_at) SELECT o, 'campaign.created', 'campaigns/1', '{}', now() ${each} ORDER BY o, n`
-  // What was older than a week is gone: all of the first organization's, and half of the second's.
+  // Events that were older than a week are gone: all of the first organization's, and half of the second's.
   yield* sql`DELETE FROM events WHERE id <= ${rows + rows / 2}::int`
 })
 
@@ -84,7 +84,7 @@ const claimedAt = SqlClient.SqlClient.use(
     SELECT claimed_at IS NOT NULL AS claimed, claimed_at = (SELECT min(created_at) FROM users) AS is_oldest FROM first_account`
 )
 
-t.test("given a database from before 0040 with rows of every kind, when it is brought up to date", async (t) => {
+t.test("given a database from before 0040 with rows of every kind, when it is migrated", async (t) => {
   const seen = await onDatabase(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -108,11 +108,11 @@ t.test("given a database from before 0040 with rows of every kind, when it is br
 
   t.test("then no row is lost", async (t) => t.strictSame(seen.after, seen.before_))
 
-  t.test("then the first account was made long ago, and nobody is let in as the first", async (t) => {
+  t.test("then the first account counts as created, and nobody else can create it", async (t) => {
     t.strictSame(seen.claimed, [{ claimed: true, isOldest: true }])
   })
 
-  t.test("then keys are good for what they were, and for as long; those that were void stay so", async (t) => {
+  t.test("then keys keep their permissions and their expiry, and invalid ones stay invalid", async (t) => {
     t.match(seen.found, [
       { organizationId: 1, role: "admin", scopes: null },
       undefined,
@@ -128,7 +128,7 @@ t.test("given a database from before 0040 with rows of every kind, when it is br
     t.strictSame(seen.addressed, { count: 0 })
   })
 
-  t.test("then each new table has its wall, and each organization its own horizon of events", async (t) => {
+  t.test("then each new table has its row-level security, and each organization its own event horizon", async (t) => {
     t.strictSame(seen.open, [])
     t.strictSame(
       seen.kept.map(({ goneUntil, newest }) => [Number(goneUntil), Number(newest)]),
@@ -142,7 +142,7 @@ t.test("given a database from before 0040 with rows of every kind, when it is br
 })
 
 t.test(
-  "given a database from before 0040 without any user, when it is brought up to date, then the first account is still to be made",
+  "given a database from before 0040 without any user, when it is migrated, then the first account can still be created",
   async (t) => {
     const claimed = await onDatabase(
       Effect.gen(function* () {

@@ -23,7 +23,7 @@ import { tokensOf } from "#runtime/identity/tokens.ts"
 import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run } = await install(t)
-/** That nobody has begun. */
+/** A session that nobody has started. */
 const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
 const ownerOf = (organizationId = ours, role: Role = "owner"): Caller => ({ organizationId, role })
@@ -43,7 +43,7 @@ const added = (email: string, role: Role) =>
   })
 
 t.test("given a user who signed up", async (t) => {
-  t.test("when the token is shown, then it is the owner of an organization of his own", async (t) => {
+  t.test("when the token is used, then it identifies the owner of a new organization", async (t) => {
     const { caller, organizationId, stored, user } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -57,14 +57,14 @@ t.test("given a user who signed up", async (t) => {
     t.match(stored, [{ passwordHash: /^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/ }])
   })
 
-  t.test("when somebody signs up with the same address, in whatever case, then it takes its password", async (t) => {
+  t.test("when somebody signs up with the same address, in whatever case, then its password is needed", async (t) => {
     t.strictSame(await run(Effect.all([tag(signUp("ADA@example.org", "wrong horse")), tag(signUp("ADA@example.org"))])), [
       "SignupRefused",
       "none"
     ])
   })
 
-  t.test("when he logs in, then only with the right password, and an unknown address is refused alike", async (t) => {
+  t.test("when they log in, then only with the right password, and an unknown address is refused in the same way", async (t) => {
     const logIn = (email: string, password: string) => Users.use((_) => tag(_.logIn(email, password, "192.0.2.1")))
     const answers = await run(
       Effect.all([
@@ -76,7 +76,7 @@ t.test("given a user who signed up", async (t) => {
     t.strictSame(answers, ["none", "LoginRefused", "LoginRefused"])
   })
 
-  t.test("when a token is altered, somebody else's, of nobody, or of no session, then it is refused", async (t) => {
+  t.test("when a token is altered, foreign, or without a user or session, then it is refused", async (t) => {
     const elsewhere = tokensOf(Redacted.make("the secret of another installation altogether"))
     const here = tokensOf(Redacted.make("the secret of the tokens in these tests"))
     const user = { id: UserId.make(1), email: "ada@example.org" }
@@ -94,7 +94,7 @@ t.test("given a user who signed up", async (t) => {
   })
 })
 
-t.test("given an installation that nobody may sign up to, when somebody does, then it is refused", async (t) => {
+t.test("given an installation without sign-up, when somebody signs up, then that is refused", async (t) => {
   const closed = Users.layer.pipe(
     Layer.provide(Layer.succeed(SignupPolicy, { mode: "off", concurrencyLimit: 1 })),
     Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))),
@@ -125,7 +125,7 @@ t.test("given a token, when 30 days have gone, then it is refused", async (t) =>
   t.strictSame([before, after], ["none", "InvalidToken"])
 })
 
-t.test("given passwords as they are really kept", async (t) => {
+t.test("given passwords as they are really stored", async (t) => {
   const [right, wrong, nobody, hashes] = await Effect.runPromise(
     Effect.gen(function* () {
       const { hash, verify } = yield* Passwords
@@ -143,7 +143,7 @@ t.test("given passwords as they are really kept", async (t) => {
   t.match(hashes[0], /^scrypt\$32768\$8\$3\$/)
 })
 
-t.test("given secrets of the installation, when they are asked for again, then they are the same", async (t) => {
+t.test("given secrets of the installation, when they are read again, then they are the same", async (t) => {
   const [first, again, other] = await run(
     Effect.gen(function* () {
       const secrets = yield* InstallationSecrets
@@ -157,7 +157,7 @@ t.test("given secrets of the installation, when they are asked for again, then t
 })
 
 t.test("given members", async (t) => {
-  t.test("when an admin decides over an owner or makes one, then it is not allowed", async (t) => {
+  t.test("when an admin changes an owner or creates one, then that is not allowed", async (t) => {
     const answers = await run(
       Effect.gen(function* () {
         const members = yield* Members
@@ -193,7 +193,7 @@ t.test("given members", async (t) => {
     t.equal(owners, 1)
   })
 
-  t.test("when the last owner shall become less, then an owner is needed first", async (t) => {
+  t.test("when the last owner would lose the role, then another owner is needed first", async (t) => {
     const answer = await run(
       Effect.gen(function* () {
         const members = yield* Members
@@ -204,7 +204,7 @@ t.test("given members", async (t) => {
     t.equal(answer, "LastOwner")
   })
 
-  t.test("when it is another organization's, then there is no such member", async (t) => {
+  t.test("when they belong to another organization, then there is no such member", async (t) => {
     const answers = await run(
       Effect.gen(function* () {
         const members = yield* Members
@@ -241,8 +241,8 @@ t.test("given members", async (t) => {
   })
 })
 
-t.test("given keys that users made", async (t) => {
-  t.test("when the role of the user sinks, then so does what the key may, and a removed user's key is void", async (t) => {
+t.test("given keys that users created", async (t) => {
+  t.test("when the user's role is lowered, then so are the key's permissions, and a removed user's key is invalid", async (t) => {
     const { first, sunk, void_ } = await run(
       Effect.gen(function* () {
         const keys = yield* ApiKeys
@@ -262,7 +262,7 @@ t.test("given keys that users made", async (t) => {
     t.equal(void_, "InvalidApiKey")
   })
 
-  t.test("when more is asked for than the caller may, then it is refused", async (t) => {
+  t.test("when more permissions are requested than the caller has, then that is refused", async (t) => {
     const answers = await run(
       Effect.gen(function* () {
         const keys = yield* ApiKeys
@@ -280,7 +280,7 @@ t.test("given keys that users made", async (t) => {
     t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "ApiKeyNotFound", "none", "none"])
   })
 
-  t.test("when one is called like the operator's own, then it is left alone by a change of that", async (t) => {
+  t.test("when one has the name of the operator's key, then a change of the operator's key does not affect it", async (t) => {
     const role = await run(
       Effect.gen(function* () {
         const keys = yield* ApiKeys
@@ -296,7 +296,7 @@ t.test("given keys that users made", async (t) => {
   })
 })
 
-t.test("given a running campaign, when its organization's limit changes, then it is told, and no other is", async (t) => {
+t.test("given a running campaign, when its organization's limit changes, then it is signalled, and no other campaign is", async (t) => {
   const { id, set } = await run(
     Effect.gen(function* () {
       yield* makeConfig("default", true)
@@ -315,7 +315,7 @@ t.test("given a running campaign, when its organization's limit changes, then it
 })
 
 t.test("given the audit log", async (t) => {
-  t.test("when entries of several organizations wait, then whoever looks has all written and sees his own", async (t) => {
+  t.test("when entries of several organizations wait, then a reader causes all to be written, and sees their own", async (t) => {
     const { mine, others, page } = await run(
       Effect.gen(function* () {
         const log = yield* AuditLog

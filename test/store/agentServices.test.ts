@@ -23,7 +23,7 @@ interface Scene {
   readonly models: ModelConfigurations["Service"]
   readonly sql: SqlClient.SqlClient
 }
-/** With an organization of its own. */
+/** Runs with a new organization. */
 const scene = <A>(
   play: (scene: Scene) => Effect.Effect<A, unknown, Sealer | SqlClient.SqlClient>,
   { isOperators = false }: { readonly isOperators?: boolean } = {}
@@ -43,7 +43,7 @@ const scene = <A>(
 
 const changes = (models: object) => ({ models, preferences: {} })
 
-t.test("given a call that was planned, when the services are changed, then the next call has the new ones, and asks once", async (t) => {
+t.test("given a call that was planned, when the services are changed, then the next call has the new ones, with one query", async (t) => {
   const voices = await scene(({ agents, id, models, sql }) =>
     Effect.gen(function* () {
       const voice = Effect.map(agents.chosenFor(id, {}), (chosen) => chosen.voice.speech.voice)
@@ -66,7 +66,7 @@ t.test("given a call that was planned, when the services are changed, then the n
   t.strictSame(voices, ["slt", "rms", "rms", "awb"])
 })
 
-t.test("given two organizations, then each has its own, and an agent its own before that", async (t) => {
+t.test("given two organizations, then each has its own services, and an agent's own take precedence", async (t) => {
   const [ours, theirs, own] = await scene(({ agents, id, models }) =>
     Effect.gen(function* () {
       const other = yield* given.organization({ name: "Theirs" })
@@ -84,7 +84,7 @@ t.test("given two organizations, then each has its own, and an agent its own bef
 })
 
 t.test(
-  "given an agent that chooses an end of turn, then it has that or the rules, and one that does not exist fails when it is opened",
+  "given an agent that chooses an end-of-turn model, then it gets that or the rules, and an unknown one fails when it is opened",
   async (t) => {
     const [usual, missing] = await scene(({ agents, id }) =>
       Effect.gen(function* () {
@@ -97,7 +97,7 @@ t.test(
   }
 )
 
-t.test("given no model, then nobody listens", async (t) => {
+t.test("given no model, then there is no recognizer", async (t) => {
   const chosen = await scene(({ agents, id, models }) =>
     Effect.gen(function* () {
       yield* models.update(id, changes({ llm: { provider: "none" }, stt: { provider: "deepgram" } }))

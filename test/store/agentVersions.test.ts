@@ -1,4 +1,4 @@
-/** What calls are made with is remembered; that it could not be had is not. */
+/** Versions that calls use are cached; failures to read them are not. */
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -15,7 +15,7 @@ const withVersions = <A>(work: (versions: AgentVersions["Service"], sql: SqlClie
     }).pipe(Effect.provide(Layer.fresh(AgentVersions.layer)), Effect.orDie)
   )
 
-t.test("given a look-up that fails, when the version is asked for again, then it is found", async (t) => {
+t.test("given a lookup that fails, when the version is read again, then it is found", async (t) => {
   const { definitionId } = await database.run(given.campaign({ contacts: 1 }))
   const [first, second] = await withVersions((versions, sql) =>
     Effect.gen(function* () {

@@ -58,7 +58,7 @@ t.test("given a draft", async (t) => {
     t.equal(made.none, "AgentDraftMissing")
   })
 
-  t.test("when a version was called with, then a later change leaves it as it was", async (t) => {
+  t.test("when a call has used a version, then a later change leaves it unchanged", async (t) => {
     const content = await run(
       Effect.gen(function* () {
         const versions = yield* AgentVersions
@@ -92,7 +92,7 @@ t.test("given a draft", async (t) => {
     )
   })
 
-  t.test("when many begin one and publish at once, then there is one of each", async (t) => {
+  t.test("when many create and publish one at the same time, then there is one of each", async (t) => {
     const versions = await run(
       Effect.gen(function* () {
         const agents = yield* Agents
@@ -150,7 +150,7 @@ t.test("given API triggers", async (t) => {
     t.strictSame(new Set(made.tags), new Set(["AgentTriggerNotFound"]))
   })
 
-  t.test("when one is turned off, then its path stays the agent's, and no version has it", async (t) => {
+  t.test("when one is turned off, then its path still belongs to the agent, and no version has it", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const { id } = yield* Agents.use((_) => _.create(ours, { name: "Off", definition: withTrigger("off") }))
@@ -163,7 +163,7 @@ t.test("given API triggers", async (t) => {
     t.match(found, { isPublished: false, isInDraft: false })
   })
 
-  t.test("when the path is another agent's, then it is taken within the organization, and nobody else hears of it", async (t) => {
+  t.test("when the path is another agent's, then it counts as taken within the organization, and is not revealed to others", async (t) => {
     const made = await run(
       Effect.gen(function* () {
         const agents = yield* Agents
@@ -186,7 +186,7 @@ t.test("given API triggers", async (t) => {
     t.equal(made.freed, "none")
   })
 
-  t.test("when two agents swap their paths again and again at once, then nobody waits for ever", async (t) => {
+  t.test("when two agents repeatedly swap their paths at the same time, then nobody waits forever", async (t) => {
     const tags = await run(
       Effect.gen(function* () {
         const agents = yield* Agents
@@ -207,7 +207,7 @@ t.test("given API triggers", async (t) => {
     )
   })
 
-  t.test("when an agent is copied, then the copy has a path of its own and all else", async (t) => {
+  t.test("when an agent is copied, then the copy has a path of its own, and is otherwise the same", async (t) => {
     const made = await run(
       Effect.gen(function* () {
         const agents = yield* Agents
@@ -226,7 +226,7 @@ t.test("given API triggers", async (t) => {
   })
 })
 
-t.test("given masked secrets that come back, then the stored ones stay", async (t) => {
+t.test("given masked secrets that are sent back, then the stored ones stay", async (t) => {
   const stored = await run(
     Effect.gen(function* () {
       const { id } = yield* makeAgent()
@@ -238,7 +238,7 @@ t.test("given masked secrets that come back, then the stored ones stay", async (
 })
 
 t.test("given folders", async (t) => {
-  t.test("when an agent is put into one, then it is there until the folder goes", async (t) => {
+  t.test("when an agent is put into one, then it is there until the folder is deleted", async (t) => {
     const made = await run(
       withFolders(
         Effect.gen(function* () {
@@ -278,7 +278,7 @@ t.test("given folders", async (t) => {
   })
 })
 
-t.test("given finished runs, then their agent has learned what they came to, each word once", async (t) => {
+t.test("given finished runs, then their agent has collected their dispositions, each once", async (t) => {
   const made = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,7 @@
-/** What a run knows of its call from the beginning, by whoever began it; and that nobody is called through what cannot call. */
+/**
+ * What a run knows about its call from the start, whoever started it; and that no call is placed through a configuration that cannot place
+ * any.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -19,7 +22,7 @@ const { dialed, run } = await install(t)
 const main = await run(makeConfig("main", true))
 const callIdOf = (last: number) => CallId.make(`01890000-0000-7000-8000-${String(last).padStart(12, "0")}`)
 
-/** What the run of a call has by now. */
+/** The current context of a call's run. */
 const contextOf = (callId: CallId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
@@ -78,7 +81,7 @@ const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray
   return { attempts, id }
 })
 
-t.test("given contacts with columns of names that the engine uses", async (t) => {
+t.test("given contacts with columns whose names the engine uses", async (t) => {
   const csv = `phone_number,first_name,direction,called_number,provider,runtime_configuration,mps_correlation_id,caller_number
 +14155550101,Ada,north,x,x,x,x,+19990001
 +14155550102,Bob,south,x,x,x,x,+19990002
@@ -88,7 +91,7 @@ t.test("given contacts with columns of names that the engine uses", async (t) =>
   const fresh = attempts.find(({ retriesUsed }) => retriesUsed === 0)
   const retried = attempts.find(({ retriesUsed }) => retriesUsed === 1)
 
-  t.test("when they are dialed, then the contact's words hold, except for the reserved ones", async (t) => {
+  t.test("when they are dialed, then the contact's values take precedence, except for reserved names", async (t) => {
     t.strictSame(fresh?.initialContext, {
       phone_number: "+14155550101",
       first_name: "Ada",
@@ -133,7 +136,7 @@ t.test(
   }
 )
 
-t.test("given a single call, when it is written down, then it knows its numbers, and the caller's own words hold", async (t) => {
+t.test("given a single call, when it is recorded, then it has its numbers, and the client's own values take precedence", async (t) => {
   const agent = await run(makeAgent())
   const call: SingleCall = {
     organizationId: ours,
@@ -150,7 +153,7 @@ t.test("given a single call, when it is written down, then it knows its numbers,
     run(
       AttemptStore.use((store) =>
         store.begin(
-          // A number is in one call at a time.
+          // A number can be in only one call at a time.
           { ...call, phoneNumber: `+141555501${last}`, ...more },
           { callId: callIdOf(last), journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" }
         )
@@ -172,7 +175,7 @@ t.test("given a single call, when it is written down, then it knows its numbers,
   t.strictSame(await run(calledFrom("0100888")), [callIdOf(21)])
 })
 
-t.test("given a key that a user made, when it starts a call, then the call knows both", async (t) => {
+t.test("given a key that a user created, when it starts a call, then the call's context has both", async (t) => {
   const { workflowUuid } = await run(makeAgent())
   const request = { agentUuid: workflowUuid, phoneNumber: "+14155550131", apiKeyId: ApiKeyId.make(5) }
   await run(Calls.use((_) => _.start(ours, { ...request, apiKeyCreatedBy: UserId.make(7) })))
@@ -189,7 +192,7 @@ t.test("given a configuration that has no number to call from, which its provide
   const start = Calls.use((_) => _.start(ours, { ...way, agentUuid: agent.workflowUuid }))
   const test = Calls.use((_) => _.test(ours, { ...way, agentId: agent.id }))
 
-  t.test("when somebody is to be called through it, then the call is refused before it is dialed", async (t) => {
+  t.test("when a call is requested through it, then the call is refused before it is dialed", async (t) => {
     const before = dialed.length
     const failures = await run(Effect.all([Effect.flip(start), Effect.flip(test)]))
     for (const failure of failures)
@@ -197,7 +200,7 @@ t.test("given a configuration that has no number to call from, which its provide
     t.equal(dialed.length, before)
   })
 
-  t.test("when it has got one, then both are dialed", async (t) => {
+  t.test("when it has one, then both are dialed", async (t) => {
     const before = dialed.length
     const normal = { type: "pstn", normalized: "+15550200777" } as const
     const number = { address: normal.normalized, normal, isActive: true, isDefaultCallerId: false, extraMetadata: {} }
@@ -207,7 +210,7 @@ t.test("given a configuration that has no number to call from, which its provide
   })
 })
 
-t.test("given recordings of two organizations, when a call looks for one, then it finds those of its own by either name", async (t) => {
+t.test("given recordings of two organizations, when a call looks for one, then it finds its own, by either name", async (t) => {
   const insert = (organizationId: number, recordingId: string) =>
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
       sql<{ readonly id: number }>`

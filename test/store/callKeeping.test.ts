@@ -1,4 +1,4 @@
-/** What an organization lets be kept of its calls, as calls ask for it. */
+/** Whether an organization keeps recordings and transcripts, as calls ask for it. */
 import { Effect, Layer } from "effect"
 import t from "tap"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
@@ -7,7 +7,7 @@ import { install, ours, theirs } from "./services.ts"
 
 const { run } = await install(t)
 
-t.test("given an organization that wants nothing to be kept, when a call begins, then that is known at once", async (t) => {
+t.test("given an organization that wants nothing to be kept, when a call starts, then that applies at once", async (t) => {
   const asked = await run(
     Effect.gen(function* () {
       const { of } = yield* CallKeeping

@@ -1,4 +1,4 @@
-/** Starting, pausing and resuming campaigns: who may, who wins, what is logged and who is told. */
+/** Starting, pausing and resuming campaigns: which states allow it, which of several requests wins, what is logged and who is signalled. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -23,7 +23,7 @@ import {
 const { heard, run } = await install(t)
 await run(makeConfig("main"))
 
-t.test("given a draft, when it is started, paused and resumed, then each is logged and told", async (t) => {
+t.test("given a draft, when it is started, paused and resumed, then each is logged and signalled", async (t) => {
   heard.length = 0
   const { events, first, id, last } = await run(
     Effect.gen(function* () {
@@ -102,7 +102,7 @@ t.test("given a pause that was not confirmed, when it is repeated after a restar
         ...(yield* Signals),
         campaignStopped: () => Effect.fail(new StopUnconfirmed({ retryAfterSeconds: 2 }))
       }
-      /** As a process of its own would have it. */
+      /** The services of a new process. */
       const anew = <A, E extends { readonly _tag: string }>(
         use: (campaigns: Campaigns["Service"]) => Effect.Effect<A, E>,
         signals: Signals["Service"]
@@ -135,7 +135,7 @@ t.test("given a pause that was not confirmed, when it is repeated after a restar
   ])
 })
 
-t.test("of many starts at once exactly one wins", async (t) => {
+t.test("of many simultaneous starts, exactly one wins", async (t) => {
   const outcomes = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
@@ -151,7 +151,7 @@ t.test("of many starts at once exactly one wins", async (t) => {
   t.strictSame(outcomes.events.slice(2), ["campaign_started"])
 })
 
-t.test("pauses and resumes at once: each is judged by what the one before left, so the log alternates", async (t) => {
+t.test("simultaneous pauses and resumes: each applies to the state that the previous one left, so the log alternates", async (t) => {
   const { events, wins } = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
@@ -170,7 +170,7 @@ t.test("pauses and resumes at once: each is judged by what the one before left, 
   t.equal(events.length, wins + 1)
 })
 
-t.test("given an agent being archived while its campaign starts, then the campaign never runs on", async (t) => {
+t.test("given an agent being archived while its campaign starts, then the campaign never keeps running", async (t) => {
   const states = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
@@ -188,7 +188,7 @@ t.test("given an agent being archived while its campaign starts, then the campai
   t.notOk(states.includes("running"))
 })
 
-t.test("when an agent is archived, its running campaigns are paused, logged and told", async (t) => {
+t.test("when an agent is archived, its running campaigns are paused, logged and signalled", async (t) => {
   heard.length = 0
   const { campaign, tagOfResume } = await run(
     Effect.gen(function* () {
@@ -205,7 +205,7 @@ t.test("when an agent is archived, its running campaigns are paused, logged and 
   t.equal(tagOfResume, "AgentArchived")
 })
 
-t.test("when a later version needs what the contacts have not, then start is refused and the draft stays", async (t) => {
+t.test("when a later version needs variables that the contacts lack, then start is refused and the draft stays", async (t) => {
   const { empty, missing, state } = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns

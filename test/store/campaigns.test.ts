@@ -10,7 +10,7 @@ import { contacts, setDialed, started, tag, install, makeAgent, makeCampaign, ma
 const { run } = await install(t)
 const config = await run(makeConfig("main"))
 
-t.test("given a good list, when a campaign is created", async (t) => {
+t.test("given a valid list, when a campaign is created", async (t) => {
   const { campaign, rows } = await run(
     Effect.gen(function* () {
       const campaign = yield* makeCampaign()
@@ -64,14 +64,14 @@ t.test("given a good list, when a campaign is created", async (t) => {
   })
 })
 
-t.test("settings that are given in part get the defaults of the rest", async (t) => {
+t.test("partial settings get the defaults for the rest", async (t) => {
   const campaign = await run(makeCampaign({ retry: { maxRetries: 0 }, breaker: { windowSeconds: 60 }, maxConcurrency: 7 }))
   t.match(campaign.retry, { maxRetries: 0, enabled: true, retryDelaySeconds: 120 })
   t.strictSame(campaign.breaker, { enabled: true, failureThreshold: 0.5, windowSeconds: 60, minCallsInWindow: 5 })
   t.equal(campaign.maxConcurrency, 7)
 })
 
-t.test("what a campaign is made of has to be there, be ours, and be usable", async (t) => {
+t.test("everything that a campaign refers to must exist, belong to the organization, and be usable", async (t) => {
   const tags = await run(
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -102,7 +102,7 @@ t.test("what a campaign is made of has to be there, be ours, and be usable", asy
   ])
 })
 
-t.test("other organizations' campaigns are not found, by any verb", async (t) => {
+t.test("other organizations' campaigns are not found by any operation", async (t) => {
   const tags = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
@@ -122,7 +122,7 @@ t.test("other organizations' campaigns are not found, by any verb", async (t) =>
   t.strictSame(await run(Campaigns.use((campaigns) => campaigns.list(theirs))), [])
 })
 
-t.test("an update changes what is given, replaces objects whole, and logs the names", async (t) => {
+t.test("an update changes what is given, replaces objects as a whole, and logs the names", async (t) => {
   const { campaign, version } = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
@@ -145,7 +145,7 @@ t.test("an update changes what is given, replaces objects whole, and logs the na
   t.strictSame(version, [{ settingsVersion: 2 }])
 })
 
-t.test("progress is told under both sets of names", async (t) => {
+t.test("progress is reported under both sets of names", async (t) => {
   const progress = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns

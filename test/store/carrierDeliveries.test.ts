@@ -1,4 +1,4 @@
-/** The inbox of what carriers tell us, on a real database. */
+/** The inbox for carriers' callbacks, on a real database. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -34,13 +34,13 @@ t.test("given deliveries about a call", async (t) => {
     )
   )
   t.equal(known.first, "first")
-  t.equal(known.again, "repeated", "when one comes again, then it is known")
+  t.equal(known.again, "repeated", "when one is repeated, then it is recognized")
   t.equal(known.otherBody, "altered", "when it comes with another body, then that is noticed")
   t.equal(known.next, "first")
-  t.strictSame([known.ofAnotherCall, known.ofNoCall], ["first", "first"], "then an id counts within its call")
+  t.strictSame([known.ofAnotherCall, known.ofNoCall], ["first", "first"], "then an id is unique only within its call")
   t.equal(known.ofNobody, "unknown", "when its configuration is gone, then nothing is stored")
-  t.strictSame(known.toldByOthers, [], "then other configurations have no say about the call")
-  t.strictSame(known.told, [{ _tag: "Rang" }, { _tag: "Answered", at: 5 }], "then each is told once, in order")
+  t.strictSame(known.toldByOthers, [], "then other configurations cannot report anything about the call")
+  t.strictSame(known.told, [{ _tag: "Rang" }, { _tag: "Answered", at: 5 }], "then each is returned once, in order")
 })
 
 t.test("given deliveries that are stored together", async (t) => {
@@ -84,7 +84,7 @@ t.test("given deliveries that are stored together", async (t) => {
   t.strictSame(
     told.map(({ _tag }) => _tag),
     ["Queued", "Rang", "Answered", "Billed"],
-    "then they are told in the order of their arrival"
+    "then they are returned in the order of their arrival"
   )
   t.match(costs, [{ cost: { amount: "1" } }, { cost: { amount: "2" } }])
 })
@@ -126,7 +126,7 @@ t.test("given a delivery that says what a call cost, then its run has it along w
   t.strictSame(costs, [null, cost, cost])
 })
 
-t.test("given what is told of calls whose attempts are over, then it is found as long as nothing tells that they ended", async (t) => {
+t.test("given reports about calls whose attempts are over, then they are found until one says that the call has ended", async (t) => {
   const [rings, ends, live] = [newId(), newId(), newId()]
   const told = await run(
     Effect.gen(function* () {
@@ -160,4 +160,21 @@ t.test("given deliveries of two days ago, when the old ones are deleted, then th
     })
   )
   t.strictSame(counts, { gone: 6, left: 9 })
+})
+
+t.test("given deliveries of two configurations, when one configuration is deleted, then its deliveries go with it", async (t) => {
+  const left = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [other] = yield* sql<{ readonly id: number }>`
+        INSERT INTO telephony_configurations (organization_id, name, provider, credentials)
+        SELECT organization_id, 'Deleted soon', provider, '{}' FROM telephony_configurations WHERE id = ${configurationId}::int RETURNING id`
+      const told = { callId: newId(), delivery: "of two", digest: new Uint8Array(32), events: [{ _tag: "Rang" }] } as const
+      const configurations = [configurationId, TelephonyConfigId.make(other?.id ?? 0)]
+      yield* inInbox((inbox) => inbox.store(configurations.map((id) => ({ ...told, configurationId: id }))))
+      yield* sql`DELETE FROM telephony_configurations WHERE id = ${other?.id}::int`
+      return yield* sql`SELECT telephony_configuration_id AS id FROM carrier_deliveries WHERE delivery = 'of two'`
+    })
+  )
+  t.strictSame(left, [{ id: configurationId }])
 })

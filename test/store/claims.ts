@@ -1,4 +1,4 @@
-/** Claims as campaigns make them, on a database of their own, with an ear for whom the store wakes. */
+/** Claims as campaigns make them, on a separate database, with a record of which campaigns the store wakes. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Test } from "tap"
@@ -18,8 +18,8 @@ export interface Running {
 export const numbersOf = (count: number, prefix = "+1415") => Array.from({ length: count }, (_, i) => `${prefix}${String(5_550_000 + i)}`)
 export const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
 
-export const installClaims = async (t: Test) => {
-  const { database, run } = await install(t)
+export const installClaims = async (t: Test, maxConnections?: number) => {
+  const { database, run } = await install(t, maxConnections)
   const config = await run(makeConfig("main", true))
   const agent = await run(makeAgent())
   const journal = "00000000-0000-4000-8000-00000000000a"
@@ -29,7 +29,7 @@ export const installClaims = async (t: Test) => {
   const listOf = (numbers: ReadonlyArray<string>) => `phone_number,first_name\n${numbers.map((number) => `${number},Ada\n`).join("")}`
 
   const woken: Array<CampaignId> = []
-  /** One for all, as the engine has it, with an ear for whom it wakes. */
+  /** A single store, as in the engine, with a record of which campaigns it wakes. */
   const store = await run(
     Effect.provide(AttemptStore, AttemptStore.layer).pipe(Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns)))
   )
@@ -65,7 +65,7 @@ export const installClaims = async (t: Test) => {
         timeline
       })
     )
-  /** As a campaign's owner does, who claims again while there may be more: the first claim finds who is to be passed over. */
+  /** Claims like a campaign's owner, who claims again while there may be more: the first claim finds the contacts to be skipped. */
   const claimBehind = Effect.fnUntraced(function* (...wanted: Parameters<typeof claim>) {
     const found = yield* claim(...wanted)
     return found.attempts.length > 0 || !found.more ? found : yield* claim(...wanted)

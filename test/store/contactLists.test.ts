@@ -1,4 +1,4 @@
-/** Creating a campaign from every kind of list, good and bad, as bytes. */
+/** Creating a campaign from lists of every kind, valid and invalid, as bytes. */
 import { Clock, Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -132,13 +132,13 @@ refuse(
 )
 refuse("UTF-16 without a mark", () => Buffer.from(plain, "utf16le"), invalid)
 
-t.test("refused: 11 MiB that were said to be less", async (t) => {
+t.test("refused: 11 MiB that were declared as less", async (t) => {
   const long = people(10).padEnd(11 * 1024 * 1024, `+14155559999,${"x".repeat(4000)}\n`)
   const refusal = await run(Effect.flip(Effect.flatMap(upload(long, ours, 1000), (sourceId) => makeCampaign({ sourceId }))))
   t.match(refusal, { _tag: "SourceRefused", reason: "CSV file is larger than 10485760 bytes" })
 })
 
-t.test("a number that its country does not have, and half a greeting, are warnings", async (t) => {
+t.test("a number that its country does not have, and an incomplete greeting, are warnings", async (t) => {
   const { contacts, sourceSync } = await run(
     create("phone_number,first_name,greeting_override_type\n+1415555010,A,\n+999123456789,B,\n+14155550100,C,text\n")
   )
@@ -150,7 +150,7 @@ t.test("a number that its country does not have, and half a greeting, are warnin
   ])
 })
 
-t.test("a greeting of the contact's own stands in its context, and its variables are needed too", async (t) => {
+t.test("a contact's own greeting is in its context, and its variables are required too", async (t) => {
   const header = "phone_number,first_name,greeting_override_type,greeting_override_text,greeting_override_recording_id\n"
   const { context, refusal } = await run(
     Effect.gen(function* () {
@@ -200,7 +200,7 @@ t.test(
       })
     )
     t.equal(campaign.counters.totalRows, 100_000)
-    // Three times ten, for what else the machine does. What grows with the square of the length takes a hundred times as long.
+    // Three times the tenfold time, to allow for the machine's other work. Quadratic time would be a hundred times as long.
     t.ok(millis < 30 * tenth, `${millis} ms, and ${tenth} ms for a tenth`)
     t.notOk(
       plans.some((plan) => plan.includes("Seq Scan on contacts")),

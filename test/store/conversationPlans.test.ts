@@ -1,4 +1,4 @@
-/** What conversations follow, as it is in the database: the tools of the organization that the graph names, and whose time it is. */
+/** What conversations are based on, as stored in the database: the organization's tools that the graph names, and the time zone. */
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -14,7 +14,7 @@ const database = await openDatabase(t)
 const tool = { name: "Hang up", description: null, icon: null, iconColor: null, createdBy: null }
 
 t.test(
-  "given an agent with a tool of its organization and one of another, then its conversations have its own, and a time zone",
+  "given an agent with a tool of its organization and one of another, then its conversations have its own tool, and a time zone",
   async (t) => {
     const planned = await database.run(
       Effect.gen(function* () {
@@ -51,7 +51,7 @@ t.test(
   }
 )
 
-t.test("given a tool that was sealed with another key, then conversations go on without it, and with the others", async (t) => {
+t.test("given a tool that was sealed with another key, then conversations continue without it, and with the others", async (t) => {
   const logged: Array<unknown> = []
   const log = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
   const plan = await database.run(
@@ -65,7 +65,7 @@ t.test("given a tool that was sealed with another key, then conversations go on 
         )
       const whole = yield* make("Hang up")
       const broken = yield* make("Look up")
-      // A seal opens in its own row only, like one that was made with another key.
+      // A seal opens only in its own row, so this has the effect of one that was made with another key.
       yield* sql`
         UPDATE tools SET definition = (SELECT definition FROM tools WHERE tool_uuid = ${whole}::uuid) WHERE tool_uuid = ${broken}::uuid`
       const version = { definition: definition({ tool_uuids: [broken, whole] }), configurations: {} }

@@ -1,4 +1,4 @@
-/** Answers and ends that are recorded together must leave what they leave when each is recorded alone. */
+/** Answers and ends that are recorded together must have the same effect as when each is recorded alone. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -39,7 +39,7 @@ const endsOf = (callIds: ReadonlyArray<CallId>, settingsVersion = 0): ReadonlyAr
     return { callId, decided: { fate, settingsVersion }, end: endOf(place, outcome, more) }
   })
 
-/** What the database holds of a campaign, without what differs between two of them. */
+/** What the database has about a campaign, without what differs between two campaigns. */
 const leftBy = ({ id }: Running) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.all({
@@ -66,7 +66,7 @@ const dialing = Effect.fnUntraced(function* (prefix: string, contacts: number) {
   return { callIds: attempts.map(({ callId }) => callId), campaign }
 })
 
-t.test("when ends are recorded together, then they leave what they leave alone", async (t) => {
+t.test("when ends are recorded together, then they leave the same as alone", async (t) => {
   const [alone, together] = await run(
     Effect.gen(function* () {
       const [one, other] = [yield* dialing("+1415", 10), yield* dialing("+1416", 10)]
@@ -107,7 +107,7 @@ t.test("when the last ends of a campaign are recorded together, then it is compl
   t.ok(finished.every((one) => one._tag === "Done" && one.campaignCompleted))
 })
 
-t.test("when some are over already, stale, or unknown, then each is told so, and the others are recorded", async (t) => {
+t.test("when some are already over, stale, or unknown, then each is reported as such, and the others are recorded", async (t) => {
   const [first, second] = await run(
     Effect.gen(function* () {
       const { callIds } = yield* dialing("+1418", 4)
@@ -116,7 +116,7 @@ t.test("when some are over already, stale, or unknown, then each is told so, and
       yield* withStore((store) => store.finish([over]))
       const outdated = { ...stale, decided: { fate: { state: "completed" }, settingsVersion: 7 } } as const
       const batch = [over, outdated, good, { ...good, callId: newId() }, late]
-      // A reply that was lost: the same once more.
+      // The same again, as after a lost reply.
       return [yield* withStore((store) => store.finish(batch)), yield* withStore((store) => store.finish(batch))] as const
     })
   )
@@ -133,7 +133,7 @@ t.test("when some are over already, stale, or unknown, then each is told so, and
   )
 })
 
-t.test("when two ends of one attempt come together, then the first one counts, once", async (t) => {
+t.test("when two ends of one attempt are recorded together, then the first one counts, once", async (t) => {
   const { finished, left } = await run(
     Effect.gen(function* () {
       const { callIds, campaign } = yield* dialing("+1422", 2)

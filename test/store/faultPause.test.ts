@@ -24,7 +24,7 @@ const stateOf = (id: CampaignId) =>
     Campaigns.use((_) => _.get(ours, id)),
     ({ state }) => state
   )
-/** What the log has said since the campaign was started. */
+/** The entries in the log since the campaign was started. */
 const said = (id: CampaignId) => Effect.map(eventsOf(id), (events) => events.slice(3))
 const missing: FaultPause = { dialEpoch: 0, tries: -1 }
 
@@ -48,7 +48,7 @@ t.test("given an owner that fails, then only too many failures pause its campaig
 })
 
 t.test("given such a pause, when it is tried again", async (t) => {
-  t.test("then another failure pauses it at once, without a word", async (t) => {
+  t.test("then another failure pauses it at once, without a log entry", async (t) => {
     const { events, first, pause, tried } = await run(
       Effect.gen(function* () {
         const faults = yield* FaultPauses
@@ -64,7 +64,7 @@ t.test("given such a pause, when it is tried again", async (t) => {
     t.strictSame(pause, { dialEpoch: first.dialEpoch + 2, tries: 1 })
     t.strictSame(events, ["campaign_paused"])
   })
-  t.test("and proves itself, then the log says so once, and it takes many failures again", async (t) => {
+  t.test("and it runs well, then the log says so once, and it takes many failures to pause it again", async (t) => {
     const { events, logs, state } = await run(
       Effect.gen(function* () {
         const faults = yield* FaultPauses
@@ -97,7 +97,7 @@ t.test("given such a pause, when it is tried again", async (t) => {
     t.equal(state, "completed")
     t.strictSame(events, ["campaign_paused", "campaign_completed"])
   })
-  t.test("and stops for another reason, then it is that reason's pause", async (t) => {
+  t.test("and it stops for another reason, then the pause has that reason", async (t) => {
     const { events, pause } = await run(
       Effect.gen(function* () {
         const faults = yield* FaultPauses
@@ -166,7 +166,7 @@ t.test("given such a pause, when a person acts before it is tried again, then th
   )
 })
 
-t.test("of a try and a pause at the same moment, the pause always holds", async (t) => {
+t.test("of a try and a pause at the same time, the pause always wins", async (t) => {
   const states = await run(
     Effect.forEach(
       Array.from({ length: 20 }, (_, i) => i),

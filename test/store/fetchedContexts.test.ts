@@ -1,4 +1,4 @@
-/** What was fetched for a call, in the record of its run: with the end of the call, and whatever a stranger made of it. */
+/** What was fetched for a call, in the record of its run: stored with the end of the call, whatever the other server returned. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
@@ -18,7 +18,7 @@ const { dialed, run } = await install(t)
 const config = await run(makeConfig("main", true))
 
 let calls = 0
-/** The run of a single call that has ended, and what it knew before. */
+/** The run of a single call that has ended, with a context from before. */
 const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
   const sql = yield* SqlClient.SqlClient
   const agent = yield* makeAgent()
@@ -61,7 +61,7 @@ const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
   return { after: yield* context, before, finished: finished?._tag }
 })
 
-t.test("given a call for which something was fetched, when it is over, then its run has it over what was known", async (t) => {
+t.test("given a call for which something was fetched, when it is over, then its run has it, over what was known before", async (t) => {
   const { after, before } = await run(ended({ callerNumber: "+15550100999", fetchedContext: { first_name: "Ada", cart: { total: 12.5 } } }))
   t.strictSame(before, {
     phone_number: "+15550000001",
@@ -75,24 +75,21 @@ t.test("given a call for which something was fetched, when it is over, then its 
   t.strictSame(after, { ...before, caller_number: "+15550100999", first_name: "Ada", cart: { total: 12.5 } })
 })
 
-t.test(
-  "given a call without a number to show, then what was fetched is there all the same, null and a number of its own too",
-  async (t) => {
-    const { after, before } = await run(ended({ fetchedContext: { nothing: null, caller_number: "+19990001" } }))
-    t.strictSame(after, { ...before, nothing: null, caller_number: "+19990001" })
-    const shown = await run(ended({ callerNumber: "+15550100999", fetchedContext: { caller_number: "+19990001" } }))
-    t.equal(shown.after["caller_number"], "+19990001")
-  }
-)
+t.test("given a call without a caller ID, then what was fetched is stored anyway, including null and a number of its own", async (t) => {
+  const { after, before } = await run(ended({ fetchedContext: { nothing: null, caller_number: "+19990001" } }))
+  t.strictSame(after, { ...before, nothing: null, caller_number: "+19990001" })
+  const shown = await run(ended({ callerNumber: "+15550100999", fetchedContext: { caller_number: "+19990001" } }))
+  t.equal(shown.after["caller_number"], "+19990001")
+})
 
-t.test("given a call for which nothing was fetched, when it is over, then its run is as it was", async (t) => {
+t.test("given a call for which nothing was fetched, when it is over, then its run is unchanged", async (t) => {
   const { after, before } = await run(ended({}))
   t.strictSame(after, before)
   const empty = await run(ended({ fetchedContext: {} }))
   t.strictSame(empty.after, empty.before)
 })
 
-t.test("given answers of which not everything can be stored, when their calls are over, then the ends are written", async (t) => {
+t.test("given answers that cannot be stored completely, when their calls are over, then the ends are recorded", async (t) => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "x\udfff", "__proto__"))
   const value = fc.oneof(text, fc.double(), fc.constant(null), fc.array(text), fc.dictionary(text, fc.oneof(text, fc.double())))
   const levels = fc.nat(3000).map((depth): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`))
@@ -108,7 +105,7 @@ t.test("given answers of which not everything can be stored, when their calls ar
   t.ok(known.filter((context) => Object.keys(context ?? {}).length > 0).length > 30, "most had something in them")
 })
 
-t.test("given a caller who brings names that are the engine's, when the call is begun, then they are not heard", async (t) => {
+t.test("given a request with reserved names, when the call is started, then they are ignored", async (t) => {
   await run(
     Effect.gen(function* () {
       const { workflowUuid } = yield* Agents.use((_) => Effect.flatMap(makeAgent(), ({ id }) => _.get(ours, id)))
@@ -122,7 +119,7 @@ t.test("given a caller who brings names that are the engine's, when the call is 
 })
 
 t.test(
-  "given a credential, when the engine looks for it, then it finds that of its organization alone, and none that was deleted",
+  "given a credential, when the engine looks for it, then it finds only that of the organization, and none that was deleted",
   async (t) => {
     const found = await run(
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Whose a call is that lives on after its attempt, or without anybody who follows it. */
+/** Who owns a call that lives on after its attempt, or that is no longer followed. */
 import { Effect } from "effect"
 import t from "tap"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
@@ -8,7 +8,7 @@ import { makeConfig } from "./services.ts"
 
 const { claim, config, newId, run, running } = await installClaims(t)
 
-t.test("given a call that rings, when its id is heard from two telephony configurations", async (t) => {
+t.test("given a ringing call, when its id is reported by two telephony configurations", async (t) => {
   const { callId, there, elsewhere } = await run(
     Effect.gen(function* () {
       const [callId, stranger] = [newId(), newId()]
@@ -25,8 +25,8 @@ t.test("given a call that rings, when its id is heard from two telephony configu
   t.match(
     there,
     [{ call: { callId, to: "+14155550000" }, isLive: true, node: "here" }],
-    "then the one that dialed it knows it, and no other id"
+    "then the one that dialed it knows this id, and no other"
   )
   t.equal(there.length, 1)
-  t.strictSame(elsewhere, [], "then for the other it is a stranger's")
+  t.strictSame(elsewhere, [], "then the other does not know it")
 })

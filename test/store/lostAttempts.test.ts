@@ -1,4 +1,4 @@
-/** Attempts that a database has lost are written again, and nobody else's. */
+/** Attempts that a database has lost are written again, and no others. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -13,10 +13,10 @@ const ids = (count: number) => Array.from({ length: count }, newId)
 
 const withSql = <A, E, R>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, R>) => Effect.flatMap(SqlClient.SqlClient, use)
 const contactOf = ({ id }: Running, rowNo: number): DialedContact => ({ campaignId: id, rowNo, telephonyConfigurationId: config.id })
-const again = (contact: DialedContact, callId: CallId) =>
-  withSql((sql) => rewrite(sql, { ...contact, callId, journal: undefined, node: "here" }))
+const again = (contact: DialedContact, callId: CallId, isOver = false) =>
+  withSql((sql) => rewrite(sql, { ...contact, callId, isOver, journal: undefined, node: "here" }))
 
-/** What the database holds of a contact's attempts, without the times that differ between two of them. */
+/** What the database has about a contact's attempts, without the times, which differ. */
 const leftOf = ({ id }: Running) =>
   withSql((sql) =>
     Effect.all({
@@ -28,7 +28,7 @@ const leftOf = ({ id }: Running) =>
     })
   )
 
-/** Takes everything back that a claim has written, as a standby that has not received it. */
+/** Undoes everything that a claim has written, as on a standby that has not received it. */
 const lose = ({ id }: Running) =>
   withSql((sql) =>
     Effect.all([
@@ -39,7 +39,7 @@ const lose = ({ id }: Running) =>
     ])
   )
 
-t.test("given attempts that were lost, when they are written again, then everything is as it was", async (t) => {
+t.test("given attempts that were lost, when they are written again, then everything is as before", async (t) => {
   const [before, lost, outcomes, after] = await run(
     Effect.gen(function* () {
       const campaign = yield* running(numbersOf(3))
@@ -58,26 +58,64 @@ t.test("given attempts that were lost, when they are written again, then everyth
   t.strictSame(after, before)
 })
 
-t.test(
-  "given a contact that has another attempt, then it is not taken away, and the contact is written when that one is over",
-  async (t) => {
-    const seen = await run(
+t.test("given a contact that has another attempt, then that is kept, and the contact is written when it is over", async (t) => {
+  const seen = await run(
+    Effect.gen(function* () {
+      const campaign = yield* running(numbersOf(1, "+1416"))
+      const other = newId()
+      yield* claim(campaign, [other])
+      const lost = newId()
+      const before = yield* again(contactOf(campaign, 2), lost)
+      yield* withSql((sql) => sql`UPDATE attempts SET state = 'void', holds_number = false WHERE id = ${other}::uuid`)
+      yield* withSql((sql) => sql`UPDATE contacts SET state = 'pending' WHERE campaign_id = ${campaign.id}`)
+      return [before, yield* again(contactOf(campaign, 2), lost)]
+    })
+  )
+  t.strictSame(seen, ["Taken", "Written"])
+})
+
+t.test("given a number that an attempt holds in another list", async (t) => {
+  const scene = (prefix: string) =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* running(numbersOf(1, prefix)), yield* running(numbersOf(1, prefix))]
+      const [before, holder, after] = [newCallId(Date.now() - 1000), newId(), newCallId(Date.now() + 1000)]
+      yield* claim(first, [holder])
+      const holders = withSql(
+        (sql) => sql<{ readonly id: CallId }>`SELECT id FROM attempts WHERE phone_number LIKE ${`${prefix}%`} AND holds_number`
+      )
+      return { after, before, contact: contactOf(second, 2), holder, holders: Effect.map(holders, (rows) => rows.map(({ id }) => id)) }
+    })
+
+  t.test("when a call that started later was lost, then the attempt is over, and the later call holds the number", async (t) => {
+    const [outcome, holders, after] = await run(
       Effect.gen(function* () {
-        const campaign = yield* running(numbersOf(1, "+1416"))
-        const other = newId()
-        yield* claim(campaign, [other])
-        const lost = newId()
-        const before = yield* again(contactOf(campaign, 2), lost)
-        yield* withSql((sql) => sql`UPDATE attempts SET state = 'void', holds_number = false WHERE id = ${other}::uuid`)
-        yield* withSql((sql) => sql`UPDATE contacts SET state = 'pending' WHERE campaign_id = ${campaign.id}`)
-        return [before, yield* again(contactOf(campaign, 2), lost)]
+        const { after, contact, holders } = yield* scene("+1421")
+        return [yield* again(contact, after), yield* holders, after] as const
       })
     )
-    t.strictSame(seen, ["Taken", "Written"])
-  }
-)
+    t.strictSame([outcome, holders], ["Written", [after]])
+  })
+  t.test("when a call that is over was lost, then it is written, and the number stays as it is", async (t) => {
+    const [outcome, holders, holder] = await run(
+      Effect.gen(function* () {
+        const { after, contact, holder, holders } = yield* scene("+1422")
+        return [yield* again(contact, after, true), yield* holders, holder] as const
+      })
+    )
+    t.strictSame([outcome, holders], ["Written", [holder]])
+  })
+  t.test("when a call that began earlier was lost, then it waits", async (t) => {
+    const [outcome, holders, holder] = await run(
+      Effect.gen(function* () {
+        const { before, contact, holder, holders } = yield* scene("+1423")
+        return [yield* again(contact, before), yield* holders, holder] as const
+      })
+    )
+    t.strictSame([outcome, holders], ["Taken", [holder]])
+  })
+})
 
-t.test("given a contact that is done, or is not there, then nothing is written", async (t) => {
+t.test("given a contact that is done, or does not exist, then nothing is written", async (t) => {
   const seen = await run(
     Effect.gen(function* () {
       const campaign = yield* running(numbersOf(2, "+1417"))
@@ -89,7 +127,7 @@ t.test("given a contact that is done, or is not there, then nothing is written",
         again(contactOf(campaign, 9), newId()),
         again({ ...contactOf(campaign, 3), campaignId: CampaignId.make(999_999) }, newId()),
         again({ ...contactOf(campaign, 3), telephonyConfigurationId: TelephonyConfigId.make(999_999) }, newId()),
-        // Of a campaign that was lost, and whose id another one has by now.
+        // A contact of a campaign that was lost, and whose id another campaign has now.
         again(contactOf(campaign, 3), newCallId(Date.now() - 120_000)),
         withSql((sql) => lostOf(sql, [callId]))
       ])

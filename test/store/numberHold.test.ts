@@ -1,4 +1,4 @@
-/** One phone, one call: whatever begins attempts, and however many begin them at once. */
+/** One phone, one call: whatever starts attempts, and however many start them at the same time. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -29,7 +29,7 @@ t.test("given two campaigns with the same list", async (t) => {
     t.strictSame(waits, numbers.slice(0, 2))
   })
 
-  t.test("when a single call asks for such a number, then it is refused, and leaves nothing behind", async (t) => {
+  t.test("when a single call to such a number is requested, then it is refused, and leaves nothing behind", async (t) => {
     const callId = newId()
     const { left, refusal } = await run(
       Effect.gen(function* () {
@@ -42,7 +42,7 @@ t.test("given two campaigns with the same list", async (t) => {
     t.strictSame(left, [])
   })
 
-  t.test("when the calls end, then whoever waits is woken, once, and calls the number", async (t) => {
+  t.test("when the calls end, then the waiting campaign is woken once, and calls the number", async (t) => {
     woken.length = 0
     const { calls, heard, next } = await run(
       Effect.gen(function* () {
@@ -84,7 +84,7 @@ t.test("given an attempt that was written off", async (t) => {
     )
   )
 
-  t.test("then it holds its number, until somebody says that its call cannot appear", async (t) => {
+  t.test("then it holds its number until its call is known not to appear", async (t) => {
     woken.length = 0
     const { after, again, before } = await run(
       Effect.gen(function* () {
@@ -101,7 +101,7 @@ t.test("given an attempt that was written off", async (t) => {
     await run(Effect.forEach(after.attempts, ({ callId }) => undone(callId)))
   })
 
-  t.test("when ten minutes have passed since its request, then it is found as one that must hold it no longer", async (t) => {
+  t.test("when ten minutes have passed since its request, then it is found as one that must no longer hold it", async (t) => {
     const found = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -130,11 +130,11 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
       return { campaign, found: yield* claimBehind(campaign, ids(2)), waits: yield* waiting(campaign) }
     })
   )
-  await t.test("when there is one behind them, then that is called", async (t) => {
+  await t.test("when there is another one behind them, then that is called", async (t) => {
     t.strictSame(dialed(found), numbers.slice(2))
     t.strictSame(waits, numbers.slice(0, 2))
   })
-  await t.test("when the settings no longer allow retries, then the ones that wait fail as well", async (t) => {
+  await t.test("when the settings no longer allow retries, then the waiting ones fail as well", async (t) => {
     const states = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -163,7 +163,7 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
   )
 })
 
-t.test("given retries whose contacts have seen numbers of ours before", async (t) => {
+t.test("given retries whose contacts have seen our numbers before", async (t) => {
   const [own = "", other = "", third = ""] = ["+15550000001", "+15550000002", "+15550000003"]
   const numbers = numbersOf(3, "+1207")
   const campaign = await run(running(numbers))
@@ -174,7 +174,7 @@ t.test("given retries whose contacts have seen numbers of ours before", async (t
       for (const { callId } of first.attempts) yield* ended(callId, "busy")
       yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
         WHERE campaign_id = ${campaign.id}`
-      // All of them were done.
+      // All contacts were done, which had completed the campaign.
       yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaign.id}`
     })
   )
@@ -200,7 +200,7 @@ t.test("given four campaigns with one list, in different orders", async (t) => {
   const numbers = numbersOf(contacts, "+1204")
   const orders = [numbers, numbers.toReversed(), numbers.toSorted((a, b) => a.slice(-1).localeCompare(b.slice(-1))), numbers]
 
-  t.test("when all dial at once as fast as they can, then no number is ever in two calls, and all are called", async (t) => {
+  t.test("when all dial at the same time as fast as they can, then no number is ever in two calls, and all are called", async (t) => {
     const seen = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -227,7 +227,7 @@ t.test("given four campaigns with one list, in different orders", async (t) => {
               { concurrency: "unbounded", discard: true }
             )
             calls += attempts.length
-            // Whoever is told that there is nothing to claim goes to sleep until it is woken.
+            // A campaign that is told that there is nothing to claim sleeps until it is woken.
             while (attempts.length === 0 && !more && !woken.includes(campaign.id)) {
               idle++
               yield* Effect.sleep(1)

@@ -1,4 +1,4 @@
-/** Definitions that were stored before their trigger paths were registered, in a database that is brought up to date. */
+/** Definitions that were stored before their trigger paths were registered, in a database that is migrated. */
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -29,7 +29,7 @@ interface Old {
 }
 const trigger = (trigger_path: unknown, more: object = {}) => ({ id: "t", type: "trigger", data: { trigger_path, ...more } })
 
-/** Its agents get the ids 1, 2, 3 and on. */
+/** Inserts agents with the ids 1, 2, 3 and so on. */
 const insert = Effect.fnUntraced(function* (agents: ReadonlyArray<Old>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5), ('Two', 5)`
@@ -64,40 +64,34 @@ const broughtUp = (last: string, fill: Effect.Effect<unknown, unknown, SqlClient
     )
   )
 
-t.test(
-  "given definitions from before 0005, when the database is brought up to date, then their trigger paths are registered",
-  async (t) => {
-    const agents: ReadonlyArray<Old> = [
-      { published: [{ id: "1", type: "startCall", data: {} }, trigger("orders"), trigger("off", { enabled: false })] },
-      { published: [trigger("both")], draft: [trigger("both"), trigger("next")], archived: [trigger("former")] },
-      { organization: 2, published: [trigger("orders"), trigger("two")] },
-      { status: "archived", published: [trigger("kept")] },
-      { published: [trigger("a/b"), trigger("x".repeat(37)), trigger(7), trigger(null), trigger(""), { id: "t", type: "trigger" }, "odd"] },
-      { published: [trigger("twice"), trigger("twice")], draft: [] }
-    ]
-    t.strictSame(await broughtUp("0004", insert(agents)), [
-      { path: "both", organization: 1, agent: 2, isPublished: true, isInDraft: true },
-      { path: "kept", organization: 1, agent: 4, isPublished: true, isInDraft: false },
-      { path: "next", organization: 1, agent: 2, isPublished: false, isInDraft: true },
-      { path: "off", organization: 1, agent: 1, isPublished: false, isInDraft: false },
-      { path: "orders", organization: 1, agent: 1, isPublished: true, isInDraft: false },
-      { path: "twice", organization: 1, agent: 6, isPublished: true, isInDraft: false },
-      { path: "two", organization: 2, agent: 3, isPublished: true, isInDraft: false }
-    ])
-  }
-)
+t.test("given definitions from before 0005, when the database is migrated, then their trigger paths are registered", async (t) => {
+  const agents: ReadonlyArray<Old> = [
+    { published: [{ id: "1", type: "startCall", data: {} }, trigger("orders"), trigger("off", { enabled: false })] },
+    { published: [trigger("both")], draft: [trigger("both"), trigger("next")], archived: [trigger("former")] },
+    { organization: 2, published: [trigger("orders"), trigger("two")] },
+    { status: "archived", published: [trigger("kept")] },
+    { published: [trigger("a/b"), trigger("x".repeat(37)), trigger(7), trigger(null), trigger(""), { id: "t", type: "trigger" }, "odd"] },
+    { published: [trigger("twice"), trigger("twice")], draft: [] }
+  ]
+  t.strictSame(await broughtUp("0004", insert(agents)), [
+    { path: "both", organization: 1, agent: 2, isPublished: true, isInDraft: true },
+    { path: "kept", organization: 1, agent: 4, isPublished: true, isInDraft: false },
+    { path: "next", organization: 1, agent: 2, isPublished: false, isInDraft: true },
+    { path: "off", organization: 1, agent: 1, isPublished: false, isInDraft: false },
+    { path: "orders", organization: 1, agent: 1, isPublished: true, isInDraft: false },
+    { path: "twice", organization: 1, agent: 6, isPublished: true, isInDraft: false },
+    { path: "two", organization: 2, agent: 3, isPublished: true, isInDraft: false }
+  ])
+})
 
-t.test(
-  "given paths that saves have registered since, when the database is brought up to date, then they stay whose they are",
-  async (t) => {
-    const fill = Effect.gen(function* () {
-      yield* insert([{ published: [trigger("taken"), trigger("free")] }, { organization: 2, published: [trigger("taken")] }])
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO agent_triggers (path, organization_id, agent_id, is_published, is_in_draft) VALUES ('taken', 2, 2, true, false)`
-    })
-    t.strictSame(await broughtUp("0011", fill), [
-      { path: "free", organization: 1, agent: 1, isPublished: true, isInDraft: false },
-      { path: "taken", organization: 2, agent: 2, isPublished: true, isInDraft: false }
-    ])
-  }
-)
+t.test("given paths that saves have registered since, when the database is migrated, then they keep their agents", async (t) => {
+  const fill = Effect.gen(function* () {
+    yield* insert([{ published: [trigger("taken"), trigger("free")] }, { organization: 2, published: [trigger("taken")] }])
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO agent_triggers (path, organization_id, agent_id, is_published, is_in_draft) VALUES ('taken', 2, 2, true, false)`
+  })
+  t.strictSame(await broughtUp("0011", fill), [
+    { path: "free", organization: 1, agent: 1, isPublished: true, isInDraft: false },
+    { path: "taken", organization: 2, agent: 2, isPublished: true, isInDraft: false }
+  ])
+})

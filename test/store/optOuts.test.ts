@@ -1,4 +1,4 @@
-/** Numbers that have opted out: no claim takes them, whenever they are said, and their contacts end. */
+/** Numbers that have opted out: no claim takes them, at whatever time they opt out, and their contacts end. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -90,7 +90,7 @@ t.test("given numbers that have opted out", async (t) => {
   const [first = "", second = ""] = numbersOf(2, "+1302")
   await run(optOut([first]))
 
-  t.test("when one is said again, then nothing changes, and there is one event", async (t) => {
+  t.test("when one is added again, then nothing changes, and there is one event", async (t) => {
     const { added, events } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -107,7 +107,7 @@ t.test("given numbers that have opted out", async (t) => {
     )
   })
 
-  t.test("when a single call asks for one, then it is refused, and leaves nothing behind", async (t) => {
+  t.test("when a single call to one is requested, then it is refused, and leaves nothing behind", async (t) => {
     const seen = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ t.test("given numbers that have opted out", async (t) => {
 })
 
 t.test(
-  "given a campaign that claims as fast as it can, when its people opt out meanwhile, then nobody is called afterwards, and all end",
+  "given a campaign that claims as fast as it can, when its people opt out at the same time, then nobody is called afterwards, and all end",
   async (t) => {
     const numbers = numbersOf(600, "+1304")
     const seen = await run(

@@ -1,4 +1,4 @@
-/** What the database keeps of where a call is found: the next process, and whoever looks for a call that was written off, read it there. */
+/** What the database stores about how to find a call: the next process reads it there, and so does a search for a call that was written off. */
 import { Effect } from "effect"
 import t from "tap"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
@@ -29,7 +29,7 @@ t.test("given a call that its provider has named", async (t) => {
       }
       yield* ended(callId, "unknown")
       const [doubted] = yield* late.inDoubt
-      // The provider says its name only when the call appears after all.
+      // The provider reports the name only when the call appears late.
       yield* named("CA2")
       return { doubted, heard, later: (yield* late.inDoubt)[0], left, others }
     }).pipe(Effect.provide(LateCallStore.layer))
@@ -37,7 +37,7 @@ t.test("given a call that its provider has named", async (t) => {
   const call = { callId, from: "+14155559999", providerCallId: "CA1", to: number }
   t.match(found.left, { call }, "then the next process finds it by its latest name")
   t.ok((found.left?.call.sentAt ?? 0) > 0)
-  t.match(found.heard, { call, isLive: true }, "then whoever hears of it does")
+  t.match(found.heard, { call, isLive: true }, "then it can be followed when it is reported")
   t.strictSame(
     found.others,
     { toItself: false, toAnother: true, ofOldName: false, elsewhere: false },

@@ -1,4 +1,4 @@
-/** Campaigns of those whom another campaign did not reach. */
+/** Campaigns for the contacts that another campaign did not reach. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -26,7 +26,7 @@ const { run } = await install(t)
 const config = await run(makeConfig("main", true))
 const all: NewRedial = { name: undefined, reasons: ["voicemail", "no_answer", "busy"], retry: undefined }
 
-/** As if the last call of each contact had come to this, in the order of the list. */
+/** Makes the last call of each contact end with these outcomes, in the order of the list. */
 const complete = (id: CampaignId, outcomes: ReadonlyArray<Outcome>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -46,7 +46,7 @@ const completed = (outcomes: ReadonlyArray<Outcome>, settings: Parameters<typeof
   })
 
 t.test("given a completed campaign", async (t) => {
-  t.test("when it is redialed, then a draft has who was not reached, as the list has them", async (t) => {
+  t.test("when it is redialed, then a draft has the contacts that were not reached, as in the list", async (t) => {
     const { child, copied, logs, parent } = await run(
       Effect.gen(function* () {
         const campaigns = yield* Campaigns
@@ -91,7 +91,7 @@ t.test("given a completed campaign", async (t) => {
     t.strictSame(parent.logs.at(-1)?.details, { campaign_id: child.id, contacts: 3 })
   })
 
-  t.test("when some reasons, a name and other retries are chosen, then these count", async (t) => {
+  t.test("when some reasons, a name and other retries are chosen, then these apply", async (t) => {
     const { child, rows } = await run(
       Effect.gen(function* () {
         const campaigns = yield* Campaigns
@@ -115,7 +115,7 @@ t.test("given a completed campaign", async (t) => {
     )
   })
 
-  t.test("when its name is as long as can be, then the new one is not longer", async (t) => {
+  t.test("when its name has the maximum length, then the new name is not longer", async (t) => {
     const name = await run(
       Effect.gen(function* () {
         const id = yield* completed(["busy"], { name: "x".repeat(255) })
@@ -125,7 +125,7 @@ t.test("given a completed campaign", async (t) => {
     t.equal(name.length, 255)
   })
 
-  t.test("when it is redialed twice at once, then one wins", async (t) => {
+  t.test("when it is redialed twice at the same time, then one wins", async (t) => {
     const { children, tags } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -140,7 +140,7 @@ t.test("given a completed campaign", async (t) => {
     t.equal(children.length, 1)
   })
 
-  t.test("when the new one is completed, then it can be redialed in its turn", async (t) => {
+  t.test("when the new one is completed, then it can be redialed in turn", async (t) => {
     const grandchild = await run(
       Effect.gen(function* () {
         const campaigns = yield* Campaigns
@@ -155,7 +155,7 @@ t.test("given a completed campaign", async (t) => {
     t.equal(grandchild.counters.totalRows, 2)
   })
 
-  t.test("when the new one is started, then only what its own contacts lack keeps it from running", async (t) => {
+  t.test("when the new one is started, then only variables that its own contacts lack keep it from running", async (t) => {
     const tags = await run(
       Effect.gen(function* () {
         const campaigns = yield* Campaigns
@@ -179,7 +179,7 @@ t.test("given a completed campaign", async (t) => {
   })
 })
 
-t.test("given a campaign that cannot be redialed, when it is, then nothing is made", async (t) => {
+t.test("given a campaign that cannot be redialed, when that is requested, then nothing is created", async (t) => {
   const { made, tags } = await run(
     Effect.gen(function* () {
       const campaigns = yield* Campaigns

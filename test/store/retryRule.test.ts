@@ -1,4 +1,4 @@
-/** Whether a waiting retry is still allowed is judged in TypeScript and in SQL: both must say the same of every retry. */
+/** Whether a waiting retry is still allowed is decided in TypeScript and in SQL: both must agree about every retry. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -12,7 +12,7 @@ const subsets = retryReasonNames.reduce<ReadonlyArray<ReadonlyArray<string>>>(
   [[]]
 )
 const allFlags = subsets.map((subset) => flagsOf((reason) => subset.includes(reason)))
-// Stored before the flag of the last reason existed.
+// Stored before the setting for the newest reason existed.
 const older: Partial<RetryConfig> = { retryOnBusy: true, retryOnNoAnswer: true, retryOnVoicemail: true }
 
 const configs: ReadonlyArray<RetryConfig> = [true, false].flatMap((enabled) =>

@@ -1,4 +1,4 @@
-/** Lists and reports of runs: what each is narrowed by, and that their totals are those of the table. */
+/** Lists and reports of runs: what each is filtered by, and that totals agree with the table. */
 import { DateTime, Effect, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -19,10 +19,10 @@ interface Given {
   readonly campaignId?: CampaignId
   readonly count: number
   readonly organizationId?: number
-  /** What every third run is: only lists have text chats. */
+  /** The mode of every third run: text chats appear only in lists. */
   readonly third?: "textchat" | "twilio"
 }
-/** One an hour, from the first hour of 2026; run n lasted n seconds, from number +1555000n to +1999000n. */
+/** One run per hour, from the first hour of 2026. Run n lasted n seconds, from number +1555000n to +1999000n. */
 const insertRuns = ({ agent, campaignId, count, organizationId = ours, third = "twilio" }: Given) =>
   Effect.flatMap(
     SqlClient.SqlClient,
@@ -133,7 +133,7 @@ t.test("given an organization's runs, when they are filtered, then each attribut
   })
 })
 
-t.test("given filters whose values cannot be, when they are read, then they are refused", async (t) => {
+t.test("given filters with invalid values, when they are read, then they are refused", async (t) => {
   const parsed = (attribute: string, type: string, value: unknown) =>
     Result.isSuccess(parseUsageFilters(JSON.stringify([{ attribute, type, value }])))
   t.notOk(parsed("runId", "number", { value: 1e12 }))
@@ -156,7 +156,7 @@ t.test("given more runs than a batch, when they are reported, then every one is 
       const agent = yield* makeAgent()
       const { id } = yield* makeCampaign({ agentId: agent.id }, 1)
       yield* insertRuns({ agent, campaignId: id, count: 1203 })
-      // Many at the same microsecond: the id decides.
+      // Many have the same microsecond, so the id decides their order.
       yield* sql`UPDATE runs SET created_at = '2026-06-01T00:00:00.123456Z' WHERE campaign_id = ${id} AND name <= 'run 5'`
       const report = yield* reports.ofCampaign(ours, id, { from: undefined, to: undefined })
       const dates = { from: boundOf("2026-01-01T02:00:00Z"), to: boundOf("2026-05-01T00:00:00Z") }
@@ -191,12 +191,12 @@ t.test("given more runs than a batch, when they are reported, then every one is 
   t.match(rows[0], { campaignId: campaign, disposition: String, durationSeconds: Number, tags: ["a", "b"], isFinal: true })
 })
 
-t.test("given cells that a spreadsheet would run, when they are written, then they are text, and phone numbers stay", async (t) => {
+t.test("given cells that a spreadsheet would evaluate, when they are written, then they are text, and phone numbers stay", async (t) => {
   const row: ReportRow = {
     id: RunId.make(1),
     campaignId: undefined,
     agentId: AgentId.make(2),
-    // A number, as ids are.
+    // A number, like all ids.
     definitionId: 3 as never,
     createdAt: new Date(0),
     phoneNumber: "+15550100001",
@@ -225,14 +225,14 @@ t.test("given cells that a spreadsheet would run, when they are written, then th
   )
 })
 
-t.test("given a day of 23 hours, when it is reported, then it has the runs of these", async (t) => {
+t.test("given a day of 23 hours, when it is reported, then it has the runs of those hours", async (t) => {
   const { day, everyone, foreign, listed, tags, usage } = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const reports = yield* Reports
       const agent = yield* makeAgent()
       yield* insertRuns({ agent, count: 24 })
-      // New York's clocks went forward on this day; it began at 05:00 UTC and ended at 04:00 UTC.
+      // On this day, New York's clocks went forward: it started at 05:00 UTC and ended at 04:00 UTC.
       yield* sql`UPDATE runs SET created_at = '2026-03-08T04:30:00Z'::timestamptz + (substr(name, 5)::int - 1) * interval '1 hour',
         usage_info = CASE WHEN name = 'run 3' THEN NULL ELSE usage_info END,
         gathered_context = jsonb_build_object('mapped_call_disposition', CASE WHEN name = 'run 2' THEN 'call_transferred'
@@ -276,7 +276,7 @@ t.test("given a day of 23 hours, when it is reported, then it has the runs of th
   t.strictSame([usage.days.length, usage.days[0]?.date], [3, DateTime.formatIso(DateTime.nowUnsafe()).slice(0, 10)])
 })
 
-t.test("given days that are over, when usage is asked for again, then those that cannot change are not counted again", async (t) => {
+t.test("given days that are over, when usage is requested again, then those that cannot change are not counted again", async (t) => {
   const { first, month, others, second } = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -285,7 +285,7 @@ t.test("given days that are over, when usage is asked for again, then those that
       yield* sql`DELETE FROM runs`
       yield* sql`DELETE FROM usage_days`
       yield* insertRuns({ agent, count: 4 })
-      // Run 1 is of today, 2 and 3 were two days ago, and 4, which was three days ago, has not ended.
+      // Run 1 is from today, 2 and 3 are from two days ago, and 4, which is from three days ago, has not ended.
       yield* sql`UPDATE runs SET is_completed = name <> 'run 4', created_at = date_trunc('day', now(), 'UTC')
         - interval '1 day' * CASE name WHEN 'run 1' THEN 0 WHEN 'run 4' THEN 3 ELSE 2 END`
       const ask = Effect.map(reports.lastDays(ours, 4), ({ days }) => days.map(({ calls, seconds }) => [calls, seconds]))

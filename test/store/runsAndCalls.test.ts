@@ -13,7 +13,7 @@ import { callId, install, started, tag, makeAgent, makeCampaign, makeConfig, our
 const { dialed, run } = await install(t)
 await run(makeConfig("main"))
 
-/** Five runs: run n lasted n times ten seconds, but the last, which goes on. */
+/** Five runs: run n lasted n times ten seconds, except the last one, which is still in progress. */
 const makeRuns = Effect.fnUntraced(function* () {
   const sql = yield* SqlClient.SqlClient
   const agent = yield* makeAgent()
@@ -129,7 +129,7 @@ t.test("runs of a campaign: pages, order and filters", async (t) => {
   })
 })
 
-t.test("filters that say nothing are none; others are refused", async (t) => {
+t.test("filters without a restriction are ignored; invalid ones are refused", async (t) => {
   const parse = (text: string) => {
     const parsed = parseFilters(text)
     return Result.isFailure(parsed) ? parsed.failure._tag : parsed.success.length
@@ -148,7 +148,7 @@ t.test("filters that say nothing are none; others are refused", async (t) => {
   t.equal(parse("[]"), 0)
 })
 
-t.test("a run is found by its agent and organization only", async (t) => {
+t.test("a run is found only with its agent and organization", async (t) => {
   const { found, tags } = await run(
     Effect.gen(function* () {
       const runs = yield* Runs
@@ -171,7 +171,7 @@ t.test("a run is found by its agent and organization only", async (t) => {
   t.strictSame(tags, ["RunNotFound", "RunNotFound"])
 })
 
-t.test("a single call reaches the dialer with its context, without the names that are the engine's", async (t) => {
+t.test("a single call reaches the dialer with its context, without reserved names", async (t) => {
   const started = await run(
     Effect.gen(function* () {
       const calls = yield* Calls
@@ -187,7 +187,7 @@ t.test("a single call reaches the dialer with its context, without the names tha
   t.notOk("provider" in context || "runtime_configuration" in context || "called_number" in context)
 })
 
-t.test("a single call that cannot be is refused before anything is dialed", async (t) => {
+t.test("an impossible single call is refused before anything is dialed", async (t) => {
   dialed.length = 0
   const tags = await run(
     Effect.gen(function* () {

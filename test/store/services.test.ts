@@ -17,7 +17,7 @@ const { run } = await install(t)
 const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
 const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
 
-t.test("given an empty database, many nodes that start at once make one organization, and one of them has the key", async (t) => {
+t.test("given an empty database, many nodes that start at once create one organization, and one of them gets the key", async (t) => {
   const fresh = await install(t)
   const { keys, organizations, works } = await fresh.run(
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ t.test("given an empty database, many nodes that start at once make one organiza
   t.strictSame(organizations, [{ organizations: 1, limit: 12, keys: 1 }])
 })
 
-t.test("a key that is given is the first organization's; another one later takes its place", async (t) => {
+t.test("a configured key belongs to the first organization; a later one replaces it", async (t) => {
   const [first, again, second, firstKey, secondKey, stored] = await run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,7 @@ t.test("a key that is given is the first organization's; another one later takes
   t.strictSame(stored, [{ organizationId: 1, name: "bootstrap", keyPrefix: "gi" }])
 })
 
-t.test("a key tells who asks; an unknown, archived, empty or monstrous one tells nothing", async (t) => {
+t.test("a key identifies the caller; an unknown, archived, empty or oversized one does not", async (t) => {
   const { caller, refused, used } = await run(
     Effect.gen(function* () {
       const keys = yield* ApiKeys
@@ -112,7 +112,7 @@ t.test("an upload is received with its own token, until it expires, and found by
   t.strictSame(new Set(wrong), new Set(["UploadRefused"]))
 })
 
-t.test("each change of an agent's content makes a version and that one current; a new name alone does not", async (t) => {
+t.test("each change of an agent's content creates a version and makes it current; a new name alone does not", async (t) => {
   const { created, renamed, second, third, versions } = await run(
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -151,7 +151,7 @@ t.test("each change of an agent's content makes a version and that one current; 
   ])
 })
 
-t.test("of updates at once each makes a version of its own", async (t) => {
+t.test("each of several simultaneous updates creates a version of its own", async (t) => {
   const last = await run(
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -166,7 +166,7 @@ t.test("of updates at once each makes a version of its own", async (t) => {
   t.equal(last.versionNumber, 9)
 })
 
-t.test("agents are listed by status, and are not there for others", async (t) => {
+t.test("agents are listed by status, and are invisible to others", async (t) => {
   const { archived, tags, total } = await run(
     Effect.gen(function* () {
       const agents = yield* Agents
@@ -191,7 +191,7 @@ t.test("agents are listed by status, and are not there for others", async (t) =>
   t.ok(total > 1)
 })
 
-t.test("a definition that is no graph is refused, with the place", async (t) => {
+t.test("a definition that is not a graph is refused, with the place", async (t) => {
   const wrong = (part: JsonObject) =>
     check({ ...definition(), ...part }).map(({ kind, message, path }) => `${kind} ${path.join(".")}: ${message}`)
   const node = (id: string, type = "agentNode") => ({ id, type, data: {} })
@@ -219,7 +219,7 @@ t.test("a definition that is no graph is refused, with the place", async (t) => 
   t.match(refusal, { _tag: "AgentDefinitionRefused", problems: [{ kind: "node", id: "a", path: ["nodes", 0, "type"] }] })
 })
 
-t.test("what a definition says of its calls", async (t) => {
+t.test("what a definition says about its calls", async (t) => {
   const withSpeech = {
     ...definition("{{b}} {{current_time}} {{x.y}} {{c | d}}"),
     edges: [{ id: "e", source: "start", target: "end", data: { transition_speech: "{{a}}" } }]

@@ -1,4 +1,4 @@
-/** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that write down what they hear. */
+/** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that record what they are told. */
 import { Effect, Layer, Redacted, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -45,13 +45,13 @@ const fake = defineAdapter({
   connect: () => Effect.die("not connected in tests of the store")
 })
 
-/** As `fake`, of a provider that calls from numbers of the account only. */
+/** Like `fake`, for a provider that calls only from numbers of the account. */
 const hosted = {
   ...fake,
   manifest: { ...fake.manifest, provider: "hosted", displayName: "Hosted", needsCallerId: true, accountField: "account" }
 }
 
-/** Passwords cost next to nothing here. */
+/** Password checks cost next to nothing here. */
 const accountsLayer = accounts.layer.pipe(
   Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
   Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
@@ -87,8 +87,8 @@ interface Installation {
   readonly dialed: Array<SingleCall>
 }
 
-export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<Installation> => {
-  const database = await openDatabase(t)
+export const install = async (...[t, maxConnections]: Parameters<typeof openDatabase>): Promise<Installation> => {
+  const database = await openDatabase(t, maxConnections)
   const folder = await mkdtemp(join(tmpdir(), "trunkline-store-"))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const heard: Array<string> = []
@@ -132,7 +132,7 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
-      // Outlives this effect: all that ends with it is the audit log's writer, and whoever reads that log writes first.
+      // Outlives this effect: only the audit log's writer would end with it, and readers of that log write pending entries first.
       return yield* Layer.buildWithScope(services, yield* Effect.scope)
     })
   )
@@ -153,7 +153,7 @@ export const definition = (prompt = "Be kind.") => ({
   viewport: { zoom: 1 }
 })
 
-/** Puts a list up and returns its key. */
+/** Uploads a list and returns its key. */
 export const upload = Effect.fnUntraced(function* (bytes: string | Uint8Array, organizationId = ours, saidBytes = bytes.length) {
   const uploads = yield* Uploads
   const files = yield* Files
@@ -229,6 +229,6 @@ export const started = (contactCount?: number) =>
     return yield* campaigns.start(ours, id)
   })
 
-/** How a failure is called; `none` for a success. */
+/** The tag of a failure, or `none` for a success. */
 export const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))

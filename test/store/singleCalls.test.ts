@@ -1,4 +1,4 @@
-/** What is written down of a single call before it is dialed. */
+/** What is recorded about a single call before it is dialed. */
 import { Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -37,7 +37,7 @@ t.test("given an agent with template variables of its own", async (t) => {
     )
   const idOf = (last: number) => `${callId.slice(0, -1)}${last}` as typeof callId // The same shape.
 
-  t.test("when it is tested, then they are known to it, after what the request says and what is known of the call", async (t) => {
+  t.test("when it is tested, then it has them, but the request's values and the call's own take precedence", async (t) => {
     const { attempt, row } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -50,12 +50,12 @@ t.test("given an agent with template variables of its own", async (t) => {
     t.strictSame(row, { name: runName(callId), agentDefinitionId: agent.currentDefinitionId })
   })
 
-  t.test("when it is called in production, then they are not", async (t) => {
+  t.test("when it is called in production, then it does not have them", async (t) => {
     const { initialContext } = await run(begin(idOf(2), { isTest: false, phoneNumber: "+14155550102" }))
     t.notOk("city" in initialContext)
   })
 
-  t.test("when the version is another agent's, or the id has been used, then nothing is written", async (t) => {
+  t.test("when the version is another agent's, or the id has been used, then nothing is recorded", async (t) => {
     const { left, results } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

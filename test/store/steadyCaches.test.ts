@@ -1,4 +1,4 @@
-/** What the services remember for a moment, when the wall clock is set back: it is remembered no longer than that. */
+/** What services cache for a moment is not cached for longer when the wall clock is set back. */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -37,5 +37,5 @@ t.test("given a key and a login that were just used, when the clock is set back 
   )
   t.strictSame(before, ["admin", "owner"])
   t.equal(key, "InvalidApiKey", "then the key is refused after a second")
-  t.equal(role, "viewer", "then the user may no more than he may now")
+  t.equal(role, "viewer", "then the user has only the current permissions")
 })

@@ -1,4 +1,4 @@
-/** Telephony configurations that change and go, and their phone numbers, on a real database. */
+/** Telephony configurations that are changed and deleted, and their phone numbers, on a real database. */
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -33,7 +33,7 @@ t.test("given a configuration, when it is changed", async (t) => {
         return { after, id, setting }
       })
     )
-  t.test("with its secret masked, then the secret stays and the rest is new", async (t) => {
+  t.test("with its secret masked, then the secret stays and the rest is changed", async (t) => {
     const credentials = { account: "AC2", token: "*******9876" }
     const { after, id, setting } = await changed({ name: "b1", config: { provider: "fake", credentials }, maxConcurrentCalls: 7 }, "a1")
     t.match(after, { name: "b1", credentials, maxConcurrentCalls: 7 })
@@ -44,7 +44,7 @@ t.test("given a configuration, when it is changed", async (t) => {
     const { setting } = await changed({ config: { provider: "fake", credentials: { account: "AC1", token: "other-1234" } } }, "a2")
     t.match(setting, { credentials: { token: "other-1234" } })
   })
-  t.test("in nothing, then it is what it was", async (t) => {
+  t.test("in nothing, then it is unchanged", async (t) => {
     const { after } = await changed({}, "a3")
     t.match(after, { name: "a3", maxConcurrentCalls: undefined, credentials: { account: "AC1" } })
   })
@@ -69,7 +69,7 @@ t.test("given a configuration, when it is changed", async (t) => {
     const gone = "TelephonyConfigNotFound"
     t.strictSame(failures, ["TelephonyProviderFixed", "TelephonyConfigNameTaken", gone, gone, gone, "a4", undefined, 0])
   })
-  t.test("to be the default, by many at once, then there is one default", async (t) => {
+  t.test("to be the default, by many at the same time, then there is one default", async (t) => {
     const defaults = await run(
       Effect.gen(function* () {
         const configs = yield* TelephonyConfigs
@@ -83,7 +83,7 @@ t.test("given a configuration, when it is changed", async (t) => {
 })
 
 t.test("given a configuration, when it is deleted", async (t) => {
-  t.test("while nobody uses it, then it is gone with its numbers, and its trunk hears of it", async (t) => {
+  t.test("while it is unused, then it is gone with its numbers, and its trunk is signalled", async (t) => {
     const { left, numbers, told } = await run(
       Effect.gen(function* () {
         const configs = yield* TelephonyConfigs
@@ -125,7 +125,7 @@ t.test("given a configuration, when it is deleted", async (t) => {
     t.match(during, { _tag: "TelephonyConfigInUse", by: "calls" })
     t.equal(after, "none")
   })
-  t.test("in the same moment as calls begin, then no call is left that has no configuration", async (t) => {
+  t.test("while calls start, then no call is left without a configuration", async (t) => {
     const orphans = await run(
       Effect.gen(function* () {
         const configs = yield* TelephonyConfigs
@@ -158,7 +158,7 @@ const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
   })
 
 t.test("given phone numbers", async (t) => {
-  t.test("when one is the default and another becomes it, then the trunk shows that one", async (t) => {
+  t.test("when another one becomes the default, then the trunk shows that one", async (t) => {
     const { first, last, told } = await run(
       Effect.gen(function* () {
         const numbers = yield* PhoneNumbers
@@ -177,7 +177,7 @@ t.test("given phone numbers", async (t) => {
     t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"], limits: new Map([["+15550200002", 2]]) })
     t.strictSame([last, told], ["+15550200002", true])
   })
-  t.test("when the provider refuses one, then the trunk shows the others, until it is switched on again", async (t) => {
+  t.test("when the provider refuses one, then the trunk shows the others until it is turned on again", async (t) => {
     const shown = await run(
       Effect.gen(function* () {
         const numbers = yield* PhoneNumbers
@@ -204,7 +204,7 @@ t.test("given phone numbers", async (t) => {
       cleared: [both, [undefined, undefined]]
     })
   })
-  t.test("when many become the default at once, then one is", async (t) => {
+  t.test("when many become the default at the same time, then one is", async (t) => {
     const defaults = await run(
       Effect.gen(function* () {
         const numbers = yield* PhoneNumbers
@@ -216,7 +216,7 @@ t.test("given phone numbers", async (t) => {
     )
     t.equal(defaults, 1)
   })
-  t.test("when something of another organization is named, then it is not there", async (t) => {
+  t.test("when something of another organization is named, then it is not found", async (t) => {
     const failures = await run(
       Effect.gen(function* () {
         const numbers = yield* PhoneNumbers
@@ -241,7 +241,7 @@ t.test("given phone numbers", async (t) => {
     const [config, number, agent] = ["TelephonyConfigNotFound", "PhoneNumberNotFound", "AgentNotFound"]
     t.strictSame(failures, [config, config, agent, number, number, agent, number, number, number, number])
   })
-  t.test("when the same line is added again, in whatever form, then it is refused", async (t) => {
+  t.test("when the same line is added again, in any form, then it is refused", async (t) => {
     const failure = await run(
       Effect.gen(function* () {
         const numbers = yield* PhoneNumbers
@@ -299,7 +299,7 @@ t.test("given phone numbers", async (t) => {
     t.match(reasons.refused, notReady)
     t.match(reasons.after, { outboundBlockedReason: undefined, phoneNumberCount: 1 })
   })
-  t.test("when a configuration is full, then it takes no more", async (t) => {
+  t.test("when a configuration is full, then it accepts no more", async (t) => {
     const failure = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-/** The second wall: what the database itself keeps apart. */
+/** The second line of separation between organizations: what the database itself enforces. */
 import { Effect, Exit, Layer, Redacted, Stream } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import t from "tap"
@@ -20,7 +20,7 @@ const { ours, theirs } = await database.run(
   })
 )
 
-/** What Postgres says when a policy or a privilege is in the way. */
+/** The error code of Postgres for a violated policy or a missing privilege. */
 const refused = "42501"
 const codeOf = (error: SqlError.SqlError): string => String(error.reason.cause instanceof Object && Reflect.get(error.reason.cause, "code"))
 /** The code of the error that a statement ends with. */
@@ -29,7 +29,7 @@ const fault = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, S
     Effect.flatMap(SqlClient.SqlClient, statement).pipe(Effect.flip, Effect.map(codeOf), Effect.provideService(CurrentTenant, tenant))
   )
 
-/** How many rows come back. */
+/** How many rows are returned. */
 const seen = (statement: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<unknown>, unknown>, tenant?: OrganizationId) =>
   database.run(
     Effect.flatMap(SqlClient.SqlClient, statement).pipe(
@@ -57,7 +57,7 @@ t.test("given a request of an organization", async (t) => {
     t.equal(await fault(planted, ours.organizationId), refused)
   })
 
-  t.test("when it works in a transaction, then the wall stands there too, and after it was rolled back", async (t) => {
+  t.test("when it works in a transaction, then the same is true there, and after it was rolled back", async (t) => {
     const changed = await database.run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -72,7 +72,7 @@ t.test("given a request of an organization", async (t) => {
     t.equal(await seen((sql) => sql`SELECT * FROM contacts`, ours.organizationId), 3)
   })
 
-  t.test("when many organizations ask at once, then each sees its own", async (t) => {
+  t.test("when many organizations send requests at the same time, then each sees its own", async (t) => {
     const asked = Array.from({ length: 200 }, (_, at) => (at % 3 === 0 ? theirs : ours))
     const counts = await Promise.all(asked.map(({ organizationId }) => seen((sql) => sql`SELECT * FROM contacts`, organizationId)))
     t.strictSame(
@@ -81,12 +81,12 @@ t.test("given a request of an organization", async (t) => {
     )
   })
 
-  t.test("when it looks for secrets of the installation, then there is no way", async (t) => {
+  t.test("when it looks for secrets of the installation, then it has no access", async (t) => {
     t.equal(await fault((sql) => sql`SELECT * FROM installation_secrets`, ours.organizationId), refused)
   })
 })
 
-t.test("given a database that cannot say for a moment whether the wall stands, when a request asks", async (t) => {
+t.test("given a database that briefly cannot confirm row-level security, when a request arrives", async (t) => {
   const asked = await runLive(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -101,8 +101,8 @@ t.test("given a database that cannot say for a moment whether the wall stands, w
   t.strictSame(asked, { meanwhile: true, rows: 3 }, "then it is refused, and the next one sees its own rows alone")
 })
 
-/** Of the whole installation. */
-const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "secrets_keys"]
+/** Tables that belong to the whole installation. */
+const common = ["engine_lock", "installation", "installation_secrets", "leaving_engines", "schema_migrations", "secrets_keys"]
 
 t.test("given all tables, when one holds rows of organizations, then it has a policy", async (t) => {
   const sql = witness(database.url)

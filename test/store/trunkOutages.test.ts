@@ -1,4 +1,4 @@
-/** Which calls the entry about an outage counts: those that it cut, also if they ended shortly before anybody knew of it. */
+/** Which calls the entry about an outage counts: those that it cut, including those that ended shortly before it was noticed. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -10,7 +10,7 @@ const { claim, config, newId, run, running } = await installClaims(t)
 const beganAt = Date.UTC(2026, 2, 5, 15, 0)
 
 let others = 410
-/** What the log says of a call that ended so much before the outage began. */
+/** What the log says about a call that ended that long before the outage began. */
 const cut = (cause: HangupCause, secondsBefore: number) =>
   run(
     Effect.gen(function* () {

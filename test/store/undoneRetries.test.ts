@@ -1,4 +1,4 @@
-/** A retry that is claimed while the campaign's rules change, and then not dialed: it must not wait on under rules that are not there any more. */
+/** A retry that is claimed while the campaign's rules change, and then not dialed: it must not go on waiting under the old rules. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
@@ -21,7 +21,7 @@ const countsOf = ({ id }: Running) =>
       SELECT state, failed_rows AS failed, retries_queued AS queued FROM campaigns WHERE id = ${id}`
   )
 
-/** `count` contacts whose numbers were busy once, of which one is claimed; and then `change`, while it is. */
+/** `count` contacts whose numbers were busy once, one of which is claimed while `change` runs. */
 const story = (count: number, change: (sql: SqlClient.SqlClient, campaign: Running) => Effect.Effect<unknown, unknown>) =>
   run(
     Effect.gen(function* () {
@@ -43,7 +43,7 @@ const edited = (part: object) => (sql: SqlClient.SqlClient, campaign: Running) =
   Effect.andThen(rule(sql, campaign, part), campaigns.settleRunning(sql, ours, campaign.id))
 
 t.test("given a retry that is claimed while a running campaign is edited", async (t) => {
-  t.test("when the new rules leave it out, then it fails without a dial, and the campaign completes", async (t) => {
+  t.test("when the new rules exclude it, then it fails without a dial, and the campaign completes", async (t) => {
     for (const part of [{ maxRetries: 0 }, { retryOnBusy: false }, { enabled: false }]) {
       t.strictSame(
         await story(1, edited(part)),
@@ -57,7 +57,7 @@ t.test("given a retry that is claimed while a running campaign is edited", async
     }
   })
 
-  t.test("when others wait beside it, then they fail by the edit, and it by its return", async (t) => {
+  t.test("when others are waiting too, then they fail at the edit, and it fails when it is given back", async (t) => {
     const { contacts, counts } = await story(3, edited({ retryOnBusy: false }))
     t.strictSame(
       contacts.map(({ state }) => state),
@@ -66,7 +66,7 @@ t.test("given a retry that is claimed while a running campaign is edited", async
     t.strictSame(counts, { state: "completed", failed: 3, queued: 0 })
   })
 
-  t.test("when the new rules leave it in, then it waits as before", async (t) => {
+  t.test("when the new rules still allow it, then it waits as before", async (t) => {
     const { contacts, counts } = await story(2, edited({ retryOnNoAnswer: false }))
     t.strictSame(
       contacts.map(({ retriesUsed, state }) => [state, retriesUsed]),
@@ -80,7 +80,7 @@ t.test("given a retry that is claimed while a running campaign is edited", async
 })
 
 t.test(
-  "given one that is claimed while the campaign is paused and edited, when it comes back, then it waits for the resumption, which judges it",
+  "given one that is claimed while the campaign is paused and edited, when it is given back, then it waits for the resume, which decides",
   async (t) => {
     const { contacts, counts } = await story(1, (sql, campaign) =>
       Effect.andThen(rule(sql, campaign, { maxRetries: 0 }), sql`UPDATE campaigns SET state = 'paused' WHERE id = ${campaign.id}`)

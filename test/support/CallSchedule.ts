@@ -1,14 +1,14 @@
 /**
- * A call on a clock of its own: its carrier plays a story, and what it tells of it arrives repeated, out of order and late, as the draws say.
- * Everything between a callback and the record of the call is the engine's own: how it is read and delivered, the call's machine, its outcome.
+ * A call on a simulated clock: its carrier plays a story, and its reports arrive repeated, out of order and late, as the draws decide.
+ * Everything between a callback and the record of the call is the engine's own code: how reports are read and delivered, the call's state
+ * machine, its outcome.
  */
 import { Clock, Effect, Queue } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import type { Attempt } from "#core/call/Attempt.ts"
 import { CallEvent, type CallLimits, type CallState, isOver, type Step } from "#core/call/Call.ts"
 import { dial, transition } from "#core/call/CallMachine.ts"
 import { decide, defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
-import { OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { AgentDefinitionId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
 import { isAlive, type Look } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
@@ -21,17 +21,17 @@ import { refTo } from "./refTo.ts"
 
 const { Accepted, DeadlinePassed, Doubted, EndAsked, Looked, MediaLost } = CallEvent.cases
 
-/** No longer than an end is held for an answer that is late. */
+/** No longer than the engine holds back an end to wait for a late answer. */
 const LATEST_MILLIS = 4900
 const LAG_MILLIS = 3000
 const REPLY_TIMEOUT_MILLIS = 15_000
 const LOOK_TIMEOUT_MILLIS = 10_000
-/** An end that is only claimed is checked after each of these pauses, until a record tells it. */
+/** After a claim that the call has ended, the engine looks after each of these pauses, until a record reports the end. */
 const CHECKS_MILLIS = [0, 1000, 3000, 8000, 20_000]
 const WIRE_MILLIS = 50
 const FOREVER_MILLIS = 1_800_000
 
-/** Numbers that decide everything about a schedule; once they are used up, nothing else is out of order. */
+/** Random numbers that decide everything about a schedule. Once they are used up, the rest of the schedule is in order. */
 export class Draws {
   readonly #bytes: ArrayLike<number>
   #next = 0
@@ -49,14 +49,15 @@ export class Draws {
     return Math.floor((this.#byte / 256) * count)
   }
 
-  /** Nothing in two of five cases, otherwise any time up to `most`. */
+  /** Zero in two of five cases, otherwise any time up to `most`. */
   millis(most: number): number {
     return Math.max(0, ((this.#byte - 102) / 153) * most)
   }
 }
 
 const limitsOf = (detects: boolean): CallLimits => ({ detects, maxDurationSeconds: 300, queues: true, ringTimeoutSeconds: 60 })
-const attempt: Attempt = {
+const attempt: LiveCall["attempt"] = {
+  agentDefinitionId: AgentDefinitionId.make(1),
   callId,
   campaign: undefined,
   organizationId: OrganizationId.make(1),
@@ -74,10 +75,10 @@ const voice = {
   runId: 1
 } as const
 const mailbox = Effect.runSync(Queue.make<CallEvent>())
-// Of the trunk, only the provider's name is looked at.
+// The cast holds because only the provider's name is read.
 const trunk = { adapter: { manifest: { provider: "carrier" } } } as LiveTrunk
 
-/** A live call whose actor is the schedule. */
+/** A live call whose events go to the schedule instead of to an actor. */
 class PlayedCall extends LiveCall {
   readonly #told: (event: CallEvent) => void
 
@@ -102,7 +103,7 @@ class Schedule {
   readonly log: Array<string> = []
   readonly call: PlayedCall
   state: CallState
-  /** It was a look that told of the end. A carrier's record knows less of the reason than its callbacks. */
+  /** Whether the end was found by a lookup. A carrier's record says less about the reason than its callbacks. */
   isEndLookedUp = false
   /** When the engine first heard of the answer. */
   answerHeardAt: number | undefined
@@ -146,7 +147,7 @@ class Schedule {
     }
   }
 
-  /** Of things that are due at once, the one that was planned first. */
+  /** Among events that are due at the same time, takes the one that was planned first. */
   #takeNext(): Planned | undefined {
     let next = this.#agenda[0]
     for (const one of this.#agenda) if (next !== undefined && one.at < next.at) next = one
@@ -195,7 +196,7 @@ class Schedule {
     }
   }
 
-  /** In time, late, or never. */
+  /** The reply to the originate arrives in time, late, or never. */
   #reply(): void {
     if (this.#draws.below(8) === 7)
       return void this.#plan(REPLY_TIMEOUT_MILLIS, "no reply", () => this.call.tell(Doubted.make({ at: this.#now })))
@@ -210,7 +211,7 @@ class Schedule {
     const { isLeftAfter } = this.#story.plot
     if (isLeftAfter !== undefined) this.#plan(isLeftAfter, "agent leaves", () => this.#endFor("agent_hangup"))
     if (this.#draws.below(2) === 0) return
-    // The stream that came with the answer may have ended already.
+    // The stream that was opened for the answer may already have ended.
     if (this.#known.last === "ended") this.#loseMedia()
     else this.#whenEnded = () => this.#loseMedia()
   }
@@ -270,7 +271,7 @@ class Schedule {
     }
   }
 
-  /** The record may be behind, and once there may be no answer: more would take longer than an end is held. */
+  /** The record may lag behind, and one look may get no answer: more failures would take longer than an end is held back. */
   #look(): void {
     if (this.#draws.below(16) === 15 && !this.#wasSilent) {
       this.#wasSilent = true
@@ -298,13 +299,13 @@ class Schedule {
     )
   }
 
-  /** The record may be behind. What it tells is heard first. */
+  /** The record may lag behind. What it reports is delivered first. */
   #ask(what: string, then: (look: Look) => void): void {
     const lag = this.#draws.millis(LAG_MILLIS)
     this.#plan(WIRE_MILLIS + this.#draws.millis(1000), `${what}, ${lag.toFixed(0)} ms behind`, () => {
       const facts = this.#facts.findLast(({ at }) => at <= this.#now - lag)
       const look: Look = facts === undefined ? { presence: "gone", told: [] } : this.#story.dialect.look(facts)
-      // It is found by our id or by its numbers.
+      // The carrier finds the call by our id or by its numbers.
       this.#isNamed ||= facts !== undefined
       if (isAlive(look.presence)) deliver(this.call, { _tag: "Rang" }, this.#clock)
       for (const event of look.told) {
@@ -318,7 +319,7 @@ class Schedule {
 
 const clock = Effect.runSync(Clock.Clock)
 
-/** What is left of a call, but for the times. Undefined: it has not ended. */
+/** The result of a call apart from its times. Undefined if the call has not ended. */
 const finalOf = ({ call, state }: Schedule) => {
   if (state._tag !== "Ended") return undefined
   const { cutByTrunk, outcome, record } = endOf(call, state, undefined)
@@ -343,17 +344,17 @@ const talkSecondsOf = (state: CallState): number =>
 
 const answeredAtOf = ({ state }: Schedule): number => (state._tag === "Ended" ? (state.answeredAt ?? 0) : 0)
 
-/** The carriers' timestamps are whole seconds, and the engine believes them only if it heard something else by more than two. */
+/** The carriers' timestamps are whole seconds, and the engine uses them only if they differ by more than two from what it observed. */
 const TALK_SECONDS = 2.5
 
-/** The callee's end alone decides how long a call lasts: where we end it, a late callback lets it last longer. */
+/** Whether the callee's hangup determines how long the call lasts. If we end the call, a late callback makes it last longer. */
 const lastsAsTold = ({ dialect, plot }: Story): boolean =>
   dialect.timesTalks && plot.isLeftAfter === undefined && plot.detects?.who !== "machine"
 
-/** How the call of a schedule differs from the same one in order; undefined: not at all. */
+/** How the call of a schedule differs from the same call in order. Undefined if it does not. */
 export const differenceOf = (story: Story, played: Schedule, ordered: Schedule): string | undefined => {
   const [is, should] = [finalOf(played), finalOf(ordered)]
-  // A record of a failure says less of its reason than a callback.
+  // A record says less about the reason of a failure than a callback.
   const isVague = played.isEndLookedUp && is?.outcome === "failed"
   const reason = isVague ? { cause: should?.cause, failureClass: should?.failureClass } : {}
   if (is === undefined || !isDeepStrictEqual({ ...is, ...reason }, should))

@@ -1,4 +1,4 @@
-/** A process of the engine with a clean environment. */
+/** The engine as a separate process with a clean environment. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -6,7 +6,7 @@ import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 import { until } from "./until.ts"
 
 const start = fileURLToPath(new URL("./engineStart.js", import.meta.url))
-/** Set by `runAll.ts`, which has built it: otherwise each engine would compare all sources with its build first. */
+/** Set by `runAll.ts`, which has built the program. Otherwise each engine first compares all sources with its build. */
 const built = process.env["TEST_ENGINE"]
 const program = built === undefined ? [start] : [start, built]
 
@@ -14,9 +14,9 @@ export type Environment = Readonly<Record<string, string>>
 
 type Signal = "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"
 
-/** A process of the engine, from start to exit. */
+/** An engine process, from its start to its exit. */
 export interface EngineProcess {
-  /** Its URL, once it has printed that it is ready. Rejects if it exits before that. */
+  /** Resolves with its URL when it has printed that it is ready. Rejects if it exits before that. */
   readonly ready: Promise<string>
   /** Everything that it has written so far. */
   readonly output: () => string
@@ -38,11 +38,12 @@ export interface Engine extends EngineProcess {
 /** `folder`: where the packages of its adapters and services are installed. `release`: the folder of another release of the program. */
 export const spawnEngine = (environment: Environment, folder?: string, release?: string): EngineProcess => {
   const words = release === undefined ? program : [join(release, "test/support/engineStart.js")]
-  // Whatever is installed on this machine, agents hear only in the tests that want it.
+  // Whatever is installed on this machine, agents have a recognizer only in tests that ask for one.
   const variables = Object.entries({ POCKETSPHINX_DIR: "off", ...environment }).map(([name, value]) => `${name}=${value}`)
-  // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
+  // Through env, because tap makes every Node process that it sees report its coverage. The engine exits when its input closes, as it does
+  // when we exit.
   const child = spawn("env", ["-i", ...variables, process.execPath, ...words], { cwd: folder, stdio: ["pipe", "pipe", "pipe"] })
-  // We may have raised our own.
+  // This process may have raised its own priority, which the engine would inherit.
   if (child.pid !== undefined) makeOrdinary(child.pid)
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
@@ -50,7 +51,7 @@ export const spawnEngine = (environment: Environment, folder?: string, release?:
       output += chunk.toString()
     })
   }
-  // It may be killed while something is written to it.
+  // The process may be killed while something is written to its input.
   child.stdin.on("error", () => {})
   const exited = new Promise<Awaited<EngineProcess["exited"]>>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }))
@@ -61,7 +62,7 @@ export const spawnEngine = (environment: Environment, folder?: string, release?:
       throw new Error(`the engine did not start:\n${output}`)
     return address
   })
-  // A test that kills it during its start does not wait for it.
+  // Marks a rejection as handled: a test that kills the process during its start does not wait for it.
   ready.catch(() => {})
   return {
     ready,

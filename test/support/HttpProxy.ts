@@ -17,11 +17,14 @@ export interface ProxyAnswer {
 /** What happens to one request. */
 export interface Fate {
   readonly name: string
-  /** Milliseconds until it is forwarded, or what that waits for; at once when absent. A client that disconnects does not stop it. */
+  /**
+   * Milliseconds until it is forwarded, or a promise that forwarding waits for. If absent, it is forwarded at once, even if the client
+   * disconnects.
+   */
   readonly forward?: number | Promise<unknown> | "never"
-  /** What the client gets; the server's reply when absent. */
+  /** What the client gets. If absent, the server's reply. */
   readonly reply?: "theirs" | "reset" | "silence" | ProxyAnswer
-  /** Milliseconds after the request came. When absent: as soon as the server has replied, or at once if it is not forwarded. */
+  /** Milliseconds after the request arrived. If absent, as soon as the server has replied, or at once if it is not forwarded. */
   readonly replyAfter?: number
 }
 
@@ -60,7 +63,7 @@ export const fates = {
   reset: { name: "reset, never forwarded", forward: "never", reply: "reset" },
   loseReply: { name: "reply lost", reply: "silence" },
   swallow: { name: "swallowed", forward: "never", reply: "silence" },
-  /** Forwarded late; the reply passes. */
+  /** The request is forwarded late; the reply passes. */
   hold: (millis: number) => ({ name: `held for ${millis} ms`, forward: millis }),
   holdUntil: (released: Promise<unknown>) => ({ name: "held until it is released", forward: released })
 } satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>

@@ -5,7 +5,7 @@ import { type Inspector, type Passage, TcpProxy } from "./TcpProxy.ts"
 
 export interface PostgresProxy {
   readonly tcp: TcpProxy
-  /** The database's URL by way of the proxy. */
+  /** The database's URL through the proxy. */
   readonly url: string
   /**
    * Delays the replies to commits, as a slow disk or a synchronous replica does. Commits that do not wait for the disk, because of

@@ -1,6 +1,7 @@
 /**
- * Two real Postgres servers: a primary, and a standby that follows it asynchronously. Clients reach whichever is the primary at one address, as
- * through a service's name. `lag` keeps from the standby what is committed from then on, and `failOver` promotes it: those commits are gone.
+ * Two real Postgres servers: a primary, and a standby that follows it asynchronously. Clients reach the current primary at a fixed address, as
+ * through a service name. After `lag`, the standby no longer gets what is committed, and `failOver` promotes it, so that those commits are
+ * lost.
  */
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -26,10 +27,10 @@ interface Parts {
   readonly folder: string
   readonly primary: Server
   readonly standby: Server
-  /** From the standby to the primary. */
+  /** The standby's connection to the primary. */
   readonly replication: TcpProxy
   readonly clients: TcpProxy
-  /** Where the clients' way leads. */
+  /** Where connections of clients are forwarded to. */
   readonly target: { readonly host: string; port: number }
 }
 
@@ -90,7 +91,7 @@ export class ReplicatedPostgres {
     this.#parts = parts
   }
 
-  /** Of whichever is the primary. */
+  /** The URL of the current primary. */
   get url(): string {
     return `postgres://trunkline:${password}@127.0.0.1:${this.#parts.clients.port}/postgres`
   }
@@ -102,7 +103,7 @@ export class ReplicatedPostgres {
     if (user !== undefined) await chown(file, user.uid, user.gid)
     await primary.run("initdb", "-D", primary.data, "-U", "trunkline", "--auth=scram-sha-256", `--pwfile=${file}`, "--no-sync")
     await appendFile(join(primary.data, "pg_hba.conf"), "host replication trunkline 127.0.0.1/32 scram-sha-256\n")
-    // What a copy of the files needs comes with the copy: nothing is written meanwhile.
+    // Nothing writes to the primary now, so the copied files are consistent.
     await cp(primary.data, standby.data, { recursive: true })
     const address = `host=127.0.0.1 port=${replication.port} user=trunkline password=${password}`
     await appendFile(join(standby.data, "postgresql.conf"), `primary_conninfo = '${address}'\nwal_retrieve_retry_interval = '200ms'\n`)
@@ -113,7 +114,7 @@ export class ReplicatedPostgres {
     await standby.start()
   }
 
-  /** From now on, the standby gets nothing more. It has everything that was committed before. */
+  /** From now on, the standby receives nothing more. It has everything that was committed before. */
   async lag(): Promise<void> {
     const { primary, replication, standby } = this.#parts
     await this.#with(primary, async (source) => {
@@ -129,7 +130,7 @@ export class ReplicatedPostgres {
     })
   }
 
-  /** The primary is gone, and the standby takes its place. */
+  /** Stops the primary, and promotes the standby in its place. */
   async failOver(): Promise<void> {
     const { clients, primary, standby, target } = this.#parts
     await primary.stop()
@@ -139,8 +140,8 @@ export class ReplicatedPostgres {
   }
 
   /**
-   * The standby takes its place while the primary still runs, and connections are led there one by one: those that `stay` belong to the primary for
-   * some time, and hear nothing of it.
+   * Promotes the standby while the primary is still running. Connections move over one by one: those for which `stay` returns true belong to
+   * the old primary for some time longer, and do not learn of the change.
    */
   async moveOver(stay: (connection: Connection) => boolean): Promise<void> {
     const { clients, standby, target } = this.#parts

@@ -9,7 +9,7 @@ import { resetSocket } from "./resetSocket.ts"
 /** What happens to a chunk: it is delayed by this many milliseconds, together with all that follows it, or the connection is cut instead. */
 export type Passage = number | "cut"
 
-/** Inspects what passes on one connection; see `PostgresProxy`. */
+/** Inspects the bytes that pass on one connection; see `PostgresProxy`. */
 export interface Inspector {
   readonly fromClient?: (chunk: Buffer) => Passage
   readonly fromServer?: (chunk: Buffer) => Passage
@@ -121,7 +121,7 @@ class Pair implements Connection {
       else valve.push(this.#delayMillis() + passage, () => to.destroyed || to.write(chunk))
     })
     from.on("end", () => valve.push(this.#delayMillis(), () => to.end()))
-    // A reset, or a server that refuses: the other side gets a reset in its turn.
+    // The connection was reset, or the server refused it: the other side gets a reset in turn.
     from.on("error", () => valve.push(this.#delayMillis(), () => this.cut()))
   }
 }
@@ -129,7 +129,7 @@ class Pair implements Connection {
 export class TcpProxy {
   static async start(target: Target, inspector: () => Inspector = () => ({})): Promise<TcpProxy> {
     const proxy = new TcpProxy(target, inspector)
-    // A port that nobody else is given while connections are refused.
+    // Listens on a port that nobody else is given while connections are refused.
     await proxy.#listen(await freePort())
     return proxy
   }

@@ -56,7 +56,7 @@ export const startTransactionPooler = async (target: { readonly host: string; re
     session.socket.on("data", (chunk: Buffer) => {
       for (const message of fromServer(chunk)) {
         const named = Buffer.from(message)
-        // A pooler gives its clients process ids of its own, for cancel requests.
+        // A pooler gives its clients its own process ids, for their cancel requests.
         if (typeOf(named) === "K") named.writeInt32BE(++lastName, 5)
         const served = session.client
         served?.socket.write(named)

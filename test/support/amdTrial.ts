@@ -1,4 +1,4 @@
-/** Answering machine detection, run on recorded and synthesized answerers. */
+/** Runs answering-machine detection on recorded and synthesized answerers. */
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
 import { pcm } from "./pcm.ts"
@@ -8,7 +8,7 @@ export interface Judged {
   readonly answerer: Answerer
   readonly line: Line
   readonly verdict: "human" | "machine" | "unknown"
-  /** From the answer to the verdict. */
+  /** Milliseconds from the answer to the verdict. */
   readonly millis: number
 }
 
@@ -41,6 +41,6 @@ export const trial = function* (
 const soonMillis = 4000
 export const isFoundSoon = ({ millis, verdict }: Judged) => verdict === "machine" && millis <= soonMillis
 export const isTakenForMachine = ({ verdict }: Judged) => verdict === "machine"
-/** A percentage. */
+/** The percentage for which `isSo` holds. */
 export const percent = (judged: ReadonlyArray<Judged>, isSo: (one: Judged) => boolean): number =>
   (100 * judged.filter(isSo).length) / Math.max(1, judged.length)

@@ -1,23 +1,23 @@
 /**
- * Those who answer: people who say a word or two and wait, and machines that greet and beep. In two halves: parameters are tuned on one, and
- * results are reported on the other. No recording or text is in both, and noise comes from the same half.
+ * Answerers: people who say a word or two and wait, and machines that greet and beep. They are split into two halves: parameters are tuned on
+ * one, and results are reported on the other. No recording or text is in both, and the noise comes from the same half.
  */
 import { createHash } from "node:crypto"
 import { encode, sampleRate } from "#core/audio/Mulaw.ts"
 import { asterisksBeep, type Clip, fliteClips, promptVoices, recordedClips } from "./prompts.ts"
 
 export type Half = "tuning" | "held out"
-/** `long person` speaks for longer than people who only answer do, but has neither the length nor the beep of a machine. */
+/** `long person` speaks for longer than most people who answer a call, but neither as long as a machine nor with a beep. */
 export type Kind = "person" | "long person" | "machine"
 
 export interface Answerer {
   readonly kind: Kind
-  /** The group for the report. */
+  /** The group that it is reported under. */
   readonly group: string
   readonly name: string
   readonly half: Half
   readonly sound: Int16Array
-  /** When the beep begins, in milliseconds. */
+  /** When the beep starts, in milliseconds. */
   readonly beepAt?: number
 }
 
@@ -29,13 +29,13 @@ const longestPersonSeconds = 3.5
 const shortestGreetingSeconds = 4
 
 const hashOf = (text: string): number => createHash("sha1").update(text).digest().readUInt32LE(0)
-/** Random numbers from 0 to 1, the same for the same text. */
+/** A generator of random numbers from 0 to 1, seeded by the text. */
 const chanceOf = (text: string): (() => number) => {
   let seed = hashOf(text)
   return () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32
 }
 
-/** Voicemail greetings are composed of several prompts, so all of a voice's are in the same half. */
+/** Voicemail greetings are composed of several prompts, so all prompts of a voice are in the same half. */
 const halfOf = ({ name, voice }: Pick<Clip, "name" | "voice">): Half => {
   const isOdd = name.startsWith("vm-")
     ? promptVoices().indexOf(voice) % 2 === 1
@@ -63,7 +63,7 @@ const tone = (hz: number, seconds: number, amplitude = 7000): Int16Array =>
   })
 
 /** Beeps with the pitch and length of network voicemails and home answering machines, and the tones before a network announcement. */
-const beeps = (): ReadonlyArray<Int16Array> => [
+const makeBeeps = (): ReadonlyArray<Int16Array> => [
   asterisksBeep(),
   tone(1000, 0.5),
   tone(1000, 0.25, 2500),
@@ -75,6 +75,9 @@ const beeps = (): ReadonlyArray<Int16Array> => [
   tone(1100, 0.5),
   joined(tone(950, 0.33), tone(1400, 0.33), tone(1800, 0.33))
 ]
+let madeBeeps: ReturnType<typeof makeBeeps> | undefined
+/** Created on first use, because the first one is read from the prompts, which may not be installed. */
+const beeps = () => (madeBeeps ??= makeBeeps())
 
 const hellos = [
   "Hello?",
@@ -122,7 +125,7 @@ const shortGreetings = [
   "No one is home."
 ]
 
-/** Seconds before the beep, as long as real recorders take. */
+/** Seconds of silence before the beep, as with real recorders. */
 const beforeBeep = (name: string) => 0.15 + 0.55 * chanceOf(`${name} pause`)()
 
 const machineOf = (group: string, half: Half, name: string, greeting: Int16Array): Answerer => {
@@ -143,7 +146,10 @@ const ofClip = (clip: Clip): Answerer | undefined => {
   return machineOf(`greeting, ${clip.voice}`, half, name, clip.samples)
 }
 
-/** What Asterisk's voicemail says: "the person at extension", four digits, "is unavailable", "please leave your message", or only the last part. */
+/**
+ * The greeting of Asterisk's voicemail: "the person at extension", four digits, "is unavailable", "please leave your message", or only the
+ * last part.
+ */
 const voicemailOf = function* (voice: string, clips: ReadonlyMap<string, Int16Array>): Generator<Answerer> {
   const half = halfOf({ name: "vm-intro", voice })
   const intro = clips.get("vm-intro")
@@ -173,7 +179,7 @@ const spoken = function* (half: Half): Generator<Answerer> {
   for (const clip of clipsOf(shortGreetings)) yield machineOf("short greeting and beep", half, `${clip.voice} ${clip.name}`, clip.samples)
 }
 
-/** All answerers of a half, one at a time, because all together are hundreds of megabytes. */
+/** All answerers of a half, one at a time, because all of them together take hundreds of megabytes. */
 export const answerers = function* (half: Half): Generator<Answerer> {
   const voicemails = new Map<string, Map<string, Int16Array>>()
   for (const clip of recordedClips()) {
@@ -201,7 +207,7 @@ export const babbleOf = (half: Half): Int16Array => {
 
 export const lines = ["quiet", "hiss", "hum", "street", "voices"] as const
 export type Line = (typeof lines)[number]
-/** How far the noise is below the voice; on a quiet line it is almost nothing. */
+/** How far the noise is below the voice. On a quiet line there is almost none. */
 const noiseDb: Readonly<Record<Line, number>> = { quiet: 55, hiss: 15, hum: 18, street: 15, voices: 18 }
 
 const rootMeanSquare = (sound: Int16Array) => Math.sqrt(sound.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, sound.length))
@@ -218,7 +224,7 @@ const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: nu
     case "hum":
       return (at) => 0.8 * hertz(50, at) + 0.5 * hertz(150, at) + 0.3 * white()
     case "street":
-      // Rumbling that comes and goes.
+      // Rumbling that swells and fades.
       return (at) => (slow = 0.9 * slow + 0.4 * white()) * (1 + 0.5 * hertz(0.4, at))
     case "voices": {
       const level = Math.max(1, rootMeanSquare(behind))
@@ -230,7 +236,7 @@ const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: nu
 export interface Rendition {
   /** What is heard from the answer on. */
   readonly heard: Uint8Array
-  /** When the answerer begins, in milliseconds. */
+  /** When the answerer starts to speak, in milliseconds. */
   readonly from: number
 }
 

@@ -1,4 +1,4 @@
-/** The configuration of a trunk through an Asterisk, real or emulated. `endpoint`: where to reach it, if a proxy is in front of it. */
+/** The configuration of a trunk through an Asterisk, real or emulated. `endpoint` is its address, if that is a proxy in front of it. */
 export const ariConfig = (
   asterisk: { readonly url: string; readonly user: string; readonly password: string },
   { endpoint = asterisk.url, trunk = "trunk" }: { readonly endpoint?: string; readonly trunk?: string } = {}

@@ -70,7 +70,8 @@ export const connect = async (asterisk: Asterisk) => {
   const ask = async (method: string, path: string, query: Record<string, string> = {}): Promise<unknown> => {
     const response = await fetch(`${asterisk.ariUrl}${path}?${new URLSearchParams(query)}`, {
       method,
-      headers: { authorization },
+      // Asterisk closes a connection that has been idle for a while, and a request that is already on its way is then lost.
+      headers: { authorization, connection: "close" },
       signal: AbortSignal.timeout(eventMillis)
     })
     const body = await response.text()

@@ -1,4 +1,4 @@
-/** A batch says of each of its files what would be said of it alone, whatever becomes of the others. */
+/** Each file of a batch gets the same report as if it ran alone, whatever the other files do. */
 import { spawn } from "node:child_process"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
@@ -12,7 +12,7 @@ await runBatch(t, process.argv.slice(3), { cwd: process.cwd(), env: process.env,
 `
 const passing = `t.test("sum", async (t) => t.equal(1 + 1, 2))`
 
-/** What is reported of files with these texts, one after the other: of each its name, `ok` or `not ok`, and why it failed. */
+/** Runs files with these texts, one after the other, and returns for each its name, `ok` or `not ok`, and why it failed. */
 const report = async (t: Test, texts: Readonly<Record<string, string>>, seconds = 600) => {
   const files = Object.entries(texts).map(([name, body]) => [`${name}.ts`, `import t from "tap"\n${body}\n`])
   const folder = t.testdir({ "runner.js": runner, ...Object.fromEntries(files) })

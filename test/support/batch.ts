@@ -1,7 +1,7 @@
 /**
- * Runs several test files in one process, one after the other: `batch.ts FILE...`. What they load alike is loaded once. Each file is a subtest, which
- * it imports as tap. The next file begins when nothing of the one before is left to do, which is when the process of a file alone would end. A file
- * that leaves something open therefore hangs here as well.
+ * Runs several test files in one process, one after the other: `batch.ts FILE...`. Modules that several of them import are loaded once. Each
+ * file is a subtest, which the file gets when it imports tap. The next file starts when the one before has nothing left to do, which is when a
+ * separate process would exit. A file that leaves something open therefore hangs here as well.
  */
 import { registerHooks } from "node:module"
 import { resolve } from "node:path"
@@ -22,7 +22,7 @@ registerHooks({
       : next(url, context)
 })
 
-// Piped to standard output itself, tap would end at the first moment without work, which is between two files here.
+// Piped directly to standard output, tap would end at the first moment without work, which here comes between two files.
 root.pipe(
   new Writable({
     write: (chunk, _encoding, written) => {
@@ -31,7 +31,7 @@ root.pipe(
     }
   })
 )
-// Each file has its limit in `runBatch.ts`.
+// `runBatch.ts` limits the time of each file.
 root.setTimeout(0)
 root.on("bailout", () => process.exit(1))
 process.once("SIGALRM", () => {
@@ -54,5 +54,5 @@ const runFiles = async () => {
   }
   root.end()
 }
-// Not awaited here: the files import this module, and would wait for it.
+// Not awaited here, because the files import this module and would wait for it.
 void runFiles()

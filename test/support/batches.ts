@@ -1,10 +1,10 @@
-/** Which test files share a process, because most of them cost less than the loading of what they test. */
+/** Which test files share a process: most take less time than loading what they test. */
 import { dirname } from "node:path"
 import { alone } from "./namedFiles.ts"
 
 export type Batch = readonly [string, ...ReadonlyArray<string>]
 
-/** How many batches the files of a folder make. */
+/** Into how many batches the files of a folder are divided. */
 const batches: Readonly<Record<string, number>> = {
   "test/adapters": 2,
   "test/core": 2,
@@ -14,7 +14,7 @@ const batches: Readonly<Record<string, number>> = {
   "test/store": 3
 }
 
-/** The batches in the order of their first files. */
+/** The batches, ordered by their first files. */
 export const batchesOf = (files: ReadonlyArray<string>): ReadonlyArray<Batch> => {
   const found = new Map<string, [string, ...Array<string>]>()
   const turns = new Map<string, number>()

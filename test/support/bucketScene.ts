@@ -1,4 +1,4 @@
-/** Files in an emulated bucket, through several lives of a process. */
+/** Files in an emulated bucket, across several processes that run one after the other. */
 import { Effect, Layer, Logger, References } from "effect"
 import { existsSync } from "node:fs"
 import { mkdtemp, readdir, writeFile } from "node:fs/promises"
@@ -18,7 +18,7 @@ import { untilTrue } from "./until.ts"
 export const key = "recordings/7-abcdefghijklmnopqrstuv.wav"
 
 interface Life {
-  /** Whether it stores what waits. */
+  /** Whether the process uploads pending files. */
   readonly isDelivering?: boolean
   readonly bucket?: string
   readonly keys?: Readonly<Record<string, string>>
@@ -38,7 +38,7 @@ export const openScene = async (t: Test) => {
     const { reason } = fiber.getRef(References.CurrentLogAnnotations)
     said.push([[message].flat()[0], reason].filter((word) => word !== undefined).join(": "))
   })
-  /** One life of a process; whatever it does in the background is under way. */
+  /** Runs one process, including its background work, for as long as `use` takes. */
   const living = async <A, E>(use: (files: Files["Service"]) => Effect.Effect<A, E>, how: Life = {}): Promise<A> => {
     const { bucket, isDelivering = true, keys = {} } = how
     const settings = await Effect.runPromise(read({ ...emulator.environment("kept", bucket), ...keys }))
@@ -61,7 +61,7 @@ export const openScene = async (t: Test) => {
   return { said, emulator, folder, inBucket, kept, living, metrics, waiting }
 }
 
-/** Writes the file in pieces, as a call does, and says that it is complete. */
+/** Writes the file in pieces, as a call does, and marks it as complete. */
 export const recorded = (files: Files["Service"], bytes: Uint8Array, name = key) =>
   Effect.gen(function* () {
     const path = yield* files.createWriter(name)

@@ -1,4 +1,4 @@
-/** Small programs below the root, like those of the engine, for tests of how these are built and run. */
+/** Small programs below the root that resemble the engine, for tests of how it is built and run. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -8,15 +8,15 @@ export const root = fileURLToPath(new URL("../..", import.meta.url))
 const cache = join(root, ".cache")
 
 interface Program {
-  /** From the root, as the builder wants it. */
+  /** The path from the root, as the builder expects it. */
   readonly own: string
   readonly path: string
-  /** Where its builds lie. */
+  /** Where its builds are stored. */
   readonly builds: string
   readonly write: (file: string, text: string) => void
 }
 
-/** A program of these files; `main.ts` is given the name of the program. */
+/** Creates a program from these files; `main.ts` gets the program's name. */
 export const programOf = (t: Test, files: Readonly<Record<string, string>>): Program => {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(realpathSync(cache), "program-"))

@@ -1,6 +1,6 @@
 /**
- * Bundles the packages of which every test file loads hundreds of modules into a few files, for all test files of a run: `stripped.js` has them
- * loaded instead. What each of them imports of the others is in the same bundle, so that there is one of each in a process.
+ * Bundles the packages from which every test file loads hundreds of modules into a few files, for all test files of a run; `stripped.js` redirects
+ * imports to them. Modules that several packages import are in the same bundle, so that each exists once per process.
  */
 import { createHash } from "node:crypto"
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -12,25 +12,25 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const sources = "{adapters,core,deploy,gateway,runtime,test}/**/*.ts"
 const imports =
   /(?:from|import) "((?:csv-parse|effect|fast-check|jose|libphonenumber-js|postgres|typebox|ws|@effect\/[a-z-]+)(?:\/[\w/-]+)?)"/g
-/** For what CommonJS packages among them require of Node. */
+/** Provides `require` for CommonJS packages that load modules of Node. */
 const banner = 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);'
 
 /**
- * Takes the place of what tap follows each promise of a process with, to know the test that an uncaught error belongs to. Node itself reports the
- * error and ends the process without it, which fails the test file.
+ * Replaces the module with which tap follows every promise of a process, to know which test an uncaught error belongs to. Without it, Node itself
+ * reports the error and ends the process, which fails the test file.
  */
 const noDomain: Plugin = {
   name: "no domain",
   setup: ({ onLoad }) =>
     onLoad({ filter: /[\\/]async-hook-domain[\\/].*\.js$/ }, () => ({ contents: "export class Domain { destroy() {} }" }))
 }
-/** What the bundles depend on. The last one says which plugins are built into tap (`npm run pretest`). */
+/** The files that the bundles depend on. The last one lists the plugins that are built into tap (`npm run pretest`). */
 const inputs = [
   "test/support/bundlePackages.ts",
   "node_modules/.package-lock.json",
   "node_modules/@tapjs/test/test-built/dist/esm/index.js"
 ]
-/** tap leaves files of such a path out of the stack traces that it prints. */
+/** tap omits files with such a path from the stack traces that it prints. */
 const tapName = "node_modules/@tapjs/tap"
 
 const specifiers = (): ReadonlyArray<string> => {
@@ -38,7 +38,7 @@ const specifiers = (): ReadonlyArray<string> => {
   return [...new Set(texts.flatMap((text) => [...text.matchAll(imports)].map(([, specifier = ""]) => specifier)))].toSorted()
 }
 
-/** The path of a JSON file that names the URL of the bundle for each specifier. */
+/** Returns the path of a JSON file that maps each specifier to the URL of its bundle. */
 export const bundlePackages = async (): Promise<string> => {
   const imported = specifiers()
   const key = createHash("sha1").update(imported.join())
@@ -48,7 +48,7 @@ export const bundlePackages = async (): Promise<string> => {
   const list = join(folder, "packages.json")
   if (existsSync(list)) return list
   const nameOf = (specifier: string) => specifier.replaceAll("/", "+")
-  // Under another name first, because another run may do the same.
+  // Written under another name first, because another run may do the same at the same time.
   const draft = `${folder}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   const entries = imported.map((specifier) => [specifier, nameOf(specifier)])

@@ -1,4 +1,4 @@
-/** A call on a test clock: its actor among fakes of our own ports, and a record of what its trunk was asked. */
+/** A call on a test clock: its actor, surrounded by fakes of our own ports, and a record of what its trunk was asked to do. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
@@ -28,14 +28,14 @@ export const callId = CallId.make("01890000-0000-7000-8000-000000000001")
 /** A call that is about to be dialed, and whatever can happen to it. */
 export class Scene {
   readonly world = new World()
-  /** Whether the attempt is claimed as `sent` already. */
+  /** Whether the attempt was already marked as sent when it was claimed. */
   marked = false
   readonly recorded: Array<Recorded> = []
-  /** One entry each time that the callee is reported to have heard nothing. */
+  /** One entry for each report that the callee heard nothing. */
   readonly missed: Array<true> = []
-  /** What the campaign does with the record. */
+  /** Called with the record when it is written, as the campaign is. */
   hearsRecord: (record: Recorded) => void = (record) => void this.recorded.push(record)
-  /** What the engine logs about the call: the message and the annotations. */
+  /** What the engine logs about the call: message and annotations. */
   readonly logged: Array<readonly [unknown, Readonly<Record<string, unknown>>]> = []
   readonly logger = Logger.layer([
     Logger.make(({ fiber, message }) => {
@@ -44,27 +44,27 @@ export class Scene {
     })
   ])
   permitted: () => boolean = () => true
-  /** Whether calls are recorded. */
+  /** Whether the calls are recorded. */
   recordings: "on" | "off" = "on"
   /** The plan that the conversation was started with. */
   plan: VoicePlan | undefined
-  /** What a conversation can have done with the call. */
+  /** The operations that the call gave to the conversation. */
   verbs: CallVerbs | undefined
-  /** In the conversation, nobody but a machine spoke. */
+  /** Whether the conversation found that only a machine spoke. */
   isVoicemail = false
-  /** The causes that the conversation was told of at the end of the call. */
+  /** The hangup causes that the conversation was given at the end of the call. */
   readonly hangups: Array<string> = []
   /** The contact's data. */
   context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
-  /** What the agent does with each stream that it is given. */
+  /** Called with each stream that the agent is given. */
   onMedia: (media: MediaStream) => void = () => {}
-  /** How long after the audio is attached the agent is first heard, in milliseconds. */
+  /** Milliseconds from the attachment of the audio until the agent is first heard. */
   firstAudioAfter: number | undefined = 0
   preparing: Effect.Effect<void> = Effect.void
   /** While this runs, other requests keep the trunk busy. */
   crowded: Effect.Effect<void> = Effect.void
-  /** The trunk's rate, and how many other calls have reserved the next departures. */
+  /** The trunk's rate, and the number of other calls that have reserved the next departures. */
   rate = 2
   behind = 0
   /** The departures of those other calls. */
@@ -173,7 +173,7 @@ const begin = Effect.fnUntraced(function* (scene: Scene, id: CallId, trunk: Live
 
 export const otherCallId = CallId.make("01890000-0000-7000-8000-000000000002")
 
-/** Dials the same number once more, as another organization may. */
+/** Dials the same number again, as another organization might. */
 export const dialOther = (scene: Scene) =>
   Effect.gen(function* () {
     const rate = yield* CallRate
@@ -181,7 +181,7 @@ export const dialOther = (scene: Scene) =>
     yield* begin(scene, otherCallId, scene.trunk, rate.reserve([{ key: "trunk:3", rate: scene.rate }]), {})
   })
 
-/** `arrange` runs before the call is dialed, `act` after it. At the end the engine is closed as if it stopped. */
+/** `arrange` runs before the call is dialed, `act` after it. At the end, the engine is closed as if it stopped. */
 export const play = (
   arrange: (scene: Scene) => void,
   act: (scene: Scene) => Effect.Effect<unknown, never, AttemptStore | CallRate | CallSupervisor | MediaSockets | Slots | TrunkPool>

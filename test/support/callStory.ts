@@ -5,7 +5,7 @@ import { dial, transition } from "#core/call/CallMachine.ts"
 const { Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Rang, Refused } = CallEvent.cases
 
 export const limits: CallLimits = { maxDurationSeconds: 300, ringTimeoutSeconds: 60 }
-/** The ring timeout and half a minute of grace. */
+/** The ring timeout plus half a minute of grace. */
 export const GIVE_UP = 90_000
 export const fresh = dial(limits, 0)
 

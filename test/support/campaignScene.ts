@@ -1,4 +1,4 @@
-/** A campaign on a test clock: its owner among fakes of our own ports. */
+/** A campaign on a test clock: its owner, surrounded by fakes of our own ports. */
 import { Deferred, type Duration, Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
@@ -17,7 +17,7 @@ export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(ti
 export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
 export const afterwards = (act: () => unknown) => Effect.andThen(Effect.sync(act), settled)
 
-/** A campaign whose owner has just begun, and a node around it. */
+/** A campaign whose owner has just started, and a node around it. */
 export interface Scene {
   readonly world: World
   readonly slots: Slots["Service"]

@@ -1,21 +1,26 @@
-/** Where words and sounds stand: in every file below some folders, however they are written there. */
+/** Searches all files below some folders for words and sounds, in whatever encoding they are stored. */
 import { globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fromMulaw, isLoud, toMulaw } from "#test/emulators/ari/Sound.ts"
+import { frameBytes, fromMulaw, isLoud, toMulaw } from "#test/emulators/ari/Sound.ts"
 import { wholeFormsOf } from "./canaryTalk.ts"
+import { heardOpus } from "./oggOpus.ts"
+import { likestPlace } from "./stereo.ts"
 
 type Bytes = Buffer<ArrayBufferLike>
 
-/** What is looked for, by the name under which it is told: a text, or frames of mu-law of which any one is enough. */
+/** What to search for: a text, or frames of mu-law, of which a single one is enough. Results are reported by its name. */
 type Canary = string | ReadonlyArray<Bytes>
 
-/** By the name of a place: what is there. */
+/** The contents of each place, by the name of the place. */
 type Places = ReadonlyMap<string, ReadonlyArray<Bytes>>
 
-/** How many frames of a sound are looked for. */
+/** How many frames of a sound to search for. */
 const fewFrames = 12
+const clipSamples = 2000
+/** The similarity to its original that a compressed sound has and other sounds do not have. */
+const alike = 0.8
 
-/** Loud frames from all over the sound: silence is everywhere. */
+/** Picks loud frames from all over the sound, because silence is found everywhere. */
 export const someOf = (frames: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> => {
   const loud = frames.filter((frame) => isLoud(frame))
   return Array.from({ length: fewFrames }, (_, at) => loud[Math.floor((at * loud.length) / fewFrames)]).filter(
@@ -23,11 +28,20 @@ export const someOf = (frames: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> => {
   )
 }
 
-/** A code for each 16-bit sample. Mu-law has two zeros, which become one. */
+/** The loudest quarter of a second of the sound. */
+export const loudestOf = (frames: ReadonlyArray<Bytes>): Int16Array => {
+  const samples = Int16Array.from(Buffer.concat(frames), fromMulaw)
+  const clips = frames.map((_, at) => samples.subarray(at * frameBytes, at * frameBytes + clipSamples))
+  const energyOf = (clip: Int16Array) => clip.reduce((sum, sample) => sum + sample ** 2, 0)
+  const whole = clips.filter(({ length }) => length === clipSamples)
+  return whole.reduce((best, clip) => (energyOf(clip) > energyOf(best) ? clip : best), new Int16Array())
+}
+
+/** The mu-law code of each 16-bit sample. The two zeros of mu-law become one. */
 const codes = Uint8Array.from({ length: 65_536 }, (_, at) => toMulaw(at < 32_768 ? at : at - 65_536))
 const withOneZero = (frame: Bytes) => Buffer.from(frame.map((code) => toMulaw(fromMulaw(code))))
 
-/** The samples of 16 bits that begin at each byte, or of one channel of two, as mu-law. */
+/** The 16-bit samples that start at each byte, or those of one of two channels, as mu-law. */
 const samplesIn = (bytes: Bytes): ReadonlyArray<Bytes> => {
   const every = (from: number, step: number) => {
     const samples = Buffer.alloc(Math.max(0, Math.floor((bytes.length - from - 2) / step) + 1))
@@ -49,7 +63,7 @@ const encodedFormsOf = (frame: Bytes): ReadonlyArray<Bytes> => {
   return [frame, ...[...base64, frame.toString("hex")].map((text) => Buffer.from(text))]
 }
 
-/** Whether it is in one of them. */
+/** Whether the canary is in the bytes or in one of the sequences of samples. */
 type Search = (bytes: Bytes, samples: () => ReadonlyArray<Bytes>) => boolean
 
 const searchFor = (canary: Canary): Search => {
@@ -63,7 +77,7 @@ const searchFor = (canary: Canary): Search => {
     forms.some((form) => bytes.includes(form)) || samples().some((side) => plain.some((frame) => side.includes(frame)))
 }
 
-/** By the name of each canary: the places in which it is. */
+/** For each canary, the names of the places that contain it. */
 export const placesOf = (canaries: Readonly<Record<string, Canary>>, places: Places): Readonly<Record<string, ReadonlyArray<string>>> => {
   const searches = Object.entries(canaries).map(([name, canary]) => [name, searchFor(canary)] as const)
   const found = new Map(searches.map(([name]) => [name, new Set<string>()]))
@@ -77,12 +91,36 @@ export const placesOf = (canaries: Readonly<Record<string, Canary>>, places: Pla
   return Object.fromEntries([...found].map(([name, where]) => [name, [...where].toSorted()]))
 }
 
-/** The files below the folder, each with its name, by what `nameOf` makes of their path, which may be nothing; otherwise by the folder in which they are. */
+/** For each sound, the names of the places that contain it as Opus, wherever in a file that starts. */
+export const compressedIn = async (sounds: Readonly<Record<string, Int16Array>>, places: Places) => {
+  const found = new Map(Object.keys(sounds).map((name) => [name, new Set<string>()]))
+  for (const [place, all] of places) {
+    for (const bytes of all) {
+      for (const side of await opusIn(bytes)) {
+        for (const [name, clip] of Object.entries(sounds)) if (likestPlace(side, clip).likeness > alike) found.get(name)?.add(place)
+      }
+    }
+  }
+  return Object.fromEntries([...found].map(([name, where]) => [name, [...where].toSorted()]))
+}
+
+const opusHead = Buffer.from("OpusHead")
+const oggPage = Buffer.from("OggS")
+
+const opusIn = async (bytes: Bytes): Promise<ReadonlyArray<Int16Array>> => {
+  const head = bytes.indexOf(opusHead)
+  const begins = head < 0 ? -1 : bytes.lastIndexOf(oggPage, head)
+  if (begins < 0) return []
+  const { left, right } = await heardOpus(bytes.subarray(begins))
+  return [left, right].map((side) => Int16Array.from(side, (sample) => sample * 32_767))
+}
+
+/** The files below the folder, grouped by what `nameOf` returns for their path (undefined skips the file), by default by their folder. */
 export const filesBelow = (folder: string, nameOf: (path: string) => string | undefined = dirname): Places => {
   const places = new Map<string, Array<Bytes>>()
   for (const path of globSync("**", { cwd: folder })) {
     const name = nameOf(path)
-    // Postgres removes some of its own meanwhile.
+    // Postgres may remove some of its files in the meantime.
     if (name === undefined || statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() !== true) continue
     const content = Buffer.concat([Buffer.from(`${path}\n\0`), readFileSync(join(folder, path))])
     places.set(name, [...(places.get(name) ?? []), content])

@@ -1,4 +1,7 @@
-/** Calls full of words and digits that are nowhere else: spoken and keyed by the callee, said by the agent, asked of a tool and answered by it. */
+/**
+ * Calls full of words and digits that occur nowhere else: spoken and keyed by the callee, said by the agent, sent to a tool and returned by
+ * it.
+ */
 import { randomInt } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,7 +13,7 @@ import { formsOf } from "./databaseDump.ts"
 
 export const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + randomInt(26))).join("")
 
-/** Those of one call. What is spoken is up to whoever has to understand it. */
+/** The canaries of one call. The spoken words are a parameter, because the recognizer in use must understand them. */
 export const canariesOf = (spoken: string) => ({
   spoken,
   keyed: String(randomInt(10_000_000, 100_000_000)),
@@ -22,13 +25,13 @@ export const canariesOf = (spoken: string) => ({
 })
 export type Canaries = ReturnType<typeof canariesOf>
 
-/** Half of a word, or of a number, may stand anywhere. */
+/** Half of a word or a number may occur anywhere, so only whole ones are searched for. */
 export const wholeFormsOf = (word: string) => formsOf(word).filter(({ length }) => length >= word.length)
 
 const mostMoves = 20
 
 export class CanaryTalk {
-  /** The call that is going on. */
+  /** The canaries of the current call. */
   call: Canaries
   /** What the callee does once the agent has spoken. */
   asks: "words" | "keys" | "nothing" = "words"
@@ -42,7 +45,7 @@ export class CanaryTalk {
     this.asks = "words"
   }
 
-  /** The answer of a language model that asks for words, looks them up, tells what it has found, asks for keys, and says goodbye. */
+  /** Answers as a language model that asks for words, looks them up, says what it has found, asks for keys, and says goodbye. */
   answer({ messages = [], tools = [] }: ChatBody): Completion {
     const { call } = this
     const names = tools.map((tool) => String(tool.function?.name))
@@ -62,7 +65,7 @@ export class CanaryTalk {
     return say("words", "Which words have you?")
   }
 
-  /** The moves of a callee who does what is asked for, as often as it is. */
+  /** The moves of a callee who does what the agent asks for, as often as it asks. */
   moves(does: { readonly words: () => Pick<Move, "says">; readonly keys: () => Pick<Move, "presses" | "says"> }): ReadonlyArray<Move> {
     const isAsked = () => this.asks !== "nothing"
     const act = (): Pick<Move, "presses" | "says"> => (this.asks === "keys" ? does.keys() : this.asks === "words" ? does.words() : {})
@@ -79,25 +82,25 @@ export class CanaryTalk {
     }))
   }
 
-  /** The tool's other end. */
+  /** Starts the server that the tool sends its requests to, and returns its address. */
   async lookUp(t: Test): Promise<string> {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ found: this.call.answered }))
     )
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     t.teardown(() => server.close())
-    // Listening on TCP, so neither a path nor null.
+    // The cast holds because a server that listens on TCP has neither a path nor null as its address.
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   }
 }
 
-/** Asks the API, and fails unless it does what it is asked. */
+/** Sends a request to the API, and fails unless it succeeds. */
 type Must = (method: string, path: string, body: object) => Promise<Readonly<Record<string, never>>>
 
 const position = { x: 0, y: 0 }
 const extraction = { extraction_enabled: true, extraction_variables: [{ name: "wish", type: "string", prompt: "The wish." }] }
 
-/** An agent with the tool at this address, and these nodes besides. */
+/** Creates an agent with a tool at this address, and with these nodes in addition. */
 export const createCanaryAgent = async (must: Must, url: string, ...others: ReadonlyArray<object>) => {
   const parameters = [{ name: "question", type: "string", description: "What.", required: true }]
   const config = { method: "POST", url, parameters }

@@ -1,5 +1,6 @@
 /**
- * What may become of a call, in the words of each carrier: its callbacks, signed, as its adapter reads them, and what a look at its record tells.
+ * What can happen to a call, in the terms of each carrier: its signed callbacks, as its adapter reads them, and what a lookup of its record
+ * returns.
  */
 import { generateKeyPairSync } from "node:crypto"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
@@ -27,7 +28,7 @@ export type Happening = "placed" | "rang" | "answered" | "detected" | "ended"
 /** Who ended the call, or why nobody was reached. */
 export type Why = "callee" | "us" | "limit" | "busy" | "ringOut" | "rejected" | "unallocated" | "congestion"
 
-/** A call as its carrier knows it. Times are in milliseconds since it was placed. */
+/** What the carrier knows about a call. Times are in milliseconds since it was placed. */
 export interface Facts {
   readonly at: number
   readonly last: Happening
@@ -36,7 +37,7 @@ export interface Facts {
   readonly why: Why | undefined
 }
 
-/** What happens to a call, unless we end it before. */
+/** What happens to a call unless we end it first. */
 interface Plot {
   readonly name: string
   readonly rings?: number
@@ -86,12 +87,12 @@ interface Dialect {
   readonly adapter: Adapter
   readonly config: Readonly<Record<string, unknown>>
   readonly id: string
-  /** What the reply to the request names the call. */
+  /** The call's id in the reply to the request. */
   readonly replyId?: string
-  /** Undefined: it does not tell of it. */
+  /** The report of an event. Undefined if the carrier does not report it. */
   readonly tell: (what: Happening, facts: Facts) => Told | undefined
   readonly look: (facts: Facts) => Look
-  /** Whether its timestamps tell how long the callee talked. */
+  /** Whether its timestamps say how long the callee talked. */
   readonly timesTalks: boolean
 }
 
@@ -357,12 +358,12 @@ const dialects: Readonly<Record<string, Dialect>> = {
   Cloudonix: cloudonixDialect()
 }
 
-/** A plot at a carrier. */
+/** A plot at one carrier. */
 export interface Story {
   readonly name: string
   readonly plot: Plot
   readonly dialect: Pick<Dialect, "look" | "timesTalks">
-  /** What a callback means to the engine. `isNamed`: whether it knows the carrier's id of the call by then. */
+  /** How the engine reads the callback. `isNamed`: whether it already knows the carrier's id of the call. */
   readonly read: (what: Happening, facts: Facts, isNamed: boolean) => ReadonlyArray<TrunkEvent>
 }
 

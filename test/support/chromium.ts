@@ -71,20 +71,20 @@ class DevTools {
 interface PageRequest {
   readonly method: string
   readonly url: string
-  /** Undefined: not answered yet. */
+  /** Undefined until there is a response. */
   status?: number
-  /** Why there is no answer: blocked, refused, cut. */
+  /** Why there is no response: blocked, refused or cut off. */
   failure?: string
 }
 
 export class Page {
   /** Every request of the page, in order. */
   readonly requests: Array<PageRequest> = []
-  /** What a developer would see in red: errors, exceptions, and what the content security policy blocked. */
+  /** What a developer would see in red: errors, exceptions, and what the content security policy has blocked. */
   readonly complaints: Array<string> = []
   readonly #devTools: DevTools
   readonly #byId = new Map<unknown, PageRequest>()
-  /** What the browser requested from anywhere but this machine. */
+  /** What the browser requested from other machines. */
   readonly elsewhere: ReadonlyArray<string>
 
   constructor(devTools: DevTools, elsewhere: ReadonlyArray<string>) {

@@ -1,4 +1,4 @@
-/** A process with one conversation: writes all that it has up to the second node, says so, and waits to be killed. */
+/** A process with one conversation: stores everything up to the second node, reports that, and waits to be killed. */
 import { Effect, Layer, Redacted } from "effect"
 import { CallId, OrganizationId, RunId } from "#core/Id.ts"
 import { ConversationRecords } from "#runtime/conversation/ConversationRecords.ts"
@@ -16,7 +16,7 @@ const converse = Effect.gen(function* () {
   }
   const { note } = records.open({ ...call, phoneNumber, timeZone: "America/New_York", keepsTranscript: true })
   conversationSoFar(true).forEach(note)
-  // Returns once all of it is in the database.
+  // Returns when all of it is in the database.
   yield* records.collect(call)
   process.stdout.write("written\n")
   yield* Effect.never

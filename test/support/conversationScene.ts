@@ -1,4 +1,4 @@
-/** The records of conversations on a real database and disk, as the engine has them. */
+/** Records of conversations on a real database and disk, as in the engine. */
 import { Layer } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
@@ -35,7 +35,7 @@ const { graph } = planOf(definition({ greeting: "Hello." }))
 const [start, next] = [...graph.nodes.values()]
 const beganAt = Date.UTC(2026, 2, 5, 15, 0)
 
-/** Words and digits that are nowhere else. */
+/** Words that occur nowhere else. */
 export const canaries = ["zebrawood", "quicksilver", "mulberries", "thunderstone"]
 
 /** A conversation up to its second node; the callee opts out if `optsOut`. */

@@ -1,7 +1,7 @@
-/** A dump of the whole database, and how something may stand in it. */
+/** A dump of the whole database, and the forms in which a text may appear in it. */
 import type { Witness } from "./engine.ts"
 
-/** As a dump may show it: as it is, in part, in the forms of JSON, hexadecimal and base64, wherever it begins. */
+/** The forms that a dump may contain: the text itself, half of it, and its JSON, hexadecimal and base64 encodings at any offset. */
 export const formsOf = (mark: string): ReadonlyArray<string> => {
   const half = mark.length / 2
   const encoded = [0, 1, 2].map((shift) =>

@@ -1,4 +1,4 @@
-/** Gives carriers that ask for it the same document each time. */
+/** A server that gives carriers the same document whenever they ask. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Test } from "tap"

@@ -9,7 +9,7 @@ import { type Judge, judgeOf } from "#test/gateway/documented.ts"
 
 const plain = globalThis.fetch
 let judge: Judge | undefined
-/** Prepared beforehand: the emulated callees run in this process, and anything that blocks it during calls would blur their timing. */
+/** Prepared in advance, because the emulated callees run in this process, and anything that blocks it during calls would distort their timing. */
 const askedInStories = ["Calls", "Campaigns", "Runs"]
 /** Only an engine has such URLs. */
 const isOfApi = ({ pathname }: URL): boolean => pathname.startsWith("/api/v1/")

@@ -1,6 +1,6 @@
 /**
- * The whole engine as a separate process on its own database, with an emulated Asterisk as its far end: the setting of a story. Stories are
- * judged by the callees' log; what the database says is compared with it.
+ * The whole engine as a separate process on its own database, with an emulated Asterisk as the far end: the setting of a story. Stories are
+ * judged by the callees' log, with which the database is then compared.
  */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -20,13 +20,14 @@ import "./documentedFetch.ts"
 import { type Engine, type EngineProcess, type Environment, spawnEngine, startEngine } from "./EngineProcess.ts"
 import { openDatabase, witness } from "./postgres.ts"
 import "./priority.ts"
+import { unlessUnread } from "./unlessUnread.ts"
 import { seldom, until, untilTrue } from "./until.ts"
 
 export type Campaign = Static<typeof CampaignWire>
 export type Run = Static<typeof RunWire>
 export type Witness = ReturnType<typeof witness>
 
-/** Every answer comes long before, except on a machine that is busy with other work. */
+/** Answers take far less, except on a machine that is busy with other work. */
 const answerMillis = 300_000
 
 export { nowMillis, until, untilTrue } from "./until.ts"
@@ -48,19 +49,23 @@ export class Api {
   }
 
   async ask(method: string, path: string, body?: object): Promise<Answer> {
-    // A new connection for each request: while a busy machine delays the test, the engine closes idle ones.
+    // A new connection for each request, because the engine closes idle ones while a busy machine delays the test.
     const headers = { "x-api-key": this.#key, "content-type": "application/json", connection: "close" }
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(this.#url + path, { method, headers, ...content, signal: AbortSignal.timeout(answerMillis) })
     return { status: response.status, body: await response.json() }
   }
 
-  /** Asks again while the engine of a busy machine sheds load: it has done nothing then. Fails unless the answer is a 200. The cast holds because the service builds its answers from the same types. */
+  /**
+   * Repeats the request while the engine sheds load on a busy machine, or closes a connection before it has read from it: then the request has had
+   * no effect. Fails unless the answer is a 200. The cast holds because the service builds its answers from the same types.
+   */
   async #must<Body>(method: string, path: string, body?: object): Promise<Body> {
     const answer = await until(
-      `answer to ${method} ${path} that is no refusal for load`,
+      `answer to ${method} ${path} other than a refusal for load`,
       async () => {
-        const answer = await this.ask(method, path, body)
+        const answer = await this.ask(method, path, body).catch(unlessUnread)
+        if (answer === undefined) return undefined
         return answer.status === 503 && JSON.stringify(answer.body).includes("overloaded") ? undefined : answer
       },
       undefined,
@@ -138,14 +143,14 @@ export class Api {
     )
 }
 
-/** How often each event is in a campaign's log. */
+/** How often each event occurs in a campaign's log. */
 export const eventsOf = (campaign: Campaign): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const { event } of campaign.logs) counts[event] = (counts[event] ?? 0) + 1
   return counts
 }
 
-/** For stories about calls with audio whose callees are silent. */
+/** A greeting, for stories about calls with audio whose callees are silent. */
 export const aloud = "Good morning."
 
 export interface WorldOptions {
@@ -155,10 +160,10 @@ export interface WorldOptions {
   readonly folder?: string | undefined
   /** An account at another Asterisk, instead of the emulator's. */
   readonly account?: Readonly<Record<string, unknown>>
-  /** What callees hear first. Unless it is given, nothing where they are silent as well (`media: false`): audio is half of what a call costs. */
+  /** What callees hear first. By default nothing if the callees are silent too (`media: false`), because audio is half the cost of a call. */
   readonly greeting?: string
   readonly configurations?: object
-  /** Proxies between the engine and the others: each takes a URL and returns the one that the engine is given. */
+  /** Proxies between the engine and others: each takes a URL and returns the one that the engine is given instead. */
   readonly ways?: {
     readonly asterisk?: (url: string) => Promise<string>
     readonly database?: (url: string) => Promise<string>
@@ -179,7 +184,7 @@ export class World {
     const databaseUrl = (await database?.(url)) ?? url
     const environment = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment }
     const world = new World(emulator, sql, dataDir, environment, options.folder)
-    // It may not have started.
+    // The engine may not have started.
     t.teardown(() => world.#engine && world.end())
     await world.launch()
     await noteContactMoves(sql)
@@ -200,12 +205,13 @@ export class World {
   agentId = 0
   agentUuid = ""
   #environment: Environment
-  readonly #folder: string | undefined
+  /** Where the packages of its adapters and services are installed. */
+  readonly folder: string | undefined
   #engine: Engine | undefined
   #ended = ""
 
   private constructor(emulator: AriEmulator, sql: Witness, dataDir: string, environment: Environment, folder: string | undefined) {
-    this.#folder = folder
+    this.folder = folder
     this.emulator = emulator
     this.sql = sql
     this.dataDir = dataDir
@@ -232,7 +238,7 @@ export class World {
   get api(): Api {
     return new Api(this.engine.url, this.apiKey)
   }
-  /** The output of all processes so far. */
+  /** The output of all engine processes so far. */
   output(): string {
     return this.#ended + (this.#engine?.output() ?? "")
   }
@@ -240,19 +246,19 @@ export class World {
   /** Starts another process with the same database, data and name; the previous one must have exited. */
   async launch(environment: Environment = {}): Promise<void> {
     this.#ended = this.output()
-    this.#engine = await startEngine({ ...this.#environment, ...environment }, this.#folder)
+    this.#engine = await startEngine({ ...this.#environment, ...environment }, this.folder)
   }
-  /** Another engine on the same database has taken over. */
+  /** Continues with another engine on the same database, which has taken over. */
   become(engine: Engine): void {
     this.#engine = engine
   }
-  /** The output of a process that has ended. */
+  /** Keeps the output of a process that has ended. */
   keep({ output }: EngineProcess): void {
     this.#ended += output()
   }
-  /** Starts a process without waiting for it, to be killed during its start; as with `launch`, the previous one must have exited. */
+  /** Starts a process that is to be killed during its start, without waiting for it. As with `launch`, the previous one must have exited. */
   spawn(): EngineProcess {
-    return spawnEngine(this.#environment, this.#folder)
+    return spawnEngine(this.#environment, this.folder)
   }
   async end(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): ReturnType<() => Engine["exited"]> {
     this.engine.kill(signal)
@@ -325,7 +331,7 @@ export const attemptsOf = (sql: Witness, id: number) =>
     SELECT a.id, c.phone_number AS "phoneNumber", a.state, a.outcome, a.hangup_cause AS cause, c.state AS contact
     FROM attempts a JOIN contacts c USING (campaign_id, row_no) WHERE a.campaign_id = ${id} ORDER BY a.created_at`
 
-/** Without those that were given back before anything was sent, which a busy machine has more of. */
+/** Leaves out attempts that were given back before anything was sent, of which a busy machine has more. */
 export const placedBy = async (sql: Witness, id: number) => (await attemptsOf(sql, id)).filter(({ state }) => state !== "void")
 
 /** How many contacts are in each state, as the API shows it. */
@@ -337,14 +343,14 @@ export const contactStates = async (sql: Witness, id: number): Promise<Readonly<
   return Object.fromEntries(rows.map(({ count, state }) => [state, count]))
 }
 
-/** Numbers with each ending in turn; the emulator's `Callee.ts` says what the endings mean. */
+/** Numbers that take turns with these endings; the emulator's `Callee.ts` says what the endings mean. */
 export const numbersOf = (count: number, endings: ReadonlyArray<string>, prefix = "+1555"): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => {
     const ending = endings[index % endings.length] ?? ""
     return `${prefix}${String(index + 1).padStart(7 - ending.length, "0")}${ending}`
   })
 
-/** What must hold for every finished campaign, however it went: first for the callees, then for our record of it. */
+/** What must be true of every finished campaign, whatever happened to it: first for the callees, then for our record of it. */
 export const judge = async (t: Test, world: World, id: number, cap: number): Promise<void> => {
   const {
     api,
@@ -361,7 +367,7 @@ export const judge = async (t: Test, world: World, id: number, cap: number): Pro
   t.strictSame(
     dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number),
     [],
-    "each dial is of an attempt of that number"
+    "each dial belongs to an attempt for that number"
   )
   t.strictSame(
     dials.filter(({ channelId }) => known.get(channelId)?.state === "void"),
@@ -381,7 +387,7 @@ export const judge = async (t: Test, world: World, id: number, cap: number): Pro
     [],
     "every contact is done"
   )
-  t.strictSame(await strayMoves(sql), [], "no contact went from one state to another that it must not go to")
+  t.strictSame(await strayMoves(sql), [], "no contact made a forbidden change of state")
   t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
   const runs = await api.runs(id)
   t.equal(runs.length, placed.length, "one run for each attempt")

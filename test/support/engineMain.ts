@@ -1,13 +1,14 @@
 /**
  * The engine as a separate process, for tests that kill it: exactly `runtime/main.ts`, except that it kills itself with SIGKILL when the dial
- * protocol passes the point named by CRASH_AT for the CRASH_AFTER-th time, and when its standard input closes, which happens however the test
- * ends. CLOCK_AHEAD sets its wall clock forward by that many milliseconds before the start. A line `step <millis>` on its input sets its wall
- * clock forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal.
+ * protocol passes the point CRASH_AT for the CRASH_AFTER-th time, and when its standard input closes, which happens however the test ends.
+ * CLOCK_AHEAD sets its wall clock forward by that many milliseconds before the start. A line `step <millis>` on its input sets its wall clock
+ * forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal. MEMORY is how many milliseconds it remembers calls
+ * that the database has.
  */
 import { createInterface } from "node:readline"
 import { Layer } from "effect"
 import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
-import { JournalAppend } from "#runtime/journal/LocalJournal.ts"
+import { JournalAppend, Memory } from "#runtime/journal/LocalJournal.ts"
 import { append, type Append } from "#runtime/journal/Segments.ts"
 import { launch } from "#runtime/main.ts"
 import { step } from "./wallClock.ts"
@@ -29,5 +30,7 @@ createInterface(process.stdin).on("line", (line) => {
   if (word === "step") step(Number(millis))
   if (word === "disk") isDiskFull = millis === "full"
 })
-const extra = Layer.mergeAll(Layer.succeed(PassDialPoint, pass), Layer.succeed(JournalAppend, write))
+const memory = process.env["MEMORY"]
+const remembering = memory === undefined ? Layer.empty : Layer.succeed(Memory, { millis: Number(memory), tidyEvery: "100 millis" })
+const extra = Layer.mergeAll(Layer.succeed(PassDialPoint, pass), Layer.succeed(JournalAppend, write), remembering)
 export const start = (onReady: () => void) => launch({ extra, onReady })

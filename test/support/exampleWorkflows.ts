@@ -1,6 +1,6 @@
 /**
- * Workflows as users of the existing product build them: the examples of its documentation and of its SDK, told in our own words, each built with
- * the SDK itself against the node types that this engine serves.
+ * Workflows as users of the existing product build them: the examples of its documentation and of its SDK, reworded, each built with the SDK
+ * itself from the node types that this engine serves.
  */
 import { Workflow } from "@dograh/sdk"
 import { nodeTypeOf } from "#core/agent/NodeTypes.ts"
@@ -8,12 +8,12 @@ import type { JsonObject } from "#core/Json.ts"
 import { nodeSpec } from "#gateway/wire/NodeType.ts"
 import { toolUuid } from "./talk.ts"
 
-/** Node types as the API serves them, without a server. */
+/** Returns node types as the API serves them, without a server. */
 const client = {
   getNodeType: async (name: string) => {
     const type = nodeTypeOf(name)
     if (type === undefined) throw new Error(`unknown node type ${name}`)
-    // The SDK reads the wire's JSON, in which absent members are left out.
+    // The SDK reads JSON from the network, in which absent members are left out.
     return JSON.parse(JSON.stringify(nodeSpec(type)))
   }
 }
@@ -28,7 +28,7 @@ const extracting = (...variables: Variables): JsonObject => ({
 type Node = readonly [type: "startCall" | "agentNode" | "endCall" | "globalNode" | "webhook" | "qa" | "trigger", data: JsonObject]
 type Edge = readonly [from: string, to: string, label: string, condition: string, speech?: string]
 
-/** Nodes by a short name, edges in the order in which the model is offered them. */
+/** Nodes by a short name, and edges in the order in which the model is offered them. */
 const build = async (name: string, nodes: Readonly<Record<string, Node>>, edges: ReadonlyArray<Edge>): Promise<JsonObject> => {
   const workflow = new Workflow({ client, name })
   const refs = new Map<string, Awaited<ReturnType<typeof workflow.add>>>()
@@ -49,7 +49,7 @@ const asking = (prompt: string, more: JsonObject = {}): Node => ["agentNode", { 
 const ending = (prompt: string, more: JsonObject = {}): Node => ["endCall", { prompt, ...more }]
 const starting = (prompt: string, more: JsonObject = {}): Node => ["startCall", { prompt, ...more }]
 
-/** The readme of the SDK, and its page on building an agent. */
+/** From the readme of the SDK, and its page on building an agent. */
 const loan = () =>
   build(
     "Loan qualification",
@@ -67,7 +67,7 @@ const loan = () =>
     ]
   )
 
-/** The SDK's example that publishes an agent and starts a campaign with it. */
+/** From the SDK's example that publishes an agent and starts a campaign with it. */
 const helpLine = () =>
   build(
     "Published agent",
@@ -82,7 +82,7 @@ const helpLine = () =>
     ]
   )
 
-/** The SDK's example that builds a workflow. */
+/** From the SDK's example that builds a workflow. */
 const threeQuestions = () =>
   build(
     "Lead qualification by the SDK",
@@ -172,7 +172,7 @@ const debt = () =>
     ]
   )
 
-/** What the page on the first agent asks its generator for. */
+/** What the page on the first agent asks its generator to build. */
 const haircut = () =>
   build(
     "Haircut",
@@ -196,7 +196,7 @@ const haircut = () =>
     ]
   )
 
-/** The page on context and variables. */
+/** From the page on context and variables. */
 const renewal = () =>
   build(
     "Plan renewal",
@@ -216,7 +216,7 @@ const renewal = () =>
     ]
   )
 
-/** The payload on the page on webhooks. */
+/** The payload from the page on webhooks. */
 const invitation = () =>
   build(
     "Invitation",
@@ -236,7 +236,7 @@ const invitation = () =>
     ]
   )
 
-/** The page on data that is fetched before the call: nested variables, and a path by what was fetched. */
+/** From the page on data that is fetched before the call: nested variables, and a path that depends on fetched data. */
 const knownCustomer = () =>
   build(
     "Known customer",
@@ -259,7 +259,7 @@ const knownCustomer = () =>
     ]
   )
 
-/** The page on transfers: the agent finds out what the bill is about, and hands the callee over. */
+/** From the page on transfers: the agent finds out what the bill is about, and transfers the callee. */
 const enterpriseBilling = () =>
   build(
     "Enterprise billing",
@@ -279,7 +279,7 @@ const enterpriseBilling = () =>
     ]
   )
 
-/** The page on tools that send a request. */
+/** From the page on tools that send a request. */
 const leadCapture = () =>
   build(
     "Lead capture",
@@ -296,7 +296,7 @@ const leadCapture = () =>
     ]
   )
 
-/** The page on transfers between agents, within one graph: a router and its specialists. */
+/** From the page on transfers between agents, within one graph: a router and its specialists. */
 const reception = () =>
   build(
     "Reception",
@@ -326,7 +326,7 @@ const reception = () =>
     ]
   )
 
-/** A date that does not suit leads to another one. */
+/** An edge that leads back: a date that does not suit the callee leads to another one. */
 const reminder = () =>
   build(
     "Reminder",
@@ -346,7 +346,7 @@ const reminder = () =>
     ]
   )
 
-/** With circles, two edges between the same nodes, and nodes that no conversation passes through. */
+/** A graph with cycles, two edges between the same nodes, and nodes that no conversation passes through. */
 const support = () =>
   build(
     "Support",

@@ -1,4 +1,4 @@
-/** The agents of the in-memory world: one version, the tools of its organization, and what it speaks with. */
+/** The agents of the in-memory world: one version, the tools of its organization, and the services that it speaks with. */
 import { Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"

@@ -1,4 +1,4 @@
-/** The statements about a campaign that keeps failing, on the in-memory world. */
+/** The statements about a campaign that keeps failing, in the in-memory world. */
 import type { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { statement, type World } from "./fakes.ts"
 

@@ -1,4 +1,4 @@
-/** The provider of the in-memory world: it answers as the world says, and records in the world's log what it is asked. */
+/** The provider of the in-memory world: it responds as the world says, and records all requests in the world's log. */
 import { Clock, Effect } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import {

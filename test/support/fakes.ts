@@ -1,13 +1,9 @@
-/**
- * An in-memory world for tests of actors: a provider that answers as it is told, and a database with one campaign. Everything that the actors
- * do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
- */
+/** An in-memory world for tests of actors: a provider and a database that do what a test says, and a `log` of all requests to them. */
 import type { CallCost } from "#core/provider/CallCost.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Tool } from "#core/tool/Tool.ts"
-import type { ChosenServices } from "#core/model/AgentServices.ts"
 import type { CallLimits } from "#core/call/Call.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
@@ -31,13 +27,15 @@ import type {
   TrunkContext
 } from "#core/provider/Adapter.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
-import { AgentServices } from "#core/model/AgentServices.ts"
+import { AgentServices, type ChosenServices } from "#core/model/AgentServices.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { deafServices } from "./services.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallNames } from "#runtime/call/CallNames.ts"
+import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
@@ -84,30 +82,30 @@ interface Attempt {
 export class World {
   readonly log: Array<string> = []
   readonly dials: Array<CallLimits & { readonly at: number; readonly to: string; readonly callId: CallId }> = []
-  /** Runs before a request can leave, as connecting does. */
+  /** Runs before a request can leave, while a real adapter would connect. */
   connecting: Effect.Effect<void> = Effect.void
   /** The provider's answers. */
   originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
-  /** Whether a look can find the call; if not, it is gone. */
+  /** Whether a lookup finds the call. If not, the call is gone. */
   isFound: (call: CallRef) => boolean = () => true
-  /** What a look tells beside the presence. */
+  /** What a lookup returns besides the presence. */
   told: ReadonlyArray<TrunkEvent> = []
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
-  /** The audio of calls is opened by us. */
+  /** Whether we open the audio of calls. */
   opensMedia = true
-  /** The provider transfers calls. */
+  /** Whether the provider can transfer calls. */
   transfers = false
   /** What the conversation of a call has left behind. */
   conversation: CollectedConversation | undefined
-  /** A real adapter, in place of the provider that answers as it is told. */
+  /** A real adapter instead of the provider that responds as a test says. */
   adapter: Adapter | undefined
-  /** The provider connects to us for the audio of calls, with this protocol. */
+  /** The protocol, if the provider connects to us for the audio of calls. */
   accept: AcceptMedia | undefined
   /** Reads the provider's callbacks. */
   read: Adapter["read"]
-  /** `leave` is also asked once on behalf of the adapter, as for a packaged adapter. */
+  /** Whether `leave` is also called once on behalf of the adapter, as it is for an adapter from a package. */
   isAskedFor = false
   mayAppear = true
   provider: Partial<TrunkContext> = {}
@@ -132,29 +130,30 @@ export class World {
   configurations: Readonly<Record<string, unknown>> = {}
   /** The organization's tools. */
   tools: ReadonlyArray<Tool> = []
-  /** What agents speak with. They cannot hear. */
+  /** The services that agents speak with. They have no recognizer. */
   services: ChosenServices = deafServices
-  /** What is fetched for a call. */
+  /** Fetches the context of a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
-  /** What was recorded for the runs of late calls. */
+  /** The costs that were recorded for calls. */
   readonly bills: Array<readonly [CallId, CallCost]> = []
-  /** What the provider's manifest says beyond the usual. */
+  /** Properties of the provider's manifest that differ from the usual. */
   manifest: Partial<Manifest> = {}
+  /** What was recorded in the runs of late calls. */
   readonly annotated: Array<readonly [CallId, LateLife]> = []
-  /** What the local journal recorded about calls that have left. */
+  /** What the local journal has recorded about calls whose requests have left. */
   readonly journal: Array<string> = []
   /** The provider's ids of calls, as they were stored. */
   readonly names: Array<string> = []
-  /** The same, by call. */
+  /** The call that each of these ids belongs to. */
   readonly owners = new Map<string, string>()
-  /** What the verbs of the trunk were told about the call. */
+  /** The references with which the trunk's operations were called. */
   readonly refs: Array<CallRef> = []
-  /** The provider's id in its replies to requests; undefined: ours. */
+  /** The provider's id in its replies to requests. If undefined, it returns ours. */
   providerCallId: string | undefined
-  /** How calls were recorded at their end. */
+  /** The ends of calls, as they were recorded. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
-  /** As in the campaign's row. */
+  /** The number of resume attempts in the campaign's row. */
   resumeTries: number | undefined
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
@@ -198,7 +197,7 @@ export class World {
   }
 }
 
-/** One statement of the database, which may be down. */
+/** One statement to the database, which may be down. */
 export const statement = <A>(world: World, name: string, run: () => A) =>
   Effect.suspend(() => {
     world.statements.push(name)
@@ -283,6 +282,7 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
       for (const { callId } of answers) advance(world, callId, "sent", "answered")
     }),
   begin: () => Effect.die("no single calls here"),
+  changedElsewhere: () => {},
   claim: (request) =>
     Effect.andThen(
       Effect.suspend(() => world.claiming),
@@ -318,13 +318,12 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
 
 const lateCallsOf = (world: World): LateCallStore["Service"] => ({
   annotate: (callId, late) => statement(world, "annotate", () => world.annotated.push([callId, late]) > 0),
-  attempts: (_, callIds) =>
+  attempts: (id, callIds) =>
     statement(world, "attempts", () =>
       callIds.flatMap((callId) => {
         const attempt = world.attempts.get(callId)
-        return attempt === undefined
-          ? []
-          : [{ call: refTo(callId, { providerCallId: world.names.at(-1) }), isLive: isLive(attempt), node: "node1" }]
+        const call = refTo(callId, { providerCallId: world.names.at(-1) })
+        return attempt === undefined || id !== configurationId ? [] : [{ call, isLive: isLive(attempt), node: "node1" }]
       })
     ),
   bill: (callId, cost) => statement(world, "bill", () => void world.bills.push([callId, cost])),
@@ -371,10 +370,11 @@ export const layerOf = (
     Layer.succeed(LocalJournal, journalOf(world)),
     leaving(() => world.conversation),
     Layer.succeed(CallKeeping, { of: () => Effect.succeed({ recordings: true, transcripts: true }), changed: Effect.void }),
-    // The journal uses it only for transactions.
+    // The cast holds because the journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     agentsOf(world),
     EngineLock.layerHeld,
+    Layer.merge(CallsElsewhere.layerNone, CallNodes.layerNone),
     Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
@@ -385,7 +385,7 @@ export const layerOf = (
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice
   )
-  // The clock of these tests is turned, so a busy machine must not count as a process that stood still.
+  // These tests advance their clock in steps, so on a busy machine, the process must not be mistaken for one that has stood still.
   const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(RealMillis, () => 0)))
   return CampaignActor.layer.pipe(
     Layer.provideMerge(CallSupervisor.layer),

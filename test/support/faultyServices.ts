@@ -1,4 +1,4 @@
-/** The services of a conversation, each with the faults of its kind. What happens follows from a seed and from the time of the call alone. */
+/** The services of a conversation, each with its typical faults. What happens depends only on a seed and on the time within the call. */
 import { Effect, Layer, Stream } from "effect"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { frameSize } from "#core/audio/Mulaw.ts"
@@ -8,7 +8,7 @@ import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import { scriptedRecognizer } from "./scriptedRecognizer.ts"
 import { call, finished, text } from "./talk.ts"
 
-/** From 0 to 1. */
+/** Returns numbers from 0 to 1. */
 type Chance = () => number
 /** How often each service fails. */
 export interface Trouble {
@@ -23,9 +23,9 @@ const pick = <A>(chance: Chance, list: readonly [A, ...ReadonlyArray<A>]): A => 
 
 const broken = (isRetryable = true) => new ModelError({ reason: "broken", isRetryable, message: "status 503" })
 
-/** More of the answer follows this sentence. */
+/** The end of a sentence that is not the last of the answer. */
 const unfinished = "and there is more to it."
-/** Lines after which the callee waits for more. */
+/** Lines after which the callee expects more. */
 export const announcements = { filler: "One moment, please.", transition: "Let me see about that.", tool: "I am looking it up." }
 export const isAnnouncement = (said: string): boolean => said.endsWith(unfinished) || Object.values(announcements).includes(said)
 
@@ -33,7 +33,7 @@ type Parts = Stream.Stream<ModelPart, ModelError>
 const after = (delay: Effect.Effect<void>, parts: Parts): Parts => Stream.unwrap(Effect.as(delay, parts))
 const all = (...parts: ReadonlyArray<ModelPart>): Parts => Stream.fromIterable(parts)
 
-/** Words of its own for each answer, so that none is taken for another. */
+/** Makes each answer unique, so that no two can be confused. */
 const makeAnswers = (chance: Chance) => {
   let answers = 0
   const sentence = ({ node, purpose }: ModelRequest) => `${purpose} ${++answers} of ${node.id} has something to ask.`
@@ -50,7 +50,7 @@ const makeAnswers = (chance: Chance) => {
   }
 }
 
-/** In place of the good answer. */
+/** What a model may return instead of the good answer. */
 const failures = (chance: Chance, good: ReadonlyArray<ModelPart>): readonly [Parts, ...ReadonlyArray<Parts>] => {
   const [first = text("Yes.")] = good.map((part) => (part._tag === "Text" ? text(part.text.replace(unfinished, "that is all.")) : part))
   const soon = wait(chance, 0, 4000)
@@ -95,7 +95,7 @@ type RecognizerFault =
   | "slow"
 const recognizerFaults = ["unopened", "opens_late", "never_opens", "dies_hearing", "dies_asked", "never_answers", "throws", "slow"] as const
 
-/** Each of its sessions has a fault of its own, or none. */
+/** Each session has its own fault, or none. */
 export const faultyRecognizer = (chance: Chance, trouble: number) => {
   const inner = scriptedRecognizer()
   const open: SpeechToText["open"] = (hints, emit) =>
@@ -134,7 +134,7 @@ export const faultyRecognizer = (chance: Chance, trouble: number) => {
   return { ...inner, open }
 }
 
-/** Loud frames that say which text they are of. */
+/** Loud frames that encode which text they belong to. */
 const framesOf = (words: number, id: number) => {
   const speech = new Uint8Array(words * 5 * frameSize).fill(0x10)
   for (let at = 0; at < speech.length; at += frameSize)
@@ -142,7 +142,7 @@ const framesOf = (words: number, id: number) => {
   return speech
 }
 
-/** Says what it makes, by the sound of it. */
+/** Speech whose sound identifies its text. */
 export const faultySpeech = (chance: Chance, trouble: number) => {
   const texts: Array<string> = []
   const made = (text: string) =>
@@ -154,7 +154,7 @@ export const faultySpeech = (chance: Chance, trouble: number) => {
     Effect.suspend(() => {
       if (chance() >= trouble) return made(text)
       const reason = pick(chance, ["Busy", "Crashed", "TimedOut", "Unspeakable"] as const)
-      // The agent's own lines are ready: calls share them.
+      // The agent's own lines are made in advance, because calls share them.
       if (chance() < 0.5)
         return text.startsWith("Sorry") || isAnnouncement(text) ? made(text) : Effect.andThen(wait(chance, 50, 300), made(text))
       return Effect.andThen(wait(chance, 0, 50), Effect.fail(new TtsError({ reason })))

@@ -1,6 +1,6 @@
 /**
- * One call whose services fail as a seed says, and what its callee heard of that. Time is that of the call: its frames are turned one after the other,
- * and whatever waits in between waits for them, so that nothing depends on the machine.
+ * One call whose services fail as a seed decides, and what its callee heard. Time is simulated: the frames of the call are processed one by
+ * one, and the call waits for everything that happens in between, so that nothing depends on the speed of the machine.
  */
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -30,12 +30,12 @@ const plan = planOf(
 
 interface Spoken {
   readonly text: string
-  /** In milliseconds of the call. */
+  /** In milliseconds since the start of the call. */
   readonly from: number
   readonly samples: Int16Array
 }
 
-/** What the callee was left in after they had spoken, or while they had to wait for more. */
+/** A silence after the callee has spoken, or while they wait for the agent to continue. */
 interface Silence {
   readonly until: number
   readonly millis: number
@@ -44,33 +44,33 @@ export interface FaultyTalk {
   readonly seed: number
   readonly silences: ReadonlyArray<Silence>
   readonly facts: ReadonlyArray<CallFact>
-  /** For whoever looks into a call: what happened when. */
+  /** What happened when, for debugging. */
   readonly story: ReadonlyArray<string>
-  /** By the callee, whole or until the call was over. */
+  /** What the callee said, completely or until the call was over. */
   readonly spoken: ReadonlyArray<Spoken>
-  /** Which of the agent's sentences a frame is of. */
+  /** The agent's sentence that a frame belongs to. */
   readonly sentenceIn: (frame: Uint8Array) => { readonly id: number; readonly text: string | undefined }
-  /** Undefined when the callee or the carrier ended it. */
+  /** When the agent ended the call. Undefined if the callee or the carrier did. */
   readonly endedAt: number | undefined
-  /** How often the conversation asked for its end. */
+  /** How many times the conversation asked to end the call. */
   readonly ends: number
   readonly millis: number
 }
 
-/** With the frame of the tick after it, as much of the callee as a recording waits for. */
+/** Together with the frame of the next tick, this is as much of the callee's audio as a recording waits for. */
 const mostStalledFrames = 9
 export const mostStalledMillis = mostStalledFrames * frameMillis
 
-/** Of the last call there. */
+/** The recording of the last call in this folder. */
 export const recordingIn = (folder: string): string => join(folder, "recordings/7.wav")
-/** More than a recording keeps in memory, besides what is being written. */
+/** More than a recording holds in memory, besides what is being written. */
 const unwrittenMillis = 1500
-/** Two channels of 16 bits. */
+/** The rate of two channels of 16 bits. */
 const recordedBytesPerMillis = (sampleRate * 4) / 1000
 
 /** More than a conversation waits for its last variables. */
 const mostConcludingMillis = 60_000
-/** Without a pause in them, after which the scripted recognizer would understand nothing. */
+/** Sentences without a pause, because after a pause the scripted recognizer would understand nothing. */
 const sentences = ["Yes, I would like that.", "Wait a minute, please."] as const
 const farewell = "Please do not call me again."
 const quiet = new Uint8Array(frameSize).fill(silence)
@@ -81,7 +81,7 @@ const codes = new Map(
   ])
 )
 
-/** All that waits for nothing but its turn is done. */
+/** Waits for everything that only needs its turn of the event loop. */
 const settled = async () => {
   for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -108,7 +108,7 @@ class Callee {
   #isLeaving = false
   #heard = 0
   #silentFrames = 0
-  /** The agent has to say something. */
+  /** Whether it is the agent's turn to say something. */
   isOwed = true
   #last = ""
   #patience: number
@@ -122,7 +122,7 @@ class Callee {
     this.#patience = 600
   }
 
-  /** Goes on for 20 ms. */
+  /** Advances the call by 20 ms. */
   frame(): void {
     if (this.#saying.length === 0) this.#act()
     const next = this.#next()
@@ -137,7 +137,7 @@ class Callee {
     } else if (!isAudible) this.#silentFrames++
   }
 
-  /** Goes on while the engine stands still. */
+  /** Advances the callee's side while the engine is stalled. */
   stall(frames: number): void {
     this.#line.stallOver(Array.from({ length: frames }, () => this.#next()))
     this.now += frames * frameMillis
@@ -157,7 +157,7 @@ class Callee {
     this.isOwed = isAnnouncement(this.#last)
   }
 
-  /** A silence is over, or the call. */
+  /** Ends a silence, or the call. */
   #stop(): void {
     if (this.isOwed) this.silences.push({ until: this.now, millis: this.#silentFrames * frameMillis })
     this.#silentFrames = 0
@@ -207,9 +207,9 @@ const troubleOf = (chance: () => number): Trouble => {
 }
 
 interface TalkOptions {
-  /** The recording is in the folder afterwards. */
+  /** Whether the call is recorded into the folder. */
   readonly record?: boolean
-  /** Of the engine, in one of a hundred frames. */
+  /** Whether the engine stalls, in one frame out of a hundred. */
   readonly stalls?: boolean
   readonly lag?: Parameters<typeof loopback>[0]
 }
@@ -255,7 +255,7 @@ export const faultyTalk = (
     const endedAt = ends() > 0 ? callee.now : undefined
     const finishing = yield* Effect.forkChild(scene.session.finish, { startImmediately: true })
     yield* Effect.promise(async () => {
-      // Time stands still while the files are closed, however long the disk takes.
+      // The call's time stands still while the files are closed, however long the disk takes.
       for (let waited = 0; waited < mostConcludingMillis && !scene.hasConcluded(); waited += 100) {
         await pass(clock, talkStart + callee.now + waited)
         await settled()
@@ -269,7 +269,7 @@ export const faultyTalk = (
   return runLive(call.pipe(Effect.provide(voice), Effect.provideService(Clock.Clock, clock)))
 }
 
-/** Calls are faster than the disk, and a recording leaves out what it has no time for. */
+/** Simulated calls are faster than the disk, and a recording leaves out what it has no time to write. */
 const writtenUntil = (millis: number, folder: string) =>
   untilTrue("a recording on the disk", async () => {
     const size = await stat(recordingIn(folder)).then(

@@ -1,4 +1,4 @@
-/** The engine's own voices, as an engine has them. */
+/** The engine's own voices, set up as in an engine. */
 import { Layer } from "effect"
 import { type FliteOptions, FliteVoices } from "#runtime/voice/FliteVoices.ts"
 import * as SpokenTts from "#runtime/voice/SpokenTts.ts"

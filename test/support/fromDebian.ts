@@ -18,7 +18,7 @@ export const runScript = (path: string, args: ReadonlyArray<string>, environment
   })
 
 const installMillis = 1_200_000
-/** The exit status of `install` if Debian's packages are not available. */
+/** The exit status of `install` if Debian's packages are not available on this machine. */
 const notOnThisMachine = 75
 
 const install = async (script: string): Promise<string | undefined> => {

@@ -1,4 +1,4 @@
-/** The hosted carriers as stories see them: an emulator, an account there, and what tells its requests apart. */
+/** The hosted carriers as stories need them: an emulator, an account there, and how to recognize its requests. */
 import type { Test } from "tap"
 import { isOrder, startCloudonixEmulator } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
@@ -14,7 +14,7 @@ import { placesCall as isVonageCall, startVonageEmulator } from "#test/emulators
 import { World, type WorldOptions } from "./engine.ts"
 import { freePort } from "./freePort.ts"
 
-/** The number that calls show. */
+/** The caller ID of the calls. */
 export const ours = "+15550009000"
 
 export interface Carrier {
@@ -24,16 +24,16 @@ export interface Carrier {
   readonly log: CalleeLog
   readonly lives: CallLives
   readonly callbacks: CallbackSender
-  /** Whether a request is to place a call. */
+  /** Whether a request places a call. */
   readonly places: (ask: CarrierAsk) => boolean
-  /** How long after the end of its stream the end of a call is told. */
+  /** Sets how long after the end of a call's stream its end is reported. */
   readonly endLate: (millis: number) => void
 }
 
 interface Far {
   readonly ringMillis: number
   readonly talkMillis: number
-  /** How many calls it takes per second; as many as come unless given. */
+  /** How many calls it accepts per second. Unlimited by default. */
   readonly callsPerSecond?: number
 }
 
@@ -50,7 +50,7 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
   Plivo: async (t, { callsPerSecond = Number.POSITIVE_INFINITY, ...far }) =>
     dialectCarrier(t, "plivo", plivoAccount, await startPlivoEmulator({ ...far, numbers: [ours], callsPerSecond })),
   Cloudonix: async (t, { callsPerSecond = unlimited, ...far }) => {
-    // Each call is placed, and looked at.
+    // Each call is placed and then looked up.
     const emulator = await startCloudonixEmulator({ ...far, requests: callsPerSecond * 20 })
     t.teardown(() => emulator.stop())
     const { apiKey, callbacks, domain, lives, log, server } = emulator
@@ -61,7 +61,7 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
     return { provider: "cloudonix", account, callbacks, endLate, lives, log, places: isOrder, server }
   },
   Telnyx: async (t, { callsPerSecond = unlimited, ...far }) => {
-    // Counted over five seconds.
+    // Telnyx counts over five seconds.
     const emulator = await startTelnyxEmulator({ ...far, dials: callsPerSecond * 5 })
     t.teardown(() => emulator.stop())
     const { apiKey, callbacks, connectionId, lives, log, publicKey, server, telling } = emulator
@@ -107,7 +107,7 @@ export const carriers: Readonly<Record<string, (t: Test, far: Far) => Promise<Ca
   }
 }
 
-/** An engine whose calls go through this carrier. Without a greeting nothing is said, so that no audio is needed. */
+/** An engine whose calls go through this carrier. Without a greeting the agent says nothing, so that no audio is needed. */
 export const openThrough = async (
   t: Test,
   { account, provider, server }: Pick<Carrier, "account" | "provider" | "server">,
@@ -129,7 +129,7 @@ export const openThrough = async (
     }
   })
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-  // The list of what was made just now.
+  // The cast holds because this is the list of what was just created.
   const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
   await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
   return world

@@ -1,4 +1,7 @@
-/** What recognizes the speech of callees, the demo's and others: a package for the service, which knows their audio, so that nothing else has to be installed. */
+/**
+ * The recognizer for the speech of callees, such as the demo's: a package with a service that knows their audio, so that nothing else must be
+ * installed.
+ */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { knownRecognizer } from "./knownRecognizer.ts"
@@ -7,7 +10,7 @@ import { installService } from "./servicePackage.ts"
 import type { SpokenUtterance } from "./utterances.ts"
 
 export const packageName = "known-recognizer"
-/** By which agents choose it. */
+/** The provider name by which agents choose it. */
 export const { provider: recognizerName } = knownRecognizer.manifest
 
 /** Installs it in the folder in which the service is started, as an operator does with `npm install`. Returns the settings that load it. */

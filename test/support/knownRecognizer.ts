@@ -1,6 +1,6 @@
 /**
- * A service whose package benchmarks, conversations and the demo install: a recognizer that knows the audio of everything that callees will say, from the
- * file KNOWN_SPEECH.
+ * A service whose package is installed by benchmarks, conversations and the demo: a recognizer that knows the audio of everything that callees
+ * may say, from the file KNOWN_SPEECH.
  */
 import { readFileSync } from "node:fs"
 import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
@@ -12,6 +12,6 @@ let recognizer: ReturnType<typeof knownSpeech> | undefined
 export const knownRecognizer = defineRecognizer({
   manifest: { contract: 1, kind: "stt", provider: "known_speech", title: "Known speech", description: "Knows what is said." },
   fields: {},
-  // All calls share what it knows.
+  // All calls share its data.
   recognizer: () => (recognizer ??= knownSpeech(readSpeech()))
 })

@@ -7,7 +7,7 @@ import { heardOf, makeMouth } from "./utterances.ts"
 const speak = makeMouth()
 const texts = ["yes", "yes please", "no", "five five five | one two", "five five five | one three"]
 const utterances = texts.map((text) => speak(text))
-/** What a line carries, as JSON, to a recognizer of another process. */
+/** Passed through JSON, as it is for a recognizer in another process. */
 const known = JSON.parse(JSON.stringify(knownSpeechOf(utterances)))
 const spoken = (text: string) => utterances.find((utterance) => utterance.text === text.replace(" |", ""))?.frames ?? []
 
@@ -21,17 +21,17 @@ const heard = (...frames: ReadonlyArray<"finalize" | Buffer>): ReadonlyArray<Rec
 }
 const finals = (events: ReadonlyArray<RecognizerEvent>) => events.flatMap((event) => (event._tag === "Final" ? [event.text] : []))
 
-t.test("given audio that is known, when it is heard, then it is told what was said", async (t) => {
+t.test("given known audio, when it is heard, then the text is reported", async (t) => {
   for (const text of texts) t.strictSame(finals(heard(...spoken(text), "finalize")), [text.replace(" |", "")], text)
   t.strictSame(finals(heard(...spoken("yes"), "finalize", ...spoken("no"), "finalize", "finalize")), ["yes", "no", ""])
   const all = spoken("yes please")
   const middle = Math.floor(all.length / 2)
-  t.strictSame(finals(heard(...all.slice(0, middle), "finalize", ...all.slice(middle), "finalize")), ["yes please", ""], "told once")
+  t.strictSame(finals(heard(...all.slice(0, middle), "finalize", ...all.slice(middle), "finalize")), ["yes please", ""], "reported once")
   t.strictSame(finals(heard(...spoken("yes"), ...spoken("yes"), "finalize")), ["yes yes"], "said twice")
   t.match(heard(...spoken("no"))[0], { _tag: "Partial", text: "no" })
 })
 
-t.test("given audio that is not known, when it is heard, then nothing was said", async (t) => {
+t.test("given unknown audio, when it is heard, then no text is reported", async (t) => {
   t.strictSame(finals(heard(...speak("what is this about").frames, "finalize")), [""])
   t.strictSame(finals(heard(...speak("yes", { voice: "slt" }).frames, "finalize")), [""])
 })

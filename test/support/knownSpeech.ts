@@ -1,15 +1,16 @@
 /**
- * A recognizer that knows the audio of what may be said to it, frame by frame, and so makes no mistake: what is left is what the engine makes of turns
- * and texts. Unlike `scriptedRecognizer` it needs nobody to tell it what is being said, so it also works in an engine of another process.
+ * A recognizer that knows the audio of everything that may be said to it, frame by frame, and so makes no mistakes: what is tested is what the
+ * engine makes of turns and texts. Unlike `scriptedRecognizer` it need not be told what is being said, so it also works in an engine in
+ * another process.
  */
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import type { RecognizerEvent, SpeechToText } from "#core/model/SpeechToText.ts"
 import { heardOf, type SpokenUtterance } from "./utterances.ts"
 
-/** Part of an utterance, and the number of one of its frames. */
+/** Part of an utterance, and the index of one of its frames. */
 type Place = readonly [text: string, at: number]
-/** By the hash of three frames in a row: where they are. Plain JSON, for an engine of another process. */
+/** Maps the hash of three consecutive frames to their place. Plain JSON, so that an engine in another process can read it. */
 export type KnownSpeech = Readonly<Record<string, Place>>
 
 const inRow = 3
@@ -27,7 +28,7 @@ export const knownSpeechOf = (utterances: ReadonlyArray<SpokenUtterance>): Known
     const heard = frames.map(heardOf)
     for (let at = 0; at + inRow <= heard.length; at++) {
       const hash = hashOf(heard.slice(at, at + inRow))
-      // The same sound in two of them tells neither.
+      // A sound that occurs in two utterances identifies neither.
       known.set(hash, known.has(hash) ? undefined : [text, at])
     }
   }
@@ -37,7 +38,7 @@ export const knownSpeechOf = (utterances: ReadonlyArray<SpokenUtterance>): Known
   return Object.fromEntries(distinct)
 }
 
-/** Takes one frame after the other, and tells where the last three are; undefined: in nothing that is known, or in several parts. */
+/** Takes one frame after the other, and returns the place of the last three. Undefined if they are unknown, or in several parts. */
 export const placesIn = (known: KnownSpeech): ((samples: Int16Array) => Place | undefined) => {
   const last: Array<Int16Array> = []
   return (samples) => {
@@ -47,7 +48,7 @@ export const placesIn = (known: KnownSpeech): ((samples: Int16Array) => Place | 
   }
 }
 
-/** Of the parts that were heard since the last answer, each is told once, when most of it has been heard. */
+/** Reports each part that was heard since the last answer once, when most of it has been heard. */
 class Ear {
   readonly #placeOf: ReturnType<typeof placesIn>
   #heard: Array<string> = []

@@ -1,18 +1,26 @@
-/** How busy the machine is, for promises that are themselves a time: a limit that a loaded machine may exceed only by being late itself. */
+/**
+ * How busy the machine is, for tests of promises about time: on a loaded machine, a limit may be exceeded only as far as the machine itself is
+ * late.
+ */
 import { Worker } from "node:worker_threads"
 
 const beatMillis = 20
-/** A reaction of the engine that a test observes takes no more turns of the processes involved than this. */
+/** A reaction of the engine that a test observes takes at most this many turns of the processes involved. */
 const turns = 20
 
 interface Lateness {
-  /** `millis`, and what the turns of a reaction may have been late: nothing to speak of on a quiet machine. */
+  /** Adds to `millis` how late the turns of a reaction may have been: next to nothing on a quiet machine. */
   readonly allow: (millis: number) => number
+  /** How late a single turn may have been; milliseconds. */
+  readonly worst: () => number
 }
 
 const now = () => performance.timeOrigin + performance.now()
 
-/** Runs in a thread of ordinary priority, which this process may not have (`priority.ts`), but Postgres has. Two numbers: the worst, the last. */
+/**
+ * Runs in a thread of ordinary priority, like Postgres; this process may have raised its own (`priority.ts`). Two numbers: the worst, and the
+ * last.
+ */
 const program = `
 const { setPriority } = require("node:os")
 const { workerData } = require("node:worker_threads")
@@ -26,10 +34,10 @@ setInterval(() => {
 }, ${beatMillis})
 `
 
-/** Measures from now on how late this process, and an ordinary thread, are given their turn, as everything else on the machine is. */
+/** Starts to measure how late this process and an ordinary thread are scheduled, as everything else on the machine is. */
 export const watchLateness = (): Lateness => {
   const moments = new Float64Array(new SharedArrayBuffer(16))
-  // Without the flags of the process: a loader among them would be loaded again.
+  // Without the flags of the process, because a loader among them would be loaded again.
   new Worker(program, { eval: true, execArgv: [], workerData: moments.buffer }).unref()
   const began = now()
   let worst = 0
@@ -39,11 +47,10 @@ export const watchLateness = (): Lateness => {
     last = now()
   }
   setInterval(look, beatMillis).unref()
-  return {
-    allow: (millis) => {
-      look()
-      const [worstThere = 0, lastThere = 0] = moments
-      return millis + turns * Math.max(0, worst, worstThere, now() - (lastThere || began) - beatMillis)
-    }
+  const worstSoFar = () => {
+    look()
+    const [worstThere = 0, lastThere = 0] = moments
+    return Math.max(0, worst, worstThere, now() - (lastThere || began) - beatMillis)
   }
+  return { allow: (millis) => millis + turns * worstSoFar(), worst: worstSoFar }
 }

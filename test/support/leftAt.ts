@@ -1,4 +1,4 @@
-/** When requests left, for judges that are told of them later: a busy kernel may deliver a request after an answer that was sent after it. */
+/** When requests left, for tests that learn of them later: a busy kernel may deliver a request after an answer that was sent after it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type CalleeEntry, type CalleeLog, mostWithin } from "#test/emulators/shared/CalleeLog.ts"
@@ -6,41 +6,44 @@ import { backlogRead } from "./backlog.ts"
 import { nowMillis } from "./until.ts"
 
 interface Moment {
-  /** On the clock of the callees' log. */
+  /** The time on the clock of the callees' log. */
   readonly at: number
   /** Milliseconds since the machine was booted. */
   readonly uptime: number
 }
 
-/** By call: what the engine noted right before the first byte of each request, in milliseconds since the machine was booted. */
-export const leftAt = ({ dataDir }: { readonly dataDir: string }): ReadonlyMap<string, number> => {
-  const folder = join(dataDir, "journal")
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
-  return new Map(
-    texts.flatMap((text) => [...text.matchAll(/^left (\S+) \S+ (\d+)/gm)].map(([, id = "", uptime]) => [id, Number(uptime)] as const))
-  )
+/**
+ * By call: what the engine recorded right before the first byte of each request, in milliseconds since the machine was booted. Of a call that a call
+ * node carries, the dispatcher has recorded before that when it allowed the request.
+ */
+export const leftAt = (dataDirs: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const files = dataDirs.flatMap((dataDir) => readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }))
+  const texts = files.filter((entry) => entry.isFile()).map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+  const left = new Map<string, number>()
+  for (const text of texts)
+    for (const [, id = "", uptime] of text.matchAll(/^left (\S+) \S+ (\d+)/gm)) left.set(id, Math.max(left.get(id) ?? 0, Number(uptime)))
+  return left
 }
 
-/** The present moment, once this process has read what had reached it. */
+/** The current moment, once this process has read everything that had reached it. */
 export const momentNow = async (): Promise<Moment> => {
   const uptime = Number(process.hrtime.bigint() / 1_000_000n)
   await backlogRead()
   return { at: nowMillis(), uptime }
 }
 
-/** Those of these dials that arrived after the moment, and had not left before it. */
-export const leftAfter = (world: { readonly dataDir: string }, dials: ReadonlyArray<CalleeEntry>, { at, uptime }: Moment) => {
-  const left = leftAt(world)
+/** The dials that arrived after the moment and had not left before it. */
+export const leftAfter = (dataDirs: ReadonlyArray<string>, dials: ReadonlyArray<CalleeEntry>, { at, uptime }: Moment) => {
+  const left = leftAt(dataDirs)
   return dials.filter((dial) => dial.at > at && (left.get(dial.channelId) ?? Number.POSITIVE_INFINITY) > uptime)
 }
 
 /**
- * The largest number of dials that left in a second, with a tolerance: a busy machine may have moved some closer together by a fifth of a second.
- * The bench `rate` measures without it.
+ * The highest number of dials that left within a second, with a tolerance: a busy machine may have moved some of them closer together, by up
+ * to a fifth of a second. The bench `rate` measures without it.
  */
 export const mostLeftInASecond = (world: { readonly dataDir: string; readonly emulator: { readonly log: CalleeLog } }): number => {
-  const left = leftAt(world)
+  const left = leftAt([world.dataDir])
   const untold = world.emulator.log.entries.filter(({ channelId, kind }) => kind === "originate" && !left.has(channelId))
   if (untold.length > 0) throw new Error(`the journal does not say when ${untold.length} dials left`)
   return mostWithin(

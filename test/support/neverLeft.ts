@@ -1,11 +1,11 @@
-/** Finds what was recorded for calls that the callees never saw; and runs an engine whose database can be cut off. */
+/** Finds what was recorded for calls that no callee ever saw, and runs an engine whose database can be cut off. */
 import type { Test } from "tap"
 import { attemptsOf, type World } from "./engine.ts"
 import { startPostgresProxy } from "./PostgresProxy.ts"
 
 export const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 
-/** Attempts that still hold or have used up their contact, although no callee ever saw them. */
+/** Attempts that still hold their contact, or have used it up, although no callee ever saw them. */
 export const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
   const seen = new Set(dialsOf(world).map(({ channelId }) => channelId))
   const attempts = (await Promise.all(ids.map((id) => attemptsOf(world.sql, id)))).flat()
@@ -13,9 +13,9 @@ export const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
 }
 
 /**
- * How many contacts were never called because the engine was killed between its journal's line and the first byte. Both are written in one step, so
- * that is one for each kill at most. Nobody can know that they did not leave, so they are `unknown`; any other contact that was never called fails
- * the test.
+ * Returns how many contacts were never called because the engine was killed between the journal's line and the first byte. Both are written in
+ * one step, so there is at most one for each kill. Nobody can know that those requests did not leave, so their outcome is `unknown`; any other
+ * contact that was never called fails the test.
  */
 export const thenKillsLeaveFewDoubts = async (t: Test, world: World, ids: ReadonlyArray<number>, kills: number): Promise<number> => {
   const wronged = await wrongedBy(world, ids)
@@ -24,7 +24,7 @@ export const thenKillsLeaveFewDoubts = async (t: Test, world: World, ids: Readon
     [],
     "then no contact has failed because of a call that never left"
   )
-  t.ok(wronged.length <= kills, `then a kill leaves one doubt at most of a call that never left: ${wronged.length} by ${kills} kills`)
+  t.ok(wronged.length <= kills, `then each kill leaves at most one doubt about a call that never left: ${wronged.length} by ${kills} kills`)
   return wronged.length
 }
 

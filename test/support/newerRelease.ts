@@ -1,4 +1,4 @@
-/** A newer release of the engine in a folder of its own: the same program, with more migrations. */
+/** A newer release of the engine in its own folder: the same program with additional migrations. */
 import { cp, mkdtemp, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,10 +8,10 @@ import { ensureBuilt } from "#runtime/build.js"
 import { removeData } from "./dataFolder.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-// With the build, which a second one would equal.
+// Includes the build, because building it again would yield the same.
 const parts = [".build/engineMain", "adapters", "core", "gateway", "runtime", "test/support", "package.json", "tsconfig.json"]
 
-/** Returns its folder. `migrations`: the text of each, by the name of its file. */
+/** Returns its folder. `migrations` has the text of each by the name of its file. */
 export const newerRelease = async (t: Test, migrations: Readonly<Record<string, string>>): Promise<string> => {
   ensureBuilt("test/support/engineMain.ts")
   const folder = await mkdtemp(join(tmpdir(), "trunkline-release-"))

@@ -1,4 +1,4 @@
-/** Calls of agents with webhook nodes, as the database sees them end; engine nodes that deliver; and a real server that receives. */
+/** The database's view of ending calls of agents with webhook nodes; engine nodes that deliver; and a real server that receives. */
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingHttpHeaders } from "node:http"
@@ -24,9 +24,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string
   readonly received: Array<Received>
-  /** The statuses of the next answers; after those, 200. */
+  /** The statuses of the next responses. After those, all are 200. */
   readonly answers: Array<number>
-  /** While true, requests are not answered. */
+  /** While true, requests get no response. */
   holds: boolean
 }
 
@@ -95,7 +95,7 @@ interface Scene {
   /** Inserts a finished call and returns the id of its run. */
   readonly call: (columns?: object) => Promise<RunId>
   readonly deliveries: (run: RunId) => Promise<ReadonlyArray<NodeWebhook>>
-  /** Waits until the first of the run's deliveries is as wanted. */
+  /** Waits until the run's first delivery has these properties. */
   readonly settled: (run: RunId, wanted: Partial<NodeWebhook>) => Promise<NodeWebhook>
   readonly replay: (run: RunId, delivery: NodeWebhook) => Promise<unknown>
 }

@@ -1,4 +1,4 @@
-/** The service as an operator starts it: by a command, with a clean environment, the embedded Postgres and an empty folder for its data. */
+/** The service as an operator starts it: by a command, with a clean environment, the embedded Postgres and an empty data folder. */
 import { spawn } from "node:child_process"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url))
 
 interface Service {
   readonly url: string
-  /** The folder with its data. */
+  /** The data folder. */
   readonly folder: string
   readonly output: () => string
   /** Sends SIGTERM to the command only. Resolves when it has exited. */
@@ -29,12 +29,12 @@ interface Command {
 export const npmStart = (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<Service> =>
   startService(t, { words: ["npm", "start"], cwd: root }, environment)
 
-/** Resolves when it is ready. Whatever is left of it is killed when the test ends. */
+/** Resolves when the service is ready. Whatever remains of it is killed when the test ends. */
 export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>): Promise<Service> => {
   const folder = await mkdtemp(join(tmpdir(), "npm-start-"))
   const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-  // In its own process group, so that nothing of it survives the test, whatever the command leaves behind.
+  // A separate process group, so that nothing that the command leaves behind outlives the test.
   const command = spawn("env", ["-i", ...variables, ...words], { cwd, detached: true, stdio: ["ignore", "pipe", "inherit"] })
   const { pid } = command
   if (pid === undefined) throw new Error(`${words[0]} was not started`)

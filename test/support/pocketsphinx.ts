@@ -10,7 +10,7 @@ export const pocketsphinxUnavailable = unavailable(install)
 /** The folder that it is installed in. */
 export const pocketsphinxRoot = join(process.env["POCKETSPHINX_CACHE"] ?? join(dirname(install), "../../.cache/pocketsphinx"), "root-1")
 
-/** Once it is installed. */
+/** Finds its files. It must have been installed. */
 export const pocketsphinx = (): SphinxFiles => {
   const files = findSphinx(pocketsphinxRoot)
   if (files === undefined) throw new Error(`PocketSphinx is not in ${pocketsphinxRoot}`)

@@ -29,7 +29,7 @@ export const clientLayer = (url: Redacted.Redacted, options: postgres.ClientOpti
 
 const keeper = fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
-/** Where there is plenty of memory, the databases are kept in it: to copy the files of one on a disk costs five times as much. */
+/** With plenty of memory, the databases are kept there, because copying their files on a disk takes five times as long. */
 const memory = "/dev/shm"
 const enoughBytes = 8 * 2 ** 30
 const isRoomy = (): boolean => {
@@ -48,7 +48,7 @@ const maxTries = 600
 
 const ask = (): Promise<string | undefined> =>
   new Promise((resolve) => {
-    // Stays open without keeping the process alive: this tells the keeper that it is still needed.
+    // Stays open without keeping the process alive, and so tells the keeper that it is still needed.
     const socket = connect(join(folder, "keeper.sock"))
     socket.once("error", () => resolve(undefined))
     socket.once("close", () => resolve(undefined))
@@ -94,12 +94,12 @@ const at = (url: string, database: string) => {
 }
 const once = (url: Redacted.Redacted) => Layer.fresh(clientLayer(url, { applicationName: "test", maxConnections: 1 }))
 
-/** Runs statements on a connection of its own. */
+/** Runs statements on a separate connection. */
 const administer = <A, E>(url: string, work: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(SqlClient.SqlClient, work).pipe(Effect.provide(once(at(url, "postgres"))))
 
 /** Applies the migrations in `folder`, or the engine's own. */
-export const migrate = (folder?: string) => Effect.flatMap(readMigrations(folder), applyAll)
+export const migrate = (folder?: string) => Effect.flatMap(readMigrations(folder), (own) => applyAll(own))
 
 /** Named after its content, so that a changed migration makes a new template. */
 const makeTemplate = Effect.fnUntraced(function* (url: string) {
@@ -144,13 +144,19 @@ export interface TestDatabase {
   readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | Sealer | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
 }
 
-/** One database for all tests of a file; `t` is tap's root, which drops it at the end. */
-export const openDatabase = async (t: { readonly teardown: (end: () => Promise<void>) => void }): Promise<TestDatabase> => {
+/** One database for all tests of a file; `t` is tap's root, which drops it at the end. `maxConnections` defaults to that of an engine. */
+export const openDatabase = async (
+  t: { readonly teardown: (end: () => Promise<void>) => void },
+  maxConnections?: number
+): Promise<TestDatabase> => {
   const scope = Scope.makeUnsafe()
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const url = await Effect.runPromise(Scope.provide(database, scope))
   const client = await Effect.runPromise(
-    Layer.buildWithScope(Layer.merge(clientLayer(url, { applicationName: "test" }), Logger.layer([])), scope)
+    Layer.buildWithScope(
+      Layer.merge(clientLayer(url, { applicationName: "test", ...(maxConnections && { maxConnections }) }), Logger.layer([])),
+      scope
+    )
   )
   return { url: Redacted.value(url), run: (effect) => Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(client))) }
 }

@@ -1,7 +1,7 @@
 /**
  * The Postgres that all test files of a run share, as a separate process: `postgresKeeper.ts FOLDER`. It sends its URL to every client of
- * FOLDER/keeper.sock, and removes everything and exits when no client is connected any more, so that a killed test leaves nothing behind. It
- * also exits with code 0 if another keeper has the folder.
+ * FOLDER/keeper.sock. When no client is connected any more, it removes everything and exits, so that a killed test leaves nothing behind. It
+ * also exits, with code 0, if another keeper has the folder.
  */
 import { Effect, Redacted } from "effect"
 import { rmSync, writeSync } from "node:fs"
@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { ownFolder } from "#runtime/process/FolderOwner.ts"
 
-// Between two files of a run there may be a moment without any client.
+// Between two files of a run, there may be a moment without any client.
 const lingerMillis = 2000
 
 /** Completes when no client has been connected for a while. */

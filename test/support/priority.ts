@@ -1,7 +1,7 @@
 /**
- * Importing this module raises the priority of the test's process, as the engine raises its own, wherever that is permitted. The exchange and the
- * callees live in this process. In life they have machines of their own; here, on a busy machine, their phones would stop ringing and their
- * voices would stand still while the engine runs on. What must hold nevertheless says so with limits that a slow far end keeps.
+ * Importing this module raises the priority of the test's process wherever that is permitted, as the engine raises its own. The exchange and
+ * the callees live in this process. In reality they run on separate machines; here, on a busy machine, their phones would stop ringing and
+ * their voices would stall while the engine continues. Tests of rules that must hold even then have limits that a slow far end can keep.
  */
 import { goFirst } from "#runtime/process/ownPriority.ts"
 

@@ -4,7 +4,7 @@ type Type = "counter" | "gauge" | "histogram" | "summary" | "untyped"
 
 export interface Figures {
   readonly types: ReadonlyMap<string, Type>
-  /** By `name{labels}` as written, with the labels in the order in which they are written. */
+  /** Keys are `name{labels}`, with the labels in the order in which they are written. */
   readonly values: ReadonlyMap<string, number>
 }
 

@@ -1,14 +1,14 @@
-/** Recorded human prompts from Debian's packages for Asterisk, and speech by flite. They are never kept in the repository. */
+/** Human prompts recorded for Asterisk, from Debian's packages, and speech by flite. They are never stored in the repository. */
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type FliteVoice, loadFlite, synthesize, voices } from "#runtime/voice/FliteWasm.ts"
+import { voices } from "#runtime/voice/FliteWasm.ts"
 import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { makePhoneSound } from "#runtime/voice/PhoneSound.ts"
-import { resample } from "#core/audio/Resampler.ts"
 import { readWav } from "#runtime/voice/Wav.ts"
 import { unavailable } from "./fromDebian.ts"
+import { keptSpeech } from "./keptSpeech.ts"
 import { wavOf } from "./wav.ts"
 
 const script = fileURLToPath(new URL("./prompts/install", import.meta.url))
@@ -16,9 +16,9 @@ const script = fileURLToPath(new URL("./prompts/install", import.meta.url))
 export const promptsUnavailable = unavailable(script)
 
 export interface Clip {
-  /** The speaker: `en_US_f_Allison`, `flite slt`. */
+  /** The speaker, such as `en_US_f_Allison` or `flite slt`. */
   readonly voice: string
-  /** The file name without its extension, such as `digits/5`; or the text. */
+  /** The file name without its extension, such as `digits/5`, or the text. */
   readonly name: string
   readonly samples: Int16Array
 }
@@ -48,7 +48,7 @@ const trimmed = (samples: Int16Array): Int16Array => {
   return samples.subarray(Math.max(0, first - 160), Math.min(samples.length, end + 400))
 }
 
-/** False for prompts that are not speech. */
+/** Excludes prompts that are not speech. */
 const isSpoken = (name: string) => !/^(beep|beeperr|silence\/.*|.*scending-2tone|tt-(monkeys|weasels))$/.test(name)
 
 /** The same recording exists under several names and in several packages. */
@@ -75,7 +75,7 @@ export const promptVoices = (): ReadonlyArray<string> =>
     .filter((name) => existsSync(join(folder(), name, "digits")) && /^.._.._/.test(name))
     .toSorted()
 
-/** Each recording once, one at a time, because all of them are hundreds of megabytes. */
+/** Each recording once, one at a time, because all of them together take hundreds of megabytes. */
 export const recordedClips = function* (): Generator<Clip> {
   const isNew = onlyNew()
   for (const voice of promptVoices()) {
@@ -92,10 +92,5 @@ export const recordedClips = function* (): Generator<Clip> {
 export const asterisksBeep = (): Int16Array => trimmed(samplesOf(join(folder(), "en_US_f_Allison/beep.wav")))
 
 export const fliteClips = function* (texts: ReadonlyArray<string>): Generator<Clip> {
-  const flite = loadFlite()
-  const speak = (voice: FliteVoice, text: string): Int16Array => {
-    const { rate, samples } = synthesize(flite, voice, text)
-    return trimmed(resample(samples, rate, sampleRate))
-  }
-  for (const voice of voices) for (const name of texts) yield { voice: `flite ${voice}`, name, samples: speak(voice, name) }
+  for (const voice of voices) for (const name of texts) yield { voice: `flite ${voice}`, name, samples: trimmed(keptSpeech(voice, name)) }
 }

@@ -1,4 +1,4 @@
-/** The proxies between the engine and its world do what they are told, and nothing else. */
+/** The proxies between the engine and the outside do what they are told, and nothing else. */
 import { createServer, request } from "node:http"
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net"
 import t, { type Test } from "tap"
@@ -44,7 +44,7 @@ const given = async (t: Test) => {
   return { dial, ends, heard, proxy }
 }
 
-t.test("given a connection by way of the TCP proxy", async (t) => {
+t.test("given a connection through the TCP proxy", async (t) => {
   t.test("when nothing is wrong, then bytes and ends pass", async (t) => {
     const { dial, ends } = await given(t)
     const { client, told } = dial()
@@ -55,7 +55,7 @@ t.test("given a connection by way of the TCP proxy", async (t) => {
     t.strictSame([told, ends], [["one", "two", "FIN"], ["FIN"]])
   })
 
-  t.test("when it is cut, then both ends hear of it at once, and a new connection works", async (t) => {
+  t.test("when it is cut, then both ends notice at once, and a new connection works", async (t) => {
     const { dial, ends, proxy } = await given(t)
     const { client, told } = dial()
     client.write("one")
@@ -89,7 +89,7 @@ t.test("given a connection by way of the TCP proxy", async (t) => {
     )
   })
 
-  t.test("when all is frozen, then a new connection is taken into the silence", async (t) => {
+  t.test("when everything is frozen, then a new connection is accepted, but frozen too", async (t) => {
     const { dial, heard, proxy } = await given(t)
     proxy.freezeAll()
     const { client, told } = dial()
@@ -165,7 +165,7 @@ const web = async (t: Test) => {
   return { ask, asked, proxy, sockets }
 }
 
-t.test("given a request by way of the HTTP proxy", async (t) => {
+t.test("given a request through the HTTP proxy", async (t) => {
   const check = (fate: Fate, expected: { readonly answer: RegExp | undefined; readonly reaches: boolean }) =>
     t.test(`when its fate is "${fate.name}"`, async (t) => {
       const { ask, asked, proxy } = await web(t)
@@ -193,7 +193,7 @@ t.test("given a request by way of the HTTP proxy", async (t) => {
   check(fates.hold(50), { answer: /^200 Asterisk/, reaches: true })
 })
 
-t.test("given a websocket by way of the HTTP proxy", async (t) => {
+t.test("given a websocket through the HTTP proxy", async (t) => {
   const { proxy } = await web(t)
   const open = async (path: string) => {
     const told: Array<string> = []
@@ -217,7 +217,7 @@ t.test("given a websocket by way of the HTTP proxy", async (t) => {
   await untilTrue("end", () => events.told.includes("closed with 1006"))
 })
 
-t.test("given a database by way of the proxy", async (t) => {
+t.test("given a database through the proxy", async (t) => {
   const { url } = await openDatabase(t)
   const direct = witness(url)
   await direct`CREATE TABLE notes (id int PRIMARY KEY)`
@@ -238,7 +238,7 @@ t.test("given a database by way of the proxy", async (t) => {
     return performance.now() - began
   }
 
-  t.test("when commits are slow, then what writes waits and what reads does not", async (t) => {
+  t.test("when commits are slow, then writes wait and reads do not", async (t) => {
     const { proxy, sql } = await open(t)
     await sql`SELECT 1`
     proxy.delayCommits(400)

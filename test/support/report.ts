@@ -1,15 +1,15 @@
 /**
- * The output of `npm test`: a line for each file, each failure in full, each skipped test with its reason, and at the end the failures in short
- * and `N passed, N failed`. Reads TAP from standard input.
+ * Formats the output of `npm test`: a line for each file, each failure in full, each skipped test with its reason, and at the end the failures
+ * in short form and `N passed, N failed`. Reads TAP from standard input.
  */
 import { createInterface } from "node:readline"
 
 const indentOf = (line: string): number => line.length - line.trimStart().length
 const print = (line: string) => process.stdout.write(`${line}\n`)
-/** Of each failure, so many lines of so many characters stand at the end, which is all that some see of a log: what differs, and not where. */
+/** The lines of each failure, and characters per line, that are repeated at the end, which is all that some readers of a log see: what differs. */
 const [shortLines, shortLength] = [16, 240]
 const failures: Array<Array<string>> = []
-/** Members of a failure's details that its short form leaves out, with all that stands below them. */
+/** The parts of a failure's details that its short form leaves out: where it happened. */
 const isPlace = /^(at|stack|source|jobId|tapCaller|buffered):|^(---|\.\.\.)$/
 let isLeftOut = false
 const printDetail = (line: string) => {
@@ -18,9 +18,9 @@ const printDetail = (line: string) => {
   if (!isLeftOut) failures.at(-1)?.push(`    ${line.slice(0, shortLength)}`)
 }
 
-/** The names of the tests around the line, by depth. */
+/** The names of the enclosing tests, by depth. */
 let path: Array<string> = []
-/** The depth of the last failure: the test around it failed for the same reason. */
+/** The depth of the last failure. The test around it failed for the same reason. */
 let failedDepth = -1
 let failedInFile = false
 let diagnosticsIndent: number | undefined

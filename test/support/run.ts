@@ -4,10 +4,10 @@ import { TestClock } from "effect/testing"
 
 const silent = Logger.layer([])
 
-/** Steady time starts elsewhere than the wall clock, as in a real process, so that code that confuses the two fails. */
+/** Steady time does not start where the wall clock does, as in a real process, so that code that confuses the two fails. */
 const STEADY_ORIGIN_NANOS = 1_000_000_000_000_000n
 
-/** By how much the wall clock of each test was stepped. */
+/** By how much each test's wall clock has been stepped. */
 const steps = new WeakMap<Clock.Clock, { millis: number }>()
 
 /** A test clock whose wall clock can be stepped while steady time, and with it every sleep, continues. */

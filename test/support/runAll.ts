@@ -1,9 +1,8 @@
 /**
- * `npm test`: runs test files side by side and reports on them; `npm test -- FILE...` runs these only.
+ * `npm test`: runs test files side by side and reports on them; `npm test -- FILE...` runs only those.
  *
- * It takes the place of tap's own runner, which starts every file with a module hook on a second thread that records what a file loads, for
- * coverage that nobody asks for. That costs two seconds of CPU time a file, more than most files need for their tests, and it keeps Node from
- * caching compiled code.
+ * It replaces tap's own runner, which starts every file with a module hook on a second thread that records, for coverage, what the file loads.
+ * That takes two seconds of CPU time per file, more than most files need for their tests, and prevents Node from caching compiled code.
  */
 import { spawn } from "node:child_process"
 import { globSync } from "node:fs"
@@ -14,13 +13,16 @@ import t from "tap"
 import { ensureBuilt } from "#runtime/build.js"
 import { type Batch, batchesOf } from "./batches.ts"
 import { bundlePackages } from "./bundlePackages.ts"
-import { longest } from "./namedFiles.ts"
+import { audible, longest } from "./namedFiles.ts"
 import { runBatch } from "./runBatch.ts"
+
+// Before anything that takes long: on a busy machine, building alone takes longer than tap's own limit.
+t.setTimeout(0)
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
 const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
-/** A hung file ends after this time. It is long enough for the slowest file on a machine with two dozen other busy processes. */
+/** A file that hangs is ended after this time, which is enough for the slowest file on a machine with two dozen other busy processes. */
 const fileMillis = 1_800_000
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 const waiting = /^test\/(adapters|chaos|conversations|journey)\//
@@ -33,11 +35,11 @@ const asked = process.argv.slice(2)
 const files = (asked.length > 0 ? asked : globSync("test/**/*.test.ts", { cwd: root })).toSorted(
   (a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b)
 )
-/** Batches come after the longest files, and before those that end the run soon. */
+/** Batches come after the longest files, and before the files that take little time. */
 const placeOfBatch = (batch: Batch): number => (batch.length > 1 ? longest.length - 0.5 : placeOf(batch[0]))
 const batches = batchesOf(files).toSorted((a, b) => placeOfBatch(a) - placeOfBatch(b))
 
-// Built once here: stories that start side by side would each build it.
+// Built once here, because otherwise each of the stories that start side by side would build it.
 const engine = files.some((file) => waiting.test(file)) ? ensureBuilt("test/support/engineMain.ts") : undefined
 const environment = {
   ...process.env,
@@ -49,13 +51,13 @@ const environment = {
 const runAlone = (name: string) =>
   t.spawn(
     "env",
-    // tap puts its module hook there.
+    // tap puts its module hook into NODE_OPTIONS.
     ["-u", "NODE_OPTIONS", process.execPath, "--import", stripped, name],
     { at: null, buffered: true, cwd: root, env: environment, name, stack: "", timeout: fileMillis }
   )
 const run = (batch: Batch) => (batch.length === 1 ? runAlone(batch[0]) : runBatch(t, batch, { cwd: root, env: environment, fileMillis }))
 
-/** `width` batches at a time, queue after queue. Several lanes may share a queue. */
+/** Runs `width` batches at a time, queue after queue. Several lanes may share a queue. */
 const runSideBySide = async (queues: ReadonlyArray<Array<Batch>>, width: number) => {
   const next = () => queues.find((queue) => queue.length > 0)?.shift()
   const lane = async () => {
@@ -69,11 +71,16 @@ const [waitingWidth, busyWidth] = [3 * cores, cores]
 const report = spawn(process.execPath, [reporter], { stdio: ["pipe", "inherit", "inherit"] })
 const reported = new Promise((resolve) => report.once("close", resolve))
 t.pipe(report.stdin)
-t.setTimeout(0)
 t.jobs = waitingWidth + busyWidth
-const stories = batches.filter(([file]) => waiting.test(file))
+const isAudible = ([file]: Batch): boolean => audible.includes(file)
+const talks = batches.filter(isAudible)
+const stories = batches.filter((batch) => waiting.test(batch[0]) && !isAudible(batch))
 const others = batches.filter(([file]) => !waiting.test(file))
-await Promise.all([runSideBySide([stories, others], waitingWidth), runSideBySide([others], busyWidth)])
+const spoken = runSideBySide([talks], 1)
+// One of them leaves a core to those who talk.
+const besides = runSideBySide([others], 1)
+await spoken
+await Promise.all([besides, runSideBySide([stories, others], waitingWidth), runSideBySide([others], busyWidth - 1)])
 t.end()
 await reported
 process.exitCode = t.passing() ? 0 : 1

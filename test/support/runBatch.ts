@@ -1,4 +1,4 @@
-/** Runs a batch of test files (`batch.ts`) and reports each of them as if it had run alone. */
+/** Runs a batch of test files (`batch.ts`), and reports each of them as if it had run alone. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { PassThrough } from "node:stream"
@@ -18,7 +18,7 @@ interface BatchOptions {
   readonly fileMillis: number
 }
 
-/** What is heard of one file: lines of TAP, which go to its own entry in the report. */
+/** The entry of one file in the report, which gets the file's lines of TAP. */
 const openEntry = (t: TAP, file: string) => {
   const tapStream = new PassThrough()
   const reported = t.stdin(file, { at: null, buffered: true, stack: "", tapStream })
@@ -26,7 +26,7 @@ const openEntry = (t: TAP, file: string) => {
   let isFailed = false
   let isOver = false
   const write = (line: string) => {
-    // Said at the end instead, because the end of the process may add a failure.
+    // The plan is written at the end instead, because the end of the process may add a failure.
     if (/^1\.\.\d/.test(line)) return
     if (/^(not )?ok /.test(line)) count++
     isFailed ||= line.trimStart().startsWith("not ok")
@@ -51,7 +51,7 @@ const openEntry = (t: TAP, file: string) => {
 }
 type Entry = ReturnType<typeof openEntry>
 
-/** Runs files until the process ends, and resolves with those that were not begun. */
+/** Runs files until the process ends. Resolves with the files that were not started. */
 const runProcess = async (t: TAP, files: ReadonlyArray<string>, { cwd, env, fileMillis }: BatchOptions) => {
   const child = spawn(process.execPath, ["--import", stripped, batch, ...files], { cwd, env, stdio: ["ignore", "pipe", "inherit"] })
   const ended = new Promise<string | undefined>((resolve) =>
@@ -89,7 +89,7 @@ const runProcess = async (t: TAP, files: ReadonlyArray<string>, { cwd, env, file
   return files.slice(begun)
 }
 
-/** A file that ends its process, or hangs, fails; those after it run in a new process. */
+/** A file that ends its process, or hangs, fails. The files after it run in a new process. */
 export const runBatch = async (t: TAP, files: ReadonlyArray<string>, options: BatchOptions): Promise<void> => {
   let left = files
   while (left.length > 0) left = await runProcess(t, left, options)

@@ -1,24 +1,24 @@
 /**
- * A recognizer that knows what was said: whoever speaks registers the text, and gets it back when the segment is closed and there was sound in it. The
- * audio takes its usual way, and only the errors of recognition are left out.
+ * A recognizer that is told what is said: a speaker registers the text, and the recognizer returns it when the segment is closed and contained
+ * sound. The audio passes through all stages as usual; only the errors of recognition are left out.
  */
 import { Effect } from "effect"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
 
 interface ScriptedRecognizer extends SpeechToText {
-  /** The callee begins to say this. */
+  /** Registers a text that the callee starts to say. */
   readonly says: (text: string) => void
-  /** What was said so far will not be recognized. */
+  /** Forgets what has been said so far, so that it is not recognized. */
   readonly forget: () => void
   readonly hints: ReadonlyArray<RecognizerHints>
   readonly session: () => RecognizerSession | undefined
 }
 
-/** Root mean square, of a frame of speech. */
+/** The root mean square of a frame of speech. */
 const audible = 200
 const frameMillis = 20
 
-/** `answer` decides when a text is told; at once by default. */
+/** `answer` decides when a text is returned; at once by default. */
 export const scriptedRecognizer = (answer: (tell: () => void) => void = (tell) => tell()): ScriptedRecognizer => {
   const hints: Array<RecognizerHints> = []
   const said: Array<string> = []

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that a seed repeats: mulberry32. */
+/** A generator of numbers from 0 to 1 that repeats for the same seed: mulberry32. */
 export const seeded = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0
   let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)

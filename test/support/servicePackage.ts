@@ -2,7 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** `exported` of a file, whose path is given from `test`, becomes the default export of package `name`. The engine must be started in `folder`. */
+/**
+ * Makes `exported` of a file, whose path is relative to `test`, the default export of the package `name`. The engine must be started in
+ * `folder`.
+ */
 export const installService = (folder: string, name: string, [file, exported]: readonly [file: string, exported: string]): void => {
   const place = join(folder, "node_modules", name)
   mkdirSync(place, { recursive: true })

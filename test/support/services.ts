@@ -1,4 +1,4 @@
-/** Speech and language services for tests: those that are built in, and some that take a key and exist nowhere. */
+/** Speech and language services for tests: the built-in ones, and some that require a key and do not really exist. */
 import { Effect } from "effect"
 import { builtInServices } from "#adapters/services.ts"
 import { fliteProvider } from "#adapters/voice/flite/flite.ts"
@@ -25,7 +25,7 @@ const manifestOf = <const Kind extends ServiceKind>(kind: Kind, provider: string
 const fields = { api_key: optionalText({ label: "Key", sensitive: true }), language: optionalText({ label: "Language" }) }
 const nowhere = new ModelError({ reason: "unreachable", isRetryable: false, message: "it exists nowhere" })
 
-/** For tests whose speech is made by something else. */
+/** A voice for tests in which something else makes the speech. */
 const unmade = (voice: FliteVoice): TextToSpeech => ({ ...mute("flite", nowhere), voice, isCacheable: true })
 
 const testServices: ReadonlyArray<AnyServiceProvider> = [
@@ -40,7 +40,7 @@ const testServices: ReadonlyArray<AnyServiceProvider> = [
 ]
 export const servicesLayer = ServiceRegistry.layerOf(testServices)
 
-/** Of an agent that hears nothing. */
+/** The services of an agent without a recognizer. */
 export const deafServices: ChosenServices = {
   model: embedded.open({}, { egress: webhooksOf({ privateWebhooks: false }) }),
   hearing: undefined,

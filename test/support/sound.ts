@@ -29,7 +29,7 @@ export const after = (...sounds: ReadonlyArray<Sound>): Float64Array => {
   return all
 }
 
-/** Both at once, as long as the first. */
+/** Adds the two sounds, for the length of the first. */
 export const over = (sound: Sound, other: Sound): Float64Array =>
   Float64Array.from(sound as ArrayLike<number>, (value, at) => value + (other[at] ?? 0))
 
@@ -39,7 +39,7 @@ export const levelOf = (sound: Sound): number => {
   return Math.sqrt(power / Math.max(1, sound.length))
 }
 
-/** As listeners hear it, after mu-law. Each frame is a new one. */
+/** The frames that listeners hear, after mu-law. Each frame is a new object. */
 export const framesOf = function* (sound: Sound): Generator<PcmFrame> {
   const codes = encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.max(-32768, Math.min(32767, Math.round(value)))))
   for (let at = 0; at + frameSize <= codes.length; at += frameSize) {
@@ -49,7 +49,7 @@ export const framesOf = function* (sound: Sound): Generator<PcmFrame> {
   }
 }
 
-/** The tones of a key, 0 to 9, * or #, as phones make them. */
+/** The tones of a key, 0 to 9, * or #, as phones generate them. */
 export const keyTone = (key: string, millis: number): Float64Array => {
   const place = "123456789*0#".indexOf(key)
   return tone(millis, [[697, 770, 852, 941][Math.floor(place / 3)] ?? 0, 4000], [[1209, 1336, 1477][place % 3] ?? 0, 4000])

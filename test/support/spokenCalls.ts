@@ -1,6 +1,6 @@
 /**
- * Calls through an emulated Asterisk that hold conversations: the engine's own actors, its Asterisk adapter and its media plane, in one process and in
- * real time. The database is the world of `fakes.ts`. The callee really speaks; the recognizer is told what was said.
+ * Calls that hold conversations through an emulated Asterisk: the engine's own actors, its Asterisk adapter and its media plane, in one
+ * process and in real time. The database is the in-memory world of `fakes.ts`. The callee really speaks; the recognizer is told what was said.
  */
 import { Effect, Layer } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -36,7 +36,7 @@ import { until, untilTrue } from "./until.ts"
 import { isNoise, voicesWith } from "./voiceScene.ts"
 
 const callId = CallId.make("01890000-0000-7000-8000-0000000000aa")
-/** The callee says what a test has them say. */
+/** The callee, who says what a test wants. */
 const callee = "+15550100017"
 
 interface Spoken {
@@ -50,19 +50,19 @@ export interface SpokenCall {
   readonly requests: ReadonlyArray<ModelRequest>
   readonly facts: ReadonlyArray<CallFact>
   readonly makes: (sound: Sound) => void
-  /** A sentence of `talkScene.ts`. */
+  /** Says a sentence of `talkScene.ts`. */
   readonly says: (sentence: string) => void
   readonly presses: (key: string) => void
   readonly hangsUp: () => void
   /** How many frames of the agent's voice the callee has heard. */
   readonly heard: () => number
-  /** Once that many are heard, and the callee has had time to notice. */
+  /** Resolves when that many have been heard, and the callee has had time to notice. */
   readonly untilHeard: (frames: number) => Promise<unknown>
   readonly world: World
   readonly emulator: Awaited<ReturnType<typeof startAriEmulator>>
 }
 
-/** Dials one call, and returns once its end has been recorded, or twice. */
+/** Dials one call, and returns when its end has been recorded. */
 export const spokenCall = async (
   t: Test,
   { configurations = {}, definition, script, tools = [] }: Spoken,

@@ -1,4 +1,4 @@
-/** The two sides of a call's recording, and where in them something is heard. */
+/** The two sides of a call's recording, and where in them a sound is heard. */
 import { headerBytes } from "#runtime/voice/RecordingHeader.ts"
 
 interface Sides {
@@ -6,14 +6,18 @@ interface Sides {
   readonly agent: Int16Array
 }
 
-/** Of a WAV file as the engine writes it. */
+/** Reads a WAV file as the engine writes it. */
 export const sidesOf = (wav: Buffer): Sides => {
   const samples = new Int16Array(wav.buffer, wav.byteOffset + headerBytes, (wav.length - headerBytes) / 2)
-  const side = (at: number) => samples.filter((_, index) => index % 2 === at)
+  const side = (at: number) => {
+    const one = new Int16Array(samples.length >> 1)
+    for (let index = 0; index < one.length; index++) one[index] = samples[2 * index + at] ?? 0
+    return one
+  }
   return { callee: side(0), agent: side(1) }
 }
 
-/** Where the sound is most like this one, and how much: 1 if it is the same. */
+/** Where the side is most similar to this sound, and how similar: 1 if it is the same. */
 export const likestPlace = (side: Int16Array, sound: Int16Array): { readonly at: number; readonly likeness: number } => {
   const energyOf = (samples: Int16Array) => samples.reduce((sum, sample) => sum + sample ** 2, 0)
   const wanted = Math.sqrt(energyOf(sound))

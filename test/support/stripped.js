@@ -1,7 +1,7 @@
 /**
- * Keeps the JavaScript of each source, by a hash of its content, for all test files of a run: `--import` this file. Node strips the types of three
- * hundred sources for each test file otherwise, although it caches what it compiles of them. As Node does, it strips nothing of packages.
- * TEST_PACKAGES is the list of packages that lie bundled (`bundlePackages.ts`).
+ * Caches the JavaScript of each source, by a hash of its content, for all test files of a run: load it with `--import`. Otherwise Node strips the types
+ * of three hundred sources for each test file, although it caches the compiled code. Like Node, it strips no types in packages.
+ * TEST_PACKAGES names the file that lists the bundled packages (`bundlePackages.ts`).
  */
 import { createHash } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
@@ -20,11 +20,11 @@ const strippedOf = (file) => {
     return readFileSync(kept, "utf8")
   } catch {
     const { emitWarning } = process
-    // Node calls this experimental, although it does the same itself.
+    // Node warns that this is experimental, although Node itself strips types in the same way.
     process.emitWarning = () => {}
     const stripped = stripTypeScriptTypes(source.toString())
     process.emitWarning = emitWarning
-    // Under another name first, because other processes read it.
+    // It is written under another name first, because other processes may read it.
     const draft = `${kept}.${process.pid}`
     writeFileSync(draft, stripped)
     renameSync(draft, kept)
@@ -38,7 +38,7 @@ const packages = list === undefined ? {} : JSON.parse(readFileSync(list, "utf8")
 
 const root = new URL("../../", import.meta.url).href
 /**
- * What Node finds as well, but only after it has read package.json and looked for the file three times.
+ * Finds the same file as Node, which would read package.json and look for the file three times.
  *
  * @param {string} specifier
  * @param {string | undefined} parent
@@ -51,7 +51,7 @@ const sourceOf = (specifier, parent) => {
 
 registerHooks({
   resolve: (specifier, context, next) => {
-    // CommonJS packages would get another shape of a bundled one than they know.
+    // CommonJS packages would get a bundled package in an unexpected shape.
     const isRequired = context.conditions.includes("require")
     const url = isRequired ? undefined : (packages[specifier] ?? sourceOf(specifier, context.parentURL))
     return url === undefined ? next(specifier, context) : { format: "module", shortCircuit: true, url }

@@ -1,6 +1,6 @@
 /**
- * Runs a conversation without audio or network: the model, the tools and the callee are scripted, and time passes only when a test says so. Lines
- * count as heard as soon as they are whole, unless `holdsLines` is set.
+ * Runs a conversation without audio or network: the model, the tools and the callee are scripted, and time passes only when a test says so.
+ * Lines count as heard as soon as they are complete, unless `holdsLines` is set.
  */
 import type { JsonObject } from "#core/Json.ts"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
@@ -56,7 +56,7 @@ export const call = (name: string, given: JsonObject = {}): ModelPart => ({
   call: { id: `call-${++calls}`, name, arguments: given }
 })
 
-/** What the model answers; `finished` is added. "fails", "refuses" (for good) and "hangs" are what they say. */
+/** The model's answer, to which `Finished` is added. "fails" can be retried, "refuses" cannot, and "hangs" never returns. */
 type Reply = ReadonlyArray<ModelPart> | "fails" | "refuses" | "hangs"
 export type ScriptedModel = (request: ModelRequest) => Reply
 
@@ -73,9 +73,9 @@ export interface Talk {
   readonly actions: ReadonlyArray<ConversationAction>
   readonly send: (event: ConversationEvent) => void
   readonly says: (words: string) => void
-  /** Lets time pass, and timers fire. */
+  /** Lets time pass and timers fire. */
   readonly wait: (millis: number) => void
-  /** All lines so far; what was cut short ends with a dash. */
+  /** All lines so far. A line that was cut short ends with a dash. */
   readonly lines: () => ReadonlyArray<string>
   readonly requests: () => ReadonlyArray<ModelRequest>
   readonly conclusion: () => Conclusion | undefined

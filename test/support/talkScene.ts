@@ -1,4 +1,7 @@
-/** A call that holds a conversation over a loopback: real audio in both directions, a recognizer that knows what was said, and a scripted model. */
+/**
+ * A call that holds a conversation over a loopback: real audio in both directions, a recognizer that is told what was said, and a scripted
+ * model.
+ */
 import { Effect, type Scope, Stream } from "effect"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
@@ -18,7 +21,7 @@ import { nothing, type Sound } from "./sound.ts"
 import { finished, type ScriptedModel } from "./talk.ts"
 import { type Loopback, plan as anyPlan } from "./voiceScene.ts"
 
-/** A model that answers from a script, and keeps what it was asked. */
+/** A model that answers from a script, and records its requests. */
 export const scriptedModel = (script: ScriptedModel) => {
   const requests: Array<ModelRequest> = []
   const answer: LanguageModel["answer"] = (request) => {
@@ -33,7 +36,7 @@ export const scriptedModel = (script: ScriptedModel) => {
 const sentences = ["Yes, I would like that.", "Uh huh.", "Wait a minute, please.", "No, thank you.", "Please do not call me again."]
 const clips = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
 
-/** How it sounds when a callee says the sentence. */
+/** The sound of a callee who says the sentence. */
 export const calleeSays = (sentence: string): Sound => clips.get(sentence) ?? nothing(0)
 
 interface Scene {
@@ -47,7 +50,7 @@ interface Scene {
   readonly verbs?: Partial<CallVerbs>
 }
 
-/** The event loop turns: everything that waits for nothing but its turn is done. */
+/** Waits for everything that only needs its turn of the event loop. */
 const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
@@ -59,25 +62,25 @@ export interface TalkScene {
   readonly session: VoiceSession
   readonly events: ReadonlyArray<VoiceEvent>
   readonly facts: ReadonlyArray<CallFact>
-  /** What is kept of the conversation so far. */
+  /** What has been stored of the conversation so far. */
   readonly kept: () => ConversationReport
   readonly requests: ReadonlyArray<ModelRequest>
   readonly recognizer: ReturnType<typeof scriptedRecognizer>
-  /** The callee makes this sound; silence lasts some time. */
+  /** Lets the callee make this sound; `silence` lets them make none for some time. */
   readonly hears: (sound: Sound) => Effect.Effect<void>
   readonly silence: (millis: number) => Effect.Effect<void>
   readonly says: (sentence: string) => Effect.Effect<void>
-  /** Silence in real time, for what the clock decides, until this holds. */
+  /** Lets the callee be silent in real time, for events that the clock decides, until `holds` returns true. */
   readonly paced: (holds: () => boolean) => Effect.Effect<void>
-  /** The conversation is over, and so is all that it was waiting for. */
+  /** Whether the conversation is over, and everything that it was waiting for. */
   readonly hasConcluded: () => boolean
-  /** Silence until this holds. */
+  /** Lets the callee be silent until `holds` returns true. */
   readonly until: (what: string, holds: () => boolean) => Effect.Effect<void>
 }
 
 const failed = Effect.succeed<ToolAnswer & { readonly _tag: "Failed" }>({ _tag: "Failed", reason: "Not here." })
 
-/** The callee answers, on the line that the voices are paced by. */
+/** Answers the call on the line whose time also paces the voices. */
 export const talking = Effect.fnUntraced(function* (
   line: Loopback,
   { context = {}, endOfTurn = Effect.succeed(endOfTurnRules), hearing = (one) => one, model, plan, script, verbs, voice }: Scene
@@ -141,16 +144,16 @@ export const talking = Effect.fnUntraced(function* (
   const hasConcluded = () => isConcluded
   return { paced, line, session, events, facts, hasConcluded, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
 })
-/** Two minutes. */
+/** Two minutes of frames. */
 const longestFrames = 6000
 
-/** What is kept of a conversation that has told these. */
+/** What is stored of a conversation with these facts. */
 export const reportOf = (facts: ReadonlyArray<CallFact>, timeZone = "UTC"): ConversationReport => {
   const record = new ConversationRecord({ keepsTranscript: true, timeZone })
   return conversationReport(facts.flatMap((fact) => record.take(fact)))
 }
 
-/** The line as the model is told of it: what each said. */
+/** The conversation as the model sees it: what each side said. */
 export const toldTo = (request: ModelRequest | undefined): ReadonlyArray<string> =>
   (request?.messages ?? []).flatMap((message) =>
     message._tag === "ToolResult" || message.text === "" ? [] : [`${message._tag === "User" ? "callee" : "agent"}: ${message.text}`]

@@ -26,7 +26,7 @@ const lastWords = ({ messages }: ModelRequest): string => {
   const last = messages.at(-1)
   return last?._tag === "User" ? last.text : ""
 }
-/** Follows the edge whose tool the callee says, and otherwise speaks of the node. */
+/** Follows the edge whose tool the callee names, and otherwise says something about the node. */
 export const follower: ScriptedModel = (request) => {
   if (request.purpose === "extract") return [call("save_variables", {})]
   if (request.purpose !== "turn") return [text(request.purpose)]
@@ -41,7 +41,7 @@ export const scripted =
     replies = rest
     return reply ?? "hangs"
   }
-/** The model, for what talks to one. */
+/** The model in the form in which it is opened for a call. */
 export const played = (model: ScriptedModel): OpenLanguageModel =>
   Effect.succeed({
     provider: "scripted",

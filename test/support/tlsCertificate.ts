@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody trusts unless a test does, valid until 2120. Its key protects nothing. */
+/** A certificate for 127.0.0.1, valid until 2120, that nobody trusts unless a test does. Its key protects nothing. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 
 export const key = `-----BEGIN PRIVATE KEY-----

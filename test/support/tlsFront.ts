@@ -48,7 +48,7 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
   await listening(inner)
   const outer = createServer((socket) => {
     keep(socket)
-    // Read from the start: otherwise it would go unnoticed that a client has given up.
+    // Read from the start, because otherwise it would go unnoticed that a client has given up.
     const hello: Array<Buffer> = []
     const listen = (data: Buffer) => hello.push(data)
     socket.on("data", listen)

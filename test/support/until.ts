@@ -1,23 +1,23 @@
-/** Waiting for what a test is not notified of, and the clock of the callees' log. */
+/** Waits for what a test is not notified of, and reads the clock of the callees' log. */
 
-/** The pause between two looks: short at first, then a share of the wait so far. */
+/** The pauses between looks: short at first, then a share of the time that has passed. */
 interface Looks {
   readonly longestMillis: number
   readonly share: number
 }
 const shortestMillis = 10
-/** For what this process knows itself, and what costs nothing to look at. */
+/** For what this process knows itself, and for what costs nothing to check. */
 const often: Looks = { longestMillis: 250, share: 0.02 }
-/** For what the engine or its database is asked: dozens of questions a second would keep them busy with nothing else. */
+/** For requests to the engine or its database, which dozens of requests per second would keep busy. */
 const asking: Looks = { longestMillis: 250, share: 0.08 }
-/** For what takes long and passes by nobody, such as the end of a campaign: each look is a request, and an answer to be checked. */
+/** For what takes long and is not missed, such as the end of a campaign: each look is a request with an answer to be checked. */
 export const seldom: Looks = { longestMillis: 1000, share: 0.2 }
-/** Costs nothing when the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
+/** This costs nothing if the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
 const patienceMillis = 600_000
 
 /**
- * Resolves when `found` returns something. After ten minutes, or the shorter time that a promise of the product allows, the error says what
- * was waited for.
+ * Resolves when `found` returns something. After ten minutes, or after the shorter time that the product promises, it rejects with an error
+ * that says what was awaited.
  */
 export const until = async <A>(
   what: string,

@@ -1,2 +1,2 @@
-/** What tests ask of every call, unless they are about it. */
+/** What tests request for every call, unless it is what they test. */
 export const usual = { detect: "no", maxDurationSeconds: 600, ringTimeoutSeconds: 30 } as const

@@ -1,8 +1,8 @@
-/** What callees say: spoken by flite once, and cut into the frames of a telephone line. */
+/** What callees say, spoken by flite once and cut into the frames of a telephone line. */
 import { decode, encodeFrames, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
-import { resample } from "#core/audio/Resampler.ts"
-import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
+import type { FliteVoice } from "#runtime/voice/FliteWasm.ts"
 import type { Utterance } from "#test/emulators/shared/Talker.ts"
+import { keptSpeech } from "./keptSpeech.ts"
 
 const framesPerSecond = sampleRate / frameSize
 const quiet = Buffer.alloc(frameSize, silence)
@@ -14,14 +14,12 @@ export interface SpokenUtterance extends Utterance {
 
 /** `|` in a text is a pause of `pauseMillis`: "five five five | one two". */
 export const makeMouth = () => {
-  const flite = loadFlite()
   const spoken = new Map<string, ReadonlyArray<Buffer>>()
   const framesOf = (voice: FliteVoice, text: string): ReadonlyArray<Buffer> => {
     const key = `${voice} ${text}`
     const known = spoken.get(key)
     if (known !== undefined) return known
-    const { rate, samples } = synthesize(flite, voice, text)
-    const codes = Buffer.from(encodeFrames(resample(samples, rate, sampleRate)))
+    const codes = Buffer.from(encodeFrames(keptSpeech(voice, text)))
     const frames = Array.from({ length: codes.length / frameSize }, (_, at) => codes.subarray(at * frameSize, (at + 1) * frameSize))
     spoken.set(key, frames)
     return frames

@@ -13,7 +13,7 @@ import { Tts } from "#runtime/voice/Tts.ts"
 import type { VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
-/** A carrier that plays what it is sent this many frames later, and tells of marks; or at once, and does not tell. */
+/** How many frames later a carrier plays what it is sent, and reports marks. `untold`: it plays at once, and does not report marks. */
 type Lag = number | "untold"
 const makeCarrier = (lag: Lag, told: (mark: string, how: "played" | "cleared") => void) => {
   const buffer: Array<Uint8Array | string> = []
@@ -23,7 +23,7 @@ const makeCarrier = (lag: Lag, told: (mark: string, how: "played" | "cleared") =
     const next = frames > (lag === "untold" ? 0 : lag) ? buffer.shift() : undefined
     if (typeof next === "object") heard.push(next)
   }
-  /** The frame before has been played to its end. */
+  /** Reports the marks after a frame that has been played to its end. */
   const tell = () => {
     while (typeof buffer[0] === "string") told(String(buffer.shift()), "played")
   }
@@ -61,7 +61,7 @@ export const loopback = (lag: Lag = 0) => {
   const media: MediaStream = {
     send: (frame) => {
       if (!hasRoom) return false
-      // A copy, because the memory of a frame is used again.
+      // A copy, because the memory of a frame is reused.
       sent.push(frame.slice())
       carrier.buffer.push(frame.slice())
       return true
@@ -71,7 +71,7 @@ export const loopback = (lag: Lag = 0) => {
     mark: carrier.mark,
     listen: (listener) => listeners.push(listener)
   }
-  /** Goes on for 20 ms in which the callee is heard like this. */
+  /** Advances by 20 ms, in which this is heard from the callee. */
   const step = (codes: Uint8Array) => {
     for (const listener of listeners) listener.frame(codes)
     const due = wake
@@ -81,7 +81,7 @@ export const loopback = (lag: Lag = 0) => {
     now += 20
     carrier.tell()
   }
-  /** Goes on for frames of 20 ms in which the callee is heard at this loudness. */
+  /** Advances by frames of 20 ms, in which the callee is heard at this loudness. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
       for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
@@ -95,7 +95,7 @@ export const loopback = (lag: Lag = 0) => {
   const stall = (millis: number) => {
     now += millis
   }
-  /** Stalls the process while the callee is heard like this, all of which arrives together afterwards. */
+  /** Stalls the process while this is heard from the callee; all of it arrives together afterwards. */
   const stallOver = (frames: ReadonlyArray<Uint8Array>) => {
     stall(frames.length * 20)
     for (const codes of frames) for (const listener of listeners) listener.frame(codes)
@@ -131,7 +131,7 @@ export const eventsOf = () => {
   return { events, emit: (event: VoiceEvent) => void events.push(event) }
 }
 
-/** An organization without any recording. */
+/** An organization without any recordings. */
 const noRecordings = Layer.succeed(RecordedSpeech, { find: () => Effect.fail(new RecordingUnplayable({ reason: "Unknown" })) })
 
 const plenty = { isFull: () => false, kept: () => undefined }
@@ -143,7 +143,7 @@ export interface Voices {
   readonly room?: (typeof StorageRoom)["Service"]
 }
 
-/** What the voices of calls need, besides a pacer. */
+/** Everything that the voices of calls need besides a pacer. */
 export const voicesWith = (files: Layer.Layer<Files>, { recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}) =>
   Layer.mergeAll(tts, recorded, files, plainNames, Layer.succeed(StorageRoom, room))
 

@@ -1,4 +1,4 @@
-/** The wall clock of this process as an operator might set it: `Date` is stepped, and no other clock. */
+/** The wall clock of this process, as an operator might set it: only `Date` is stepped, and no other clock. */
 const actual = Date
 const now = actual.now
 let stepped = 0

@@ -1,12 +1,12 @@
-/** What the agent has just asked, as far as it decides what a plain yes or no means: such an answer is one to that question, and to no other. */
+/** What the agent has just asked, which decides what a plain yes or no means: it answers that question, and no other. */
 import type { ModelMessage, ModelNode } from "#core/model/LanguageModel.ts"
 import { sayOf } from "./lines.ts"
 
 type Line = Extract<ModelMessage, { _tag: "Assistant" }>
 
-/** Whether anybody is there; the answer says nothing about the conversation. */
+/** Asks whether anybody is there; the answer says nothing about the subject of the conversation. */
 const presence = /\b(?:are you (?:still )?(?:there|with me|on the line)|can you (?:still )?hear me)\b[^.!?]*\?\s*$/i
-/** Who is on the phone. */
+/** Asks who is on the phone. */
 const identity =
   /(?:\b[Aa]m I (?:speaking|talking) (?:with|to)\b|\b(?:[Mm]ay|[Cc]an|[Cc]ould) I (?:speak|talk) (?:with|to)\b|\b[Ii]s (?:this|that) (?:Mr|Mrs|Ms|Dr)?\.? ?\p{Lu})[^.!?]*\?\s*$/u
 
@@ -25,8 +25,8 @@ export const hasAsked = ({ text, wasInterrupted }: Line): boolean => {
 }
 
 /**
- * What a plain yes or no to the agent's last line says: `answer` to what the node asks; `present`, or that the line was not heard, so that it is to be
- * asked again; `reached`: it only tells who is on the phone, and the node's own question is still to come.
+ * What a plain yes or no to the agent's last line means. `answer`: it answers the node's question. `present`: somebody is there, or did not hear
+ * the line, so it must be repeated. `reached`: it only says who is on the phone, and the node's own question is still to come.
  */
 export const answered = (node: ModelNode, line: Line | undefined): "answer" | "present" | "reached" => {
   if (line === undefined) return "answer"

@@ -1,4 +1,4 @@
-/** What the embedded model answers. It follows from the request alone: the same request always gets the same answer. */
+/** The answers of the embedded model. They depend on the request alone: the same request always gets the same answer. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelMessage, ModelNode, ModelPurpose, ModelRequest, ModelTool } from "#core/model/LanguageModel.ts"
@@ -78,7 +78,7 @@ const answer = (request: ModelRequest, last: Extract<ModelMessage, { _tag: "User
 
 const endOf = ({ edges }: ModelNode): Edge | undefined => edges.find(({ leadsTo }) => leadsTo === "endCall")
 
-/** Final, and heard at every node: the callee is not asked twice. */
+/** An opt-out is final and understood at every node: the callee is not asked to confirm it. */
 const optOut = ({ meanings, node, request }: Heard): Reply | undefined => {
   if (!meanings.has("opt_out")) return undefined
   const tool = request.tools.find(({ name }) => name === "opt_out")
@@ -87,7 +87,7 @@ const optOut = ({ meanings, node, request }: Heard): Reply | undefined => {
   return edge === undefined ? say(lines.optedOut) : use(edge.tool)
 }
 
-/** A plain yes or no that does not answer the node's question, but whether somebody is there, or who. */
+/** Handles a plain yes or no that does not answer the node's question, but says whether somebody is there, or who it is. */
 const elsewhere = (heard: Heard): Reply | undefined => {
   const { isKeyed, meanings, node, said } = heard
   const isPlain = [...meanings].every((meaning) => meaning === "affirm" || meaning === "deny")
@@ -106,7 +106,7 @@ const verdictOf = ({ isKeyed, meanings, text }: Heard): Verdict => {
   return meanings.has("affirm") ? "yes" : meanings.has("deny") ? "no" : undefined
 }
 
-/** The answer to a question whether something was understood. */
+/** Handles the answer to a question whether something was understood correctly. */
 const confirmed = (heard: Heard): Reply | undefined => {
   const { isKeyed, node, said, text } = heard
   const asked = said[0]?.text ?? ""
@@ -115,7 +115,7 @@ const confirmed = (heard: Heard): Reply | undefined => {
   const digits = lines.digitsReadBack(asked)
   const pending = digits === undefined ? node.edges.find((edge) => lines.confirms(edge, asked)) : edgeFor(node, digits, true)
   const numbers = digits === undefined ? numbersSaid(heard) : []
-  // They have said another number: that is what is to be confirmed.
+  // The callee has said another number, which is now the one to confirm.
   if (pending !== undefined && numbers.length > 0 && !asked.startsWith(lines.confirmationOf(pending, numbers)))
     return chosen(heard, pending)
   const isOther = digits !== undefined && digitsIn(wordsOf(text)) !== undefined
@@ -125,10 +125,10 @@ const confirmed = (heard: Heard): Reply | undefined => {
   return other === undefined || other === pending ? (isOther ? undefined : pending && say(asked)) : chosen(heard, other)
 }
 
-/** Four digits or more, heard and not keyed, are read back. */
+/** Numbers of at least this many digits are read back if they were spoken, not keyed. */
 const READ_BACK_DIGITS = 4
 
-/** The numbers of the node's variables that were heard: any of them may have been misheard. Keys are certain. */
+/** The numbers for the node's variables that were spoken: any of them may have been misheard. Keys are certain. */
 const numbersSaid = ({ isKeyed, node, text }: Heard): ReadonlyArray<string> =>
   isKeyed
     ? []
@@ -149,7 +149,7 @@ const chosen = (heard: Heard, edge: Edge | undefined): Reply | undefined => {
   return isSpoken ? say(lines.readBack(long)) : use(edge.tool)
 }
 
-/** A tool that means this, and needs no more than a reason. */
+/** A tool with this meaning that needs no argument but a reason. */
 const toolFor = ({ node, request }: Heard, meaning: Meaning): ModelTool | undefined => {
   const pattern = triggers.find(([name]) => name === meaning)?.[1]
   return request.tools.find(({ description, name, parameters }) => {
@@ -162,7 +162,7 @@ const toolFor = ({ node, request }: Heard, meaning: Meaning): ModelTool | undefi
 const useTool = ({ name, parameters: { properties } }: ModelTool, reason: string): Reply =>
   use(name, "", isObject(properties) && Object.hasOwn(properties, "reason") ? { reason } : {})
 
-/** What the agent asked last; a line that was cut off, or was about a misunderstanding, or whether somebody is there, is no question. */
+/** The agent's last question. Lines that were cut off, deal with a misunderstanding or ask whether somebody is there do not count. */
 const question = ({ node, said }: Heard, mayConfirm = false): string => {
   const line = said.find(
     ({ text, wasInterrupted }) =>
@@ -186,7 +186,7 @@ const ofAnyNode = (heard: Heard): Reply | undefined => {
   return meanings.has("repeat") ? say(question(heard)) : undefined
 }
 
-/** Asks again, then offers keys, then goes on where the conversation can end. */
+/** Asks again, then offers keys, then takes the fallback edge, or one that ends the call. */
 const misunderstood = (heard: Heard): Reply => {
   const { node, said } = heard
   const others = said.findIndex(({ text }) => !text.startsWith(lines.apology))

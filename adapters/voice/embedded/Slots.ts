@@ -1,4 +1,4 @@
-/** Finds the values of variables in what the callee said. Rather none than a wrong one. */
+/** Finds the values of variables in what the callee said. A missing value is better than a wrong one. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ExtractedVariable, ModelMessage, ModelRequest } from "#core/model/LanguageModel.ts"
 import { notUnderstood } from "#core/model/SpeechToText.ts"
@@ -26,7 +26,7 @@ export const kindOf = (variable: ExtractedVariable): Kind => {
   return hints.find(([, pattern]) => pattern.test(hint))?.[0] ?? "text"
 }
 
-/** What follows takes back what was said before. */
+/** Words that retract what was said before them. */
 const corrections = [
   ["i", "meant"],
   ["i", "mean"],
@@ -50,7 +50,7 @@ const readings = (words: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<str
   return [...ends.toReversed().map((end) => words.slice(end)), withoutDenied(words)]
 }
 
-/** Without what `not` stands before: `not four but five`. */
+/** Leaves out what follows a `not`: `not four but five`. */
 const withoutDenied = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const denied = new Set(
     words.flatMap((word, at) => {
@@ -61,7 +61,7 @@ const withoutDenied = (words: ReadonlyArray<string>): ReadonlyArray<string> => {
   return words.filter((_, at) => !denied.has(at))
 }
 
-/** One number, or the one beside a word of the hint. */
+/** The only number, or the one beside a word of the hint. */
 const numberIn = (words: ReadonlyArray<string>, hint: ReadonlySet<string>): Spoken<number> | undefined => {
   const numbers = numbersIn(words).filter(({ at, end }) => words[at] !== "one" || end > at + 1 || !beforePronouns.has(words[at - 1] ?? ""))
   if (new Set(numbers.map(({ value }) => value)).size <= 1) return numbers[0]
@@ -93,7 +93,7 @@ const finders: {
   name: (words) => nameIn(words, true)
 }
 
-/** Whether the words are only beside the value, and not a sentence about something else. */
+/** Whether the other words merely accompany the value, rather than making a sentence about something else. */
 const isAnswer = ({ at, end }: Spoken<unknown>, words: ReadonlyArray<string>, hint: ReadonlySet<string>): boolean => {
   const isValue = valuePlaces(words)
   const beside = words.filter((_, place) => (place < at || place >= end) && !isValue(place))
@@ -148,18 +148,18 @@ const turnsOf = (messages: ReadonlyArray<ModelMessage>): ReadonlyArray<Turn> => 
   let [asked, question] = ["", ""]
   for (const message of messages) {
     if (message._tag === "Assistant" && message.text !== "") asked = message.text
-    // A line that was cut off before it asked anything, or only asks whether somebody is there, leaves the question from before open.
+    // A line that was cut off before it asked anything, or only asks whether somebody is there, leaves the previous question open.
     if (message._tag === "Assistant" && !isConfirmation(asked) && !isPresence(asked) && hasAsked(message)) question = asked
     if (message._tag !== "User") continue
     const words = wordsOf(message.text)
     const isNumber = digitsIn(words) !== undefined || numbersIn(words).length > 0
-    // A number that takes the place of one that was misheard still answers the question from before.
+    // A number that replaces a misheard one still answers the previous question.
     if (!isConfirmation(asked) || isNumber) turns.push({ question: new Set(stemsOf(question)), text: message.text })
   }
   return turns.toReversed().map((turn, age) => ({ ...turn, age }))
 }
 
-/** A question of which no word belongs to the variable still asked for it if it is this recent. */
+/** A question that has no word in common with the variable is still taken to ask for it if it is this recent. */
 const RECENT_TURNS = 2
 
 const kinship = (variable: ExtractedVariable, { question }: Turn): number => {
@@ -167,7 +167,7 @@ const kinship = (variable: ExtractedVariable, { question }: Turn): number => {
   return new Set(words.filter((word) => question.has(word))).size
 }
 
-/** The variables of a node, from the whole conversation: each from the turn whose question had most to do with it. */
+/** Extracts the variables of a node from the whole conversation: each from the turn whose question had most to do with it. */
 export const extracted = ({ messages, node: { variables } }: ModelRequest): JsonObject => {
   const turns = turnsOf(messages)
   const found = (variable: ExtractedVariable) => {

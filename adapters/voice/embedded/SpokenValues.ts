@@ -24,7 +24,7 @@ const ordinals: ReadonlyMap<string, number> = new Map([
 const weekdays = "monday tuesday wednesday thursday friday saturday sunday".split(" ")
 const months = "january february march april may june july august september october november december".split(" ")
 
-/** Below a hundred. */
+/** A number below a hundred. */
 const belowHundred = (words: Words, at: number): Spoken<number> | undefined => {
   const word = words[at] ?? ""
   const ten = tens.get(word)
@@ -106,7 +106,7 @@ export const digitsIn = (words: Words): Spoken<string> | undefined => {
       run = more === undefined ? undefined : { value: run.value + more.value, at: run.at, end: more.end }
     }
   }
-  // "oh" alone is no digit.
+  // "oh" alone is not a digit.
   return longest !== undefined && (longest.value.length > 1 || words[longest.at] !== "oh") ? longest : undefined
 }
 
@@ -181,7 +181,7 @@ interface ClockTime {
   readonly hour: number
   readonly minute: number
   readonly end: number
-  /** It can be nothing else than a time. */
+  /** The words can only be a time. */
   readonly isCertain: boolean
 }
 
@@ -218,7 +218,7 @@ const smallHour = (words: Words, at: number): Spoken<number> | undefined => {
 const numberWord = (words: Words, at: number): Spoken<number> | undefined =>
   /^\d{1,2}$/.test(words[at] ?? "") ? { value: Number(words[at]), at, end: at + 1 } : undefined
 
-/** `isAsked`: a number alone is a time. Hours keep their half of the day only if it was said. */
+/** `isAsked`: a number alone counts as a time. Without `am`, `pm` or the like, the half of the day stays open. */
 export const timeIn = (words: Words, isAsked: boolean): Spoken<string> | undefined => {
   for (let at = 0; at < words.length; at++) {
     if (words[at] === "noon") return { value: "12:00 pm", at, end: at + 1 }
@@ -246,7 +246,7 @@ const noNames = new Set(
 )
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** `isAsked`: one to three words alone are a name. */
+/** `isAsked`: one to three words alone count as a name. */
 export const nameIn = (words: Words, isAsked: boolean): Spoken<string> | undefined => {
   const nameAt = (at: number): Spoken<string> | undefined => {
     let end = at

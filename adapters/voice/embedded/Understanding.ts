@@ -1,6 +1,6 @@
 /**
- * What a sentence means, as far as the lexicon knows. Rather nothing than something wrong: a meaning counts only if it makes up most of the
- * sentence, and a negation beats what it negates.
+ * What a sentence means, as far as the lexicon knows. A missing meaning is better than a wrong one: a meaning only counts if it makes up most of the
+ * sentence, and a negation overrides what it negates.
  */
 import { continuations, fillers, interjections, negators, openings, plainAnswers, plainContinuations, questions } from "./lexicon.ts"
 import { type Meaning, meanings, phrases } from "./phrases.ts"
@@ -8,7 +8,7 @@ import { placeOf, stemOf, wordsOf } from "./words.ts"
 
 interface Phrase {
   readonly meaning: Meaning
-  /** Whether only these very words count: "speaking" is a yes, "speak" is none. */
+  /** Whether only exactly these words count: "speaking" is a yes, "speak" is not. */
   readonly isExact: boolean
   readonly stems: ReadonlyArray<string>
   readonly negates: boolean
@@ -33,7 +33,7 @@ interface Hit extends Phrase {
 
 const endOf = ({ at, stems }: Hit): number => at + stems.length
 
-/** Whether a yes or no is one where it stands: `no one`, `fine dining` and `i do the laundry` are none. */
+/** Whether a yes or no really is one in its context: `no one`, `fine dining` and `i do the laundry` are not. */
 const isAnswer = (hit: Hit, words: ReadonlyArray<string>, hits: ReadonlyArray<Hit>, isValue: (place: number) => boolean): boolean => {
   if (hit.meaning !== "affirm" && hit.meaning !== "deny") return true
   const end = endOf(hit)
@@ -55,7 +55,7 @@ const most = 60
 
 const hitsIn = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   const ofStems = words.map(stemOf)
-  /** A phrase may mean two things, but a word of one is in no other. */
+  /** A phrase may have two meanings, but each word belongs to only one phrase. */
   const taken = new Map<number, string>()
   const hits: Array<Hit> = []
   for (const phrase of known) {
@@ -72,7 +72,7 @@ const hitsIn = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
 }
 
 const isNegated = ({ at, meaning, negates }: Hit, words: ReadonlyArray<string>): boolean =>
-  // `no yes` takes the no back; `no i am busy` does not deny being busy.
+  // `no yes` retracts the no; `no i am busy` does not deny being busy.
   !negates && words.slice(Math.max(0, at - reach), at).some((word) => negators.has(word) && (word !== "no" || meaning === "affirm"))
 
 /** Whether the phrases make up enough of the sentence. `isValue`: a number, a date or the like does not count either way. */
@@ -95,7 +95,7 @@ const isEnough = (words: ReadonlyArray<string>, hits: ReadonlyArray<Hit>, isValu
 export const meaningsOf = (words: ReadonlyArray<string>, isValue: (place: number) => boolean = () => false): ReadonlySet<Meaning> => {
   const heard = words.slice(0, most)
   const asks = questions.test(heard.join(" "))
-  // `Is no the answer?` is none.
+  // `Is no the answer?` is not a no.
   const all = hitsIn(heard).filter(({ meaning, stems }) => !asks || stems.length > 1 || meaning === "repeat")
   const hits = all.filter((hit) => isAnswer(hit, heard, all, isValue))
   if (hits.length === 0 || !isEnough(heard, hits, isValue)) return new Set()

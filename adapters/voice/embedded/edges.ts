@@ -1,4 +1,4 @@
-/** Which edge an answer leads along. */
+/** Chooses the edge for an answer. */
 import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { notUnderstood } from "#core/model/SpeechToText.ts"
@@ -12,16 +12,16 @@ type Edge = ModelNode["edges"][number]
 
 const aboutOf = ({ condition, label }: Edge): string => `${wordsOf(label.replaceAll("_", " ")).join(" ")} | ${wordsOf(condition).join(" ")}`
 
-/** What answers along the edge mean; undefined: the lexicon has no word for it. */
+/** The meaning of answers that take the edge; undefined if the lexicon does not know it. */
 export const meaningOf = (edge: Edge): Meaning | undefined => triggers.find(([, pattern]) => pattern.test(aboutOf(edge)))?.[0]
 
-/** What the author wrote that callees say. */
+/** The author's examples of what callees say. */
 export const phrasesOf = (node: ModelNode, edge: Edge): ReadonlyArray<string> => {
   const { phrases } = embeddedDialogue(node.embedded).edge(edge.id)
   return phrases.length > 0 ? phrases : [edge.label, edge.condition].flatMap(quotedIn)
 }
 
-/** The key of each edge. One that its author has set takes precedence over the places. */
+/** The key of each edge: the one that its author has set, or else its position. */
 export const keysOf = (node: ModelNode): ReadonlyArray<readonly [Edge, string]> => {
   const dialogue = embeddedDialogue(node.embedded)
   const set = new Map(
@@ -45,7 +45,7 @@ const ofKey = (node: ModelNode, key: string): Edge | undefined => {
   return found ?? (key === "0" ? node.edges.find((edge) => meaningOf(edge) === "human") : undefined)
 }
 
-/** The share of the sentence that the best of the phrases makes up. */
+/** The share of the sentence that is covered by the phrase that covers most of it. */
 const shareOf = (words: ReadonlyArray<string>, phrases: ReadonlyArray<string>): number => {
   const stems = words.map(stemOf)
   const content = words.filter((word) => !fillers.has(word)).length
@@ -63,7 +63,7 @@ const only = (edges: ReadonlyArray<Edge>): Edge | undefined => (edges.length ===
 /** A no answers "Are you interested?" along the edge "not interested", if the node has no other edge for it. */
 const impliedByNo: ReadonlyArray<Meaning> = ["not_interested", "wrong_person", "callback", "goodbye"]
 
-/** A node that has no other edge for it takes what cannot be for a no: `does that suit you`, `no`, `they cannot come then`. */
+/** Without another edge for it, a no takes the edge about what is impossible: `does that suit you`, `no`, `they cannot come then`. */
 const ofRefusal = (node: ModelNode): Edge | undefined => {
   const implied = impliedByNo.flatMap((meaning) => node.edges.filter((edge) => meaningOf(edge) === meaning))
   return only(implied.length > 0 ? implied : node.edges.filter((edge) => meaningOf(edge) !== undefined && refusing.test(aboutOf(edge))))
@@ -81,7 +81,7 @@ const ofMeaning = (node: ModelNode, heard: ReadonlySet<Meaning>): Edge | undefin
   // "I am busy" is a no to "Do you have a minute?"
   const declining = denying.length > 0 ? denying : edgesOf("not_interested")
   if (heard.has("callback") && special.length === 1 && !heard.has("affirm")) return only(declining)
-  // "OK, bye" is no yes.
+  // "OK, bye" is not a yes.
   return heard.has("affirm") && special.length === 0 ? only(edgesOf("affirm")) : undefined
 }
 
@@ -90,7 +90,7 @@ const isPlain = (edge: Edge): boolean => {
   return meaning === undefined || meaning === "affirm"
 }
 
-/** The edge for an answer that tells what the node asks for: the only one that no special answer leads along. */
+/** The edge for an answer with the requested data: the only edge that is not for a special answer. */
 const dataEdge = (node: ModelNode, text: string): Edge | undefined => {
   const told = node.variables.filter((variable) => variable.type !== "boolean" && valueIn(variable, text) !== undefined)
   if (told.length === 0) return undefined
@@ -102,7 +102,7 @@ const dataEdge = (node: ModelNode, text: string): Edge | undefined => {
 const hasValue = (node: ModelNode, text: string): boolean =>
   node.variables.some((variable) => !["boolean", "text", "name"].includes(kindOf(variable)) && valueIn(variable, text) !== undefined)
 
-/** A node that only wants to hear something, whatever it is, goes on by its only edge. */
+/** A node that accepts any answer uses its only edge. */
 const onlyEdge = (node: ModelNode, words: ReadonlyArray<string>, heard: ReadonlySet<Meaning>): Edge | undefined => {
   const edge = only(node.edges)
   const isSpecific = node.variables.some(({ type }) => type !== "boolean")

@@ -1,5 +1,5 @@
 /**
- * The language model that is built in: rules in place of a network. It reads the node and its edges, needs no key and no connection, and always
+ * The built-in language model: rules instead of a neural network. It reads the node and its edges, needs no key and no connection, and always
  * gives the same answer to the same request. It understands English.
  */
 import { Effect, Stream } from "effect"

@@ -1,7 +1,7 @@
-/** How authors of agents write of what callees mean, and the words of a sentence that carry no meaning or change one. English. */
+/** How authors of agents describe what callees mean, and the English words that carry no meaning or change that of others. */
 import type { Meaning } from "./phrases.ts"
 
-/** In the label and condition of an edge: what the answers that lead along it mean. The first that fits counts. */
+/** The meaning of an edge's answers, by its label and condition. The first match counts. */
 export const triggers: ReadonlyArray<readonly [Meaning, RegExp]> = [
   ["opt_out", /\b(?:opt(?:s|ed)? ?out|do not call|dont call|never call|stop calling|unsubscrib\w*|remov\w+ from|off (?:the|our) list)\b/],
   ["voicemail", /\b(?:voice ?mail|answering machine)\b/],
@@ -36,15 +36,15 @@ export const triggers: ReadonlyArray<readonly [Meaning, RegExp]> = [
   ]
 ]
 
-/** The edge takes an answer of whatever content: `the callee has told their name`. */
+/** Matches edges that take an answer of any content: `the callee has told their name`. */
 export const anyAnswer =
   /\b(?:answer\w*|respon\w+|repl(?:y|ies|ied)|g[ai]ven?|gives|provid\w+|tells?|told|says?|said|nam(?:es|ed)|collect\w*|shar(?:es|ed)|know[ns]?|always|any\w*|next|continue\w*|proceed\w*|done|finished|complete\w*|after)\b/
 
-/** Edges that cannot be undone, unless their author says otherwise. */
+/** Matches edges whose effect cannot be undone, unless their author says otherwise. */
 export const irreversible =
   /\b(?:cancel\w*|delet\w*|terminat\w*|clos\w+ (?:the |their )?account|pay|pays|charg\w*|purchas\w*|buys?|orders?|transfer (?:the )?money)\b/
 
-/** Carry no meaning of their own. */
+/** Words that carry no meaning of their own. */
 export const fillers: ReadonlySet<string> = new Set(
   (
     "a about actually ah am an and at be been but by can could did do for from had has have hello hey hi hmm i id if ill im in is it its ive just " +
@@ -57,10 +57,10 @@ export const negators: ReadonlySet<string> = new Set(
   "not no never dont doesnt didnt isnt arent wasnt cant cannot wont wouldnt shouldnt neither without aint".split(" ")
 )
 
-/** May come before a yes or no that opens a sentence. */
+/** Words that may precede a yes or no at the start of a sentence. */
 export const interjections: ReadonlySet<string> = new Set("uh um oh ah well hmm hello hi hey sorry please ok okay so".split(" "))
 
-/** May follow any yes or no: `fine i can do that`, but not `fine dining`. */
+/** Words that may follow any yes or no: `fine i can do that`, but not `fine dining`. */
 export const continuations: ReadonlySet<string> = new Set(
   "i im id ill ive it its that thats this we you please sir madam thanks thank but and so because actually really wait not never".split(" ")
 )
@@ -69,23 +69,23 @@ export const continuations: ReadonlySet<string> = new Set(
 export const plainAnswers: ReadonlySet<string> = new Set("yes yeah yep yup no nope nah".split(" "))
 export const plainContinuations: ReadonlySet<string> = new Set("he she they there lets let on at for of in my the go".split(" "))
 
-/** Open a sentence about anything, and are an answer only at the end of one: `i do`, but not `i do the laundry`. */
+/** Phrases that can open a sentence about anything, and are an answer only at its end: `i do`, but not `i do the laundry`. */
 export const openings: ReadonlySet<string> = new Set(
   "i do|i am|i will|i would|i can|i dont|i do not|i am not|im not|i cant|i cannot|i wont|i will not|i would not".split("|")
 )
 
-/** Beside a value, these say no more than it does: `friday would suit us best`. */
+/** Words that add nothing to a value beside them: `friday would suit us best`. */
 export const besideValues: ReadonlySet<string> = new Set(
   "come works work suit suits good fine great best better perfect people persons guests make meant mean say said guess maybe around next number date time day yes no yeah sure".split(
     " "
   )
 )
 
-/** `The other one` is no number. */
+/** Words before which `one` is not a number: `the other one`. */
 export const beforePronouns: ReadonlySet<string> = new Set(
   "the that this which every some any another each other last right wrong".split(" ")
 )
 
-/** A sentence that begins like this asks something. */
+/** Matches the beginnings of questions. */
 export const questions =
   /^(?:who|whos|what|whats|why|how|hows|where|wheres|when|which|whose|is|are|was|does|do you|did|can you|could you|will you|have you)\b/

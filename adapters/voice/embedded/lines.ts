@@ -1,4 +1,4 @@
-/** What the embedded model says: the node's own words where it has some, and otherwise words made from its prompt and edges. */
+/** What the embedded model says: the node's own words if it has any, and otherwise words made from its prompt and edges. */
 import { embeddedDialogue } from "#core/model/EmbeddedDialogue.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { quotedIn } from "./words.ts"
@@ -19,10 +19,10 @@ export const isConfirmation = (line: string): boolean => line.startsWith(toConfi
 type Edge = ModelNode["edges"][number]
 const confirming = ({ label }: Edge): string => toConfirm + label.trim().replace(/[.!?]+$/, "")
 const withNumbers = ", and I heard "
-/** Digit by digit: fifteen sounds like fifty. */
+/** Reads a number digit by digit, because fifteen sounds like fifty. */
 const oneByOne = (number: string): string => (/^\d+$/.test(number) ? [...number].join(", ") : number)
 
-/** `numbers`: those that were heard with it. */
+/** `numbers`: those that were heard in the same answer. */
 export const confirmationOf = (edge: Edge, numbers: ReadonlyArray<string> = []): string =>
   confirming(edge) + (numbers.length === 0 ? "" : withNumbers + numbers.map(oneByOne).join(" and ")) + isThatRight
 export const confirms = (edge: Edge, line: string): boolean =>
@@ -83,11 +83,11 @@ const rewritten = (prompt: string): string | undefined => {
   return undefined
 }
 
-/** With which the agent speaks in the node. */
+/** What the agent says first in the node. */
 export const sayOf = (node: ModelNode): string => {
   const set = embeddedDialogue(node.embedded).sayAt(node.id)
   if (set !== undefined) return set
-  // What stands after "Say:" is meant to be said; other quotations may be examples.
+  // What follows "Say:" is meant to be said; other quotations may be examples.
   const [, afterSay] = /\bsay:?\s*(["“][\s\S]*)/i.exec(node.prompt) ?? []
   const quoted = quotedIn(afterSay ?? node.prompt)
   if (quoted.length > 0) return quoted.join(" ")

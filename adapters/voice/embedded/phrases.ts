@@ -1,4 +1,4 @@
-/** What callees say on the phone, by what they mean. English. */
+/** What callees say on the phone, in English, by what they mean. */
 
 export const meanings = [
   "affirm",
@@ -18,7 +18,7 @@ export const meanings = [
 ] as const
 export type Meaning = (typeof meanings)[number]
 
-/** Longer phrases are found before the shorter ones in them: `no problem` is no `no`. */
+/** Longer phrases are found before the shorter ones in them: `no problem` is not a `no`. */
 export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
   affirm: [
     "yes",
@@ -26,6 +26,7 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
     "yep",
     "yup",
     "yes please",
+    "yes it is",
     "sure",
     "sure thing",
     "of course",
@@ -48,10 +49,13 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
     "alright",
     "all right",
     "fine",
+    "that's fine",
+    "that is fine",
     "sounds good",
     "sounds great",
     "works for me",
     "that works",
+    "that works for me",
     "go ahead",
     "i do",
     "i am",
@@ -83,6 +87,8 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
     "nah",
     "no thanks",
     "no thank you",
+    "no it isn't",
+    "no it is not",
     "not really",
     "not at all",
     "of course not",
@@ -137,6 +143,8 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
   ],
   not_interested: [
     "not interested",
+    "i'm not interested",
+    "i am not interested",
     "no interest",
     "don't want it",
     "don't want that",
@@ -166,6 +174,10 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
     "don't know that person",
     "you've got the wrong",
     "you have the wrong",
+    "you have the wrong number",
+    "you have the wrong person",
+    "you've got the wrong number",
+    "you've got the wrong person",
     "a different person",
     "i'm someone else",
     "this is someone else",
@@ -174,6 +186,8 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
   callback: [
     "call back",
     "call me back",
+    "call back later",
+    "call me back later",
     "call again later",
     "call me later",
     "call later",
@@ -198,6 +212,8 @@ export const phrases: { readonly [Name in Meaning]: ReadonlyArray<string> } = {
     "no time",
     "don't have time",
     "do not have time",
+    "i don't have time",
+    "i do not have time",
     "later"
   ],
   opt_out: [

@@ -4,7 +4,7 @@ const figure = "zero|oh|one|two|three|four|five|six|seven|eight|nine|hundred|tho
 /** `No one told me`, but not `no, one two three`. */
 const noOne = new RegExp(`\\bno one\\b(?! (?:${figure}))`, "g")
 
-/** In lower case, without punctuation: `Don't call at 3pm!` is `dont call at 3 pm`. */
+/** The words in lower case, without punctuation: `Don't call at 3pm!` becomes `dont call at 3 pm`. */
 export const wordsOf = (text: string): ReadonlyArray<string> =>
   text
     .toLowerCase()
@@ -15,7 +15,7 @@ export const wordsOf = (text: string): ReadonlyArray<string> =>
     .replaceAll(/(\d)(am|pm)\b/g, "$1 $2")
     .match(/\d{1,2}:\d\d|\d+\.\d+|[\p{L}\d]+/gu) ?? []
 
-/** Without its usual endings: `cancelled`, `cancels` and `cancelling` are all `cancel`. */
+/** Removes common endings: `cancelled`, `cancels` and `cancelling` all become `cancel`. */
 export const stemOf = (word: string): string => {
   if (word.length < 5) return word
   const stem = word.replace(/(?:ing|ed|ies|es|s|ly|ation)$/, "")

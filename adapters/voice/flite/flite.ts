@@ -1,4 +1,4 @@
-/** The voices that the engine has of its own; `runtime/voice` makes their speech. */
+/** The engine's own voices, whose speech is synthesized in `runtime/voice`. */
 import type { TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { type FliteVoice, fliteVoices, offlineVoice } from "#core/model/VoiceServices.ts"

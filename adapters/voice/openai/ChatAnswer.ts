@@ -1,4 +1,4 @@
-/** Turns the chunks of a chat completion, or a whole one, into the parts of an answer. Knows no sockets and no time. */
+/** Turns the chunks of a chat completion, or a whole one, into the parts of an answer. It does no I/O and keeps no time. */
 import { randomUUID } from "node:crypto"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import {
@@ -17,16 +17,16 @@ import { type BuiltCall, makeToolCallParts } from "./ToolCallParts.ts"
 export interface ChatStep {
   readonly parts: ReadonlyArray<ModelPart>
   readonly error?: ModelError
-  /** The model is at work: the step holds text, reasoning or a piece of a tool call. */
+  /** The model is making progress: the step holds text, reasoning or a piece of a tool call. */
   readonly hasProgress?: boolean
 }
 
 export interface ChatAnswer {
-  /** The data of the next event, or the body of a reply that is not a stream. */
+  /** Takes the data of the next event, or the body of a reply that is not a stream. */
   readonly push: (data: string) => ChatStep
-  /** After `[DONE]`, or when the reply has ended. The last part is `Finished`, unless there is an error. */
+  /** To be called after `[DONE]`, or when the reply has ended. The last part is `Finished`, unless there is an error. */
   readonly end: () => ChatStep
-  /** The model has said why it stopped. What may still follow is the usage. */
+  /** The model has said why it stopped. Only the usage may still follow. */
   readonly hasFinished: () => boolean
 }
 
@@ -54,7 +54,7 @@ const isProgress = (message: unknown): boolean =>
 const hasLength = (value: unknown): boolean => (typeof value === "string" || Array.isArray(value)) && value.length > 0
 
 const usageOf = (chunk: unknown): ModelUsage | undefined => {
-  // Groq sends the usage of a stream in a member of its own.
+  // Groq sends the usage of a stream in a separate member.
   const usage = [at(chunk, "usage"), at(chunk, "x_groq", "usage")].find(isObject)
   if (usage === undefined) return undefined
   return {
@@ -64,7 +64,7 @@ const usageOf = (chunk: unknown): ModelUsage | undefined => {
   }
 }
 
-/** The JSON object in a text, whatever surrounds it. */
+/** The JSON object in a text, regardless of what surrounds it. */
 const objectIn = (text: string): JsonObject | undefined => {
   const parsed = parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
   return isObject(parsed) ? parsed : undefined
@@ -124,14 +124,14 @@ export const makeChatAnswer = (request: ModelRequest, startsThinking: boolean, s
     const all = built.calls.length === 0 && isExtraction ? extracted(text, request) : built.calls
     if (all === undefined) return { parts: rest, error: broken("the answer holds no JSON object") }
     const parts = all.map((call): ModelPart => ({ _tag: "ToolCall", call }))
-    // Servers say "stop" or nothing at all about calls.
+    // With calls, some servers say "stop", or give no reason at all.
     const finished: ModelPart = { _tag: "Finished", why: all.length > 0 && why !== "filtered" ? "tool_calls" : (why ?? "stop"), usage }
     return { parts: [...rest, ...parts, finished] }
   }
   return { push, end, hasFinished: () => why !== undefined }
 }
 
-/** The variables of a model that answers in text where a call was asked for. */
+/** The variables in the answer of a model that answers in text although a call was requested. */
 const extracted = (text: string, { tools }: ModelRequest): ReadonlyArray<ModelToolCall> | undefined => {
   const [tool] = tools
   const variables = objectIn(text)

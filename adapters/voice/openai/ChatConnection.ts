@@ -1,4 +1,4 @@
-/** Connections to one server for one conversation. Each connects to the address that the egress policy checked; none follows the environment's proxies. */
+/** Connections to one server for one conversation. Each connects to the address that the egress policy checked; proxies of the environment are not used. */
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
@@ -8,7 +8,7 @@ import { type Egress, hostOf, portOf, refusesUrl } from "#core/egress/Egress.ts"
 
 type Connecting = https.Agent["createConnection"]
 
-/** Has one connection ready before the first request, which would otherwise wait for its handshakes. */
+/** Opens one connection before the first request, which would otherwise wait for the handshakes. */
 const warmed = (connect: Connecting, options: https.AgentOptions & { readonly host: string }): Connecting => {
   const warm = connect({ ...options, servername: isIP(options.host) === 0 ? options.host : "" })
   let spare: Duplex | null | undefined = warm
@@ -22,7 +22,7 @@ const warmed = (connect: Connecting, options: https.AgentOptions & { readonly ho
 }
 
 export interface ChatConnection {
-  /** Not yet sent: its body is written with `end`. Undefined if the engine may not connect to the server. */
+  /** A request that is not sent before its body is written with `end`. Undefined if the engine may not connect to the server. */
   readonly post: (path: string, headers: Readonly<Record<string, string>>) => http.ClientRequest | undefined
 }
 

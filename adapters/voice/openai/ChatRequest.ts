@@ -24,7 +24,7 @@ export interface ChatSettings {
   readonly extraBody: JsonObject
 }
 
-/** What the model is told of a tool call that has no result, because services refuse a history in which a call has none. */
+/** Stands for the missing result of a tool call, because services refuse a history in which a call has no result. */
 const unanswered: JsonObject = { status: "cancelled" }
 
 export const chatBody = (settings: ChatSettings, request: ModelRequest): JsonObject => {

@@ -20,9 +20,9 @@ export interface ChatPatience {
 const MOST_BYTES = 4 * 1024 * 1024
 const MOST_EVENT = 512 * 1024
 const MOST_ERROR_BYTES = 64 * 1024
-/** For the usage, which comes after the reason to stop, where it comes at all. */
+/** How long to wait for the usage, which comes after the reason to stop, if at all. */
 const USAGE_MILLIS = 250
-/** For the end of a reply that has been read: afterwards the connection is not used again. */
+/** How long to wait for the end of a reply that has been read; after that, the connection is not used again. */
 const LEFTOVER_MILLIS = 1000
 
 interface Ports {
@@ -50,7 +50,7 @@ interface Listener {
   readonly done: (error?: ModelError) => void
 }
 
-/** Returns what stops it. */
+/** Returns a function that stops the exchange. */
 const exchange = ({ connection, patience, settings }: Ports, request: ModelRequest, listener: Listener): (() => void) => {
   const body = JSON.stringify(chatBody(settings, request))
   const answer = makeChatAnswer(request, settings.startsThinking, body + settings.apiKey)
@@ -89,7 +89,7 @@ const exchange = ({ connection, patience, settings }: Ports, request: ModelReque
     const sent = outgoing
     sent.on("error", (error: NodeJS.ErrnoException) => {
       if (!isOpen) return
-      // The server closed an idle connection at the moment when it was to be used: it never saw the request.
+      // The server closed the idle connection just before it was used again: it never saw the request.
       if (sent.reusedSocket && error.code === "ECONNRESET" && !isSecond) return send(true)
       close(unreachable(error))
     })
@@ -117,7 +117,7 @@ const headersOf = ({ apiKey }: ChatSettings, body: string) => ({
   "content-type": "application/json"
 })
 
-/** The connection serves the next request, if the reply ends as it should. */
+/** Releases the connection for the next request, if the reply ends as it should. */
 const releaseOf = (outgoing: ClientRequest | undefined): void => {
   if (outgoing === undefined || outgoing.destroyed) return
   const timer = setTimeout(() => outgoing.destroy(), LEFTOVER_MILLIS)

@@ -1,5 +1,5 @@
 /**
- * What of a model's text may be spoken. Reasoning that is marked by tags is dropped, and text of whitespace alone is never passed on: it would
+ * The part of a model's text that may be spoken. Reasoning between tags is dropped, and text of whitespace alone is never passed on: it would
  * keep a call waiting for speech that never comes.
  */
 
@@ -39,7 +39,7 @@ interface Speakable {
 export const makeSpeakable = (startsThinking: boolean): Speakable => {
   let isThinking = startsThinking
   let held = ""
-  /** Precedes the next speech: words of two pieces must not run together. */
+  /** Whitespace that precedes the next speech, so that words of two pieces do not run together. */
   let space = ""
   let hasSpoken = false
 
@@ -58,7 +58,7 @@ export const makeSpeakable = (startsThinking: boolean): Speakable => {
     held += text
     let said = ""
     while (true) {
-      // A closing tag without an opening one is no speech either.
+      // A closing tag without an opening one is not speech either.
       const tags = isThinking ? closings : [...openings, ...closings]
       const tag = firstOf(held, tags)
       if (tag === undefined) {

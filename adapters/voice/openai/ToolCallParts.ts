@@ -79,13 +79,13 @@ const continued = (
     const same = building.findLast((call) => call.id === id)
     // Some servers repeat one id for every call of an answer.
     if (same !== undefined) return same.index === index && !isNext(same, name, isOffered) ? same : undefined
-    // The id may come after the name, but then the name does not come again.
+    // The id may come after the name, but then the name is not repeated.
     return last?.id === "" && name === "" ? last : undefined
   }
   return last !== undefined && isNext(last, name, isOffered) ? undefined : last
 }
 
-/** Whether a fragment with this name is another call's than the one being built, as far as the names tell. */
+/** Whether a fragment with this name belongs to another call than the one being built, as far as the names tell. */
 const isNext = (call: Building, name: string, isOffered: (name: string) => boolean): boolean => {
   if (name === "" || call.name === "") return false
   if (name !== call.name) return isOffered(call.name)

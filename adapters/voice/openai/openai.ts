@@ -8,7 +8,7 @@ import { openConnection } from "./ChatConnection.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
 import { type ChatPatience, chatStream } from "./ChatStream.ts"
 
-/** Shorter than most servers and their proxies keep an idle connection. */
+/** Shorter than the time for which most servers and their proxies keep an idle connection. */
 const IDLE_MILLIS = 55_000
 
 const decimal = "^([0-9]+([.][0-9]+)?)?$"
@@ -64,7 +64,7 @@ const check = (config: Config) => [
   ...(isObject(extraBodyOf(config)) ? [] : [{ field: "extra_body", message: "Input should be a JSON object" }])
 ]
 
-/** Of a configuration that passed `check`. */
+/** The settings in a configuration that passed `check`. */
 const settingsOf = (config: Config): ChatSettings => {
   const extraBody = extraBodyOf(config)
   const numberIn = (given: string) => (given.trim() === "" ? undefined : Number(given))
@@ -85,7 +85,7 @@ const settingsOf = (config: Config): ChatSettings => {
 
 const patience: ChatPatience = { firstToken: 10_000, betweenTokens: 5_000, total: 60_000 }
 
-/** With other limits, for tests. */
+/** The provider with other limits, for tests. */
 export const openaiWith = (limits: ChatPatience) =>
   defineLanguageModel({
     manifest: {

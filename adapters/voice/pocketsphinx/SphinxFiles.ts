@@ -1,4 +1,4 @@
-/** Where PocketSphinx is on this machine: Debian's packages `libpocketsphinx3` and `pocketsphinx-en-us`, installed or unpacked into a folder. */
+/** Finds PocketSphinx on this machine: Debian's packages `libpocketsphinx3` and `pocketsphinx-en-us`, installed or unpacked into a folder. */
 import { existsSync, globSync } from "node:fs"
 import { join } from "node:path"
 
@@ -11,11 +11,11 @@ export interface SphinxFiles {
 }
 
 const own = ["libsphinxbase.so.3", "libpocketsphinx.so.3"]
-/** What those need, if it is beside them; otherwise the machine's own loader finds it. */
+/** Libraries that those need, if they are beside them; otherwise the dynamic loader finds them. */
 const needed = ["libquadmath.so.0", "libgcc_s.so.1", "libgfortran.so.5", "libblas.so.3", "liblapack.so.3"]
 const model = "usr/share/pocketsphinx/model/en-us"
 
-/** Undefined when `root` lacks any of them. `root` is `/` where the packages are installed. */
+/** Undefined if `root` lacks any of them. `root` is `/` if the packages are installed. */
 export const findSphinx = (root: string): SphinxFiles | undefined => {
   const found = (names: ReadonlyArray<string>) =>
     names.flatMap((name) => globSync(join(root, `{usr/,}lib/*-linux-gnu/{,blas/,lapack/}${name}`)).slice(0, 1))

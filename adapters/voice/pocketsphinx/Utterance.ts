@@ -1,6 +1,6 @@
 /**
- * What a callee has said and has not been understood yet: their voice, with a little of the quiet around it. Whole seconds of quiet would make every
- * utterance sound like the grammar. A pause in the middle does not end it: "no" and "thank you" may be one sentence.
+ * What a callee has said that has not been understood yet: their voice, with a little of the silence around it. With seconds of silence, every
+ * utterance would seem to match the grammar. A pause in the middle does not end it: "no" and "thank you" may be one sentence.
  */
 import { makeEnergyGate } from "#core/audio/EnergyGate.ts"
 import { encodeSample, frameMillis, frameSize } from "#core/audio/Mulaw.ts"
@@ -13,13 +13,24 @@ interface Heard {
   readonly untilMillis: number
   /** How much louder the voice is than the line's noise, in decibels. */
   readonly overNoise: number
+  readonly span: Span
 }
 
-interface Utterance {
+/** Frames since the session began. */
+export interface Span {
+  readonly from: number
+  readonly until: number
+}
+
+export interface Utterance {
   readonly write: (samples: Int16Array) => void
-  /** Undefined when there was no voice since the last time. */
+  /** The span of an utterance that is still growing. Undefined unless somebody seems to be saying something that has not been taken yet. */
+  readonly saying: () => Span | undefined
+  /** Only the last ten seconds are kept. */
+  readonly audio: (span: Span) => Uint8Array
+  /** Takes what was said; undefined if there was no voice since this was last called. */
   readonly heard: () => Heard | undefined
-  /** What was heard last has been understood. What has been said since then is kept. */
+  /** Forgets the audio that was heard last, because it was understood. What was said since then is kept. */
   readonly forget: () => void
 }
 
@@ -28,11 +39,14 @@ const leadFrames = 160 / frameMillis
 const tailFrames = 160 / frameMillis
 /** Longer pauses separate utterances. */
 const longestPauseFrames = 1500 / frameMillis
+/** Less voice may be any noise, and after a longer pause nobody seems to be speaking any more. */
+const leastVoicedFrames = 160 / frameMillis
+const longestBreathFrames = 500 / frameMillis
 
 export const makeUtterance = (): Utterance => {
   const gate = makeEnergyGate()
   const ring = new Uint8Array(longestFrames * frameSize)
-  /** Frames since the session began. The first voice that is kept, and the last one; undefined without voice. */
+  /** Frames since the session began: now, at the first voice that is kept, and at the last one; undefined without voice. */
   let now = 0
   let first: number | undefined
   let last = 0
@@ -41,7 +55,12 @@ export const makeUtterance = (): Utterance => {
   let loudness = 0
   /** The first voice since the utterance was last taken. */
   let newest: number | undefined
-  const copy = (from: number, until: number): Uint8Array => {
+  /** Undefined without voice. */
+  const span = (): Span | undefined =>
+    first === undefined
+      ? undefined
+      : { from: Math.max(0, now - longestFrames, first - leadFrames), until: Math.min(now, last + 1 + tailFrames) }
+  const copy = ({ from, until }: Span): Uint8Array => {
     const audio = new Uint8Array((until - from) * frameSize)
     for (let frame = from; frame < until; frame++) {
       const at = (frame % longestFrames) * frameSize
@@ -67,15 +86,16 @@ export const makeUtterance = (): Utterance => {
       }
       now++
     },
+    saying: () => (newest === undefined || voiced < leastVoicedFrames || now - last > longestBreathFrames ? undefined : span()),
+    audio: copy,
     heard: () => {
-      if (first === undefined || newest === undefined) return undefined
+      const whole = span()
+      if (whole === undefined || first === undefined || newest === undefined) return undefined
       newest = undefined
-      const oldest = Math.max(0, now - longestFrames)
-      const from = Math.max(oldest, first - leadFrames)
-      const until = Math.min(now, last + 1 + tailFrames)
       return {
-        audio: copy(from, until),
-        fromMillis: Math.max(oldest, first) * frameMillis,
+        span: whole,
+        audio: copy(whole),
+        fromMillis: Math.max(whole.from, first) * frameMillis,
         untilMillis: (last + 1) * frameMillis,
         overNoise: 20 * Math.log10(loudness / Math.max(1, voiced) / Math.max(1, gate.noise()))
       }

@@ -1,10 +1,12 @@
-/** PocketSphinx as a recognizer: it chooses among the phrases that are expected, and says of anything else that it was not understood. English. */
-import { Effect, Fiber } from "effect"
+/** PocketSphinx as a recognizer of English: it chooses among the expected phrases, and reports anything else as not understood. */
+import { Effect, Fiber, FiberSet } from "effect"
 import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, RecognizerHints, SpeechToText } from "#core/model/SpeechToText.ts"
 import { grammarOf, type Jsgf } from "./Grammar.ts"
-import type { Recognition } from "./Recognition.ts"
+import type { Recognition, SphinxRequest } from "./Recognition.ts"
 import { leastScorePerFrame } from "./Sphinx.ts"
+import type { SphinxUtterance } from "./SphinxProcess.ts"
+import { makeFollower } from "./Follower.ts"
 import { makeUtterance } from "./Utterance.ts"
 
 /** A score that no utterance falls below. */
@@ -16,6 +18,16 @@ const english = new ModelError({ reason: "refused", isRetryable: false, message:
 
 const jsgfOf = ({ grammar, phrases }: RecognizerHints): Jsgf | undefined => grammar ?? grammarOf(phrases)
 
+/** An utterance that was not followed, or followed without success, is recognized as a whole. */
+const answerOf = ({ recognize }: Recognition, followed: SphinxUtterance | undefined, request: SphinxRequest) =>
+  followed === undefined
+    ? recognize(request)
+    : Effect.catchIf(
+        followed.answer,
+        ({ reason }) => reason === "Crashed",
+        () => recognize(request)
+      )
+
 export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
   provider: "pocketsphinx",
   model: "en-us",
@@ -23,17 +35,23 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
   open: Effect.fnUntraced(function* (first, emit) {
     if (!/^en\b/i.test(first.language)) return yield* english
     yield* recognition.warm
-    const run = Effect.runForkWith(yield* Effect.context())
+    // Answers are not awaited after a hangup: these fibers end with the session.
+    const run = yield* FiberSet.makeRuntime<never>()
+    const utterance = makeUtterance()
+    const follower = makeFollower(recognition, utterance)
     let isOpen = true
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         isOpen = false
+        follower.giveUp()
+        asked?.giveUp()
       })
     )
-    const utterance = makeUtterance()
     let grammar = jsgfOf(first)
-    /** The recognition before, so that each answer comes in its turn. */
+    /** The previous recognition, so that answers come in order, and how many answers are still to come. */
     let before: Fiber.Fiber<void> | undefined
+    let owed = 0
+    let asked: SphinxUtterance | undefined
 
     const tell = (events: ReadonlyArray<RecognizerEvent>) =>
       Effect.sync(() => {
@@ -41,25 +59,37 @@ export const pocketsphinx = (recognition: Recognition): SpeechToText => ({
       })
     const answer = (heard: ReturnType<typeof utterance.heard>, expected: Jsgf | undefined) => {
       if (heard === undefined) return tell([finalOf("", 0, 0)])
-      const { audio, fromMillis, overNoise, untilMillis } = heard
+      const { audio, fromMillis, overNoise, span, untilMillis } = heard
       const unclear: ReadonlyArray<RecognizerEvent> = [{ ...finalOf("", fromMillis, untilMillis), isUnclear: true }]
       if (expected === undefined) return tell(unclear)
-      return recognition.recognize({ audio, grammar: expected }).pipe(
+      asked = follower.take(span, expected)
+      return answerOf(recognition, asked, { audio, grammar: expected }).pipe(
         Effect.flatMap(({ hypothesis }) => {
           if (hypothesis === undefined || hypothesis.scorePerFrame < leastScorePerFrame(overNoise)) return tell(unclear)
           utterance.forget()
           return tell([finalOf(hypothesis.text, fromMillis, untilMillis, confidenceOf(hypothesis.scorePerFrame))])
         }),
-        // It costs this utterance, which the callee is asked to repeat.
+        // Only this utterance is lost, and the callee is asked to repeat it.
         Effect.catch(({ reason }) => Effect.andThen(Effect.logWarning("speech was not recognized", { reason }), tell(unclear)))
       )
     }
     return {
-      write: utterance.write,
+      write: (samples, isSpeech = true) => {
+        utterance.write(samples)
+        // What follows an utterance may turn out to belong to it.
+        if (isOpen && owed === 0) follower.follow(grammar, isSpeech)
+      },
       finalize: () => {
-        const [heard, expected, earlier] = [utterance.heard(), grammar, before]
-        const inTurn = Effect.andThen(earlier === undefined ? Effect.void : Fiber.await(earlier), answer(heard, expected))
-        before = run(inTurn)
+        if (!isOpen) return
+        owed++
+        const [answered, earlier] = [answer(utterance.heard(), grammar), before]
+        const inTurn = Effect.andThen(earlier === undefined ? Effect.void : Fiber.await(earlier), answered)
+        before = run(
+          Effect.ensuring(
+            inTurn,
+            Effect.sync(() => void owed--)
+          )
+        )
       },
       hint: (next) => {
         grammar = jsgfOf(next)

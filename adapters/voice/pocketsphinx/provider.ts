@@ -1,4 +1,4 @@
-/** PocketSphinx as it is registered, where it is on this machine. All calls share its processes. */
+/** PocketSphinx as it is registered, if this machine has it. All calls share its processes. */
 import { defineRecognizer } from "#core/model/RecognizerProvider.ts"
 import { pocketsphinx } from "./pocketsphinx.ts"
 import type { Recognition } from "./Recognition.ts"

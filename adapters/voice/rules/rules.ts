@@ -1,4 +1,4 @@
-/** The rules that tell from what was said whether a callee has finished, as they are registered. */
+/** End-of-turn detection by rules, as it is registered: they judge by the words whether a callee has finished. */
 import { Effect } from "effect"
 import { defineEndOfTurn } from "#core/model/EndOfTurnProvider.ts"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"

@@ -1,4 +1,4 @@
-/** What the model says is spoken piece by piece; what it wants done is done once it has said all. */
+/** The model's text is spoken piece by piece; its tool calls run once its answer is complete. */
 import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
 import type { ModelPart } from "#core/model/LanguageModel.ts"
@@ -8,7 +8,7 @@ import { dropAnswer, endAfterLines, endFor } from "./Ending.ts"
 import { closeLine, sayPiece } from "./Speech.ts"
 import { startCalls } from "./ToolCalls.ts"
 
-/** Nobody listens to more. */
+/** Nobody would listen to more. */
 const longestAnswer = 4000
 const mostCalls = 8
 const longestArguments = 8192
@@ -47,17 +47,17 @@ const finished = (step: Step, scene: Scene, answer: Answer): Step => {
   return put(settled, { misunderstood: step.state.misunderstood + (isReply ? 1 : 0) })
 }
 
-/** What has been said already counts as the answer: it cannot be said again. What was to be done is not done. */
+/** Text that was already spoken counts as the answer, because it cannot be said again. Tool calls are dropped. */
 export const answerFailed = (step: Step, scene: Scene, answer: Answer, trouble: "failed" | "silent", isRetryable: boolean): Step =>
   answer.line === undefined
     ? failed(step, scene, answer, trouble, isRetryable)
     : finished(trouble === "silent" ? dropAnswer(step) : step, scene, { ...answer, calls: [] })
 
-/** The time for the next piece has passed. If one has come meanwhile, there is more time. */
+/** The time for the next piece has passed. If one has arrived meanwhile, the wait is extended. */
 export const answerDue = (step: Step, scene: Scene, answer: Answer): Step =>
   answer.pieces > answer.seen
     ? put(step, { answer: { ...answer, seen: answer.pieces } })
     : answerFailed(step, scene, answer, "silent", true)
 
-/** The callee, or a tool, waits for an answer that nobody is making. */
+/** The callee or a tool waits for an answer that is not being generated. */
 export const answerAgain = (step: Step, scene: Scene): Step => ask(step, scene, "turn")

@@ -5,7 +5,7 @@ import { dropAnswer, endAfterLines, endFor } from "./Ending.ts"
 import { requestFor } from "./Requests.ts"
 import { say } from "./Speech.ts"
 
-/** A model that calls tools without end, or walks in circles, while the callee says nothing. */
+/** Stops a model that keeps calling tools, or walks in circles, while the callee says nothing. */
 const mostAsks = 8
 const mostFailures = 2
 
@@ -38,7 +38,7 @@ const asked = (step: Step, answer: Answer): Step => {
   })
 }
 
-/** The model answered nothing that could be said or done. Must not be called once something of it has been said. */
+/** The model's answer contains nothing to say or do. Must not be called once part of it has been said. */
 export const failed = (step: Step, scene: Scene, answer: Answer, trouble: Trouble, isRetryable: boolean): Step => {
   const dropped = trouble === "silent" ? dropAnswer(step) : put(step, { answer: undefined })
   if (!isRetryable || answer.isRetry) return givenUp(dropped, scene, answer, trouble)

@@ -18,7 +18,7 @@ const makeReader = (text: string) => {
   const takes = (sign: string): boolean => {
     skip()
     if (!text.startsWith(sign, at)) return false
-    // The first half of `**` is no `*`.
+    // The first half of `**` is not a `*`.
     if (sign === "*" && text[at + 1] === "*") return false
     at += sign.length
     return true
@@ -86,7 +86,7 @@ export const calculate = (expression: string): Computed => {
   try {
     const value = makeReader(expression)()
     if (!Number.isFinite(value)) return { error: "The result is too large" }
-    // Twelve digits: 0.1 + 0.2 is 0.3.
+    // Twelve digits, so that 0.1 + 0.2 is 0.3.
     return { value: Number.isSafeInteger(value) ? value : Number(value.toPrecision(12)) }
   } catch (error) {
     if (error instanceof Unreadable) return { error: error.message }

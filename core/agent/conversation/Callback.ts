@@ -1,5 +1,5 @@
 /**
- * When the callee is to be called back: reads what was extracted, such as "tomorrow at half past three" or "2026-03-09T15:30", as an instant of the
+ * When to call the callee back: converts an extracted text, such as "tomorrow at half past three" or "2026-03-09T15:30", to an instant in the
  * callee's time zone. Hours without morning or evening are taken to be between 8 in the morning and 8 in the evening: nobody means the night.
  */
 import { formatterOf } from "#core/TimeZone.ts"
@@ -13,7 +13,7 @@ interface CallbackTime {
 
 interface LocalTime {
   readonly year: number
-  /** From 1. */
+  /** 1 is January. */
   readonly month: number
   readonly day: number
   readonly hour: number
@@ -24,7 +24,7 @@ type TimeOfDay = Pick<LocalTime, "hour" | "minute">
 
 const minuteMillis = 60_000
 const dayMillis = 1440 * minuteMillis
-/** What is further away was misheard. */
+/** A time further away was misheard. */
 const furthestMillis = 92 * dayMillis
 const longestText = 200
 
@@ -44,7 +44,7 @@ const months = ["january", "february", "march", "april", "may", "june", "july", 
 
 const numberOf = (text: string): number => words.get(text) ?? Number(text)
 
-/** Undefined: no time can be read, it is past, or the zone is unknown. */
+/** Undefined: the text contains no time, the time is past, or the zone is unknown. */
 export const callbackOf = (text: string, now: number, timeZone: string): CallbackTime | undefined => {
   const said = text.slice(0, longestText).trim()
   if (formatterOf(timeZone) === undefined) return undefined
@@ -129,7 +129,7 @@ const moved = ({ day, month, year }: LocalDate, days: number): LocalDate => {
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }
 }
 
-/** What is meant by a part of the day without an hour. */
+/** The time that a part of the day stands for, if no hour is given. */
 const dayParts: ReadonlyArray<readonly [RegExp, TimeOfDay, "am" | "pm"]> = [
   [/\bmorning\b/, { hour: 10, minute: 0 }, "am"],
   [/\bafternoon\b/, { hour: 15, minute: 0 }, "pm"],

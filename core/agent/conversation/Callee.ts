@@ -1,4 +1,4 @@
-/** What the callee says, and the keys that they press. */
+/** Handles what the callee says, and the keys that they press. */
 import { withKey } from "#core/call/Dtmf.ts"
 import { ask, sayFarewell } from "./Asking.ts"
 import { answerAgain } from "./Answers.ts"
@@ -15,11 +15,11 @@ import { cancelControl, optedOut, optOut } from "./ToolCalls.ts"
 const firstTurns = 3
 const mostUnanswered = 20
 
-/** Nobody listens to the callee while they have to hear something, so no turn would follow. */
+/** Nobody listens to the callee during a line that must be heard, so no turn would follow. */
 export const calleeStarted = (step: Step): Step =>
   step.state.phase === "live" && !isDeaf(step) ? put(step, { isCalleeSpeaking: true }) : step
 
-/** Recognition takes its time. The agent says nothing more of what they spoke into. */
+/** Recognition takes time. Meanwhile, the agent does not continue the line that the callee interrupted. */
 export const calleeWaits = (step: Step, scene: Scene): Step => {
   const { answer, phase } = step.state
   if (phase !== "live") return step
@@ -38,7 +38,7 @@ export const calleeTurn = (step: Step, scene: Scene, text: string): Step => {
   const words = clean(text)
   if (phase === "live") return words === "" ? nothingSaid(put(step, { isCalleeSpeaking: false }), scene) : spoken(step, scene, words)
   if (words === "" || (phase !== "delayed" && phase !== "ending")) return step
-  // Said before the agent begins, or into its goodbye: known, but not answered.
+  // Said before the agent begins, or during its goodbye: recorded, but not answered.
   const known = put(step, { hasCalleeSpoken: true, history: withEntries(step.state.history, userEntry(words)) })
   if (!isOptOut(words)) return known
   return phase === "ending" ? optedOut(known) : optOut(silent(begin(known, scene)), scene)
@@ -46,7 +46,7 @@ export const calleeTurn = (step: Step, scene: Scene, text: string): Step => {
 
 const silent = (step: Step): Step => stopSpeaking(dropAnswer(step))
 
-/** It was only noise. If an answer was lost to it, or is still owed, it is made again. */
+/** It was only noise. If it cut off an answer, or one is still owed, the model is asked again. */
 const nothingSaid = (step: Step, scene: Scene): Step => {
   const { answer, batch, history } = step.state
   return answer === undefined && batch === undefined && isOwed(history) ? answerAgain(step, scene) : step
@@ -63,7 +63,7 @@ const spoken = (step: Step, scene: Scene, text: string): Step => {
   const entry = userEntry(text)
   if (far === "machine" || (far === "screening" && step.state.screening === undefined)) {
     const judged = machineHeard(withEntry(heard, entry), scene, far)
-    // An agent that goes on with machines answers them.
+    // An agent that continues with machines answers them.
     return far === "screening" || judged.state.phase !== "live" ? judged : reply(judged, scene)
   }
   const told = withEntry(heard, entry)
@@ -79,7 +79,7 @@ const withEntry = (step: Step, entry: Entry): Step => {
     : put(step, { unanswered: [...unanswered, entry].slice(-mostUnanswered) })
 }
 
-/** Goodbyes are not interrupted by what is said into them. One that could not be begun while the callee spoke is not said yet. */
+/** The callee cannot interrupt a goodbye. One that could not begin while the callee spoke is not said yet. */
 const isLeaving = (step: Step, scene: Scene): boolean => {
   const { answer, batch, lines } = step.state
   if (answer?.end !== undefined) return true
@@ -88,13 +88,13 @@ const isLeaving = (step: Step, scene: Scene): boolean => {
 
 const leave = (step: Step, scene: Scene): Step => (isLeaving(step, scene) ? optedOut(step) : optOut(silent(step), scene))
 
-/** Answers what was said, unless the callee spoke into something that they have to hear first. */
+/** Answers what was said, unless the callee spoke during a line that they have to hear first. */
 const reply = (step: Step, scene: Scene): Step => {
   if (isLeaving(step, scene) || isDeaf(step)) return step
   return step.state.batch === undefined ? ask(silent(step), scene, "turn") : cancelControl(stopSpeaking(step), scene)
 }
 
-/** A node that asks for no more than a choice is answered by its first key. */
+/** At a node that only asks for a choice, the first key is the answer. */
 const isMenu = (step: Step, scene: Scene): boolean =>
   nodeOf(scene, step.state).extraction?.variables.every(({ type }) => type === "boolean") ?? true
 
@@ -116,7 +116,7 @@ export const keysDone = (step: Step, scene: Scene): Step => {
   return whileScreened(answered, scene, true) ?? reply(withEntry(answered, userEntry(text, true)), scene)
 }
 
-/** First the agent asks whether the callee is still there; the second time it says goodbye. */
+/** The first time, the agent asks whether the callee is still there; the second time, it says goodbye. */
 export const calleeIdle = (step: Step, scene: Scene): Step =>
   step.state.idleChecks === 0
     ? ask(put(step, { idleChecks: 1, asks: 0 }), scene, "check_in")

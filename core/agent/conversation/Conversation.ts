@@ -1,13 +1,12 @@
 /**
- * A conversation of an agent with a callee, as one pure function: what happens goes in, what is to be done comes out. It walks the agent's graph:
+ * A conversation between an agent and a callee, as one pure function: events go in, actions come out. It walks the agent's graph:
  *
  *     new --Started--> (delayed) --> live --> ending --> concluding --> over
  *                                      \--> message --/
  *
- * Whatever runs outside (models, tools, speech, timers) has a number, and is forgotten when the conversation goes on without it: what comes for a
- * number that is not awaited changes nothing. Nothing outside is done before a turn is certain. To think ahead, step a copy of the state with the
- * turn as it seems to be: the request that comes out is the one that the certain turn will make if its text is the same, and dropping the copy
- * takes everything back.
+ * Whatever runs outside (models, tools, speech, timers) has a number, which is forgotten when the conversation moves on: an event with a number
+ * that is not awaited changes nothing. Nothing is done outside before a turn is certain. To work ahead, step a copy of the state with the turn
+ * as it is understood so far: if the final turn has the same text, it makes the same request, and dropping the copy undoes everything.
  */
 import { answerDue, answerFailed, answerSaid } from "./Answers.ts"
 import { calleeIdle, calleeStarted, calleeTurn, calleeWaits, keyPressed, keysDone } from "./Callee.ts"
@@ -86,7 +85,7 @@ const started = (step: Step, scene: Scene, context: ConversationState["context"]
   return scene.plan.graph.start.delayMillis > 0 ? put(known, { phase: "delayed" }) : begin(known, scene)
 }
 
-/** A screening service that hangs up has not put the call through. */
+/** If a screening service hangs up, it has not put the call through. */
 const hungUp = (step: Step, scene: Scene): Step => {
   return endNow(
     step,
@@ -116,7 +115,7 @@ const modelAnswered = (
 const timerFired = (step: Step, scene: Scene, id: number): Step => {
   const name = timerOf(step.state, id)
   if (name === undefined) return step
-  // Gone, so that it is set again if it is still wanted.
+  // Removed, so that it is set again if it is still needed.
   const { [name]: _, ...timers } = step.state.timers
   return due(put(step, { timers }), scene, name)
 }
@@ -143,7 +142,7 @@ const due = (step: Step, scene: Scene, timer: TimerName): Step => {
     case "screening":
       return screeningOver(step, scene)
     case "speech":
-      // Nobody reported the line.
+      // The line was never reported.
       return lines[0] === undefined ? step : lineSpoken(step, scene, lines[0].id)
     case "tools":
       return toolsTimedOut(step, scene)

@@ -1,4 +1,4 @@
-/** What is to be kept of a conversation as it goes on. A kill loses only what has not been written yet. */
+/** What is stored of a conversation while it is in progress. A kill loses only what has not been written yet. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ConversationNote } from "./ConversationState.ts"
 

@@ -1,6 +1,6 @@
 /**
- * An agent's graph as conversations run it, compiled once per version from the stored definition. The definition may never have been validated:
- * what is malformed is left out. Nodes that no conversation passes through (`webhook`, `qa`, `trigger`, `tuner`, `paygent`, `noveum`) are not in it.
+ * An agent's graph as conversations run it, compiled once per version from the stored definition. The definition may never have been validated,
+ * so malformed parts are left out. So are nodes that no conversation passes through (`webhook`, `qa`, `trigger`, `tuner`, `paygent`, `noveum`).
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { ExtractedVariable } from "#core/model/LanguageModel.ts"
@@ -151,7 +151,7 @@ const edgesOf = (parts: ReadonlyArray<JsonObject>, types: TypesById): ReadonlyAr
   })
 }
 
-/** Labels without a Latin letter all make the same kind of name. */
+/** Labels without a Latin letter all give the same name, so names are numbered. */
 const freeName = (name: string, taken: ReadonlySet<string>): string => {
   let free = name
   for (let count = 2; taken.has(free); count++) free = `${name.slice(0, 60)}_${count}`

@@ -1,4 +1,7 @@
-/** What the conversations of a version follow: its graph and settings, and its organization's tools and time zone, which may change between calls. */
+/**
+ * The plan for the conversations of a version: its graph and settings, and its organization's tools and time zone, which may change between
+ * calls.
+ */
 import { Cache, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -18,7 +21,7 @@ type Content = Pick<AgentVersion, "configurations" | "definition">
 export class ConversationPlans extends Context.Service<
   ConversationPlans,
   {
-    /** `context`: what is known of the callee, who may have a time zone of their own. Undefined: the graph has no beginning. */
+    /** `context`: what is known about the callee, who may have their own time zone. Undefined: the graph has no start node. */
     readonly planFor: (organizationId: OrganizationId, version: Content, context: JsonObject) => Effect.Effect<ConversationPlan | undefined>
   }
 >()("core/agent/conversation/ConversationPlans") {
@@ -61,7 +64,7 @@ interface Compiled {
   readonly graph: ConversationGraph | undefined
   readonly settings: ConversationSettings
 }
-/** Versions never change, and are remembered as long as calls use them. */
+/** Versions never change, and are cached as long as calls use them. */
 const known = new WeakMap<Content, Compiled>()
 
 const compiled = (version: Content): Compiled => {
@@ -77,6 +80,6 @@ const keyOf = (...named: Named): string => JSON.stringify(named)
 // Made by `keyOf`.
 const namedBy = (key: string): Named => JSON.parse(key) as Named
 
-/** A contact's own, from its column. */
+/** A contact's own time zone, from its column. */
 const zoneIn = ({ time_zone: underscored, timezone }: JsonObject): string | undefined =>
   [timezone, underscored].filter((zone) => typeof zone === "string").find(isTimeZone)

@@ -8,7 +8,7 @@ export interface ConversationSettings {
   readonly maxCallMillis: number
   /** How long the callee may be silent before the agent asks whether they are still there. */
   readonly idleMillis: number
-  /** Undefined: the agent does not look out for machines. */
+  /** Undefined: the agent does not detect machines. */
   readonly onMachine: MachineAction | undefined
   /** The template of the message for a machine. */
   readonly machineMessage: string

@@ -1,6 +1,6 @@
 /**
- * Where a conversation stands, what can happen to it and what it asks for. See `Conversation.ts`. Speech is known by lines: each has a number, and
- * is reported as spoken, interrupted or failed. Nothing here knows about audio; a text chat reports each line as spoken at once.
+ * A conversation's state, events and actions. See `Conversation.ts`. Speech consists of lines: each has a number, and is reported as spoken,
+ * interrupted or failed. Nothing here knows about audio; a text chat reports each line as spoken at once.
  */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelPart, ModelPurpose, ModelRequest, ModelToolCall } from "#core/model/LanguageModel.ts"
@@ -11,7 +11,7 @@ import type { ConversationTool } from "./ConversationTool.ts"
 import type { Entry } from "./History.ts"
 import type { HttpToolRequest } from "./HttpTool.ts"
 
-/** What a conversation follows from its start to its end. Shared by all calls of an agent's version, but for the zone. */
+/** What a conversation follows from start to end. Shared by all calls of an agent's version, except for the time zone. */
 export interface ConversationPlan {
   readonly graph: ConversationGraph
   readonly tools: ReadonlyMap<string, ConversationTool>
@@ -22,7 +22,7 @@ export interface ConversationPlan {
   readonly timeZone: string
 }
 
-/** Why a conversation ends; the disposition, unless the conversation came to one of its own. */
+/** Why a conversation ends; also its disposition, unless the conversation set its own. */
 export type EndReason =
   | "call_duration_exceeded"
   | "end_call_tool"
@@ -51,7 +51,7 @@ export type ConversationEvent =
   | { readonly _tag: "CalleeStarted" }
   /** What the callee said, once it is certain that they are done. Blank when nothing was understood, or it was only noise. */
   | { readonly _tag: "CalleeTurn"; readonly text: string; readonly waitedMillis?: number }
-  /** The callee has stopped speaking, and what they said is not known yet. */
+  /** The callee has stopped speaking, but what they said is not known yet. */
   | { readonly _tag: "CalleeWaits" }
   | { readonly _tag: "KeyPressed"; readonly digit: string }
   | { readonly _tag: "ModelSaid"; readonly generation: number; readonly part: ModelPart }
@@ -65,7 +65,7 @@ export type ConversationEvent =
   | { readonly _tag: "LineFailed"; readonly line: number }
   | { readonly _tag: "TimerFired"; readonly id: number }
   | { readonly _tag: "MachineHeard"; readonly verdict: MachineVerdict }
-  /** A machine records from now on, or it never will. */
+  /** A machine is recording from now on, or never will. */
   | { readonly _tag: "MessageMoment"; readonly canSpeak: boolean }
   | { readonly _tag: "EndRequested"; readonly reason: EndReason }
   /** The callee talks to somebody else from now on, on the same call. */
@@ -86,13 +86,13 @@ export type TimerName =
   | "tools"
   | "turn"
 
-/** What the log of the run tells. */
+/** An entry in the run's log. */
 export type ConversationNote =
   | { readonly _tag: "NodeEntered"; readonly node: ConversationNode; readonly previous: ConversationNode | undefined }
   | { readonly _tag: "ToolStarted"; readonly call: ModelToolCall }
   | { readonly _tag: "ToolEnded"; readonly call: ModelToolCall; readonly result: JsonObject }
   | { readonly _tag: "ModelTrouble"; readonly trouble: "failed" | "silent" | "empty" | "loop" }
-  /** The agent has a tool that its conversations must do without. */
+  /** The agent has a tool that its conversations cannot use. */
   | { readonly _tag: "ToolUnreadable"; readonly name: string }
   /** The model gave a value that is not of the variable's type. */
   | { readonly _tag: "VariableRefused"; readonly name: string; readonly nodeId: string }
@@ -108,15 +108,15 @@ export type ConversationAction =
   | { readonly _tag: "DropModel"; readonly generation: number }
   | { readonly _tag: "RunTool"; readonly callId: string; readonly tool: string; readonly request: HttpToolRequest }
   | { readonly _tag: "SendDigits"; readonly callId: string; readonly digits: string }
-  /** Answered like a tool if it fails; otherwise `CalleeTransferred` follows. What was said before it is to be heard first. */
+  /** Answered like a tool if it fails; otherwise `CalleeTransferred` follows. Earlier lines must be heard first. */
   | { readonly _tag: "Transfer"; readonly callId: string; readonly destination: string; readonly timeoutSeconds: number }
-  /** Takes the place of a timer of the same name. */
+  /** Replaces a timer of the same name. */
   | { readonly _tag: "SetTimer"; readonly timer: TimerName; readonly id: number; readonly afterMillis: number }
   | { readonly _tag: "ClearTimer"; readonly timer: TimerName }
-  /** A message is to be left on a machine: find out when. `MessageMoment` is the answer. */
+  /** The agent wants to leave a message on a machine: find out when. `MessageMoment` is the answer. */
   | { readonly _tag: "AwaitMoment" }
   | { readonly _tag: "Note"; readonly note: ConversationNote }
-  /** Write it now: it is what a kill must not lose. */
+  /** Write it now, so that a kill does not lose it. */
   | { readonly _tag: "Remember"; readonly gathered: JsonObject }
   /** The callee must not be called again. Write it now. Comes at most once. */
   | { readonly _tag: "OptOut" }
@@ -130,9 +130,9 @@ export interface Conclusion {
   readonly disposition: string
   readonly tags: ReadonlyArray<string>
   readonly gathered: JsonObject
-  /** Nobody but a machine spoke: for the campaign, the call reached a voicemail. */
+  /** Only a machine spoke: for the campaign, the call reached a voicemail. */
   readonly isVoicemail: boolean
-  /** Undefined: no message was to be left. */
+  /** Undefined: there was no message to leave. */
   readonly messageFate: ConversationState["messageFate"]
 }
 
@@ -155,7 +155,7 @@ export interface Answer {
   readonly line: number | undefined
   readonly characters: number
   readonly calls: ReadonlyArray<ModelToolCall>
-  /** How many pieces have come, and how many had when the timer was last looked at. */
+  /** How many pieces have arrived, and how many had when the timer was last checked. */
   readonly pieces: number
   readonly seen: number
   /** The end that follows a farewell. */
@@ -168,7 +168,7 @@ export interface PendingCall {
   readonly result: JsonObject | undefined
 }
 
-/** The tool calls of one completion. The model goes on when each has its result. */
+/** The tool calls of one completion. The model continues once each has its result. */
 export interface Batch {
   readonly id: number
   readonly calls: ReadonlyArray<PendingCall>
@@ -182,7 +182,7 @@ export interface RunningExtraction {
   readonly request: ModelRequest
   readonly extraction: Extraction
   readonly nodeId: string
-  /** Later nodes win over earlier ones, in whatever order their extractions end. */
+  /** Later nodes override earlier ones, whatever order their extractions end in. */
   readonly order: number
   readonly isRetry: boolean
   readonly call: JsonObject | undefined
@@ -191,14 +191,14 @@ export interface RunningExtraction {
 
 export interface End {
   readonly reason: EndReason
-  /** Of its own, in place of the reason. */
+  /** Overrides the reason. */
   readonly disposition: string | undefined
   readonly tags: ReadonlyArray<string>
 }
 
 /**
- * `message`: waits for the moment to leave a message, or leaves it. `ending`: the last line is being spoken. `concluding`: the line is closed, and
- * variables are still extracted.
+ * `message`: waits for the moment to leave a message, or leaves it. `ending`: the last line is being spoken. `concluding`: the call is over, but
+ * variables are still being extracted.
  */
 type Phase = "new" | "delayed" | "live" | "message" | "ending" | "concluding" | "over"
 
@@ -206,7 +206,7 @@ export interface ConversationState {
   readonly phase: Phase
   readonly context: JsonObject
   readonly nodeId: string
-  /** Rendered as the node was entered, and again when a variable comes that they show. */
+  /** Rendered when the node is entered, and again when a variable that they show becomes known. */
   readonly instructions: string
   readonly prompt: string
   readonly visited: ReadonlyArray<string>
@@ -232,7 +232,7 @@ export interface ConversationState {
   readonly misunderstood: number
   readonly idleChecks: number
   readonly fillers: number
-  /** How long the callee has been in silence already when it became their turn to be answered. */
+  /** How long the callee had already been waiting in silence when their turn became certain. */
   readonly waitedMillis: number
   readonly extractions: ReadonlyArray<RunningExtraction>
   readonly variables: JsonObject
@@ -286,13 +286,13 @@ export const fresh = ({ graph }: ConversationPlan): ConversationState => ({
   timers: {}
 })
 
-/** What a step looks at beside its state. `now` is in epoch milliseconds. */
+/** What a step reads besides its state. `now` is in epoch milliseconds. */
 export interface Scene {
   readonly plan: ConversationPlan
   readonly now: number
 }
 
-/** Where the conversation now stands, and what is to be done about it, in order. */
+/** The conversation's new state, and the actions to carry out, in order. */
 export interface Step {
   readonly state: ConversationState
   readonly actions: ReadonlyArray<ConversationAction>

@@ -16,12 +16,12 @@ export type ConversationTool = { readonly offered: ModelTool } & (
   | { readonly _tag: "OptOut" }
 )
 
-/** Those that move the conversation on: they wait until what was said with them has been heard, and one completion runs only one of them. */
+/** The tools that move the conversation on: they wait until the text said with them has been heard, and one completion runs only one of them. */
 export type ControlTool = Extract<ConversationTool, { readonly _tag: "Edge" | "EndCall" | "Transfer" | "OptOut" }>
 export const isControl = (tool: ConversationTool): tool is ControlTool =>
   tool._tag === "Edge" || tool._tag === "EndCall" || tool._tag === "Transfer" || tool._tag === "OptOut"
 
-/** Models accept no longer names. */
+/** Models reject longer names. */
 const longestName = 64
 
 const nothing: JsonObject = { type: "object", properties: {}, required: [] }

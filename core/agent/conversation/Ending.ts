@@ -13,13 +13,13 @@ export const endFor = (reason: EndReason, more: { readonly disposition?: string;
 
 const isOver = ({ phase }: ConversationState): boolean => phase === "concluding" || phase === "over"
 
-/** What has been said of it is left as it is: whoever drops it closes the line or stops speaking. */
+/** Leaves the part that was already said alone: the caller closes the line or stops speaking. */
 export const dropAnswer = (step: Step): Step => {
   const { answer } = step.state
   return answer === undefined ? step : act(put(step, { answer: undefined }), { _tag: "DropModel", generation: answer.generation })
 }
 
-/** The calls that have no result yet get this one. Their answers, when they come, are ignored. */
+/** Calls without a result get this one. Their own results are ignored when they arrive. */
 export const abandonCalls = (step: Step, why: string): Step => {
   const { batch, history, unanswered } = step.state
   if (batch === undefined) return step
@@ -38,21 +38,21 @@ export const abandonCalls = (step: Step, why: string): Step => {
   return put(noted, { batch: undefined, unanswered: [], history: withEntries(history, ...results, ...unanswered) })
 }
 
-/** Ends after what has been said so far. Nothing that happens from then on asks for another end but `endNow`. */
+/** Ends once the lines so far have been said. From then on, only `endNow` can end it differently. */
 export const endAfterLines = (step: Step, scene: Scene, end: End): Step => {
   const settled = put(abandonCalls(dropAnswer(step), "The call ends."), { end })
   const last = settled.state.lines.at(-1)
   return last === undefined ? close(settled, scene, true) : put(settled, { phase: "ending", lastLine: last.id })
 }
 
-/** The end that was asked for first counts. */
+/** The first requested end counts. */
 export const endNow = (step: Step, scene: Scene, end: End, isLineOpen = true): Step => {
   if (isOver(step.state)) return step
   const settled = abandonCalls(dropAnswer(step), "The call ends.")
   return close(isLineOpen ? stopSpeaking(settled) : put(settled, { lines: [] }), scene, isLineOpen, end)
 }
 
-/** Nobody is left to tell anything to after these. */
+/** After these, nobody is listening any more. */
 const unheard: ReadonlyArray<EndReason> = ["pipeline_error", "voicemail_detected"]
 
 const close = (step: Step, scene: Scene, isLineOpen: boolean, otherwise?: End): Step => {

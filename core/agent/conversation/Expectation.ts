@@ -1,6 +1,6 @@
 /**
- * What a node asks the callee for, as far as it decides how patient the agent is. Numbers are said in groups and names are spelled, with pauses after
- * which anything else would be over. Nothing tells but the names and hints of the variables, in English.
+ * What a node asks the callee for, which decides how patient the agent is. Numbers are said in groups and names are spelled, with pauses that
+ * would end any other turn. The only clues are the names and hints of the variables, in English.
  */
 import type { Expectation } from "#core/model/EndOfTurn.ts"
 import type { ExtractedVariable } from "#core/model/LanguageModel.ts"
@@ -10,7 +10,7 @@ const anything: Expectation = { _tag: "Anything" }
 const digits = (least: number, most: number): Expectation => ({ _tag: "Digits", least, most })
 
 const long = 40
-/** The first that matches. Where the length is not known, the number may go on after every group. */
+/** The first match counts. If the length is not known, the number may continue after every group. */
 const expectations: ReadonlyArray<readonly [RegExp, Expectation]> = [
   [/\b(?:e ?mail|spell|spelled|spelling)\b/, { _tag: "Spelling" }],
   [/\b(?:zip|postal code|postcode)\b/, digits(5, 9)],
@@ -28,6 +28,6 @@ const of = ({ name, prompt, type }: ExtractedVariable): Expectation => {
   return expectations.find(([pattern]) => pattern.test(hint))?.[1] ?? anything
 }
 
-/** Of several variables the first one that takes patience. */
+/** With several variables, the first one that needs patience counts. */
 export const expectedAt = ({ extraction }: ConversationNode): Expectation =>
   extraction?.variables.map(of).find(({ _tag }) => _tag !== "Anything") ?? anything

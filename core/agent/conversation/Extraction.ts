@@ -4,7 +4,7 @@ import type { ExtractedVariable, ModelTool } from "#core/model/LanguageModel.ts"
 import { isStorable } from "#core/storable.ts"
 import type { Extraction } from "./ConversationGraph.ts"
 
-/** Keys of the gathered context that the engine writes. `call_disposition` is not one of them: agents may conclude with their own. */
+/** Keys of the gathered context that the engine writes. `call_disposition` is not one of them: agents may set their own. */
 const reserved: ReadonlyArray<string> = [
   "answered_by",
   "call_id",
@@ -60,7 +60,7 @@ export interface Extracted {
   readonly refused: ReadonlyArray<string>
 }
 
-/** `answer`: the arguments of the call, or else what the model said. Undefined: there is no object in it. */
+/** `answer`: the arguments of the tool call, otherwise the model's text. Undefined: it contains no object. */
 export const extractedFrom = ({ variables }: Extraction, answer: JsonObject | string): Extracted | undefined => {
   const given = typeof answer === "string" ? objectIn(answer) : answer
   if (given === undefined) return undefined
@@ -76,7 +76,7 @@ export const extractedFrom = ({ variables }: Extraction, answer: JsonObject | st
   return { values: Object.fromEntries(values), refused }
 }
 
-/** The outermost object in a text, whatever is around it: models like to add fences and explanations. */
+/** The outermost object in a text, whatever surrounds it: models like to add code fences and explanations. */
 const objectIn = (text: string): JsonObject | undefined => {
   const from = text.indexOf("{")
   const until = text.lastIndexOf("}")

@@ -1,4 +1,4 @@
-/** Variables are extracted in the background as a node is left, while the conversation goes on, and once more at its end. */
+/** Variables are extracted in the background when a node is left, while the conversation continues, and once more at its end. */
 import type { JsonObject } from "#core/Json.ts"
 import { jsonSize } from "#core/jsonSize.ts"
 import type { ModelPart } from "#core/model/LanguageModel.ts"
@@ -16,7 +16,7 @@ const longestArguments = 131_072
 
 const isHeardOut = ({ history }: ConversationState): boolean => history.some(({ _tag }) => _tag === "User")
 
-/** Extracts what the present node asks for, unless the callee has not said anything yet. */
+/** Extracts the current node's variables, unless the callee has not said anything yet. */
 export const extract = (step: Step, scene: Scene): Step => {
   const { state } = step
   const { extraction, id } = nodeOf(scene, state)
@@ -82,7 +82,7 @@ const merged = (step: Step, scene: Scene, { nodeId, order }: RunningExtraction, 
   return act(agreed, { _tag: "Remember", gathered: gatheredOf(agreed.state) })
 }
 
-/** From the next request on, the prompt shows what has been found out. */
+/** From the next request on, the prompt shows the extracted values. */
 const withPrompts = (step: Step, scene: Scene): Step => {
   const node = nodeOf(scene, step.state)
   return showsGathered(scene, node) ? put(step, renderedPrompts(scene, node, step.state)) : step
@@ -92,7 +92,7 @@ const callbackNames = ["callback_at", "callback_time", "callback"]
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
-/** A time on which callee and agent agreed becomes `callback_at`; a word that is no time leaves it as it was. */
+/** A time that callee and agent agreed on becomes `callback_at`; a value that is not a time leaves it unchanged. */
 const withCallback = (step: Step, { now, plan: { timeZone } }: Scene, values: JsonObject): Step => {
   const said = callbackNames.map((name) => textOf(values[name])).find((text) => text !== "")
   const time = said === undefined ? undefined : callbackOf(said, now, timeZone)

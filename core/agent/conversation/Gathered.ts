@@ -1,4 +1,4 @@
-/** What a conversation has come to: its gathered context, in the API's words, and its disposition with its tags. */
+/** The result of a conversation: its gathered context, in the API's terms, and its disposition with its tags. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ConversationState } from "./ConversationState.ts"
 
@@ -8,8 +8,8 @@ const word = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim().slice(0, longestTag) : undefined
 
 /**
- * The first reason to end, unless the conversation concluded otherwise. Lists of numbers not to call build on an opt-out, so no conclusion of the
- * model comes before it.
+ * The first reason to end, unless the conversation set a disposition. Do-not-call lists depend on opt-outs, so the model's own disposition never
+ * overrides one.
  */
 export const dispositionOf = ({ end, hasOptedOut, variables }: ConversationState): string | undefined => {
   if (hasOptedOut) return "user_disqualified"
@@ -28,10 +28,10 @@ export const tagsOf = (state: ConversationState): ReadonlyArray<string> => {
   return [...new Set(tags.filter((tag) => tag !== undefined))]
 }
 
-/** What the far end was; undefined while nobody knows. */
+/** What the far end was; undefined while that is unknown. */
 const answeredBy: Partial<Record<string, string>> = { human: "human", machine: "machine", screening: "machine", menu: "machine" }
 
-/** Variables stand both by themselves and together. */
+/** Variables are listed both individually and together. */
 export const gatheredOf = (state: ConversationState): JsonObject => {
   const { callbackAt, messageFate, variables, verdict, visited } = state
   const disposition = dispositionOf(state)

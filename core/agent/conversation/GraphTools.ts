@@ -1,4 +1,4 @@
-/** The tools that the nodes of a graph name, as they are now: tools have no versions. */
+/** The tools that a graph's nodes name, in their current form: tools have no versions. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -15,8 +15,8 @@ export interface GraphTools {
 const none: GraphTools = { tools: new Map(), unreadableTools: [] }
 
 /**
- * Conversations go on without a tool that cannot be read, as they do when a service does not answer: the callee is there, and a contact that is
- * not dialed because of one tool would wait until somebody finds out why.
+ * Conversations do without a tool that cannot be read, as they do when a service does not answer: a contact that is not dialed because of one
+ * tool would wait until somebody finds out why.
  */
 export const loadTools = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

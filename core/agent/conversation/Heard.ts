@@ -1,6 +1,6 @@
 /**
- * What an English sentence of the far end gives away by itself, whatever the model makes of it: that the callee must not be called again, or that
- * no person speaks. Only unmistakable wordings count: an opt-out is final, and "call me after six" is none.
+ * What an English sentence from the far end reveals by itself, whatever the model makes of it: that the callee must not be called again, or that
+ * it is not a person. Only unmistakable wordings count: an opt-out is final, and "call me after six" is not one.
  */
 
 /** Words in lower case, with one space between them; `don't` is `dont`. */
@@ -13,7 +13,7 @@ const plain = (text: string): string =>
 
 const calling = "(?:call|calling|phone|phoning|ring|ringing|contact|contacting|bother|bothering)"
 const us = "(?:me|us|here|this number|my number|this house)"
-/** What may follow "stop calling me" and "do not call me": nothing that sets a time, or that makes a name of it. */
+/** What may follow "stop calling me" and "do not call me": nothing that sets a time, or turns it into a name. */
 const finalWords = "(?= ?$| (?:please|again|any ?more|ever|ok|okay|or|and|im|its|thank|thanks|goodbye|bye)\\b)"
 const list = "(?:\\w+ ){0,3}(?:list|lists|database|records)"
 const optOuts = [

@@ -1,6 +1,6 @@
 /**
- * The conversation as the model is told of it: what the callee said, and what they heard. Bounded: the oldest is forgotten. A tool call and its
- * result are kept or forgotten together, because services refuse one without the other.
+ * The conversation as the model sees it: what the callee said, and what they heard. Bounded: the oldest entries are dropped. A tool call and its
+ * result are kept or dropped together, because services reject one without the other.
  */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelMessage, ModelToolCall } from "#core/model/LanguageModel.ts"
@@ -8,7 +8,7 @@ import { jsonSize } from "#core/jsonSize.ts"
 
 export type Entry =
   | { readonly _tag: "User"; readonly text: string; readonly isKeyed: boolean }
-  /** `line`: what was said aloud; undefined for tool calls without a word. */
+  /** `line`: the line that was spoken; undefined for tool calls without text. */
   | {
       readonly _tag: "Assistant"
       readonly line: number | undefined
@@ -27,7 +27,7 @@ export type Entry =
 const mostEntries = 80
 const mostCharacters = 32_000
 const longestTurn = 2000
-/** Whoever reports what was heard may not know where the line ended. */
+/** The report of what was heard may not know where the line ended. */
 const longestLine = 8000
 
 export const userEntry = (text: string, isKeyed = false): Entry => ({
@@ -45,7 +45,7 @@ export const withEntries = (history: ReadonlyArray<Entry>, ...entries: ReadonlyA
 const shortened = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   let size = entries.reduce((sum, entry) => sum + sizeOf(entry), 0)
   let first = 0
-  // The last entry stays, and with it what belongs to it.
+  // The last entry stays, together with what belongs to it.
   while (first < entries.length - 1 && (entries.length - first > mostEntries || size > mostCharacters)) {
     do {
       const entry = entries[first++]
@@ -72,12 +72,12 @@ export const withCalls = (
   calls: ReadonlyArray<ModelToolCall>
 ): ReadonlyArray<Entry> => {
   const last = history.at(-1)
-  // The callee may have spoken since: then the calls stand by themselves, next to their results.
+  // If the callee has spoken since, the calls become an entry of their own, next to their results.
   if (line !== undefined && last?._tag === "Assistant" && last.line === line) return [...history.slice(0, -1), { ...last, calls }]
   return withEntries(history, { _tag: "Assistant", line: undefined, text: "", calls, wasInterrupted: false })
 }
 
-/** A line of which nothing was heard is no message, unless tools were called with it. */
+/** A line that was not heard at all is left out, unless tools were called with it. */
 const isTold = (entry: Entry): boolean => entry._tag !== "Assistant" || entry.text.trim() !== "" || entry.calls.length > 0
 
 export const messagesOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMessage> =>
@@ -87,7 +87,7 @@ export const messagesOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMe
     return { _tag: "Assistant", text: entry.text, calls: entry.calls, wasInterrupted: entry.wasInterrupted }
   })
 
-/** Only what was said, and what tools found out: an extraction is not to learn from how the graph was walked. */
+/** Only what was said and what tools returned: an extraction must not draw conclusions from the path through the graph. */
 export const factsOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMessage> => {
   const results = new Map(history.flatMap((entry) => (entry._tag === "ToolResult" ? [[entry.callId, entry.isControl] as const] : [])))
   const isKept = (callId: string) => results.get(callId) === false
@@ -99,7 +99,7 @@ export const factsOf = (history: ReadonlyArray<Entry>): ReadonlyArray<ModelMessa
   )
 }
 
-/** Whether the callee, or a tool, is still to be answered, or an answer was not heard to its end. */
+/** Whether the callee or a tool is still owed an answer, or an answer was not heard to its end. */
 export const isOwed = (history: ReadonlyArray<Entry>): boolean => {
   const last = history.findLast(isTold)
   return last !== undefined && (last._tag !== "Assistant" || last.wasInterrupted)

@@ -1,4 +1,4 @@
-/** A tool that asks another service: the request, built from what the model, the contact and the conversation gave, and what the model is told. */
+/** A tool that calls another service: the request, built from values of the model, the contact and the conversation, and the model's result. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { ModelTool } from "#core/model/LanguageModel.ts"
 import { render, renderTypedJson } from "#core/agent/Template.ts"
@@ -15,7 +15,7 @@ export interface HttpToolRequest {
   readonly timeoutMillis: number
 }
 
-/** What the call knows beside the model's arguments. */
+/** What the call knows besides the model's arguments. */
 interface ToolContext {
   readonly initial: JsonObject
   readonly gathered: JsonObject
@@ -26,7 +26,7 @@ const bodyMethods = ["POST", "PUT", "PATCH"]
 const longestBody = 65_536
 const longestResult = 8000
 const defaultTimeoutMillis = 5000
-/** The callee waits on the line. */
+/** The callee is waiting on the line. */
 const longestTimeoutMillis = 30_000
 
 const rowsOf = (rows: unknown): ReadonlyArray<JsonObject> => (Array.isArray(rows) ? rows.filter(isObject) : [])
@@ -45,7 +45,7 @@ export const parametersOf = (config: JsonObject): ModelTool["parameters"] => {
   }
 }
 
-/** `error` is told to the model. */
+/** `error` is passed to the model. */
 export const httpRequestOf = (
   config: JsonObject,
   given: JsonObject,
@@ -116,7 +116,7 @@ const presetsOf = (config: JsonObject, root: JsonObject, now: number): { readonl
   return { values: Object.fromEntries(values) }
 }
 
-/** Undefined: the text is empty, or no value of that type. */
+/** Undefined: the text is empty, or not a value of that type. */
 const typed = (text: string, type: string): unknown => {
   if (text.trim() === "") return undefined
   if (type === "string") return text
@@ -134,7 +134,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** What the model is told about a response. It decides itself what an error status means. */
+/** The response as the model sees it. The model decides what an error status means. */
 export const resultOf = (status: number, body: string): JsonObject => {
   const answered = { status: "success", status_code: status }
   if (body.trim() === "") return { ...answered, data: "", note: "The answer is empty." }

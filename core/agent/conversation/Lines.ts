@@ -1,4 +1,4 @@
-/** What happens when a line has been heard, was cut short or cannot be spoken. */
+/** What happens when a line has been heard, was cut short, or cannot be spoken. */
 import { nodeOf, put, type Line, type Scene, type Step } from "./ConversationState.ts"
 import { ask } from "./Asking.ts"
 import { dropAnswer, endFor, endNow } from "./Ending.ts"
@@ -7,7 +7,7 @@ import { speakFirst } from "./Nodes.ts"
 import { fill, say, stopSpeaking } from "./Speech.ts"
 import { cancelControl, releaseControl } from "./ToolCalls.ts"
 
-/** Lines are heard in order: what was said before a line has been heard as well. */
+/** Lines are heard in order, so all earlier lines have been heard as well. */
 export const lineSpoken = (step: Step, scene: Scene, id: number): Step => {
   const line = step.state.lines.find((one) => one.id === id)
   if (line?.isClosed !== true) return step
@@ -22,7 +22,7 @@ const passed = (step: Step, scene: Scene, { id, kind }: Line): Step => {
   return gone.reduce((one, line) => releaseControl(one, scene, line.id), rest)
 }
 
-/** An announcement has been heard, into which the callee said the rest of their turn: it answered nothing, and what follows it is not being made. */
+/** The callee finished their turn during an announcement that has now been heard: it answered nothing, and no answer is being generated. */
 const answerOwed = (step: Step, scene: Scene, id: number): Step => {
   const { answer, batch, history, isCalleeSpeaking, lines, phase } = step.state
   if (phase !== "live" || answer !== undefined || batch !== undefined || lines.length > 0 || isCalleeSpeaking) return step
@@ -51,7 +51,7 @@ export const lineFailed = (step: Step, scene: Scene, id: number): Step => {
   const after = passed(whole, scene, line)
   const { batch, lines, phase } = after.state
   if (phase !== "live" || lines.length > 0) return after
-  // The callee goes on waiting.
+  // The callee keeps waiting.
   if (line.kind === "filler" || after.state.answer !== undefined || batch !== undefined) return fill(after, scene)
   return say(after, scene.plan.settings.lines.reprompt, { isInterruptible: true, isTold: true })
 }

@@ -1,4 +1,4 @@
-/** What an agent does when no person answers: a mailbox, a menu, or a service that asks who calls before it puts a call through. */
+/** What an agent does when no person answers, but a mailbox, a menu, or a service that asks who is calling before it puts a call through. */
 import { ask } from "./Asking.ts"
 import { act, type MachineVerdict, put, type Scene, type Step } from "./ConversationState.ts"
 import { abandonCalls, dropAnswer, endFor, endNow } from "./Ending.ts"
@@ -6,7 +6,7 @@ import { begin } from "./Nodes.ts"
 import { rendered } from "./Rendering.ts"
 import { say, stopSpeaking } from "./Speech.ts"
 
-/** Everything that was being said or done was meant for somebody else. */
+/** Stops everything that was being said or done, because it was meant for somebody else. */
 const quiet = (step: Step): Step => stopSpeaking(abandonCalls(dropAnswer(step), "A machine answered."))
 
 export const machineHeard = (step: Step, scene: Scene, verdict: MachineVerdict): Step => {
@@ -46,7 +46,7 @@ export const messageMoment = (step: Step, scene: Scene, canSpeak: boolean): Step
   return put(say(step, text, { isInterruptible: false, kind: "message" }), { messageFate: "cut" })
 }
 
-/** Says once who calls and why. */
+/** Says once who is calling and why. */
 const introduced = (step: Step, scene: Scene): Step => ask(put(quiet(step), { screening: "waiting", asks: 0 }), scene, "introduce")
 
 /** The person has not heard anything yet. */

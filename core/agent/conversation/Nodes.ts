@@ -8,10 +8,10 @@ import { gatheredOf } from "./Gathered.ts"
 import { rendered, renderedPrompts } from "./Rendering.ts"
 import { play, say } from "./Speech.ts"
 
-/** Circles are legal, but no conversation enters this many nodes. */
+/** Cycles are allowed, but no reasonable conversation enters this many nodes. */
 const mostEntries = 50
 
-/** The system prompt and the tools are replaced; what was said stays. */
+/** The system prompt and the tools are replaced; the history stays. */
 export const enter = (step: Step, scene: Scene, node: ConversationNode): Step => {
   const { entries, visited } = step.state
   const previous = entries === 0 ? undefined : nodeOf(scene, step.state)
@@ -35,7 +35,7 @@ export const speakFirst = (step: Step, scene: Scene): Step =>
     ? endAfterLines(say(step, scene.plan.settings.lines.apology, { isInterruptible: false }), scene, endFor("pipeline_error"))
     : ask(step, scene, "turn")
 
-/** The contact's greeting, else the start node's recording or text, else whatever the model begins with. */
+/** The contact's greeting, otherwise the start node's recording or text, otherwise whatever the model begins with. */
 const open = (step: Step, scene: Scene): Step => {
   const { plan } = scene
   const { recording, text } = openingOf(plan.graph.definition, step.state.context)

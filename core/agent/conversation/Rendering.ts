@@ -1,4 +1,4 @@
-/** The agent's texts, with what is known of the callee and what the conversation has found out so far. */
+/** Renders the agent's texts with what is known about the callee and what the conversation has gathered so far. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { render } from "#core/agent/Template.ts"
 import type { ConversationNode } from "./ConversationGraph.ts"
@@ -7,7 +7,7 @@ import { gatheredOf } from "./Gathered.ts"
 
 const gatheredPath = "gathered_context"
 
-/** `{{gathered_context.x}}` is what the run has as `x` by now. */
+/** `{{gathered_context.x}}` is the current `x` of the run. */
 export const rendered = ({ now }: Scene, state: ConversationState, template: string): string => {
   const { context } = state
   return render(template, template.includes(gatheredPath) ? { ...context, [gatheredPath]: harmless(gatheredOf(state)) } : context, now)
@@ -15,14 +15,14 @@ export const rendered = ({ now }: Scene, state: ConversationState, template: str
 
 const instructionsFrom = (global: string, prompt: string): string => [global, prompt].filter((part) => part.trim() !== "").join("\n\n")
 
-/** What a node's prompt is while the conversation is there. */
+/** The node's prompt while the conversation is at it. */
 export const renderedPrompts = (scene: Scene, node: ConversationNode, state: ConversationState) => {
   const prompt = rendered(scene, state, node.prompt)
   const global = node.addsGlobalPrompt ? rendered(scene, state, scene.plan.graph.globalPrompt) : ""
   return { prompt, instructions: instructionsFrom(global, prompt) }
 }
 
-/** Variables come later than the node that shows them is entered: they are found out in the background. */
+/** Variables are extracted in the background, so they may arrive after the node that shows them was entered. */
 export const showsGathered = ({ plan: { graph } }: Scene, { addsGlobalPrompt, prompt }: ConversationNode): boolean =>
   prompt.includes(gatheredPath) || (addsGlobalPrompt && graph.globalPrompt.includes(gatheredPath))
 
@@ -31,8 +31,8 @@ const mostMembers = 500
 const deepest = 10
 
 /**
- * The context as prompts may show it. It comes from files and from servers of others: what it holds is data, so it cannot bring control characters
- * nor the marks by which a model chooses recordings, and cannot crowd out the prompt.
+ * The context as prompts may show it. It comes from files and other people's servers: it is only data, so it must contain neither control
+ * characters nor the marks with which a model chooses recordings, and must not crowd out the prompt.
  */
 export const harmless = (context: JsonObject): JsonObject => {
   let left = mostMembers
@@ -51,5 +51,5 @@ export const harmless = (context: JsonObject): JsonObject => {
   const cleaned = part(context, 0)
   return isObject(cleaned) ? cleaned : {}
 }
-/** Control characters but for line breaks and tabs, and the marks of recordings. */
+/** Control characters except line breaks and tabs, and the marks of recordings. */
 const unwanted = /[^\P{Cc}\n\t]+|[▸●]/gu

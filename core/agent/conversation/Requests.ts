@@ -1,4 +1,4 @@
-/** What the model is asked, from where the conversation stands. The same state makes the same request, so one can be made ahead of its turn. */
+/** The requests to the model. The same state always gives the same request, so a request can be sent before its turn is certain. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelNode, ModelPurpose, ModelRequest } from "#core/model/LanguageModel.ts"
 import { type ConversationState, nodeOf, type Scene } from "./ConversationState.ts"

@@ -1,4 +1,4 @@
-/** Lines: what is said, in order, and what is cut short. */
+/** Lines: saying them in order, and cutting them short. */
 import { type Answer, act, type Line, put, type Scene, nodeOf, type Step } from "./ConversationState.ts"
 import { cut, extended, spokenEntry, withEntries } from "./History.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
@@ -6,7 +6,7 @@ import type { RecordingName } from "#core/agent/RecordingName.ts"
 interface Manner {
   readonly isInterruptible: boolean
   readonly kind?: Line["kind"]
-  /** Whether the model is told that it was said. */
+  /** Whether the line is part of the history that the model sees. */
   readonly isTold?: boolean
 }
 
@@ -32,7 +32,7 @@ export const say = (step: Step, text: string, manner: Manner): Step => {
   return act(said, { _tag: "Say", line: next, text, isLast: true, isInterruptible: manner.isInterruptible })
 }
 
-/** Says that the callee has to wait. */
+/** Says something while the callee has to wait. */
 export const fill = (step: Step, scene: Scene): Step => {
   const { fillers } = step.state
   const texts = scene.plan.settings.lines.fillers
@@ -80,7 +80,7 @@ export const closeLine = (step: Step, line: number | undefined): Step => {
   return act(put(step, { lines }), { _tag: "Say", line: open.id, text: "", isLast: true, isInterruptible: open.isInterruptible })
 }
 
-/** Drops every line. Until it is reported what was heard of them, nothing was. */
+/** Drops every line. They count as unheard until it is reported what was heard of them. */
 export const stopSpeaking = (step: Step): Step => {
   const { history, lines } = step.state
   if (lines.length === 0) return step

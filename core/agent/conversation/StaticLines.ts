@@ -1,15 +1,15 @@
-/** What an agent says when no model can be asked. Agents that speak another language than English bring their own in `static_lines`. */
+/** What an agent says without a model. Agents that do not speak English set their own in `static_lines`. */
 import { longestStaticLine } from "#core/agent/AgentConfigurations.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 export interface StaticLines {
   /** While the agent is thinking, or waits for a tool; said in turn. */
   readonly fillers: ReadonlyArray<string>
-  /** No answer could be made to what the callee said. */
+  /** When there is no answer to what the callee said. */
   readonly reprompt: string
   readonly checkIn: string
   readonly goodbye: string
-  /** Before the call is given up. */
+  /** Before the agent gives up and ends the call. */
   readonly apology: string
 }
 

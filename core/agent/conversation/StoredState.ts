@@ -1,9 +1,9 @@
-/** A conversation as JSON, from which it goes on at another time and in another process. */
+/** A conversation as JSON, from which it can continue at another time and in another process. */
 import type { JsonObject } from "#core/Json.ts"
 import { type ConversationPlan, type ConversationState, fresh } from "./ConversationState.ts"
 import type { Entry } from "./History.ts"
 
-/** Another number, and a conversation that was stored before cannot go on. New members need none: they begin as in a new conversation. */
+/** If this changes, stored conversations cannot continue. New members do not need a change: they start as in a new conversation. */
 const version = 1
 
 export interface StoredState {
@@ -11,7 +11,7 @@ export interface StoredState {
   readonly state: JsonObject
 }
 
-/** Without the context, which never changes and may be large: whoever stores many states of a conversation stores it once. */
+/** Without the context, which never changes and may be large: store it once for all states of a conversation. */
 export const stored = ({ context: _, ...state }: ConversationState): StoredState => ({ version, state: { ...state } })
 
 /** Undefined: another version of the engine has stored it. */
@@ -20,11 +20,11 @@ export const restored = (
   context: JsonObject,
   { state, version: of }: StoredState
 ): ConversationState | undefined =>
-  // What lies in `state` was written by `stored`.
+  // The cast holds because `stored` wrote `state`.
   of === version ? ({ ...fresh(plan), ...state, context } as ConversationState) : undefined
 
-/** Nothing fires between two messages: the next event sets the timers that are still wanted. */
+/** No timer fires between two messages: the next event sets the timers that are still needed. */
 export const atRest = (state: ConversationState): ConversationState => ({ ...state, timers: {} })
 
-/** For whoever shows it: also of another version, as far as it is one. */
+/** For display. Also reads other versions, as far as their entries are well-formed. */
 export const historyOf = ({ state: { history } }: StoredState): ReadonlyArray<Entry> => (Array.isArray(history) ? history : [])

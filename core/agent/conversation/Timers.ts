@@ -1,4 +1,4 @@
-/** The timers follow from the state: every wait has one, so that no call stays silent or open because something did not come. */
+/** The timers follow from the state: every wait has one, so that no call stays silent or open because something did not arrive. */
 import type { ConversationAction, ConversationState, Line, Scene, Step, TimerName } from "./ConversationState.ts"
 import { isDeaf } from "./Speech.ts"
 
@@ -6,7 +6,7 @@ import { isDeaf } from "./Speech.ts"
 const fillerMillis = 2500
 const answerMillis = 6000
 const toolSlackMillis = 2000
-/** Slow speech, and what is still buffered. */
+/** For slow speech, plus buffered audio. */
 const perCharacterMillis = 150
 const speechSlackMillis = 10_000
 const longestTurnMillis = 60_000
@@ -16,7 +16,7 @@ const messageMillis = 90_000
 const concludeMillis = 30_000
 
 interface Wanted {
-  /** A timer with another key is another timer: it starts over. */
+  /** If the key changes, the timer starts over. */
   readonly key: string
   readonly afterMillis: number
 }
@@ -53,7 +53,7 @@ const wantedIn = (step: Step, scene: Scene): Timers => {
 const waits = (step: Step, idleMillis: number): Timers => {
   const { answer, batch, isCalleeSpeaking, keys, lines, screening, waitedMillis } = step.state
   const isBusy = answer !== undefined || batch !== undefined
-  // The callee hears the destination ring, or music.
+  // The callee hears ringing, or music.
   const isTransferring =
     batch !== undefined && batch.held === undefined && batch.calls.some(({ isControl, result }) => isControl && result === undefined)
   const isSilent = lines.length === 0 && !isCalleeSpeaking
@@ -85,7 +85,7 @@ const names: ReadonlyArray<TimerName> = [
   "turn"
 ]
 
-/** Sets the timers that the state asks for, and clears the others. */
+/** Sets the timers that the state needs, and clears the others. */
 export const armed = (step: Step, scene: Scene): Step => {
   const wanted = wantedIn(step, scene)
   let { next } = step.state
@@ -102,7 +102,7 @@ export const armed = (step: Step, scene: Scene): Step => {
       actions.push({ _tag: "SetTimer", timer: name, id: next++, afterMillis: want.afterMillis })
     }
   }
-  // Before the others, because nothing comes after a conclusion.
+  // Before the other actions, because nothing comes after a conclusion.
   return { state: { ...step.state, timers, next }, actions: [...actions, ...step.actions] }
 }
 

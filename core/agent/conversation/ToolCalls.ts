@@ -1,4 +1,4 @@
-/** The tool calls of a completion: run, answered, and told to the model together. */
+/** The tool calls of a completion: run, answered, and passed to the model together. */
 import type { JsonObject } from "#core/Json.ts"
 import type { ModelToolCall } from "#core/model/LanguageModel.ts"
 import { recordingOf } from "#core/agent/Opening.ts"
@@ -33,7 +33,7 @@ const mostDigits = 32
 const done: JsonObject = { status: "done" }
 const wrong = (error: string): JsonObject => ({ status: "error", error })
 
-/** Starts them, once the completion is whole: one that breaks off is asked for again, and nothing may be done twice. */
+/** Starts the calls once the completion is complete: one that breaks off is requested again, and nothing may be done twice. */
 export const startCalls = (step: Step, scene: Scene, answer: Answer): Step => {
   const { history, next } = step.state
   const tools = toolsFor(scene, step.state)
@@ -54,7 +54,7 @@ export const startCalls = (step: Step, scene: Scene, answer: Answer): Step => {
   }, noted)
   if (control === undefined) return goOn(started, scene)
   const { tool } = control
-  // An opt-out is written as it is heard, whatever is still being said.
+  // An opt-out is written as soon as it is heard, whatever is still being said.
   const written = tool?._tag === "OptOut" ? optedOut(started) : started
   const isHeard = !written.state.lines.some(({ id }) => id === answer.line)
   if (answer.line === undefined || isHeard) return runControl(written, scene, control.call.id)
@@ -77,7 +77,7 @@ const settled = (step: Step, callId: string, result: JsonObject): Step => {
   return act(withBatch(step, { calls }), { _tag: "Note", note: { _tag: "ToolEnded", call: pending.call, result } })
 }
 
-/** The model goes on, once every call has its result. While the callee speaks it waits for their turn. */
+/** The model continues once every call has its result. While the callee speaks, it waits for their turn. */
 const goOn = (step: Step, scene: Scene): Step => {
   const { batch, history, isCalleeSpeaking, phase, unanswered } = step.state
   if (batch === undefined || batch.calls.some(({ result }) => result === undefined)) return step
@@ -126,7 +126,7 @@ const messageIn = (config: JsonObject, type: string, recording: string): Message
   recording: config[recording]
 })
 
-/** Not for the model: it did not say it. */
+/** Not shown to the model, which did not say it. */
 const sayMessage = (step: Step, scene: Scene, { isAudio, recording, text }: Message): Step => {
   const manner = { isInterruptible: false }
   if (!isAudio) return typeof text === "string" ? say(step, rendered(scene, step.state, text), manner) : step
@@ -134,7 +134,7 @@ const sayMessage = (step: Step, scene: Scene, { isAudio, recording, text }: Mess
   return name === undefined ? step : play(step, name, manner)
 }
 
-/** What was said with the call has been heard: it may be followed. */
+/** The text said with the call has been heard, so the call may run. */
 const runControl = (step: Step, scene: Scene, callId: string): Step => {
   const free = withBatch(step, { held: undefined })
   const call = pendingIn(free.state, callId)?.call
@@ -171,7 +171,7 @@ const follow = (step: Step, scene: Scene, { speech, target }: ConversationEdge):
 }
 
 const transferSeconds = 30
-/** What is said before it, the account's rate, and events that are late: longer than the call waits for the outcome. */
+/** For the lines said before it, the account's rate and late events: longer than the call waits for the outcome. */
 const transferSlackMillis = 90_000
 
 const transfer = (step: Step, scene: Scene, call: ModelToolCall, config: JsonObject): Step => {
@@ -210,7 +210,7 @@ const resultFrom = (answer: ToolAnswer): JsonObject => {
   }
 }
 
-/** None of those that still run will be waited for. */
+/** Calls that are still running are no longer awaited. */
 export const toolsTimedOut = (step: Step, scene: Scene): Step => {
   const { batch } = step.state
   const late = batch?.calls.filter(({ call, result }) => result === undefined && call.id !== batch.held?.callId) ?? []
@@ -220,13 +220,13 @@ export const toolsTimedOut = (step: Step, scene: Scene): Step => {
   )
 }
 
-/** The line has been heard, or never will be: what waited for it goes on. */
+/** The line has been heard, or never will be: the control that waited for it runs. */
 export const releaseControl = (step: Step, scene: Scene, line: number): Step => {
   const held = step.state.batch?.held
   return held?.line === line ? runControl(step, scene, held.callId) : step
 }
 
-/** The callee interrupted what was said with a call that moves the conversation on: they may have objected, so it is not followed. */
+/** The callee interrupted the text of a call that moves the conversation on: they may have objected, so the call does not run. */
 export const cancelControl = (step: Step, scene: Scene): Step => {
   const held = step.state.batch?.held
   if (held === undefined || nodeOf(scene, step.state).type === "endCall") return step

@@ -1,4 +1,4 @@
-/** Port: tries an agent out with scripted callees. Places no call, stores nothing, and sends no tool's request. */
+/** Port: tests an agent with scripted callees. Places no call, stores nothing, and sends no tool's request. */
 import { Context, type Effect, Schema } from "effect"
 import type { AgentInvalid, AgentNotFound, VersionStatus } from "#core/agent/Agent.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
@@ -28,7 +28,7 @@ export class TooManyAgentTests extends Schema.TaggedError<TooManyAgentTests>()("
 export class AgentTests extends Context.Service<
   AgentTests,
   {
-    /** Within half a minute: what has not come to its end by then has failed. */
+    /** Takes at most half a minute: conversations that have not ended by then have failed. */
     readonly run: (
       organizationId: OrganizationId,
       id: AgentId,

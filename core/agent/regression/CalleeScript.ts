@@ -1,6 +1,6 @@
 /**
- * A scripted callee, with whom an agent is tried out before it calls anybody: what the callee says and does, what the agent's tools answer, and
- * what has to come of it. How scripts are written is in `readScripts.ts`.
+ * A scripted callee for testing an agent before it calls anybody: what the callee says and does, what the agent's tools answer, and the expected
+ * result. `readScripts.ts` documents the format.
  */
 import type { JsonObject } from "#core/Json.ts"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
@@ -13,7 +13,7 @@ export type CalleeAct =
   /** The tone of a machine, after which it records. */
   | { readonly _tag: "Beeps" }
 
-/** One thing that the callee does, at the first of their turns at which its conditions hold. */
+/** One thing that the callee does, at the first of their turns for which its conditions hold. */
 export interface CalleeStep {
   /** Only at the node of this name or id. */
   readonly at: string | undefined
@@ -24,13 +24,13 @@ export interface CalleeStep {
   readonly act: CalleeAct
 }
 
-/** What a variable has to be: a value, a text that contains these words, or nothing at all. */
+/** What a variable must be: a value, a text that contains these words, or absent. */
 export type ExpectedValue =
   | { readonly _tag: "Equals"; readonly value: unknown }
   | { readonly _tag: "Contains"; readonly words: string }
   | { readonly _tag: "Absent" }
 
-/** What is undefined is not checked. Nodes go by their name or id, edges by their label or id. */
+/** Undefined members are not checked. Nodes are given by name or id, edges by label or id. */
 export interface Expectations {
   /** All nodes, in the order in which they were entered. */
   readonly path: ReadonlyArray<string> | undefined
@@ -55,7 +55,7 @@ export interface CalleeScript {
   /** The callee's. */
   readonly timeZone: string
   readonly callee: ReadonlyArray<CalleeStep>
-  /** What tools answer, by the name under which the model knows them: one call after the other, the last answer for all that follow. */
+  /** The tools' answers, by the name under which the model knows them: one for each call in order, the last one for all further calls. */
   readonly tools: ReadonlyMap<string, ReadonlyArray<ToolAnswer>>
   readonly expected: Expectations
 }

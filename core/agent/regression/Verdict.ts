@@ -1,13 +1,13 @@
-/** Whether a conversation came to what its script expects: for each expectation that was not met, what was expected and what came. */
+/** Whether a conversation met its script's expectations: for each one that it did not meet, what was expected and what happened. */
 import { Equal } from "effect"
 import type { Conclusion } from "#core/agent/conversation/ConversationState.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { CalleeScript, CalleeStep, ExpectedValue } from "./CalleeScript.ts"
 import { isNode } from "./chooseStep.ts"
 import type { TranscriptLine, Walk } from "./Walk.ts"
-import { isSaid } from "./words.ts"
+import { isSaid, searchIn } from "./words.ts"
 
-/** `callee`: the script itself did not fit the conversation. `run`: the conversation could not be held. */
+/** `callee`: the script itself did not fit the conversation. `run`: the conversation could not take place. */
 type Check =
   | "callee"
   | "calls"
@@ -25,7 +25,7 @@ type Check =
 
 export interface Failure {
   readonly check: Check
-  /** In words, with what was expected and what came. */
+  /** A sentence with what was expected and what happened. */
   readonly message: string
   /** JSON values; null where there is none. */
   readonly expected: unknown
@@ -62,7 +62,7 @@ const variablesOf = (conclusion: Conclusion | undefined): JsonObject => {
 export const verdictOf = ({ expected, name }: CalleeScript, walk: Walk, found: ReadonlyArray<Failure>): Verdict => {
   const { conclusion, edges, path, transcript } = walk
   const variables = variablesOf(conclusion)
-  const said = transcript.filter(({ who }) => who === "agent").map(({ text }) => text)
+  const wasSaid = searchIn(transcript.filter(({ who }) => who === "agent").map(({ text }) => text))
   const tags = conclusion?.tags ?? []
   const failures = [
     ...found,
@@ -79,8 +79,8 @@ export const verdictOf = ({ expected, name }: CalleeScript, walk: Walk, found: R
     ...expected.variables.flatMap(([variable, value]) => variableFailure(variable, value, variables[variable])),
     ...dispositionFailure(expected.disposition, conclusion),
     ...among("tags", expected.tags, (tag) => tags.includes(tag), `is not among the tags: ${tags.join(", ") || "there are none"}`, tags),
-    ...among("says", expected.says, (words) => said.some((line) => isSaid(words, line)), "was never said"),
-    ...none("never_says", expected.neverSays, (words) => said.some((line) => isSaid(words, line)), "was said"),
+    ...among("says", expected.says, wasSaid, "was never said"),
+    ...none("never_says", expected.neverSays, wasSaid, "was said"),
     ...among("calls", expected.calls, (tool) => walk.calls.includes(tool), "was never called", walk.calls)
   ]
   return {

@@ -1,4 +1,4 @@
-/** What came of a conversation with a scripted callee, gathered as it goes on. */
+/** The course of a conversation with a scripted callee, recorded as it proceeds. */
 import type { ConversationEdge, ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { Conclusion, ConversationNote } from "#core/agent/conversation/ConversationState.ts"
 
@@ -18,7 +18,7 @@ export interface Walk {
   readonly transcript: ReadonlyArray<TranscriptLine>
   /** The node that was just left, until it is known by which edge. */
   readonly left: ConversationNode | undefined
-  /** Undefined: it has none yet. */
+  /** Undefined: it has not concluded. */
   readonly conclusion: Conclusion | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What scripts name that the agent does not have: a test for a node that was renamed must not pass because nobody ever gets there. */
+/** Finds names in scripts that the agent does not have: a test for a renamed node must not pass because the node is never reached. */
 import type { ConversationGraph } from "#core/agent/conversation/ConversationGraph.ts"
 import { type ConfigurationProblem, gathered } from "#core/Problem.ts"
 import type { CalleeScript } from "./CalleeScript.ts"

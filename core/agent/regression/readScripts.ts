@@ -34,7 +34,7 @@ const mostSteps = 100
 const mostExpected = 100
 const mostAnswers = 20
 const mostTimes = 20
-/** Of all scripts together: their conversations share a thread with calls. */
+/** For all scripts together: their conversations share a thread with calls. */
 const mostTurns = 1000
 const longestName = 200
 const longestSentence = 2000
@@ -128,7 +128,7 @@ const notTooLong: Rule = (value) => {
 }
 const rules = [document, notEmpty, sameNames, notTooLong]
 
-/** `context`: what the agent itself brings for tests; the document's own values win. */
+/** `context`: the agent's own values for tests; the document's values override them. */
 export const readScripts = (
   given: unknown,
   context: JsonObject = {}

@@ -1,4 +1,4 @@
-/** What is known of a bucket's trouble. The log hears of it at its beginning, every ten minutes while it lasts, and at its end. */
+/** What is known about a bucket's trouble. It is logged when it begins, every ten minutes while it lasts, and when it ends. */
 import { Effect } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { S3Address } from "#runtime/config/S3Address.ts"
@@ -6,7 +6,7 @@ import type { FileMetrics } from "#runtime/metrics/FileMetrics.ts"
 import type { S3Failure } from "./S3Failure.ts"
 
 const SAID_EVERY_MILLIS = 600_000
-/** After a request that came to nothing, others fail at once for so long, and nobody waits for each of them in turn. */
+/** After a failed request, others fail at once for this long, so that nobody waits for each of them in turn. */
 export const AWAY_SECONDS = 5
 
 export const makeOutage = ({ base, bucket }: S3Address, metrics: FileMetrics) => {

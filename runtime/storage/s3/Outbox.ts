@@ -3,8 +3,8 @@
  *
  *     taken in -> stored in the bucket -> deleted here
  *
- * The folder is the truth: what a process leaves behind there is stored by the next one. While the bucket takes nothing, files wait, and are tried
- * again with growing pauses. A file that is removed meanwhile does not come back: its removal waits until its transfer is over.
+ * The folder is the truth: files that a process leaves behind there are stored by the next one. While the bucket accepts nothing, files wait and
+ * are retried at growing intervals. A file that is removed meanwhile does not come back: its removal waits until its transfer is over.
  */
 import { Deferred, Duration, Effect, Latch, Random, Schedule, Semaphore } from "effect"
 import type { Dirent } from "node:fs"
@@ -19,9 +19,9 @@ import type { S3Failure } from "./S3Failure.ts"
 
 const FIRST_PAUSE_MILLIS = 1000
 const LONGEST_PAUSE_MILLIS = 60_000
-/** When files that the bucket has refused, each by itself, are tried again. */
+/** How often files that the bucket has refused individually are retried. */
 const LOOK_AGAIN = "1 hour"
-/** How long the engine that stops goes on storing. */
+/** How long a stopping engine continues storing. */
 const LAST_CHANCE = "20 seconds"
 const BATCH = 100
 const AT_ONCE = 4
@@ -39,7 +39,7 @@ const isSame = (one: Found, other: Found | undefined): boolean =>
 
 const failed = (key: string, operation: FileFailed["operation"]) => (cause: unknown) => new FileFailed({ key, operation, cause })
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 const foundAt = (path: string, key: string) =>
   Effect.tryPromise({
     try: (): Promise<Found | undefined> => stat(path).catch((cause: unknown) => (isMissing(cause) ? undefined : Promise.reject(cause))),
@@ -50,11 +50,11 @@ export class Outbox {
   private readonly parts: Parts
   private readonly files: ReturnType<typeof fileFolder>
   private readonly waiting = new Set<string>()
-  /** What the bucket does not take although it takes others. */
+  /** Files that the bucket refuses although it accepts others. */
   private readonly refused = new Set<string>()
   private readonly underWay = new Map<string, Deferred.Deferred<void>>()
   private readonly news = Latch.makeUnsafe(false)
-  /** Between the look at a file and its deletion, none takes its name. */
+  /** From checking a file until it is deleted, no other file may take its name. */
   private readonly names = Semaphore.makeUnsafe(1)
 
   constructor(parts: Parts) {
@@ -74,11 +74,11 @@ export class Outbox {
 
   /** Returns once the file is here. */
   take(from: string, key: string) {
-    // Even if whoever waits is interrupted, the file may be here.
+    // Even if the caller is interrupted, the file may be here.
     return this.names.withPermit(this.files.take(from, key)).pipe(Effect.ensuring(Effect.sync(() => this.noteWaiting(key))))
   }
 
-  /** Deletes the file here. A transfer that is under way may still put it into the bucket. */
+  /** Deletes the local file. A transfer in progress may still put it into the bucket. */
   remove(key: string) {
     return Effect.map(this.names.withPermit(this.files.remove(key)), () => {
       this.waiting.delete(key)
@@ -87,7 +87,7 @@ export class Outbox {
     })
   }
 
-  /** Returns once no transfer of the file is under way. */
+  /** Returns once no transfer of the file is in progress. */
   settled(key: string): Effect.Effect<void> {
     return Effect.suspend(() => {
       const transfer = this.underWay.get(key)
@@ -95,7 +95,7 @@ export class Outbox {
     })
   }
 
-  /** Stores files for as long as the scope is open, and for a while when it closes. */
+  /** Stores files while the scope is open, and for a short time when it closes. */
   readonly deliver = Effect.suspend(() =>
     Effect.gen({ self: this }, function* () {
       yield* this.look
@@ -115,7 +115,7 @@ export class Outbox {
     this.parts.metrics.waiting = this.waiting.size + this.refused.size
   }
 
-  /** Finds what a former process has left, and gives refused files another chance. */
+  /** Finds what an earlier process has left, and gives refused files another chance. */
   private readonly look = Effect.tryPromise(() => readdir(this.parts.folder, { recursive: true, withFileTypes: true })).pipe(
     Effect.map((entries) => this.found(entries)),
     Effect.catch(({ cause }) =>
@@ -151,15 +151,44 @@ export class Outbox {
     })
   )
 
-  /** Everything that waits, unless the bucket refuses it. */
+  /** Stores every waiting file, except those that the bucket refuses. */
   private readonly rest = Effect.suspend(() =>
     Effect.whileLoop({ while: () => this.waiting.size > 0, body: () => this.batch, step: () => undefined })
   )
 
-  /** Fails with the first failure that concerns all files. */
-  private readonly batch = Effect.suspend(() =>
-    Effect.forEach([...this.waiting].slice(0, BATCH), (key) => this.store(key), { concurrency: AT_ONCE, discard: true })
-  )
+  /** After the first failure, only transfers in progress are completed. Fails with a failure that concerns all files. */
+  private readonly batch = Effect.suspend(() => {
+    const failed: Array<readonly [key: string, failure: S3Failure]> = []
+    const before = this.parts.metrics.stored
+    const stored = (key: string) =>
+      failed.length > 0
+        ? Effect.void
+        : Effect.catchTag(this.store(key), "S3Failure", (failure) => Effect.sync(() => void failed.push([key, failure])))
+    return Effect.andThen(
+      Effect.forEach([...this.waiting].slice(0, BATCH), (key) => Effect.suspend(() => stored(key)), {
+        concurrency: AT_ONCE,
+        discard: true
+      }),
+      Effect.suspend(() => this.judged(failed, this.parts.metrics.stored > before))
+    )
+  })
+
+  /** `isTaking`: the bucket has accepted other files meanwhile, so a permanent refusal concerns only this file. */
+  private judged(failed: ReadonlyArray<readonly [key: string, failure: S3Failure]>, isTaking: boolean) {
+    return Effect.gen({ self: this }, function* () {
+      for (const [key, failure] of failed) {
+        if (isTaking && !failure.isPassing) {
+          yield* this.setAside(key, failure)
+          continue
+        }
+        // The other files come first next time.
+        if (this.waiting.delete(key)) this.waiting.add(key)
+        if (!failure.isPassing) yield* this.parts.outage.noticed(failure)
+      }
+      const ofAll = failed.find(([key]) => this.waiting.has(key))
+      if (ofAll !== undefined) return yield* ofAll[1]
+    })
+  }
 
   private store(key: string) {
     return Effect.gen({ self: this }, function* () {
@@ -205,10 +234,10 @@ export class Outbox {
 
   private notStored(key: string, failure: S3Failure) {
     return Effect.gen({ self: this }, function* () {
-      // It was removed before it was read.
+      // The file was removed before it was read.
       if ((yield* Effect.isFailure(this.files.stat(key))) && this.waiting.delete(key)) return this.count()
       if (failure.isOfObject) return yield* this.setAside(key, failure)
-      yield* this.parts.outage.noticed(failure)
+      if (failure.isPassing) yield* this.parts.outage.noticed(failure)
       return yield* failure
     })
   }

@@ -1,6 +1,6 @@
 /**
- * The operations on objects of one bucket, as the S3 REST API has them. What may pass is tried a few times, with pauses; whatever comes of it is
- * repeatable. Files are streamed, large ones in parts, so memory does not depend on their size.
+ * The operations on objects of one bucket, as defined by the S3 REST API. Temporary failures are retried a few times, with pauses; every
+ * operation can safely be repeated. Files are streamed, large ones in parts, so memory does not depend on their size.
  */
 import { Duration, Effect, Schedule, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -8,7 +8,7 @@ import type { S3Address } from "#runtime/config/S3Address.ts"
 import { brokenBy, lateFailure, noSuchBucket, noSuchUpload, S3Failure, truncated } from "./S3Failure.ts"
 import { makeSend, type S3Ask, type S3Keys, type Send, textOf } from "./S3Request.ts"
 
-/** S3 wants 5 MiB at least of every part but the last, and takes 10,000 parts: 80 GiB. */
+/** S3 requires at least 5 MiB for every part but the last, and accepts 10,000 parts: 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 const singleBytes = 16 * 1024 * 1024
 const retries = 2
@@ -25,17 +25,19 @@ interface S3Object {
 
 export interface S3Bucket {
   readonly head: (key: string) => Effect.Effect<S3Object, S3Failure>
-  /** From the byte at `from` up to, but without, the one at `until`. A broken read goes on where it stopped, as long as the object is the same. */
+  /**
+   * Reads from byte `from` up to, but not including, byte `until`. A broken read resumes where it stopped, as long as the object is unchanged.
+   */
   readonly read: (key: string, from: number, until: number, etag: string) => Stream.Stream<Uint8Array, S3Failure>
-  /** Stores a file of this machine, and replaces what is there: a reader sees all of it or nothing. */
+  /** Stores a local file, replacing any existing object: a reader sees all of it or nothing. */
   readonly put: (key: string, path: string, bytes: number) => Effect.Effect<void, S3Failure>
-  /** Succeeds when there is no such object. */
+  /** Succeeds if there is no such object. */
   readonly remove: (key: string) => Effect.Effect<void, S3Failure>
   /** Stores an object, and deletes it again. */
   readonly probe: (key: string) => Effect.Effect<void, S3Failure>
 }
 
-/** Sends, reads the body as text, and tries again what may pass. */
+/** Sends, reads the body as text, and retries temporary failures. */
 const makeTold = (send: Send) => (ask: S3Ask) =>
   Effect.gen(function* () {
     const answer = yield* send(ask)
@@ -51,7 +53,7 @@ export const openBucket = Effect.fnUntraced(function* (address: S3Address, keys:
   const send = yield* makeSend(keys, address.region)
   const told = makeTold(send)
   const urlOf = (key: string): string => address.base + address.prefix + key
-  // The answer to HEAD has no body that would name what is missing, the object or the bucket.
+  // The response to HEAD has no body to say which is missing, the object or the bucket.
   const isThere = told({ method: "HEAD", url: address.base }).pipe(
     Effect.mapError((failure) => (failure.isMissing ? new S3Failure({ status: 404, code: noSuchBucket }) : failure))
   )
@@ -71,7 +73,7 @@ export const openBucket = Effect.fnUntraced(function* (address: S3Address, keys:
       bytes <= singleBytes
         ? Effect.asVoid(told({ method: "PUT", url: urlOf(key), body: { path, from: 0, until: bytes } }))
         : putInParts(told, urlOf(key), path, bytes).pipe(
-            // It may have been completed, and the reply lost: once more from the beginning settles that.
+            // It may have completed and the reply been lost: starting over once settles that.
             Effect.retry({ times: 1, while: ({ code }) => code === noSuchUpload })
           )
     ),
@@ -126,10 +128,10 @@ const readFrom = (send: Send, wanted: Wanted, from: number, left: number): Strea
 
 const readFailure = (cause: unknown): S3Failure => (cause instanceof S3Failure ? cause : brokenBy(cause))
 
-/** Fails unless there are exactly that many bytes: a proxy may end a body early, and some servers ignore ranges. */
+/** Fails unless there are exactly this many bytes: a proxy may end a body early, and some servers ignore ranges. */
 async function* partOf(answer: IncomingMessage, bytes: number): AsyncGenerator<Uint8Array> {
   let left = bytes
-  // Cast: without an encoding, a stream of an answer is of buffers.
+  // Cast: without an encoding, a response stream consists of buffers.
   for await (const piece of answer as AsyncIterable<Buffer>) {
     left -= piece.byteLength
     if (left < 0) throw new S3Failure({ status: 400, code: "RangeIgnored" })
@@ -155,7 +157,7 @@ const putInParts = Effect.fnUntraced(function* (told: Told, url: string, path: s
     }
     yield* told({ method: "POST", url: `${url}?${upload}`, body: `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>` })
   })
-  // The bucket charges for parts until they are given up. A process that is killed leaves that to the bucket's lifecycle rule.
+  // The bucket charges for parts until the upload is aborted. If the process is killed, that is left to the bucket's lifecycle rule.
   yield* Effect.onError(sent, () => Effect.ignore(Effect.timeout(told({ method: "DELETE", url: `${url}?${upload}` }), LONGEST_ABORT)))
 })
 

@@ -1,6 +1,6 @@
 /**
- * Files in a bucket. What is complete goes through the outbox on this machine's disk, so nobody waits for the bucket, and a bucket that is away
- * loses nothing; it is read there until the bucket has it. What is away is said with `FilesAway`, never with a defect.
+ * Files in a bucket. Complete files go through the outbox on this machine's disk, so nobody waits for the bucket, and an unreachable bucket
+ * loses nothing; they are read from there until the bucket has them. An unreachable bucket is reported as `FilesAway`, never as a defect.
  */
 import { Clock, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -17,11 +17,11 @@ import { openBucket, type S3Bucket } from "./S3Bucket.ts"
 import { inTime, makeReads } from "./S3Reads.ts"
 import type { S3Keys } from "./S3Request.ts"
 
-/** What nobody has written to for so long is left over from a process that was killed, and no longer wanted. */
+/** A growing file that has not been written to for this long was left by a killed process and is no longer wanted. */
 const LEFT_OVER_MILLIS = 86_400_000
 const LEFT_OVER_EVERY = "1 hour"
 
-/** The start ends with it: calls would be recorded for nothing. */
+/** Aborts the start: calls would be recorded for nothing. */
 class BucketRefused extends Schema.TaggedError<BucketRefused>()("BucketRefused", {
   bucket: Schema.String,
   endpoint: Schema.String,
@@ -35,7 +35,7 @@ class BucketRefused extends Schema.TaggedError<BucketRefused>()("BucketRefused",
 interface Setting {
   readonly address: S3Address
   readonly keys: S3Keys
-  /** On this machine's disk: what grows, and the outbox. */
+  /** On this machine's disk: growing files, and the outbox. */
   readonly folder: string
 }
 
@@ -85,7 +85,7 @@ const filesOf = (bucket: S3Bucket, outbox: Outbox, growingFolder: string, outage
       const copy = join(growingFolder, `.${randomUUID()}.copy`)
       yield* Effect.addFinalizer(() => Effect.promise(() => rm(copy, { force: true })))
       yield* attempt(key, "write", () => mkdir(growingFolder, { recursive: true, mode: ownFolder }))
-      // A second name, so that it can be read after the bucket has it.
+      // A second name, so that it can still be read after the bucket has it.
       const isHere = yield* Effect.isSuccess(attempt(key, "read", () => link(waiting, copy)))
       if (!isHere) yield* fetched(key, copy)
       return copy

@@ -1,4 +1,4 @@
-/** Reads files that are in the bucket or on their way there, and says what came of it in the words of files. */
+/** Reads files that are in the bucket or on their way there, and translates failures into those of files. */
 import { Effect, Stream } from "effect"
 import { open } from "node:fs/promises"
 import { FilesAway } from "#core/FilesAway.ts"
@@ -10,13 +10,13 @@ import type { Outbox } from "./Outbox.ts"
 import type { S3Bucket } from "./S3Bucket.ts"
 import { S3Failure, timedOut } from "./S3Failure.ts"
 
-/** How long somebody who waits for an answer waits for the bucket. */
+/** How long a caller who needs an answer waits for the bucket. */
 const PATIENCE = "10 seconds"
 
 export const inTime = <A>(ask: Effect.Effect<A, S3Failure>) =>
   Effect.timeoutOrElse(ask, { duration: PATIENCE, orElse: () => Effect.fail(new S3Failure({ status: undefined, code: timedOut })) })
 
-/** What came of a request to the bucket, in the words of files. */
+/** Translates the outcome of a bucket request into errors about files. */
 const makeTold =
   ({ noticed, over }: Outage) =>
   <A>(key: string, ask: Effect.Effect<A, S3Failure>): Effect.Effect<A, FileNotFound | FilesAway> =>
@@ -31,7 +31,7 @@ const away = new FilesAway({ retryAfterSeconds: AWAY_SECONDS })
 
 export const makeReads = (bucket: S3Bucket, outbox: Outbox, outage: Outage) => {
   const told = makeTold(outage)
-  /** For what somebody waits for. While the bucket is known to be away, it is not asked. */
+  /** For requests that somebody is waiting for. While the bucket is known to be unreachable, it is not asked. */
   const ask: Told = (key, ask) => Effect.flatMap(outage.isAway, (isAway) => (isAway ? Effect.fail(away) : told(key, inTime(ask))))
 
   const openStored = (key: string) =>
@@ -42,7 +42,7 @@ export const makeReads = (bucket: S3Bucket, outbox: Outbox, outage: Outage) => {
     }))
   const stored = (key: string) => Effect.map(openStored(key), ({ stored, ...found }): OpenedFile => ({ ...found, read: stored }))
 
-  /** The bucket may have got the file since it was found here. */
+  /** The bucket may have received the file since it was found here. */
   const here = Effect.fnUntraced(function* (key: string) {
     const found = yield* outbox.stat(key)
     const path = yield* outbox.path(key)
@@ -61,7 +61,7 @@ export const makeReads = (bucket: S3Bucket, outbox: Outbox, outage: Outage) => {
       attempt(key, "write", () => open(path, "w", ownFile)),
       (file) => Effect.promise(() => file.close())
     )
-    // What this disk refuses is no failure of the bucket.
+    // A write refused by this disk is not a failure of the bucket.
     const written = Stream.runForEach(stored(0, bytes), (piece) => Effect.orDie(attempt(key, "write", () => file.writeFile(piece))))
     yield* told(key, written)
   }, Effect.scoped)

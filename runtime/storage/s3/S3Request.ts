@@ -1,4 +1,4 @@
-/** Signs a request to the bucket, sends it, and returns its answer as soon as the head is there. One try; nothing is remembered. */
+/** Signs a request to the bucket, sends it, and returns the response as soon as its head has arrived. One attempt; nothing is remembered. */
 import { Effect, Redacted, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -7,10 +7,10 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { Readable } from "node:stream"
 import { brokenBy, failureOf, S3Failure, timedOut } from "./S3Failure.ts"
 
-/** A connection on which nothing moves for so long is given up. */
+/** A connection without any traffic for this long is closed. */
 const STILL_MILLIS = 10_000
 const mostSockets = 32
-/** Errors and the other documents that we read are much shorter. */
+/** Errors and the other documents we read are much shorter. */
 const mostText = 64 * 1024
 
 export interface S3Keys {
@@ -40,7 +40,7 @@ const readerOf = (body: S3Body): Readable =>
       ? Readable.from([])
       : createReadStream(body.path, { start: body.from, end: body.until - 1 })
 
-/** Piece by piece, because a whole part at once would hold up the thread that paces audio. */
+/** Piece by piece, because hashing a whole part at once would hold up the thread that paces audio. */
 const digestOf = (body: S3Body) => {
   if (typeof body === "string") return Effect.succeed(createHash("sha256").update(body).digest("hex"))
   return Effect.tryPromise({
@@ -53,7 +53,7 @@ const digestOf = (body: S3Body) => {
   })
 }
 
-/** The connections are closed with the scope. */
+/** The connections close with the scope. */
 export const makeSend = Effect.fnUntraced(function* (keys: S3Keys, region: string) {
   const agents = yield* Effect.acquireRelease(
     Effect.sync(() => {
@@ -66,7 +66,7 @@ export const makeSend = Effect.fnUntraced(function* (keys: S3Keys, region: strin
         https.destroy()
       })
   )
-  // Loaded for a bucket alone. In the build, a module that is loaded so must import none of ours, or all of them would be prepared for that.
+  // Loaded only for a bucket. In the build, a module loaded like this must import none of ours, or all of them would have to be prepared for it.
   const { AwsV4Signer } = yield* Effect.promise(() => import("aws4fetch"))
   const cache = new Map<string, ArrayBuffer>()
   const sign = Effect.fnUntraced(function* ({ body = "", headers = {}, method, url }: S3Ask) {
@@ -99,7 +99,7 @@ interface Agents {
   readonly https: HttpsAgent
 }
 
-/** The answer is cut off when the scope closes, unless it has been read. */
+/** The response is cut off when the scope closes, unless it has been read. */
 const exchanged = (ask: S3Ask, headers: Record<string, string>, agents: Agents) =>
   Effect.acquireRelease(
     Effect.callback<IncomingMessage, S3Failure>((resume) => {
@@ -114,7 +114,7 @@ const exchanged = (ask: S3Ask, headers: Record<string, string>, agents: Agents) 
       const given = readerOf(body)
       sent.on("timeout", () => sent.destroy(new S3Failure({ status: undefined, code: timedOut })))
       sent.on("response", (answer) => resume(Effect.succeed(answer)))
-      // Later errors are the answer's own, and are told to its reader.
+      // Later errors belong to the response, and are reported to its reader.
       sent.on("error", (cause) => {
         given.destroy()
         resume(Effect.fail(cause instanceof S3Failure ? cause : brokenBy(cause)))
@@ -130,7 +130,7 @@ const exchanged = (ask: S3Ask, headers: Record<string, string>, agents: Agents) 
     { interruptible: true }
   )
 
-/** The body of a short answer. */
+/** The body of a short response. */
 export const textOf = (answer: IncomingMessage): Effect.Effect<string, S3Failure> =>
   Effect.tryPromise({
     try: async () => {

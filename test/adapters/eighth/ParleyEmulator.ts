@@ -1,4 +1,4 @@
-/** Parley, as seen from the wire. The number that is dialed selects the callee (`shared/Callee.ts`). */
+/** Parley as seen from the wire. The dialed number selects the callee (`shared/Callee.ts`). */
 import { createHmac, randomUUID } from "node:crypto"
 import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
@@ -73,7 +73,7 @@ export class ParleyEmulator {
   }
 
   async #place({ body }: CarrierAsk): Promise<Answer> {
-    // As the adapter under test writes it.
+    // The cast holds for what the adapter under test sends.
     const order = JSON.parse(body) as Order
     const call = new ParleyCall(order, this.#lives, this.callbacks)
     this.#calls.set(call.id, call)
@@ -91,7 +91,7 @@ class ParleyCall {
   readonly #disorder: Disorder<Told> | undefined
   #facts: Readonly<Record<string, unknown>> = { state: "dialing" }
   #leg: MediaLeg | undefined
-  /** Somebody else who is connected to the callee, or is to be. */
+  /** The destination that is connected to the callee, or is being dialed for them. */
   #dialed: ReturnType<CallLives["dial"]> | undefined
   readonly #lives: CallLives
 
@@ -123,7 +123,7 @@ class ParleyCall {
     return { ...this.#facts, call: this.id, reference: this.order.reference }
   }
 
-  /** The stream goes on beside it. */
+  /** The stream continues meanwhile. */
   transfer({ from, hook, ringSeconds, to }: Handover): Answer {
     const tell = (facts: object) =>
       this.#send({ body: JSON.stringify({ call: this.record(), event: randomUUID(), transfer: facts }), place: "before" }, hook)

@@ -29,7 +29,7 @@ export const withRead = (adapter: Adapter, change: (read: CallbackRead, callback
   }
 })
 
-/** Every event, whichever way it comes. */
+/** Changes every event, from callbacks, looks and the trunk alike. */
 export const withEvents = (adapter: Adapter, change: (event: TrunkEvent) => ReadonlyArray<TrunkEvent>): Adapter => {
   const taking = (context: TrunkContext): Partial<TrunkContext> => ({
     onEvent: (callId, event) => {
@@ -52,7 +52,7 @@ export const withEvents = (adapter: Adapter, change: (event: TrunkEvent) => Read
   return { ...looking, media }
 }
 
-/** Ends for another cause. */
+/** Reports ends with another cause. */
 export const withCause = (adapter: Adapter, from: HangupCause, cause: HangupCause): Adapter =>
   withEvents(adapter, (event) => [event._tag === "HungUp" && event.cause === from ? { ...event, cause } : event])
 
@@ -86,7 +86,7 @@ export const withStream = (adapter: Adapter, change: (stream: MediaStream) => Pa
   return { ...adapter, media }
 }
 
-/** What came of an originate is taken for something else. */
+/** Replaces the doubtful result of an originate; `again` requests the call a second time. */
 export const whereDoubtful = (
   adapter: Adapter,
   otherwise: (again: ReturnType<Trunk["originate"]>) => ReturnType<Trunk["originate"]>
@@ -99,7 +99,7 @@ export const whereDoubtful = (
 export const refused = (reason: OriginateRefused["reason"]) => Effect.fail(new OriginateRefused({ detail: "broken", reason }))
 export const doubtful = Effect.fail(new OriginateDoubtful({ detail: "broken" }))
 
-/** Searches by number alone, and takes the latest call that it has placed there. */
+/** Searches by number alone, and takes the latest call that it has placed to that number. */
 export const searchingByNumber = (adapter: Adapter): Adapter =>
   withTrunk(adapter, ({ lookup, originate }) => {
     const placed = new Map<string | undefined, string>()

@@ -1,4 +1,4 @@
-/** The suite itself: each fault of an adapter makes the right case fail, and says what was expected and seen. */
+/** Tests the suite itself: each fault of an adapter makes the right case fail, which says what was expected and seen. */
 import { createHmac } from "node:crypto"
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -26,7 +26,7 @@ const { signs = [], tells = [] } = parley.manifest
 
 const originates = (change: (trunk: Trunk) => Trunk["originate"]): Adapter => withTrunk(parley, (trunk) => ({ originate: change(trunk) }))
 
-/** Reads whatever claims to be a callback as if Parley had signed it now. */
+/** Reads anything that claims to be a callback as if Parley had signed it now. */
 const believing = (of: (callback: Callback) => Partial<Callback>): Adapter => ({
   ...parley,
   read: (config, callback) => {
@@ -91,7 +91,7 @@ const places: ReadonlyArray<Fault> = [
     /asked for once, but saw 2 times/
   ],
   [
-    "does without permission",
+    "originates without permission",
     originates(
       ({ originate }) =>
         (request) =>
@@ -116,7 +116,7 @@ const places: ReadonlyArray<Fault> = [
     "originate: without a public address",
     /but saw success/
   ],
-  ["tells everything of the latest call", confused, "originate: two calls at once", /is told, but saw/],
+  ["reports everything for the latest call", confused, "originate: two calls at once", /is reported, but saw/],
   [
     "quotes numbers",
     originates(
@@ -128,7 +128,7 @@ const places: ReadonlyArray<Fault> = [
     /words without the number/
   ],
   [
-    "needs what nobody can do",
+    "has a setup step that cannot be completed",
     {
       ...parley,
       setup: () => [{ blocksOutbound: true, description: "Wait", isComplete: false, key: "wait", title: "Wait" }]
@@ -144,7 +144,7 @@ const places: ReadonlyArray<Fault> = [
           originate({ ...request, ringTimeoutSeconds: 300 })
     ),
     "outcome: a phone that rings for too long",
-    /the end of the call is told, but saw/
+    /the end of the call is reported, but saw/
   ],
   [
     "shows a secret",
@@ -158,19 +158,19 @@ const places: ReadonlyArray<Fault> = [
 ]
 
 const tellsOf: ReadonlyArray<Fault> = [
-  ["swallows answers", without(parley, "Answered"), "originate: a call is placed once", /the answer to be told/],
-  ["swallows ends", without(parley, "HungUp"), "hang-up: a callee", /the end of the call is told/],
+  ["swallows answers", without(parley, "Answered"), "originate: a call is placed once", /the answer to be reported/],
+  ["swallows ends", without(parley, "HungUp"), "hang-up: a callee", /the end of the call is reported/],
   [
     "takes busy for an ordinary end",
     withCause(parley, "user_busy", "normal_clearing"),
-    "outcome: a callee who is or does so (busy)",
+    "outcome: a callee of the kind busy",
     /user_busy, but saw normal_clearing/
   ],
   [
-    "tells answers of busy callees",
+    "reports answers of busy callees",
     withEvents(parley, (event) => (event._tag === "HungUp" ? [{ _tag: "Answered" }, event] : [event])),
-    "outcome: a callee who is or does so (busy)",
-    /no answer to be told/
+    "outcome: a callee of the kind busy",
+    /no answer to be reported/
   ],
   [
     "takes machines for people",
@@ -189,7 +189,7 @@ const tellsOf: ReadonlyArray<Fault> = [
     /nobody to be detected/
   ],
   [
-    "tells a debit",
+    "reports a negative cost",
     withEvents(parley, (event) => [event._tag === "Billed" ? { ...event, amount: `-${event.amount}` } : event]),
     "outcome: what a call cost",
     /without a sign/
@@ -200,7 +200,7 @@ const tellsOf: ReadonlyArray<Fault> = [
     withRead(parley, (read, { call }) =>
       call?.providerCallId === undefined ? { ...read, events: read.events.filter(({ event }) => event._tag !== "HungUp") } : read
     ),
-    "order: callbacks tell the same",
+    "order: callbacks report the same",
     /as in their own order/
   ],
   [
@@ -211,7 +211,7 @@ const tellsOf: ReadonlyArray<Fault> = [
   ],
   ["swallows keys", without(parley, "Dtmf"), "keys: those of the callee", /but saw ""/],
   [
-    "tells keys twice",
+    "reports keys twice",
     withEvents(parley, (event) => (event._tag === "Dtmf" ? [event, event] : [event])),
     "keys: those of the callee",
     /1122/
@@ -229,16 +229,16 @@ const believes: ReadonlyArray<Fault> = [
     /every change of the time/
   ],
   [
-    "believes an end that nothing proves, and admits that nothing does",
+    "believes an end that nothing proves, and declares that bodies are unsigned",
     withManifest(credulous, { signs: [] }),
     "altered: an end",
     /no end and no cost from such a callback/
   ],
   [
-    "waits for somebody to ask for ends that nothing proves",
+    "does not report ends that nothing proves",
     without(withManifest(credulous, { signs: [] }), "HungUp"),
     "hang-up: a callee",
-    /the end of the call is told/
+    /the end of the call is reported/
   ],
   ["claims a nonce", withManifest(parley, { signs: [...signs, "nonce"] }), "repeated: ", /a nonce, but saw undefined/],
   ["claims signed sockets", withManifest(parley, { signs: [...signs, "socket"] }), "socket: ", /a refusal/],
@@ -254,7 +254,7 @@ const believes: ReadonlyArray<Fault> = [
     "expired: ",
     /add `time` to `signs`/
   ],
-  ["says nothing of signatures", withManifest(parley, { signs: [] }), "forged: ", /say in `signs` what is signed/]
+  ["does not mention signatures", withManifest(parley, { signs: [] }), "forged: ", /say in `signs` what is signed/]
 ]
 
 const undeclared: ReadonlyArray<readonly [what: (typeof tells)[number], caseName: string, message: RegExp]> = [
@@ -262,44 +262,44 @@ const undeclared: ReadonlyArray<readonly [what: (typeof tells)[number], caseName
   ["answerer", "outcome: a machine", /add `answerer` to `tells`/],
   ["cost", "outcome: what a call cost", /add `cost` to `tells`/],
   ["keys", "keys: those of the callee", /add `keys` to `tells`/],
-  ["unnamed", "lost reply: where nothing was told", /add `unnamed` to `tells`/]
+  ["unnamed", "lost reply: if nothing was reported", /add `unnamed` to `tells`/]
 ]
 
 const manifests: ReadonlyArray<Fault> = [
   ...undeclared.map(
     ([what, caseName, message]): Fault => [
-      `does not say that ${what} is told`,
+      `does not say that ${what} is reported`,
       withManifest(parley, { tells: tells.filter((one) => one !== what) }),
       caseName,
       message
     ]
   ),
-  ["claims to tell of a queue", withManifest(parley, { tells: [...tells, "queue"] }), "restart: a call that is queued", /`holdQueue`/],
-  ["claims to tell of ringing", without(parley, "Rang"), "outcome: ringing", /Rang is told, but saw/]
+  ["claims to report a queue", withManifest(parley, { tells: [...tells, "queue"] }), "restart: a call that is queued", /`holdQueue`/],
+  ["claims to report ringing", without(parley, "Rang"), "outcome: ringing", /Rang is reported, but saw/]
 ]
 
 const verbs: ReadonlyArray<Fault> = [
   [
-    "hangs nothing up",
+    "never hangs up",
     withTrunk(parley, () => ({ hangup: () => Effect.void })),
-    "hang-up: a call that is up",
-    /the end of the call is told/
+    "hang-up: a look finds a call that is up",
+    /the end of the call is reported/
   ],
   [
-    "hangs nothing up that was only just accepted",
+    "does not hang up calls that were only just accepted",
     withTrunk(parley, () => ({ hangup: () => Effect.void })),
     "hang-up: a call that was only just accepted",
     /a look finds the call ended/
   ],
   [
-    "fails to hang up what has ended",
+    "fails to hang up calls that have ended",
     withTrunk(parley, ({ hangup, lookup }) => ({
       hangup: (call, cause) =>
         Effect.flatMap(Effect.orDie(lookup(call)), ({ presence }) =>
           presence === "ended" ? Effect.die(new Error("it has ended")) : hangup(call, cause)
         )
     })),
-    "hang-up: of a call that has ended",
+    "hang-up: of a call that has already ended",
     /it has ended/
   ],
   [
@@ -309,13 +309,13 @@ const verbs: ReadonlyArray<Fault> = [
     /a look finds the call up/
   ],
   [
-    "takes what it does not find for proof",
+    "takes a missing call for proof",
     withTrunk(parley, () => ({ lookup: () => Effect.succeed({ presence: "never_placed", told: [] }) })),
-    "lost reply: where nothing was told",
+    "lost reply: if nothing was reported",
     /no proof that it is over/
   ],
   [
-    "knows only calls of its own",
+    "knows only calls of its own process",
     withTrunk(parley, ({ hangup, originate }) => {
       const own = new Set<string>()
       return {
@@ -324,7 +324,7 @@ const verbs: ReadonlyArray<Fault> = [
       }
     }),
     "restart: a call that is ringing",
-    /the end of the call is told/
+    /the end of the call is reported/
   ],
   [
     "takes another attempt's call for one that was never placed",
@@ -358,9 +358,9 @@ const sounds: ReadonlyArray<Fault> = [
   ],
   ["says nothing", withStream(parley, () => ({ send: () => true })), "audio: the callee hears us", /sound at the callee/],
   ["clears nothing", withStream(parley, () => ({ clear: () => {} })), "audio: what is cleared", /less than half of 100 frames/],
-  ["tells no marks", withStream(parley, () => ({ mark: () => true })), "audio: a mark", /the mark is told/],
+  ["reports no marks", withStream(parley, () => ({ mark: () => true })), "audio: a mark", /the mark is reported/],
   [
-    "tells marks as cleared",
+    "reports marks as cleared",
     withStream(parley, (stream) => ({
       listen: (listener) => stream.listen({ ...listener, marked: (name) => listener.marked?.(name, "cleared") })
     })),

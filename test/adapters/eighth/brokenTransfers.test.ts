@@ -16,41 +16,46 @@ const withTransferred = (change: (event: Extract<TrunkEvent, { readonly _tag: "T
 
 fail([
   ["does not say that it transfers", withManifest(parley, { transfers: [] }), "transfer: the manifest", /`transfers` and `transfer`/],
-  ["swallows what comes of transfers", without(parley, "Transferred"), "transfer: a destination that answers", /what came of the transfer/],
+  [
+    "swallows the outcomes of transfers",
+    without(parley, "Transferred"),
+    "transfer: a destination that answers",
+    /what came of the transfer/
+  ],
   [
     "takes an answer for a refusal",
     withTransferred(({ transfer }) => [{ _tag: "Transferred", transfer, answered: false, cause: "no_answer" }]),
     "transfer: a destination that hangs up",
-    /an answer to be told/
+    /an answer to be reported/
   ],
   [
     "takes a busy destination for one that does not answer",
     withTransferred((event) => [event.answered ? event : { ...event, cause: "no_answer" }]),
-    "transfer: from a destination that is busy",
+    "transfer: from a busy destination",
     /user_busy/
   ],
   [
-    "does not say that it tells who does not answer",
+    "does not say that it reports refusals of destinations",
     withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "declined") }),
-    "transfer: from a destination that is busy",
+    "transfer: from a busy destination",
     /add `declined`/
   ],
   [
-    "does not say that it tells who answers",
+    "does not say that it reports answers of destinations",
     withManifest(parley, { tells: (parley.manifest.tells ?? []).filter((one) => one !== "joined") }),
     "transfer: a destination that hangs up",
     /add `joined`/
   ],
   [
-    "says that it tells who does not answer",
+    "says that it reports refusals of destinations",
     withTransferred((event) => (event.answered ? [event] : [])),
-    "transfer: from a destination that is busy",
+    "transfer: from a busy destination",
     /what came of the transfer/
   ],
   [
     "takes one transfer for another",
     withTransferred((event) => [{ ...event, transfer: 1 }]),
-    "transfer: from a destination that is busy",
+    "transfer: from a busy destination",
     /what came of the transfer/
   ],
   [
@@ -60,7 +65,7 @@ fail([
     /what came of the transfer/
   ],
   [
-    "lets the destination ring on",
+    "lets the destination continue to ring",
     withTrunk(parley, ({ hangup, transfer }) => {
       const handed = new Set<string>()
       return {
@@ -73,7 +78,7 @@ fail([
       }
     }),
     "transfer: our hang-up while the destination rings",
-    /the end of the call is told/
+    /the end of the call is reported/
   ],
   [
     "transfers without permission",
@@ -97,7 +102,7 @@ fail([
   )
 ])
 
-/** Cloudonix tells nothing of a dial before it is over, and proves nothing of it. */
+/** Cloudonix reports nothing about a dial before it is over, and proves nothing about it. */
 const telling = (what: NonNullable<Manifest["tells"]>[number]): Adapter =>
   withManifest(cloudonix, { tells: [...(cloudonix.manifest.tells ?? []), what] })
 /** What follows a dial. */
@@ -108,15 +113,20 @@ const followedBy = (documentOf: (mediaUrl: string | undefined) => string): Adapt
 
 fail(
   [
-    ["claims that Cloudonix tells who answers", telling("joined"), "transfer: a destination that answers", /what came of the transfer/],
     [
-      "claims that Cloudonix tells who does not answer",
-      telling("declined"),
-      "transfer: from a destination that is busy",
+      "claims that Cloudonix reports answers of destinations",
+      telling("joined"),
+      "transfer: a destination that answers",
       /what came of the transfer/
     ],
     [
-      "takes a transfer that Cloudonix has taken for one that somebody has answered",
+      "claims that Cloudonix reports refusals of destinations",
+      telling("declined"),
+      "transfer: from a busy destination",
+      /what came of the transfer/
+    ],
+    [
+      "takes a transfer that Cloudonix has accepted for one that was answered",
       withTrunk(cloudonix, ({ transfer }, { onEvent }) => ({
         transfer: (call, request) =>
           Effect.tap(transfer?.(call, request) ?? Effect.void, () =>
@@ -127,25 +137,25 @@ fail(
       /before they have talked/
     ],
     [
-      "believes whoever says that nobody has answered",
+      "believes an unsigned report that nobody has answered",
       withRead(cloudonix, (read, { kind }) =>
         kind === "transfer-a" && read.events.length === 0
           ? { ...read, events: [{ event: { _tag: "Transferred", transfer: 1, answered: false, cause: "user_busy" } }] }
           : read
       ),
-      "transfer: from a destination that is busy",
+      "transfer: from a busy destination",
       /add `declined`/
     ],
     [
       "brings back a callee whose conversation is over",
       followedBy(streamTo),
       "transfer: a destination that hangs up",
-      /the end of the call is told/
+      /the end of the call is reported/
     ],
     [
       "hangs up on a callee whom nobody answers",
       followedBy(() => hangUp),
-      "transfer: from a destination that is busy",
+      "transfer: from a busy destination",
       /a look finds|is heard again/
     ]
   ],

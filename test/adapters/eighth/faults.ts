@@ -7,10 +7,10 @@ import { openParley } from "./parleyWorld.ts"
 /** How long a case waits for what a broken adapter never does: long enough for what it does, on a busy machine. */
 const PATIENCE_MILLIS = 15_000
 
-/** What is wrong, how the name of the case begins that must fail, and with what words. */
+/** What is wrong, the beginning of the name of the case that must fail, and its message. */
 export type Fault = readonly [what: string, adapter: Adapter, caseName: string, message: RegExp]
 
-/** `openWorld`: of the carrier that the adapters are for. */
+/** `openWorld`: opens a world of the carrier that the adapters are for. */
 export const fail = (faults: ReadonlyArray<Fault>, openWorld: () => Promise<World> = openParley): void => {
   t.jobs = 8
   for (const [what, adapter, caseName, message] of faults) {

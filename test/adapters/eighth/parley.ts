@@ -1,5 +1,5 @@
 /**
- * Parley, a carrier that does not exist: a whole adapter of a hosted carrier as somebody from outside would write it. Calls are placed over REST and
+ * Parley, an invented carrier: a whole adapter of a hosted carrier as an outside author would write it. Calls are placed over REST and
  * followed through signed callbacks; Parley opens a websocket for the audio of each.
  */
 import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
@@ -82,7 +82,7 @@ const read = ({ body, call, kind }: Callback): CallbackRead => {
   const told = parseBytes(body)
   const [event, id, known] = [textAt(told, "event"), idIn(at(told, "call")), call?.providerCallId]
   const transfer = transferIn(kind)
-  // Not about a call, or about another one than that of the address.
+  // It is not about a call, or about another call than that of the address.
   if (event === undefined || id === undefined || (known ?? id) !== id) return { events: [] }
   if (transfer !== undefined) return { deliveryId: event, events: [{ event: dialedOf(transfer, at(told, "transfer")) }] }
   return { deliveryId: event, events: eventsFor(call, id, eventsOf(at(told, "call"))) }

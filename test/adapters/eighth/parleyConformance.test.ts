@@ -1,4 +1,4 @@
-/** Someone who has never seen this repository adds an eighth carrier: an adapter of at most 200 lines passes the suite. */
+/** An outside author adds an eighth carrier: an adapter of at most 200 lines passes the suite. */
 import { readFileSync } from "node:fs"
 import t from "tap"
 import { conforms } from "#test/adapters/conforms.ts"

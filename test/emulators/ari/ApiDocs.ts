@@ -59,7 +59,7 @@ const operation = (route: Route) => ({
   ]
 })
 
-/** `resources.json`, or `<resource>.json`; undefined when there is no such document. */
+/** Serves `resources.json` and `<resource>.json`; undefined if there is no such document. */
 export const apiDocument = (routes: ReadonlyArray<Route>, file: string, host: string): object | undefined => {
   const byResource = Map.groupBy(routes, resourceOf)
   const head = { apiVersion: "10.0.0", swaggerVersion: "1.1", basePath: `http://${host}/ari` }

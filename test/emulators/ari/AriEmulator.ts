@@ -35,7 +35,7 @@ export type AriEmulatorOptions = {
   readonly talkOnceHeard?: boolean
   /** Varies ringing and talking between half and one and a half times as long, in the same way for the same seed. */
   readonly seed?: number
-  /** False: callees are silent. Audio sent to them is counted all the same. */
+  /** False: callees are silent. Audio sent to them is counted nevertheless. */
   readonly media?: boolean
   readonly asteriskVersion?: string
   /** This Asterisk has no WebSocket for audio, and names this RTP address, whoever listens there. */
@@ -105,9 +105,9 @@ export interface AriEmulator {
   holdLists(on: boolean): void
   /** The number of lists of channels being held. */
   heldLists(): number
-  /** The callee of this number says these frames, as soon as those before are said. */
+  /** The callee of this number says these frames, after those that it was given before. */
   speak(number: string, frames: ReadonlyArray<Buffer>): void
-  /** The callee of this number presses a key, and the dialog with the phone tells of it. */
+  /** The callee of this number presses a key, which the SIP dialog with the phone reports. */
   press(number: string, digit: string): void
   /** The callee of this number hangs up. */
   hangUp(number: string): void
@@ -178,7 +178,7 @@ class AsteriskServer implements AriEmulator {
     }
     this.#rest = new Rest(this.#asterisk)
     this.#http = createServer({ keepAliveTimeout: keepAliveMillis }, (request, response) => {
-      // A request that breaks off midway.
+      // The request may break off midway.
       this.#serve(request, response).catch(() => response.destroy())
     })
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
@@ -304,7 +304,7 @@ class AsteriskServer implements AriEmulator {
     const url = new URL(request.url ?? "/", this.url)
     const run = this.#startedAt
     const text = await readBody(request)
-    // A crash takes the requests along that it finds half read.
+    // A crash drops requests that are only half read.
     if (run !== this.#startedAt) return
     const tell = (answer: Answer) => respond(response, answer, this.#asterisk.version)
     if (!isAllowed(request, url, this)) {
@@ -335,7 +335,7 @@ class AsteriskServer implements AriEmulator {
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return resetSocket(request.socket)
     if (this.#heldLists === undefined || method !== "GET" || path !== "/channels") return tell(answer)
-    // The list as it is now, however late it is sent.
+    // A copy of the list as it is now, even if it is sent later.
     const body: unknown = JSON.parse(JSON.stringify(answer.body))
     this.#heldLists.push(() => tell({ status: answer.status, body }))
   }

@@ -9,7 +9,7 @@ export class Bridge {
   readonly creationtime = timestamp()
   channels: Array<Channel> = []
   hasMusic = false
-  /** Applications whose channels have been in it, and applications that subscribed. */
+  /** Applications whose channels have been in the bridge, and applications that subscribed to it. */
   subscribers: Array<string> = []
 
   constructor(id: string, name: string, type: string) {

@@ -155,8 +155,8 @@ export class Media implements Line {
   }
 
   /**
-   * Ticks are made once what had arrived when they were due has been read: what this process was late to read would otherwise count as missed, and stay
-   * in the queue from then on.
+   * Ticks run only after everything that had arrived when they were due has been read. Otherwise, audio that this process was late to read would count as
+   * missed, and stay in the queue from then on.
    */
   #look(): void {
     const now = performance.now()
@@ -165,7 +165,7 @@ export class Media implements Line {
 
   #tick(now: number): void {
     for (const leg of this.#legs.values()) {
-      // Negative when it was opened after that.
+      // Negative if the leg was opened after `now`.
       const due = Math.max(0, Math.floor((now - leg.tickedAt) / tickMillis))
       leg.tickedAt += due * tickMillis
       const made = Math.min(due, mostLateTicks)

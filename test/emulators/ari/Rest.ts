@@ -33,7 +33,7 @@ export class Rest {
     }
   }
 
-  /** Undefined for a message that is no request. */
+  /** Undefined for a message that is not a request. */
   async answerOverSocket(text: string): Promise<object | undefined> {
     const request = parsed(text)
     if (request?.["type"] !== "RESTRequest") return undefined

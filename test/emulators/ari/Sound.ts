@@ -101,7 +101,7 @@ const composers = {
     return { frames: said(hello, silence(4), framesOf(speech(1.2))), loopFrom: hello.length }
   },
   nothing: (): Score => ({ frames: silence(0.02), loopFrom: 0 }),
-  /** A tone without a pause, which comes round after whole periods. */
+  /** A tone without a pause, which repeats after whole periods. */
   tone: (): Score => ({ frames: framesOf(tone(calleeHertz, 1)), loopFrom: 0 }),
   /** A greeting without a pause, the beep, and then silence while it records. */
   machine: (): Score => {

@@ -59,7 +59,7 @@ const newChannel = (asterisk: Asterisk, { body, id, query }: AriRequest): Channe
   })
 }
 
-// Zero and anything that is no number mean the default; below zero there is no limit.
+// Zero and anything that is not a number mean the default; below zero there is no limit.
 const timeoutSeconds = (query: URLSearchParams): number => Number.parseInt(query.get("timeout") ?? "", 10) || defaultTimeoutSeconds
 
 const originate: Route["handle"] = async (asterisk, request) => {

@@ -12,13 +12,13 @@ import { documentIn } from "./cxml.ts"
 import { type CloudonixAnswer, errorOf, parsed, readOrder } from "./orders.ts"
 
 interface CloudonixOptions {
-  /** 0.1 is ten times faster. */
+  /** 0.1 is ten times faster; audio stays in real time. */
   readonly timeScale?: number
   readonly ringMillis?: number
   readonly talkMillis?: number
-  /** The numbers that the domain has. */
+  /** The numbers of the domain. */
   readonly numbers?: ReadonlyArray<string>
-  /** How many requests are taken within `windowMillis` (ten seconds), whatever they ask for. */
+  /** How many requests of any kind are accepted within `windowMillis`, which is ten seconds by default. */
   readonly requests?: number
   readonly windowMillis?: number
 }
@@ -40,12 +40,12 @@ class CloudonixEmulator {
   readonly apiKey = `XI${randomBytes(16).toString("hex").toUpperCase()}`
   readonly log = new CalleeLog()
   readonly lives: CallLives
-  /** Whether Cloudonix sends a callback again is not documented. */
+  /** It is not documented whether Cloudonix repeats a failed callback. */
   readonly callbacks = new CallbackSender({ retries: 0 })
   readonly server = new CarrierServer((ask) => this.#answer(ask))
   readonly domain: Domain
   readonly sessions = new Map<string, CloudonixSession>()
-  /** The status of the answer to a hang-up that is carried out. */
+  /** The status of the reply to a hang-up that is carried out. */
   hangupStatus: 200 | 204 = 204
   readonly #options: CloudonixOptions
   #askedAt: Array<number> = []
@@ -74,7 +74,7 @@ class CloudonixEmulator {
     return this.server.url
   }
 
-  /** The requests for calls that arrived, whatever came of them. */
+  /** The requests for calls that arrived, whatever their results. */
   orders(): ReadonlyArray<CarrierAsk> {
     return this.server.requests.filter(isOrder)
   }
@@ -84,7 +84,7 @@ class CloudonixEmulator {
     return [...this.sessions.values()].filter(({ order }) => order.destination === number)
   }
 
-  /** Sessions that have ended are not kept for ever. */
+  /** Removes the sessions that have ended, which Cloudonix does not keep forever. */
   forgetEnded(): void {
     for (const [token, session] of this.sessions) if (session.hasEnded()) this.sessions.delete(token)
   }
@@ -133,7 +133,7 @@ class CloudonixEmulator {
     return { status: 200, body: { domainId, subscriberId, destination, direction, token } }
   }
 
-  /** Only sessions that live are listed. */
+  /** Only live sessions are listed. */
   #live() {
     return [...this.sessions.values()].filter((session) => !session.hasEnded()).map((session) => session.record())
   }
@@ -150,7 +150,7 @@ class CloudonixEmulator {
   }
 }
 
-/** Only the document of a call that somebody has answered can be replaced. */
+/** Only the document of an answered call can be replaced. */
 const replaced = (session: CloudonixSession, document: string | undefined): CloudonixAnswer => {
   if (document === undefined) return errorOf(400, "Invalid cxml")
   return session.replace(document) ? { status: 202 } : errorOf(400, "The session is not connected")

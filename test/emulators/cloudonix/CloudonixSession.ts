@@ -1,4 +1,4 @@
-/** One session at Cloudonix: from the request for a call to its end, with the chatty callbacks and the record that tell of it. */
+/** One session at Cloudonix: from the request for a call to its end, with its many callbacks and its record. */
 import { randomBytes, randomUUID } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { calleeOf } from "#test/emulators/shared/Callee.ts"
@@ -21,19 +21,19 @@ export interface Domain {
   readonly sender: CallbackSender
   /** Where the record of each call is sent; undefined: nowhere. */
   recordUrl: string | undefined
-  /** What the record says instead of the truth. */
+  /** What the record says instead of the real outcome. */
   recordSays: string | undefined
-  /** Sent with each callback. */
+  /** The key that is sent with each callback. */
   staticKey: string | undefined
   /** False: status callbacks are lost, and only the record comes. */
   hasCallbacks: boolean
-  /** How long after the end of its stream a session has ended. */
+  /** How long after the end of its stream a session ends. */
   endMillis: number
-  /** False: it is not told which marks have been played. */
+  /** False: played marks are not reported. */
   hasMarks: boolean
-  /** False: the account has no credit, which shows only in the session. */
+  /** False: the account has no credit, which only the session shows. */
   hasCredit: boolean
-  /** True: the status of a dial that is over has a name of its own, and does not take the place of the call's. */
+  /** True: the status of a finished dial has its own name, instead of replacing the status of the call. */
   namesDials: boolean
 }
 
@@ -42,9 +42,9 @@ interface Told {
   readonly body: string
 }
 
-/** By the SIP status that ended an attempt; others are failures. */
+/** Statuses by the SIP status that ended an attempt; others are failures. */
 const refusals: Readonly<Record<number, Ended>> = { 480: "noanswer", 486: "busy", 503: "congestion" }
-/** The record spells the same ends in its own way, and not always alike. */
+/** The record uses other words for the same ends, and not always the same ones. */
 const dispositions: Readonly<Record<string, ReadonlyArray<string>>> = {
   completed: ["ANSWER", "ANSWERED", "CONNECTED"],
   noanswer: ["NOANSWER", "NO ANSWER"]
@@ -67,7 +67,7 @@ const endOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Ended; r
   return status === "failed" ? { status, error: `SIP ${sip}` } : { status }
 }
 
-/** Of a dial in a document. */
+/** The status of a dial in a document. */
 const dialStatusOf = (end: CallEnd): string => {
   const { status } = endOf(end)
   return dialStatuses[status] ?? "failed"
@@ -87,7 +87,7 @@ export class CloudonixSession {
   readonly #createdAt = Date.now()
   readonly #disorder: Disorder<Told> | undefined
   #life: ReturnType<CallLives["dial"]> | undefined
-  /** Somebody else who is connected to the callee, or is to be. */
+  /** The destination that is connected to the callee, or is being dialed for them. */
   #dialed: ReturnType<CallLives["dial"]> | undefined
   #modifiedAt = this.#createdAt
   #startedAt: number | undefined
@@ -165,7 +165,7 @@ export class CloudonixSession {
       ended: (end) => {
         const { error, status } = endOf(end)
         this.#error = error
-        // The stream ends first, and whoever the callee talks to.
+        // The stream and the leg of the destination end first.
         this.legs.at(-1)?.end()
         this.#dialed?.hangUp()
         if (this.#domain.endMillis === 0 || this.legs.length === 0) this.#end(status)
@@ -180,7 +180,7 @@ export class CloudonixSession {
     this.#obey(this.order.cxml)
   }
 
-  /** False: nobody has answered, or the call is over. Its stream ends, and whatever it dials. */
+  /** Ends the stream and the dialed leg, then runs the document. Returns false if nobody has answered or the call is over. */
   replace(document: string): boolean {
     if (this.status !== "connected") return false
     this.legs.at(-1)?.end()
@@ -197,11 +197,11 @@ export class CloudonixSession {
     if (verb?.name === "Connect") return this.stream(document)
     if (dialed !== undefined) return this.#connect(dialed)
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#domain.lives.pace.scale : 0
-    // At the end of its document the call ends.
+    // The call ends with its document.
     setTimeout(() => this.#life?.hangUp(), millis).unref()
   }
 
-  /** Dials somebody else, tells nothing of it, and asks for the next document once that is over. */
+  /** Dials a destination, reports nothing about it, and requests the next document once the dial is over. */
   #connect({ action, number, ringTimeoutSeconds, shown = this.order.callerId }: Dialed): void {
     const dialed = this.#domain.lives.dial(
       { id: randomUUID(), number, shown, ringTimeoutSeconds },
@@ -209,7 +209,7 @@ export class CloudonixSession {
         ringing: () => {},
         answered: () => {},
         ended: (end) => {
-          // A newer document does not want to know.
+          // A newer document has replaced this one.
           if (this.#dialed !== dialed) return
           this.#dialed = undefined
           if (action === undefined) this.#life?.hangUp()
@@ -220,13 +220,13 @@ export class CloudonixSession {
     this.#dialed = dialed
   }
 
-  /** Asks for the next document. Only the first reply counts. */
+  /** Requests the next document. Only the first reply counts. */
   #ask(url: string, status: string): void {
     const { callerId: From, destination: To } = this.order
     const told = this.#domain.namesDials ? { CallStatus: "in-progress", DialCallStatus: status } : { CallStatus: status }
     const names = { CallSid: this.callId, Session: this.token, From, To, Direction: "outbound-api", Domain: this.#domain.name }
     let isReplied = false
-    // No callback of the session is waited for.
+    // The request does not wait for the session's callbacks.
     this.#post(url, JSON.stringify({ ...names, ...told }), `${this.token} document`, (reply) => {
       if (isReplied || this.hasEnded()) return
       isReplied = true
@@ -274,7 +274,7 @@ export class CloudonixSession {
     for (let copy = 0; copy < copies; copy++) this.#tell()
   }
 
-  /** By turns as an object and as an array of one. */
+  /** Sends the session alternately as an object and as an array of one. */
   #tell(): void {
     if (!this.#domain.hasCallbacks) return
     const record = this.record()

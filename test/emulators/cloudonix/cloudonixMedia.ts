@@ -1,4 +1,4 @@
-/** Cloudonix' words on a media socket: Twilio's, with other ids, and perhaps without marks. */
+/** Cloudonix' messages on a media socket: those of Twilio, with other ids, and optionally without marks. */
 import type { MediaWords } from "#test/emulators/shared/MediaLeg.ts"
 import { twilioWords } from "#test/emulators/twilio/twilioMedia.ts"
 

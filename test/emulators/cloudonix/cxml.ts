@@ -1,5 +1,5 @@
 /**
- * What Cloudonix does in a document that dials. Attributes that are not documented for it are refused, so that a slip of the adapter shows.
+ * What Cloudonix does with a document that dials. Attributes that are not documented are refused, so that mistakes of the adapter show.
  * https://developers.cloudonix.com/Documentation/voiceApplication/Verb/dial
  */
 import { type Verb, verbsOf } from "#test/emulators/twilio/twiml.ts"
@@ -8,14 +8,14 @@ export interface Dialed {
   readonly number: string
   readonly shown: string | undefined
   readonly ringTimeoutSeconds: number
-  /** Asked for the next document when the dial is over; undefined: the call ends then. */
+  /** The address of the next document, requested when the dial is over; undefined: the call ends then. */
   readonly action: string | undefined
 }
 
 const documented = new Set(["action", "callerId", "callerName", "hangupOnStar", "method", "timeLimit", "timeout", "trunks"])
 const defaultTimeout = "60"
 
-/** Undefined: it is no such verb, or not one that Cloudonix understands. */
+/** Undefined: it is not a dial, or Cloudonix does not understand it. */
 export const dialIn = ({ attributes, children, name, text }: Verb): Dialed | undefined => {
   const { action, callerId: shown, method = "POST", timeout = defaultTimeout } = attributes
   const [noun, another] = children
@@ -28,7 +28,7 @@ export const dialIn = ({ attributes, children, name, text }: Verb): Dialed | und
   return { action, number, ringTimeoutSeconds: Number(timeout), shown }
 }
 
-/** What a live call can be sent to; undefined: it is not understood. */
+/** The document that a live call is sent to; undefined: it is not understood. */
 export const documentIn = (body: unknown): string | undefined => {
   const cxml = body instanceof Object ? Reflect.get(body, "cxml") : undefined
   const isAlone = body instanceof Object && Object.keys(body).length === 1

@@ -1,4 +1,4 @@
-/** What Cloudonix demands of a request for a call. Members that are not documented are refused, so that a slip of the adapter shows. */
+/** What Cloudonix requires of a request for a call. Members that are not documented are refused, so that mistakes of the adapter show. */
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 
@@ -16,7 +16,7 @@ export interface CloudonixAnswer {
   readonly body?: unknown
 }
 
-/** The form of errors is not documented: JSON with a message. */
+/** Errors are JSON with a message; their real form is not documented. */
 export const errorOf = (status: number, message: string): CloudonixAnswer => ({ status, body: { message, status } })
 
 const documented = new Set([
@@ -48,7 +48,7 @@ export const parsed = (text: string): unknown => {
   }
 }
 
-/** The order, or the answer to a request that is none. */
+/** The order, or the reply to an invalid request. */
 export const readOrder = ({ body: text, headers }: CarrierAsk): Order | CloudonixAnswer => {
   const body = parsed(text)
   if (!headers["content-type"]?.startsWith("application/json") || !isObject(body)) return errorOf(400, "Invalid JSON")

@@ -1,4 +1,4 @@
-/** A server of the chat-completions protocol on the loopback interface. It answers as scripted, at scripted times, and keeps a log of what it was asked. */
+/** A server of the chat-completions protocol on the loopback interface. It answers as scripted, at scripted times, and logs the requests. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -7,36 +7,36 @@ import { untilTrue } from "#test/support/until.ts"
 import { type Completion, done, errorBody, streamed, whole } from "./completions.ts"
 import { type ChatBody, whyRefused } from "./refusals.ts"
 
-/** Sent byte by byte as it is. A number is a pause in milliseconds; a promise is waited for. */
+/** A reply that is sent exactly as it is. A number is a pause in milliseconds; a promise is awaited. */
 export interface RawReply {
   readonly status?: number
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly pieces: ReadonlyArray<string | Uint8Array | number | Promise<unknown>>
-  /** `hang`: neither more bytes nor an end. */
+  /** `hang`: no more bytes, and no end. */
   readonly ending?: "end" | "reset" | "hang"
 }
 
 interface ChatAsk {
-  /** When it had come, on the clock of `performance.now`. */
+  /** When it had arrived, on the clock of `performance.now`. */
   readonly at: number
   readonly path: string
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: ChatBody | undefined
-  /** How many connections had been opened when it came. */
+  /** How many connections had been opened when it arrived. */
   readonly connections: number
 }
 
 interface Options {
-  /** Unless undefined, requests need this key. */
+  /** The key that requests need; undefined: none. */
   readonly apiKey?: string
-  /** Answers what nothing is scripted for. */
+  /** Answers requests for which nothing is scripted. */
   readonly answer?: (body: ChatBody) => Completion
 }
 
 export class OpenAiEmulator {
   readonly requests: Array<ChatAsk> = []
-  /** How many requests the client has given up before their reply was complete. */
+  /** How many requests the client abandoned before their reply was complete. */
   abandoned = 0
   connections = 0
   readonly #sockets = new Set<Socket>()
@@ -48,7 +48,7 @@ export class OpenAiEmulator {
   private constructor(options: Options) {
     this.#options = options
     this.#http = createServer((request, response) => {
-      // A request that breaks off midway.
+      // The request may break off midway.
       this.#serve(request, response).catch(() => response.destroy())
     })
     this.#http.on("connection", (socket) => {
@@ -139,7 +139,7 @@ const send = async (response: ServerResponse, reply: RawReply): Promise<void> =>
   response.writeHead(status, { "content-type": contentType, ...headers }).flushHeaders()
   for (const piece of pieces) {
     if (response.destroyed) return
-    if (typeof piece === "number") await (piece > 0 ? sleep(piece) : undefined)
+    if (typeof piece === "number") await (piece > 0 ? sleep(piece, undefined, { ref: false }) : undefined)
     else if (piece instanceof Promise) await piece
     else await new Promise<void>((resolve) => response.write(piece, () => resolve()))
   }

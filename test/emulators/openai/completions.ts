@@ -3,13 +3,13 @@
 interface ScriptedCall {
   readonly id?: string
   readonly name: string
-  /** The JSON of the arguments, in the pieces in which it is sent. */
+  /** The JSON of the arguments, in the pieces that are sent. */
   readonly arguments: ReadonlyArray<string>
 }
 
-/** What the model answers, sent as the protocol wants it. */
+/** The model's answer, which is sent as the protocol requires. */
 export interface Completion {
-  /** In the pieces in which it is sent. */
+  /** The text in the pieces that are sent. */
   readonly text?: ReadonlyArray<string>
   readonly calls?: ReadonlyArray<ScriptedCall>
   readonly finish?: string

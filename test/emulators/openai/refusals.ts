@@ -1,4 +1,4 @@
-/** Why the vendor's server refuses a request: undefined if it does not. */
+/** Why OpenAI's server refuses a request; undefined if it does not. */
 
 interface Message {
   readonly role?: unknown

@@ -1,4 +1,4 @@
-/** Plivo: Basic authentication, a queue, two ids for each call, and its own lists of records and numbers. */
+/** Plivo: basic authentication, a queue, two ids for each call, and its own lists of records and numbers. */
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { DialectCall } from "#test/emulators/shared/PlivoDialectCall.ts"
 import {
@@ -46,7 +46,7 @@ const traits: Traits = {
   }
 }
 
-/** A request whose call talks cannot be canceled any more. */
+/** A request whose call has been answered cannot be canceled any more. */
 const cancelled = ({ calls }: DialectEmulator, requestUuid: string): DialectAnswer => {
   const call = [...calls.values()].find((one) => one.requestUuid === requestUuid)
   if (call === undefined || call.state === "in-progress" || !call.hangUp()) return errorOf(404, "request not found")
@@ -79,7 +79,7 @@ const recordOf = (emulator: DialectEmulator, uuid: string): DialectAnswer => {
   return call !== undefined && emulator.isRecorded(call) ? bodyOf(detailsOf(call)) : errorOf(404, "call not found")
 }
 
-/** The newest first; `from_number` and `to_number` also match as prefixes, and times are UTC. */
+/** Lists the newest first; `from_number` and `to_number` also match as prefixes, and times are UTC. */
 const recordsOf = (emulator: DialectEmulator, { query }: CarrierAsk): DialectAnswer => {
   const [from, to, since] = [query.get("from_number"), query.get("to_number"), query.get("end_time__gte")]
   const calls = [...emulator.calls.values()]

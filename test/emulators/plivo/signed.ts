@@ -1,5 +1,5 @@
 /**
- * A callback of Plivo, signed as its documents say: the address without its fragment, the query and the fields by name, and a nonce.
+ * A callback of Plivo, signed as documented: the address without its fragment, the query and the fields by name, and a nonce.
  * https://www.plivo.com/docs/voice/concepts/signature-validation
  */
 import { createHmac, randomBytes } from "node:crypto"
@@ -9,7 +9,7 @@ const byName = ([one]: readonly [string, string], [other]: readonly [string, str
 const newNonce = (): string => BigInt(`0x${randomBytes(8).toString("hex")}`).toString()
 const base64 = (text: string, authToken: string): string => createHmac("sha256", authToken).update(text).digest("base64")
 
-/** Of the request for a media socket, which is signed as a GET of plain http. */
+/** The headers of the request for a media socket, which is signed as a GET of plain http. */
 export const upgradeHeaders = (url: string, authToken: string, nonce = newNonce()): Readonly<Record<string, string>> => ({
   "x-plivo-signature-v3": base64(`${url.replace(/^wss?:/, "http:")}.${nonce}`, authToken),
   "x-plivo-signature-v3-nonce": nonce

@@ -9,25 +9,25 @@ import { resetSocket } from "#test/support/resetSocket.ts"
 import { S3Error } from "./S3Error.ts"
 import { checkBody, checkHead, type Keys, sha256 } from "./signature.ts"
 
-/** What happens to a request instead of, or beside, what it asks for. */
+/** What happens to a request instead of, or in addition to, what it asks for. */
 type Fault =
   | { readonly kind: "error"; readonly status: number; readonly code: string }
-  /** Neither an answer nor an end. */
+  /** There is no answer, and the connection stays open. */
   | { readonly kind: "hang" }
-  /** The connection is reset before the request is looked at. */
+  /** The connection is reset before the request is read. */
   | { readonly kind: "reset" }
-  /** It is carried out, and then the connection is reset: the reply is lost. */
+  /** The request is carried out, and then the connection is reset: the reply is lost. */
   | { readonly kind: "loseReply" }
-  /** The connection is reset after so many bytes of the answer's body. */
+  /** The connection is reset after this many bytes of the answer's body. */
   | { readonly kind: "cut"; readonly bytes: number }
-  /** The answer's body ends, as if all were well, after so many bytes. */
+  /** The answer's body ends normally, but after this many bytes. */
   | { readonly kind: "truncate"; readonly bytes: number }
   /** The status is 200, and the body is an error. */
   | { readonly kind: "lateError" }
 
 interface S3Request {
   readonly method: string
-  /** Without the bucket. */
+  /** The key without the bucket. */
   readonly key: string
   readonly query: Readonly<Record<string, string>>
   readonly range: string | undefined
@@ -62,9 +62,9 @@ export class S3Emulator {
   readonly objects = new Map<string, Stored>()
   readonly uploads = new Map<string, Upload>()
   readonly log: Array<S3Request> = []
-  /** Asked for each request; undefined: it is answered as it should be. */
+  /** Called for each request; undefined: the request is answered normally. */
   faultOf: (request: S3Request) => Fault | undefined = () => undefined
-  /** A request whose body has come is carried out once this is settled. */
+  /** Called when the body of a request has arrived; the request is carried out once the promise is settled. */
   hold: (request: S3Request) => Promise<unknown> | undefined = () => undefined
   #server: Server
   readonly #sockets = new Set<Socket>()
@@ -84,7 +84,7 @@ export class S3Emulator {
   get endpoint(): string {
     return `http://127.0.0.1:${this.#port}`
   }
-  /** The engine's settings. */
+  /** The environment variables with which the engine uses this bucket. */
   environment(prefix = "kept", bucket = this.bucket) {
     return {
       FILES_URL: `s3://${bucket}/${prefix}?region=${this.region}&endpoint=${this.endpoint}`,
@@ -112,7 +112,7 @@ export class S3Emulator {
 
   #made(): Server {
     const server = createServer((request, response) => {
-      // A request that breaks off midway.
+      // The request may break off midway.
       this.#serve(request, response).catch(() => response.destroy())
     })
     server.on("connection", (socket) => {
@@ -199,7 +199,7 @@ export class S3Emulator {
   }
 
   #begin(key: string): Answer {
-    // S3's ids hold characters that must be encoded in a query.
+    // S3's ids contain characters that must be encoded in a query.
     const id = `${randomUUID()}+/=`
     this.uploads.set(id, { key, parts: new Map() })
     return {

@@ -27,7 +27,7 @@ const canonicalQuery = (url: URL): string =>
 
 const millisOf = (amzDate: string): number => Date.parse(amzDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"))
 
-/** Throws unless the head is signed with these keys. What it says of the body is checked with `checkBody`. */
+/** Throws unless the head is signed with these keys. What it says about the body is verified by `checkBody`. */
 export const checkHead = (request: IncomingMessage, keys: Keys, region: string): void => {
   const [, keyId, day, givenRegion, signed = "", signature = ""] = authorization.exec(request.headers.authorization ?? "") ?? []
   if (keyId === undefined || day === undefined) throw new S3Error(403, "AccessDenied")
@@ -56,7 +56,7 @@ export const checkHead = (request: IncomingMessage, keys: Keys, region: string):
   if (!timingSafeEqual(hmac(key, toSign), Buffer.from(signature, "hex"))) throw new S3Error(403, "SignatureDoesNotMatch")
 }
 
-/** `digest` is the SHA-256 of the body as it came. */
+/** `digest` is the SHA-256 of the body as it was received. */
 export const checkBody = (request: IncomingMessage, digest: string): void => {
   const claimed = request.headers["x-amz-content-sha256"]
   if (claimed !== "UNSIGNED-PAYLOAD" && claimed !== digest) throw new S3Error(400, "XAmzContentSHA256Mismatch")

@@ -1,12 +1,12 @@
 /**
- * What happens to a call between a hosted carrier and the callee: it is dialed, rings, is answered and ends, as the ending of its number says
- * (`Callee.ts`), and the callee's log records it. How the carrier tells of it is the emulator's own business.
+ * What happens to a call between a hosted carrier and the callee: it is dialed, rings, is answered and ends, as the last digits of its number say
+ * (`Callee.ts`), and the callee's log records it. Each emulator decides how its carrier reports the call.
  */
 import { type Callee, calleeOf, type Ending, machineMillis } from "./Callee.ts"
 import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
 
 interface CallPace {
-  /** 0.1 is ten times faster. */
+  /** 0.1 is ten times faster; audio stays in real time. */
   readonly scale: number
   readonly ringMillis: number
   readonly talkMillis: number
@@ -14,9 +14,9 @@ interface CallPace {
 
 export interface CallEnd {
   readonly by: NonNullable<CalleeEntry["by"]>
-  /** Undefined when we hung up or the ring time-out passed. */
+  /** Undefined if we hung up or the ring timeout passed. */
   readonly ending: Ending | undefined
-  /** In milliseconds, as the scale makes them look; undefined if nobody answered. */
+  /** The milliseconds as they would be without the scale; undefined if nobody answered. */
   readonly talkMillis: number | undefined
 }
 
@@ -31,11 +31,11 @@ interface CallSettings {
   readonly number: string
   readonly shown: string
   readonly ringTimeoutSeconds: number
-  /** The limit of the whole call, if the carrier was given one. */
+  /** The limit of the whole call, if the carrier got one. */
   readonly maxSeconds?: number
 }
 
-/** Whoever means to press keys hangs up afterwards, however late the audio is that carries them; without any audio, after this. */
+/** A callee who presses keys hangs up only after that, however late the audio that carries them; without any audio, after this time. */
 const longestUnpressedMillis = 60_000
 
 /** The share of the ringing time that passes before the far end sends anything. */
@@ -93,14 +93,14 @@ class CallLife {
     this.#play(this.callee)
   }
 
-  /** In any state. False: it has ended already. */
+  /** Hangs up in any state. Returns false if the call has already ended. */
   hangUp(): boolean {
     if (this.state === "ended") return false
     this.#end({ by: "us" })
     return true
   }
 
-  /** All keys that the callee means to press have been, or cannot be any more. */
+  /** All of the callee's keys have been pressed, or can no longer be pressed. */
   pressedAll(): void {
     this.#hasPressed = true
     this.#afterKeys?.()

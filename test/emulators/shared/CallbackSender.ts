@@ -1,6 +1,6 @@
 /**
- * Sends a carrier's callbacks: those of one call one after the other, as long as nothing is asked for. On demand it repeats them, keeps them back,
- * delivers them in the reverse order, late, or in any order. What it keeps is signed when it was made, like the retries of a real carrier.
+ * Sends a carrier's callbacks: those of one call one after the other, unless told otherwise. On demand it repeats them, holds them, or delivers them in
+ * reverse order, late, or in any order. Callbacks are signed when they are made, like the retries of a real carrier.
  */
 import { request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -11,9 +11,9 @@ interface OutgoingCallback {
   readonly method?: "GET" | "POST"
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** How long to wait before each retry; not at all unless given. */
+  /** How long to wait before each retry; by default, there is no wait. */
   readonly retryMillis?: ReadonlyArray<number>
-  /** Called with the reply of each copy; undefined: none came. */
+  /** Called with the reply to each copy; undefined: there was none. */
   readonly onReply?: (reply: CallbackReply | undefined) => void
 }
 
@@ -45,30 +45,31 @@ interface SenderOptions {
 }
 
 export class CallbackSender {
-  /** Every request that was sent, repeats and retries included, once its reply is there. */
+  /** Every request that was sent, repeats and retries included, once it has its reply. */
   readonly deliveries: Array<CallbackDelivery> = []
   /** How often each callback is sent. */
   copies = 1
+  /** How long the sender waits for a reply. */
+  timeoutMillis: number
   /** Each callback waits this long before it is sent. */
   delayMillis = 0
-  /** Asked for each callback; undefined: they are sent one after the other. */
+  /** Called for each callback; undefined: they are sent one after the other. */
   plan: (() => Sending) | undefined
   /** The altered copies. */
   readonly alterations: Array<CallbackDelivery> = []
   readonly #scattered = new Set<Promise<unknown>>()
   readonly #retries: number
-  readonly #timeoutMillis: number
   /** The end of the queue of each call. */
   readonly #queues = new Map<string, Promise<void>>()
-  /** Undefined while nothing is kept back. */
+  /** Undefined while nothing is held. */
   #held: Array<() => void> | undefined
 
   constructor({ retries = 1, timeoutMillis = 15_000 }: SenderOptions = {}) {
     this.#retries = retries
-    this.#timeoutMillis = timeoutMillis
+    this.timeoutMillis = timeoutMillis
   }
 
-  /** `call`: whose callback it is. */
+  /** `call`: the call that the callback is about. */
   send(call: string, callback: OutgoingCallback): void {
     if (this.plan !== undefined) return this.#scatter(callback, this.plan())
     const enqueue = () => {
@@ -78,7 +79,7 @@ export class CallbackSender {
     else this.#held.push(enqueue)
   }
 
-  /** Keeps all callbacks from now on, until `release`. */
+  /** Holds all callbacks from now on, until `release`. */
   hold(): void {
     this.#held ??= []
   }
@@ -93,26 +94,26 @@ export class CallbackSender {
     for (const enqueue of order === "kept" ? held : held.toReversed()) enqueue()
   }
 
-  /** Drops what is kept: these callbacks are lost. */
+  /** Drops the held callbacks, which are lost. */
   lose(): void {
     this.#held = undefined
   }
 
-  /** Resolves when everything that was to be sent so far has been. */
+  /** Resolves when all callbacks so far have been sent. */
   async settled(): Promise<void> {
     await Promise.all([...this.#queues.values(), ...this.#scattered])
   }
 
   #scatter(callback: OutgoingCallback, { after, isAltered }: Sending): void {
     const copies = after.map(async (millis, copy) => {
-      // The carrier waits for a document: it asks for it at once, whatever becomes of repeats.
+      // The carrier waits for a document, so it requests it at once; only repeats are delayed.
       await sleep(copy === 0 && callback.onReply !== undefined ? 0 : millis, undefined, { ref: false })
       await this.#deliver(callback)
     })
     const all = Promise.all(copies).then(async () => {
       if (!isAltered) return
       const { onReply: _, retryMillis: __, ...altered } = { ...callback, body: `${callback.body} ` }
-      const [at, answer] = [preciseNow(), await post(altered, this.#timeoutMillis)]
+      const [at, answer] = [preciseNow(), await post(altered, this.timeoutMillis)]
       this.alterations.push({ ...altered, at, status: answer?.status, reply: answer?.body ?? "" })
     })
     this.#scattered.add(all)
@@ -132,7 +133,7 @@ export class CallbackSender {
     let answer: CallbackReply | undefined
     for (let attempt = 0; attempt <= this.#retries; attempt++) {
       const at = preciseNow()
-      answer = await post(callback, this.#timeoutMillis)
+      answer = await post(callback, this.timeoutMillis)
       this.deliveries.push({ ...callback, at, status: answer?.status, reply: answer?.body ?? "" })
       if (answer !== undefined && answer.status < 500) break
       await sleep(retryMillis[attempt] ?? 0, undefined, { ref: false })
@@ -141,7 +142,7 @@ export class CallbackSender {
   }
 }
 
-/** Undefined: there was no reply. The fragment of the address is for the carrier alone. */
+/** Undefined: there was no reply. The fragment of the address is meant for the carrier and is not sent. */
 const post = ({ body, headers, method = "POST", url }: OutgoingCallback, timeoutMillis: number) =>
   new Promise<CallbackReply | undefined>((resolve) => {
     const none = () => resolve(undefined)

@@ -15,13 +15,13 @@ export type Callee =
       readonly stay: Stay
       readonly sound: "talk" | "hello" | "machine" | "tone" | "nothing"
       readonly presses?: string
-      /** Events come repeated, out of order and before the response, and all of them again after the end. */
+      /** Events are repeated, out of order and before the response, and all of them come again after the end. */
       readonly disorderly?: true
     }
 
 const talks: Callee = { kind: "answers", stay: "talks", sound: "talk" }
 
-/** By the number modulo 100. Every other number talks and hangs up like `1`. */
+/** The callees by their number modulo 100. Every other number talks and hangs up like `1`. */
 const callees: { readonly [lastTwoDigits: number]: Callee } = {
   1: talks,
   2: { kind: "refuses", rings: false, ending: { cause: 17, sipStatus: 486, dialStatus: "BUSY" } },
@@ -39,7 +39,7 @@ const callees: { readonly [lastTwoDigits: number]: Callee } = {
   14: { kind: "never-answers", rings: false },
   15: { kind: "answers", stay: "until-hung-up", sound: "tone" },
   16: { kind: "answers", stay: "hangs-up-at-once", sound: "talk" },
-  /** Says only what a test has them say. */
+  /** Says only what a test makes the callee say. */
   17: { kind: "answers", stay: "until-hung-up", sound: "nothing" }
 }
 

@@ -31,7 +31,7 @@ type AudioCount = {
   dropped: number
   /** Ticks after the first played frame without a frame to play: the callee hears a gap. */
   missed: number
-  /** Ticks that did not happen, because this process was not given its turn: the callee neither spoke nor heard meanwhile. */
+  /** Ticks that did not happen because this process was stalled: the callee neither spoke nor heard meanwhile. */
   lost: number
   flushes: number
   sent: number
@@ -65,9 +65,11 @@ export class CalleeLog {
   #pressed = new Map<string, string>()
   /** When the engine confirmed that a carrier had ended the audio of a call. Kept for as long as the log. */
   readonly audioEnds = new Map<string, number>()
+  /** Where the carrier has last opened a socket for the audio of a call. Kept for as long as the log. */
+  readonly mediaUrls = new Map<string, string>()
   /**
-   * Callees who hold a conversation, by call, in place of what their numbers would say. Asked once a call, when its audio begins. `press` presses a key of
-   * the callee's phone.
+   * Returns a callee who holds a conversation, in place of what the number would say. Called once for each call, when its audio begins. `press` presses a
+   * key of the callee's phone.
    */
   talkerFor: (channelId: string, press: (digit: string) => void) => Pick<Talker, "next"> | undefined = () => undefined
   #talkers = new Map<string, Pick<Talker, "next"> | undefined>()
@@ -86,6 +88,7 @@ export class CalleeLog {
     this.#heard.clear()
     this.#pressed.clear()
     this.audioEnds.clear()
+    this.mediaUrls.clear()
     this.#talkers.clear()
   }
 

@@ -1,4 +1,4 @@
-/** A carrier's REST server on the loopback interface: keeps a log of what it was asked, and misbehaves on demand. */
+/** A carrier's REST server on the loopback interface: logs the requests, and misbehaves on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -24,15 +24,15 @@ interface CarrierAnswer {
 }
 
 interface CarrierFault {
-  /** Whether the carrier does what it was asked to, before it misbehaves. */
+  /** Whether the carrier carries out the request before it misbehaves. */
   readonly acts: boolean
   readonly reply: "hang" | "reset" | CarrierAnswer
 }
 
 interface AskOutcome {
-  /** What the carrier itself answered; undefined: the connection was cut before it did anything. */
+  /** The status of the carrier's own answer; undefined: the connection was cut before it did anything. */
   readonly status: number | undefined
-  /** That answer was sent. */
+  /** Whether that answer was sent. */
   readonly isReplied: boolean
 }
 
@@ -44,13 +44,13 @@ interface Pending {
 }
 
 export class CarrierServer {
-  /** Whose replies do not leave any more, whatever the carrier does. */
+  /** The requests whose replies are never sent, whatever the carrier does. */
   mutes: Applies = () => false
-  /** How long the reply to a request is kept back. */
+  /** How long the reply to a request is delayed. */
   lateness: (ask: CarrierAsk) => number = () => 0
-  /** Every request in order, those with a fault included. */
+  /** Every request in order, including those with a fault. */
   readonly requests: Array<CarrierAsk> = []
-  /** What came of each. */
+  /** The outcome of each request. */
   readonly outcomes = new Map<CarrierAsk, AskOutcome>()
   #faults: Array<Pending> = []
   #hanging: Array<() => void> = []
@@ -61,7 +61,7 @@ export class CarrierServer {
   constructor(answer: (ask: CarrierAsk) => CarrierAnswer | Promise<CarrierAnswer>) {
     this.#answer = answer
     this.#http = createServer((request, response) => {
-      // A request that breaks off midway.
+      // The request may break off midway.
       this.#serve(request, response).catch(() => response.destroy())
     })
   }
@@ -70,7 +70,7 @@ export class CarrierServer {
     return `http://127.0.0.1:${this.#port}`
   }
 
-  /** Without a number: at a port that nobody else is given while connections are refused. */
+  /** Without a number, it listens on a port that nobody else gets while connections are refused. */
   async listen(number?: number): Promise<void> {
     const port = number ?? (await freePort())
     await new Promise<void>((resolve, reject) => {
@@ -83,12 +83,12 @@ export class CarrierServer {
     this.#port = (this.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
   }
 
-  /** The next `count` requests to which it applies get this fault. */
+  /** The next `count` requests that `applies` selects get this fault. */
   fail(fault: CarrierFault, applies: Applies, count = 1): void {
     this.#faults.push({ fault, applies, left: count })
   }
 
-  /** Sends the replies that hang, as far as the carrier acted. */
+  /** Sends the replies that hang, if the carrier acted. */
   replyLate(): void {
     for (const reply of this.#hanging.splice(0)) reply()
   }

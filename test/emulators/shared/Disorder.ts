@@ -1,15 +1,15 @@
 /**
- * A call whose events come as no client wants them: those up to the answer backwards and then again, all before the response to the originate;
- * those during the call twice; the end first and twice; and after the end all events once more.
+ * A call whose events come in the worst order: those up to the answer backwards and then again, all before the response to the originate; those
+ * during the call twice; the last event first and twice; and after the end all events once more.
  */
 
-/** Where an event stands: `ending` belongs to the end but is not the last one. */
+/** The place of an event in the call: `ending` belongs to the end but is not the last event. */
 type Place = "before" | "answer" | "ending" | "end"
 
 const replayMillis = 50
 
 export class Disorder<Told> {
-  /** Resolves when the response may be sent at last. */
+  /** Resolves when the response may be sent. */
   readonly answered: Promise<void>
   #settle: () => void = () => {}
   #tell: (event: Told) => void

@@ -1,6 +1,6 @@
 /**
- * A hosted carrier's media socket: connects to the address that it was given, says what the callee says in frames of 20 ms, and plays what comes back
- * in real time, into the callees' log. How the carrier puts it is told by its `MediaWords`. Audio is in real time, whatever the emulator's time scale.
+ * A hosted carrier's media socket: connects to the given address, sends what the callee says in frames of 20 ms, and plays what comes back into the
+ * callees' log. `MediaWords` has the carrier's messages. Audio is in real time, whatever the emulator's time scale.
  */
 import type { Socket } from "node:net"
 import { WebSocket } from "ws"
@@ -8,32 +8,32 @@ import { frameBytes, scoreOf } from "#test/emulators/ari/Sound.ts"
 import type { Callee } from "./Callee.ts"
 import { type CalleeLog, preciseNow } from "./CalleeLog.ts"
 
-/** The code of a websocket that is closed in order, which the other side repeats to confirm it. */
+/** The code of a normal close, which the other side repeats to confirm it. */
 const NORMAL = 1000
 const tickMillis = 20
 const lookMillis = 2
 /** Ticks that are made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 25
 
-/** What the engine may say. */
+/** What the engine may send. */
 export type Said =
   | { readonly _tag: "Audio"; readonly audio: Buffer }
   | { readonly _tag: "Clear" }
   | { readonly _tag: "Mark"; readonly name: string }
   | { readonly _tag: "Keys"; readonly digits: string }
 
-/** How a carrier puts it: an object is sent as JSON, bytes are sent as they are. Undefined: it has no such message. */
+/** A carrier's messages: an object is sent as JSON, bytes are sent as they are. Undefined: the carrier has no such message. */
 export interface MediaWords {
-  /** Right after the connection stands. */
+  /** Sent right after the connection is established. */
   readonly connected?: () => object
   readonly start?: () => object
   readonly audio: (frame: Buffer, chunk: number) => object | Buffer
   readonly press?: (digit: string) => object
   readonly played?: (name: string) => object
-  /** When audio was cleared; `marks` are those that will not be reached. */
+  /** Sent when audio was cleared; `marks` are those that will not be reached. */
   readonly cleared?: (marks: ReadonlyArray<string>) => ReadonlyArray<object>
   readonly stop?: () => object
-  /** Undefined: nothing that the carrier would understand. */
+  /** Undefined: the carrier would not understand it. */
   readonly read: (data: Buffer, isBinary: boolean) => Said | undefined
 }
 
@@ -41,15 +41,15 @@ interface MediaLegOptions {
   readonly id: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The protocol that the other side insists on. */
+  /** The subprotocol that the other side requires. */
   readonly protocol?: string
   readonly callee: Callee
   readonly log: CalleeLog
   readonly words: MediaWords
-  /** Between two keys. */
+  /** The time between two keys. */
   readonly pressMillis?: number
   readonly onPress?: (digit: string) => void
-  /** All of the callee's keys have been pressed, or cannot be any more. */
+  /** All of the callee's keys have been pressed, or can no longer be pressed. */
   readonly onPressedAll?: () => void
   /** The engine has refused the connection, or ended it. */
   readonly onLost: (how: { readonly status?: number; readonly code?: number }) => void
@@ -58,13 +58,13 @@ interface MediaLegOptions {
 type Queued = Buffer | { readonly mark: string }
 
 interface Ticking {
-  /** Makes the ticks that were due at this time. */
+  /** Runs the ticks that were due at this time. */
   readonly tick: (now: number) => void
 }
 
 /**
- * One timer for all of them. Ticks are made once what had arrived when they were due has been read: what this process was late to read would otherwise
- * count as missed, and stay in the queue from then on.
+ * One timer serves all legs. Ticks run only after everything that had arrived when they were due has been read. Otherwise, audio that this process was
+ * late to read would count as missed, and stay in the queue from then on.
  */
 const legs = new Set<Ticking>()
 let ticker: NodeJS.Timeout | undefined
@@ -85,15 +85,15 @@ const leave = (leg: Ticking): void => {
   ticker = undefined
 }
 
-/** Where nobody listens. The engine under test may have given no address, or none that can be called. */
+/** An address where nobody listens: the engine under test may have given no address, or an unusable one. */
 const nowhere = "ws://127.0.0.1:9/"
 
 export class MediaLeg {
-  /** The status with which the engine refused it. */
+  /** The status with which the engine refused the connection. */
   refused: number | undefined
-  /** With which the engine closed it. */
+  /** The code with which the engine closed the connection. */
   closedBy: number | undefined
-  /** What the carrier could not understand. */
+  /** Messages that the carrier could not understand. */
   readonly violations: Array<string> = []
   /** Marks that were played, and those that were cleared. */
   readonly marks: Array<readonly [name: string, how: "played" | "cleared"]> = []
@@ -111,7 +111,8 @@ export class MediaLeg {
 
   constructor(options: MediaLegOptions) {
     this.#options = options
-    const { headers = {}, protocol, url } = options
+    const { headers = {}, id, log, protocol, url } = options
+    log.mediaUrls.set(id, url)
     const socket = new WebSocket(/^wss?:/.test(url) && URL.canParse(url) ? url : nowhere, protocol === undefined ? [] : [protocol], {
       headers,
       perMessageDeflate: false,
@@ -158,7 +159,7 @@ export class MediaLeg {
     if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", performance.now(), pressMillis)
   }
 
-  /** One after the other: of timers that are due in the same millisecond, any may be the first. */
+  /** Presses the keys with one timer after the other: of timers that are due in the same millisecond, any may fire first. */
   #pressAll(digits: string, at: number, pressMillis: number): void {
     const [digit, ...rest] = digits
     if (digit === undefined) return this.#options.onPressedAll?.()
@@ -177,14 +178,14 @@ export class MediaLeg {
     this.#options.onPress?.(digit)
   }
 
-  /** Sends anything: garbage as well. */
+  /** Sends anything, even garbage. */
   say(message: object | Buffer | string): void {
     if (!this.isOpen()) return
     const isRaw = typeof message === "string" || Buffer.isBuffer(message)
     this.#socket.send(isRaw ? message : JSON.stringify(message))
   }
 
-  /** Ends it as the carrier does when the call has ended. */
+  /** Ends the stream as the carrier does when the call has ended. */
   end(): void {
     if (this.#isOver) return
     this.#halt()
@@ -193,13 +194,13 @@ export class MediaLeg {
     this.#socket.close(NORMAL)
   }
 
-  /** The connection breaks. */
+  /** Breaks the connection. */
   drop(): void {
     this.#halt()
     this.#socket.terminate()
   }
 
-  /** The carrier's machine is gone: nothing is sent, read or closed any more. */
+  /** The carrier's machine is gone: nothing is sent, read or closed from now on. */
   vanish(): void {
     this.#halt()
     // `ws` has no such method, and gives its socket no public name.
@@ -245,7 +246,7 @@ export class MediaLeg {
   }
 
   #tick(now: number): void {
-    // Negative when it was started after that.
+    // Negative if it was started after `now`.
     const due = Math.max(0, Math.floor((now - this.#tickedAt) / tickMillis))
     this.#tickedAt += due * tickMillis
     for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) {
@@ -292,12 +293,12 @@ export class MediaLeg {
   }
 }
 
-/** The members of a JSON message; undefined: it is none. */
+/** The members of a JSON message; undefined: it is not one. */
 export const parsed = (data: Buffer, isBinary: boolean): Readonly<Record<string, unknown>> | undefined => {
   if (isBinary) return undefined
   try {
     const value: unknown = JSON.parse(data.toString())
-    // Checked: an object whose members may be anything.
+    // The cast holds because this is an object, whose members may be anything.
     return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
   } catch {
     return undefined

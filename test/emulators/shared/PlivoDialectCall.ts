@@ -1,6 +1,6 @@
 /**
- * One call at a carrier of Plivo's dialect: from the queue to its end, its records, the callbacks that tell of it, and the document that the carrier
- * fetches when the callee answers.
+ * One call at a carrier of Plivo's dialect: its life from the queue to the end, its records, its callbacks, and the document that the carrier requests
+ * when the callee answers.
  */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -24,37 +24,37 @@ export interface DialectAccount {
   readonly sender: CallbackSender
   /** A callback with these fields, as the carrier signs it. */
   readonly signed: (url: string, fields: Fields) => OutgoingCallback
-  /** Whether a call has the id of its request. */
+  /** Whether a call has the same id as its request. */
   readonly hasOneId: boolean
-  /** Every ended call is told to be `completed`, whatever came of it. */
+  /** Every ended call is reported as `completed`, whatever its outcome. */
   readonly isAlwaysCompleted: boolean
-  /** Callbacks tell the reason of an end as a code too, not as a word alone. */
+  /** Callbacks give the reason for an end as a code too, not only as a word. */
   readonly tellsCodes: boolean
   readonly authId: string
   readonly media: MediaTraits & {
     /** The headers of the request for the socket. */
     readonly upgradeHeaders: (url: string) => Fields
-    /** How often a socket that was refused is tried again. */
+    /** How often a refused socket is retried. */
     readonly retries: number
   }
-  /** What machine detection says of everybody; undefined: whether it is a machine. */
+  /** What machine detection says about every callee; undefined: the truth. */
   detected: boolean | undefined
-  /** How long after the end of the stream the end of a call is told. */
+  /** How long after the end of the stream the end of a call is reported. */
   endMillis: number
-  /** False: calls are taken, and end before they are dialed. */
+  /** False: calls are accepted, and end before they are dialed. */
   hasCredit: boolean
   /** Requests for media sockets have no signature. */
   hasUnsignedMedia: boolean
 }
 
-/** Callbacks have the local time of the carrier's console, without its zone; this one is that of India. */
+/** Callbacks have the local time of the carrier's console, without its zone; here, the console is in India. */
 const zone = { millis: 19_800_000, name: "+05:30" }
 const localTime = (at: number): string => new Date(at + zone.millis).toISOString().slice(0, 19).replace("T", " ")
 
-/** What is without effect here: the next element follows. */
+/** Elements without effect here: the next element follows. */
 const passedOver = new Set(["DTMF", "Play", "PreAnswer", "Record", "Speak"])
 
-/** What this emulator can do: mu-law, both ways. Of the outgoing audio, no track can be had in both ways. */
+/** What this emulator supports: mu-law in both directions. A bidirectional stream has only the inbound track. */
 const isStream = ({ audioTrack = "inbound", bidirectional, contentType, keepCallAlive }: Verb["attributes"]): boolean =>
   audioTrack === "inbound" && bidirectional === "true" && keepCallAlive === "true" && contentType === "audio/x-mulaw;rate=8000"
 
@@ -62,14 +62,14 @@ interface Destination {
   readonly number: string
   readonly shown: string
   readonly seconds: number
-  /** Asked for the next document, and told of the destination's leg. */
+  /** `action` serves the next document, and `told` gets reports about the destination's leg. */
   readonly action: string
   readonly told: string
 }
 
 const dialAttributes = ["action", "callbackMethod", "callbackUrl", "callerId", "method", "timeout"]
 
-/** Undefined: not what this emulator can dial. */
+/** Undefined: this emulator cannot dial it. */
 const readDestination = (attributes: Verb["attributes"], [first, another]: Verb["children"]): Destination | undefined => {
   const { action = "", callbackMethod, callbackUrl = "", callerId = "", method, timeout = "" } = attributes
   const isPlain = Object.keys(attributes).every((name) => dialAttributes.includes(name)) && method === "POST" && callbackMethod === "POST"
@@ -90,20 +90,20 @@ export class DialectCall {
   startedAt: number | undefined
   answeredAt: number | undefined
   endedAt: number | undefined
-  /** From the answer to the end. */
+  /** The seconds from the answer to the end. */
   seconds = 0
   /** Its media sockets, in order. */
   readonly legs: Array<MediaLeg> = []
   readonly #account: DialectAccount
   readonly #disorder: Disorder<Told> | undefined
-  /** What is to be told as the reason of a hang-up that is our own doing, but not by request. */
+  /** The reason that is reported for a hang-up by the carrier itself. */
   #because: DialectEnd | undefined
   #isObeying = false
-  /** How often the call was sent to a document at another address. */
+  /** How often the call was redirected to another document. */
   #redirects = 0
-  /** The document that is followed: a newer one takes its place. */
+  /** The current document; a newer one replaces it. */
   #document: ReadonlyArray<Verb> = []
-  /** Somebody else who is connected to the callee, or is to be. */
+  /** The destination that is connected to the callee, or is being dialed for them. */
   #destination: ReturnType<CallLives["dial"]> | undefined
   #streamUrl: string | undefined
   #streamIsOver: (() => void) | undefined
@@ -147,7 +147,7 @@ export class DialectCall {
     )
   }
 
-  /** False: it has ended already. */
+  /** Returns false if the call has already ended. */
   hangUp(because?: DialectEnd): boolean {
     if (this.state === "ended") return false
     this.#because = because
@@ -156,7 +156,7 @@ export class DialectCall {
     return true
   }
 
-  /** While it waits, rings or talks. */
+  /** The record of a call that waits, rings or is up. */
   liveRecord(isQueued: boolean) {
     const { dialed, requestUuid: request_uuid, uuid: call_uuid } = this
     const { from, to } = dialed
@@ -192,7 +192,7 @@ export class DialectCall {
     void this.#follow(verbs)
   }
 
-  /** Obeys the document at another address from now on: the stream ends. False: nobody has answered, or the call is over. */
+  /** Follows the document at another address from now on, and ends the stream. Returns false if nobody has answered or the call is over. */
   redirect(url: string): boolean {
     if (this.state !== "in-progress") return false
     this.#redirects += 1
@@ -200,7 +200,7 @@ export class DialectCall {
     return true
   }
 
-  /** Only the first reply counts, and none once the call was sent elsewhere: it had been sent to `redirects` other documents. */
+  /** Only the first reply counts, and only if the call has not been redirected since: it was redirected `redirects` times before. */
   #ask(url: string, event: string, fields: Fields, redirects = this.#redirects): void {
     let isReplied = false
     this.#tell(url, event, fields, (reply) => {
@@ -227,7 +227,7 @@ export class DialectCall {
     if (this.#document === verbs) this.hangUp(ownEnds.endOfDocument)
   }
 
-  /** Tells when somebody answers, and asks for the next document once that is over. */
+  /** Reports when the destination answers, and requests the next document once the dial is over. */
   #dialOther({ action, number, seconds, shown, told }: Destination): void {
     const redirects = this.#redirects
     const DialBLegUUID = randomUUID()
@@ -256,7 +256,7 @@ export class DialectCall {
     if (this.#streamUrl !== undefined) this.#open(this.#streamUrl, this.#account.media.retries)
   }
 
-  /** Resolves when the stream is over, or was refused as often as it is tried. */
+  /** Resolves when the stream is over, or when all attempts were refused. */
   #stream(url: string): Promise<void> {
     this.#streamUrl = url
     return new Promise((resolve) => {
@@ -278,7 +278,7 @@ export class DialectCall {
       pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
       onPressedAll: () => this.life?.pressedAll(),
       onLost: ({ status }) => {
-        // A newer one has taken its place.
+        // A newer socket has replaced this one.
         if (this.legs.at(-1) !== leg) return
         if (status === undefined || retries === 0) this.#streamIsOver?.()
         else this.#open(url, retries - 1)
@@ -309,12 +309,12 @@ export class DialectCall {
     })
   }
 
-  /** Each minute that has begun. */
+  /** Each minute that has begun is billed. */
   get cost(): string {
     return (Math.ceil(this.seconds / 60) * 0.0085).toFixed(5)
   }
 
-  /** A time as the records have it. */
+  /** A time in the form of the records. */
   static zoned(at: number | undefined): string | null {
     return at === undefined ? null : localTime(at) + zone.name
   }

@@ -1,10 +1,10 @@
 /**
- * What the carriers of Plivo's dialect demand of a request for a call. Members that they do not document are refused, so that a slip of the adapter
- * shows.
+ * What the carriers of Plivo's dialect require of a request for a call. Members that they do not document are refused, so that mistakes of the adapter
+ * show.
  */
 
 export interface Dial {
-  /** Digits, without a plus. */
+  /** The digits of the number, without a plus. */
   readonly to: string
   readonly from: string
   readonly answerUrl: string
@@ -51,7 +51,7 @@ const documented = new Set([
 const addresses = ["answer_url", "fallback_url", "hangup_url", "machine_detection_url", "ring_url"]
 const methods = ["answer_method", "fallback_method", "hangup_method", "machine_detection_method", "ring_method"]
 
-/** By how the number begins. */
+/** Refusals by the first digits of the number. */
 const refusedNumbers: ReadonlyArray<readonly [prefix: string, problem: DialProblem]> = [
   ["991", { status: 403, words: "calls to this country are not permitted by the geo permissions of the account" }],
   ["992", { status: 402, words: "insufficient credit to make this call" }],
@@ -74,7 +74,7 @@ const digitsOf = (value: unknown): string | undefined => /^\+?([1-9]\d{6,14})$/.
 
 const detections: Readonly<Record<string, Dial["detection"]>> = { "": "no", false: "no", true: "told", hangup: "hangs up" }
 
-/** `owned`: the numbers of the account, which calls may be placed from. */
+/** `owned`: the numbers of the account, from which calls may be placed. */
 export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<string>): Dial | DialProblem => {
   const bad = (words: string): DialProblem => ({ status: 400, words })
   const body = parsed(text)
@@ -102,7 +102,7 @@ export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<s
   return { to, from, answerUrl, ringUrl, hangupUrl, ringSeconds, limitSeconds, detection, detectionUrl }
 }
 
-/** The members of a request to transfer a call; undefined: they are not texts. */
+/** The members of a request to redirect a call; undefined: they are not all texts. */
 export const readRedirect = (text: string): Readonly<Record<string, string>> | undefined => {
   const body = parsed(text)
   const members = isObject(body) ? Object.entries(body) : []

@@ -11,16 +11,16 @@ import { type DialectAccount, DialectCall } from "./PlivoDialectCall.ts"
 import { readDial, readRedirect } from "./PlivoDialectDials.ts"
 
 export interface DialectOptions {
-  /** In E.164. */
+  /** The account's numbers in E.164. */
   readonly numbers: ReadonlyArray<string>
   readonly timeScale?: number
   readonly ringMillis?: number
   readonly talkMillis?: number
-  /** 2 unless given; infinite for no limit. */
+  /** 2 by default; infinite for no limit. */
   readonly callsPerSecond?: number
-  /** How many calls the account may have at once. */
+  /** How many calls the account may have at the same time. */
   readonly mostCalls?: number
-  /** How many requests the account may send in any time of that length; 300 in 5 s unless given. */
+  /** How many requests the account may send in any period of that length; 300 in 5 s by default. */
   readonly mostRequests?: { readonly requests: number; readonly millis: number }
   /** How long after its end the record of a call appears. */
   readonly recordMillis?: number
@@ -33,7 +33,7 @@ export interface DialectAnswer {
 
 /** What carriers of the dialect do differently. */
 export interface Traits extends Pick<DialectAccount, "authId" | "hasOneId" | "isAlwaysCompleted" | "media" | "signed" | "tellsCodes"> {
-  /** The path below the account's, as Plivo would write it; or why there is none. */
+  /** The path below the account's, as Plivo would write it; or the error if there is none. */
   readonly pathOf: (ask: CarrierAsk) => string | DialectAnswer
   readonly placedStatus: number
   /** Calls beyond the rate wait; otherwise they are refused. */
@@ -44,7 +44,7 @@ export interface Traits extends Pick<DialectAccount, "authId" | "hasOneId" | "is
   readonly answerMore: (emulator: DialectEmulator, ask: CarrierAsk, path: string) => DialectAnswer | undefined
 }
 
-/** Requests of any kind. */
+/** The limit for requests of any kind. */
 const mostRequests = { requests: 300, millis: 5000 }
 
 /** Whether a request is to place a call. */
@@ -75,7 +75,7 @@ export class DialectEmulator {
   readonly #account: DialectAccount
   readonly #queue: Array<DialectCall> = []
   #isHeld = false
-  /** Calls wait for it; undefined while the next call may leave at once. */
+  /** Calls wait for this timer; undefined while the next call may leave at once. */
   #gap: NodeJS.Timeout | undefined
   #askedAt: Array<number> = []
   #dialedAt: Array<number> = []
@@ -93,7 +93,7 @@ export class DialectEmulator {
     return this.server.url
   }
 
-  /** What machine detection says of everybody from now on. */
+  /** Sets what machine detection says about every callee from now on. */
   detect(isMachine: boolean | undefined): void {
     this.#account.detected = isMachine
   }
@@ -108,7 +108,7 @@ export class DialectEmulator {
     this.#account.hasCredit = hasAny
   }
 
-  /** Ends of calls are told so much later than their streams end. */
+  /** Sets how long after their streams the ends of calls are reported. */
   endLate(millis: number): void {
     this.#account.endMillis = millis
   }
@@ -124,12 +124,12 @@ export class DialectEmulator {
     return [...this.calls.values()].filter(({ dialed }) => `+${dialed.to}` === number)
   }
 
-  /** The record of a call is there. */
+  /** Whether the record of a call exists. */
   isRecorded({ endedAt = Number.POSITIVE_INFINITY }: DialectCall): boolean {
     return Date.now() >= endedAt + (this.options.recordMillis ?? 0)
   }
 
-  /** The record of a call is deleted. */
+  /** Deletes the record of a call. */
   forget(uuid: string): void {
     this.calls.delete(uuid)
   }
@@ -196,7 +196,7 @@ export class DialectEmulator {
     return bodyOf({ message: mustWait ? "call queued" : "call fired", request_uuid: call.requestUuid }, placedStatus)
   }
 
-  /** Where calls beyond the rate are refused, it is counted over the last second. */
+  /** If calls beyond the rate are refused, the rate is counted over the last second. */
   #isInTime(): boolean {
     const now = preciseNow()
     this.#dialedAt = this.#dialedAt.filter((at) => now - at < 1000 * this.lives.pace.scale)

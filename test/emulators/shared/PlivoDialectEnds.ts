@@ -1,4 +1,4 @@
-/** Why a call ended, as the carriers of Plivo's dialect tell it. https://www.plivo.com/docs/voice/troubleshooting/hangup-causes */
+/** Why a call ended, in the words of the carriers of Plivo's dialect. https://www.plivo.com/docs/voice/troubleshooting/hangup-causes */
 import type { CallEnd } from "./CallLife.ts"
 
 export interface DialectEnd {
@@ -9,7 +9,7 @@ export interface DialectEnd {
   readonly status: "completed" | "busy" | "no-answer" | "timeout" | "cancel" | "failed"
 }
 
-/** What the carrier itself ends a call for. */
+/** The reasons for which the carrier itself ends a call. */
 export const ownEnds = {
   answerNotFetched: { code: 7011, word: "NORMAL_CLEARING", name: "Error Reaching Answer URL", source: "Error", status: "completed" },
   answerInvalid: { code: 8011, word: "NORMAL_CLEARING", name: "Invalid Answer XML", source: "Error", status: "completed" },

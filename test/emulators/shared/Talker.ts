@@ -1,6 +1,6 @@
 /**
- * A callee who holds a conversation: listens to the agent, says the next thing when its cue comes, and notes when who spoke. It lives in the callee's
- * ticks of 20 ms, so what it notes is what the far end heard, and times are as exact as a tick.
+ * A callee who holds a conversation: it listens to the agent, makes the next move when its cue comes, and records who spoke when. It runs in the
+ * callee's ticks of 20 ms, so it records what the far end heard, and times are as exact as a tick.
  */
 import { frameBytes, isLoud, toMulaw } from "#test/emulators/ari/Sound.ts"
 
@@ -15,11 +15,11 @@ export interface Utterance {
 }
 
 type Cue =
-  /** The agent has spoken since the move before, and has been silent for so long. */
+  /** The agent has spoken since the previous move, and has been silent for this long. */
   | { readonly afterAgent: number }
-  /** The agent has been speaking for so long since the move before: the callee talks over it. */
+  /** The agent has been speaking for this long since the previous move: the callee talks over it. */
   | { readonly intoAgent: number }
-  /** So long after the move before, or after the answer, whatever the agent does. */
+  /** This long after the previous move, or after the answer, whatever the agent does. */
   | { readonly after: number }
 
 export interface Move {
@@ -29,22 +29,22 @@ export interface Move {
   readonly hangsUp?: true | undefined
 }
 
-/** Milliseconds since the answer. */
+/** Times are milliseconds since the answer. */
 interface Turn {
   readonly text: string
   readonly from: number
-  /** The end of its last loud frame; undefined while it is still being said. */
+  /** The end of the last loud frame; undefined while the turn is still being spoken. */
   until: number | undefined
   /** When the agent was first heard after the turn. */
   agentFrom: number | undefined
-  /** The agent was speaking as the turn began: when it was last heard. */
+  /** When the agent was last heard, if it was speaking as the turn began. */
   agentUntil: number | undefined
   /** How often the agent began to speak while the callee paused within the turn. */
   agentInPauses: number
 }
 
 export interface Talker {
-  /** One tick: hears this frame, if any, and says the next one. */
+  /** Runs one tick: hears this frame, if any, and returns the next one to say. */
   readonly next: (heard: Buffer | undefined) => Buffer
   readonly turns: ReadonlyArray<Turn>
   /** All moves have been made. */
@@ -100,7 +100,7 @@ export const makeTalker = (moves: ReadonlyArray<Move>, { hangUp, press }: Hands)
     movedAt = now()
     if (move.presses !== undefined) press(move.presses)
     if (move.hangsUp === true) hangUp()
-    // Once: a move may decide only now what it says.
+    // Read only once, because a move may decide only now what it says.
     const { says } = move
     if (says === undefined) return
     const { frames, text } = says

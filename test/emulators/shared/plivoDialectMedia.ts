@@ -1,4 +1,4 @@
-/** The words of Plivo's dialect on a media socket. https://www.plivo.com/docs/voice/xml/stream */
+/** The messages of Plivo's dialect on a media socket. https://www.plivo.com/docs/voice/xml/stream */
 import { randomUUID } from "node:crypto"
 import { audioIn, type MediaWords, parsed, type Said } from "./MediaLeg.ts"
 
@@ -7,11 +7,11 @@ interface DialectNames {
   readonly callId: string
 }
 
-/** What the carriers of the dialect say differently. */
+/** The differences between the carriers of the dialect. */
 export interface MediaTraits {
-  /** The keys of the callee are told. */
+  /** Whether the callee's keys are reported. */
   readonly tellsKeys: boolean
-  /** A checkpoint that was reached is told with the id of its stream. */
+  /** Whether a reached checkpoint is reported with the id of its stream. */
   readonly namesStream: boolean
 }
 
@@ -34,7 +34,7 @@ export const dialectWords = ({ accountId, callId }: DialectNames, { namesStream,
       ? { press: (digit: string) => numbered("dtmf", { streamId, dtmf: { track: "inbound", digit, timestamp: String(playedMillis) } }) }
       : {}),
     played: (name) => ({ event: "playedStream", ...(namesStream ? { streamId } : {}), name }),
-    // The checkpoints that were cleared are not told.
+    // Cleared checkpoints are not reported.
     cleared: () => [{ event: "clearedAudio", streamId }],
     read: (data, isBinary): Said | undefined => {
       const message = parsed(data, isBinary)

@@ -1,4 +1,4 @@
-/** The Call Control applications of an account, and its outbound voice profiles, one of which an application needs to dial. */
+/** The Call Control applications of an account, and its outbound voice profiles; an application needs one of them to dial. */
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
 
@@ -27,7 +27,7 @@ export class TelnyxApplications {
   readonly #applications = new Map<string, Application>()
   #nextId = 1_700_000_000_000_000_000n
 
-  /** As a person makes one in the portal. */
+  /** Adds an application as a person would in the portal. */
   add(id: string, application_name: string): void {
     const outbound = { outbound_voice_profile_id: this.profiles[0]?.id ?? null }
     this.#applications.set(id, { id, application_name, outbound, webhook_event_url: "https://example.com/hook" })
@@ -62,7 +62,7 @@ export class TelnyxApplications {
     return application === undefined ? errorOf(404, "10005") : dataOf(recordOf(application))
   }
   create({ body }: CarrierAsk): TelnyxAnswer {
-    const { application_name, outbound, webhook_event_url } = JSON.parse(body) as Partial<Application> // What is missing is looked for.
+    const { application_name, outbound, webhook_event_url } = JSON.parse(body) as Partial<Application> // Missing members are checked below.
     if (application_name === undefined) return errorOf(422, "10004", "/application_name")
     if (webhook_event_url === undefined || !/^https?:\/\//.test(webhook_event_url)) return errorOf(422, "10015", "/webhook_event_url")
     if (this.all().some((one) => one.application_name === application_name)) return errorOf(422, "10015", "/application_name")

@@ -1,4 +1,4 @@
-/** One outbound leg: its record, its events, and the signed webhooks that tell of them. */
+/** One outbound leg: its record, its events, and the signed webhooks that report them. */
 import { randomBytes, randomUUID, sign, type KeyObject } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
@@ -10,9 +10,9 @@ import type { Dial } from "./TelnyxDials.ts"
 export interface Telling {
   readonly callbacks: CallbackSender
   readonly privateKey: KeyObject
-  /** `call_answered` instead of `call.answered`. */
+  /** Event types have underscores: `call_answered` instead of `call.answered`. */
   underscores: boolean
-  /** How long after the end of the stream the end of a call is told. */
+  /** How long after the end of the stream the end of a call is reported. */
   endMillis: number
 }
 
@@ -31,11 +31,11 @@ export const signatureOf = (body: string, privateKey: KeyObject): Readonly<Recor
   }
 }
 
-/** By the SIP status that ended an attempt. */
+/** Causes by the SIP status that ended an attempt. */
 const causes: Readonly<Record<number, string>> = { 404: "not_found", 480: "no_answer", 486: "user_busy", 603: "call_rejected" }
 
 export class TelnyxCall {
-  /** It contains colons, like the real ones. */
+  /** Contains colons, like real ids. */
   readonly id = `v3:${randomBytes(24).toString("base64url")}:${randomBytes(4).toString("hex")}`
   readonly legId = randomUUID()
   readonly sessionId = randomUUID()
@@ -47,7 +47,7 @@ export class TelnyxCall {
   readonly life: ReturnType<CallLives["dial"]>
   /** Its media sockets, in order. */
   readonly legs: Array<MediaLeg> = []
-  /** The leg of somebody else who is connected to the callee, or is to be. */
+  /** The leg of the destination that is connected to the callee, or is being dialed for them. */
   #other: TelnyxCall | undefined
   readonly #lives: CallLives
   readonly #telling: Telling
@@ -57,7 +57,7 @@ export class TelnyxCall {
 
   readonly #joined: (how: "answered" | "ended") => void
 
-  /** `joined`: what becomes of it is the affair of another leg. */
+  /** `joined`: called when this leg is answered and when it ends, if it is the destination of a transfer. */
   constructor(dial: Dial, lives: CallLives, telling: Telling, joined: (how: "answered" | "ended") => void = () => {}) {
     this.dial = dial
     this.#joined = joined
@@ -66,7 +66,7 @@ export class TelnyxCall {
     const { from, limitSeconds, timeoutSeconds, to } = dial
     this.life = lives.dial(
       { id: this.id, number: to, shown: from, ringTimeoutSeconds: timeoutSeconds, maxSeconds: limitSeconds },
-      // Telnyx has no event for it.
+      // Telnyx has no event for ringing.
       { ringing: () => this.#openStream(), answered: () => this.#answered(), ended: (end) => this.#ended(end) }
     )
     const { callee } = this.life
@@ -93,7 +93,7 @@ export class TelnyxCall {
     }
   }
 
-  /** Dials somebody else. The stream of this leg goes on, and if nobody answers, so does the leg. */
+  /** Dials a destination. The stream of this leg continues, and if nobody answers, so does the leg. */
   transfer(dial: Dial): void {
     let isBridged = false
     const other = new TelnyxCall(dial, this.#lives, this.#telling, (how) => {
@@ -127,9 +127,9 @@ export class TelnyxCall {
     if (isMachine && detection === "greeting_end") this.#tell("call.machine.greeting.ended", { result: "ended" })
   }
 
-  /** Streaming is started again: a new stream beside the one that there is. */
-  restream(): void {
-    this.#stream()
+  /** Starts streaming again: a second stream beside the current one, to the same address unless there is another. */
+  restream(url = this.dial.streamUrl): void {
+    this.#stream(url)
     this.legs.at(-1)?.start()
   }
 
@@ -138,9 +138,8 @@ export class TelnyxCall {
     if (this.legs.length === 0) this.#stream()
   }
 
-  /** Each key is told twice: on the socket, and by a webhook. */
-  #stream(): void {
-    const { streamUrl: url } = this.dial
+  /** Each key is reported twice: on the socket, and by a webhook. */
+  #stream(url = this.dial.streamUrl): void {
     if (url === undefined) return
     const { pace, log } = this.#lives
     const leg = new MediaLeg({

@@ -1,4 +1,4 @@
-/** What Telnyx demands of a dial. Members that it does not document are refused, so that a slip of the adapter shows. */
+/** What Telnyx requires of a dial. Members that it does not document are refused, so that mistakes of the adapter show. */
 import { errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
 
 export interface Dial {
@@ -7,12 +7,12 @@ export interface Dial {
   readonly from: string
   readonly clientState: string
   readonly commandId: string | undefined
-  /** The kind of machine detection; `disabled` is none. */
+  /** The kind of machine detection; `disabled` for none. */
   readonly detection: string
   readonly timeoutSeconds: number
   readonly limitSeconds: number
   readonly webhookUrl: string
-  /** How long after each failure an event of a kind is sent again. */
+  /** How long after each failure an event of each kind is sent again. */
   readonly retryMillis: ReadonlyMap<string, ReadonlyArray<number>>
   /** Where the call's audio goes. */
   readonly streamUrl: string | undefined
@@ -56,7 +56,7 @@ const isRetriesPolicy = (policy: unknown): policy is { readonly retries_ms: Read
   return delays.every((delay) => isWithin(delay, 1, 60_000)) && delays.reduce((sum: number, delay: number) => sum + delay, 0) <= 60_000
 }
 
-/** What this emulator can do of it: mu-law, both ways. */
+/** What this emulator supports: mu-law in both directions. */
 const isStream = (body: Readonly<Record<string, unknown>>): body is { readonly stream_url: string } =>
   /^wss?:\/\/[^?#]+$/.test(String(body["stream_url"])) &&
   body["stream_track"] === "inbound_track" &&
@@ -72,7 +72,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The dial, or the answer to a request that is none. */
+/** The dial, or the reply to an invalid request. */
 export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer => {
   const body = parsed(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return errorOf(400, "10015")
@@ -100,6 +100,25 @@ export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer =
   return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, retryMillis, streamUrl }
 }
 
+const ofStreams = new Set([
+  "client_state",
+  "command_id",
+  "stream_bidirectional_codec",
+  "stream_bidirectional_mode",
+  "stream_codec",
+  "stream_track",
+  "stream_url"
+])
+
+/** The address of the stream, or the reply to an invalid request. */
+export const readStream = (text: string): string | TelnyxAnswer => {
+  const body = parsed(text)
+  if (!isObject(body)) return errorOf(400, "10015")
+  const stray = Object.keys(body).find((name) => !ofStreams.has(name))
+  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  return isStream(body) ? body.stream_url : errorOf(422, "10015", "/stream_url")
+}
+
 const ofTransfers = new Set([
   "command_id",
   "from",
@@ -111,7 +130,7 @@ const ofTransfers = new Set([
   "webhook_url_method"
 ])
 
-/** The leg of a transfer's destination, or the answer to a request that is none. */
+/** The leg of a transfer's destination, or the reply to an invalid request. */
 export const readTransfer = ({ connectionId }: Dial, text: string): Dial | TelnyxAnswer => {
   const body = parsed(text)
   if (!isObject(body)) return errorOf(400, "10015")

@@ -9,21 +9,21 @@ import { CallLives } from "#test/emulators/shared/CallLife.ts"
 import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
 import { TelnyxApplications } from "./TelnyxApplications.ts"
 import { TelnyxCall, signatureOf, type Telling } from "./TelnyxCall.ts"
-import { readDial, readTransfer } from "./TelnyxDials.ts"
+import { readDial, readStream, readTransfer } from "./TelnyxDials.ts"
 import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
 
 interface TelnyxOptions {
-  /** 0.1 is ten times faster. */
+  /** 0.1 is ten times faster; audio stays in real time. */
   readonly timeScale?: number
   readonly ringMillis?: number
   readonly talkMillis?: number
-  /** How many calls may be live at once. */
+  /** How many calls may be live at the same time. */
   readonly channels?: number
-  /** How many dials are taken within `dialWindowMillis`. */
+  /** How many dials are accepted within `dialWindowMillis`. */
   readonly dials?: number
   /** How many live calls there are on one page of a list. */
   readonly pageSize?: number
-  /** Those of the account. */
+  /** The account's numbers. */
   readonly numbers?: ReadonlyArray<string>
 }
 
@@ -67,7 +67,7 @@ class TelnyxEmulator {
     return this.server.url
   }
 
-  /** As the portal shows it: 32 bytes in base64. */
+  /** The public key as the portal shows it: 32 bytes in base64. */
   get publicKey(): string {
     return this.#keys.publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
   }
@@ -77,12 +77,12 @@ class TelnyxEmulator {
     return signatureOf(body, this.#keys.privateKey)
   }
 
-  /** The dials that arrived, whatever came of them. */
+  /** The dials that arrived, whatever their results. */
   dials(): ReadonlyArray<CarrierAsk> {
     return this.server.requests.filter(isDial)
   }
 
-  /** Telnyx keeps a call for ten minutes after its end. */
+  /** Removes the calls that have ended, which Telnyx does ten minutes after their end. */
   forgetEnded(): void {
     for (const [id, { life }] of this.calls) if (life.state === "ended") this.calls.delete(id)
   }
@@ -139,7 +139,7 @@ class TelnyxEmulator {
     const call = new TelnyxCall(dial, this.lives, this.telling)
     this.calls.set(call.id, call)
     this.#byCommand.set(dial.commandId ?? randomUUID(), call)
-    // The record as it is now.
+    // The record as it is before the reply is delayed.
     const answer = dataOf(call.record())
     await call.placed
     return answer
@@ -150,6 +150,7 @@ class TelnyxEmulator {
     if (life.state === "ended") return errorOf(422, "90018")
     if (action === "hangup") life.hangUp()
     else if (action === "transfer") return transfer(call, body)
+    else if (action === "streaming_start") return startStream(call, body)
     else if (action !== "send_dtmf") return errorOf(404, "10005")
     else if (life.state !== "up") return errorOf(422, "90034")
     else this.log.press(id, /"digits":"([^"]*)"/.exec(body)?.[1] ?? "")
@@ -161,7 +162,7 @@ class TelnyxEmulator {
     return call === undefined ? errorOf(404, "10005") : use(call)
   }
 
-  /** In pages, whose cursor is the number of the first call on it. */
+  /** Lists live calls in pages. The cursor of a page is the number of its first call. */
   #activeCalls(connectionId: string, query: URLSearchParams): TelnyxAnswer {
     if (this.applications.find(connectionId).status !== 200) return errorOf(404, "10005")
     const size = Math.min(Number(query.get("page[limit]") ?? 20), this.#options.pageSize ?? 250)
@@ -189,6 +190,14 @@ class TelnyxEmulator {
       meta
     )
   }
+}
+
+const startStream = (call: TelnyxCall, body: string): TelnyxAnswer => {
+  const url = readStream(body)
+  if (typeof url !== "string") return url
+  if (call.life.state !== "up") return errorOf(422, "90034")
+  call.restream(url)
+  return dataOf({ result: "ok" })
 }
 
 const transfer = (call: TelnyxCall, body: string): TelnyxAnswer => {

@@ -1,4 +1,4 @@
-/** Telnyx' words on a media socket. https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming */
+/** Telnyx' messages on a media socket. https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming */
 import { randomUUID } from "node:crypto"
 import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
 import type { Dial } from "./TelnyxDials.ts"

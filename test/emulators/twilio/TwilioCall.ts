@@ -1,4 +1,4 @@
-/** One call at Twilio: from the queue to its end, its record, and the callbacks that tell of it. */
+/** One call at Twilio: its life from the queue to the end, its record, and its callbacks. */
 import { randomBytes } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { calleeOf } from "#test/emulators/shared/Callee.ts"
@@ -18,15 +18,15 @@ export interface TwilioAccount {
   readonly authToken: string
   readonly lives: CallLives
   readonly sender: CallbackSender
-  /** What machine detection says of everybody; undefined: whether it is a machine. */
+  /** What machine detection says about every callee; undefined: the truth. */
   answeredBy: string | undefined
-  /** How long after the end of the stream the end of a call is told. */
+  /** How long after the end of the stream the end of a call is reported. */
   endMillis: number
   /** How long after its end the price of a call is known. */
   priceMillis: number
 }
 
-/** RFC 2822. */
+/** A time in the form of RFC 2822. */
 const rfc2822 = (at: number): string => new Date(at).toUTCString().replace("GMT", "+0000")
 
 const failedSip = [404, 484, 503, 604, 603, 403]
@@ -34,7 +34,7 @@ const failedSip = [404, 484, 503, 604, 603, 403]
 const endingOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Status; readonly sip?: number } => {
   if (talkMillis !== undefined) return { status: "completed", sip: 200 }
   if (by === "timeout") return { status: "no-answer", sip: 487 }
-  // Twilio ends a ringing call when it is told that the call is completed.
+  // Twilio also ends a ringing call if its status is set to `completed`.
   if (by === "us") return { status: "completed" }
   const sip = ending?.sipStatus ?? 480
   if (sip === 486 || sip === 600) return { status: "busy", sip }
@@ -58,9 +58,9 @@ export class TwilioCall {
   readonly #form: URLSearchParams
   readonly #disorder: Disorder<Callback> | undefined
   #life: ReturnType<CallLives["dial"]> | undefined
-  /** Somebody else who is connected to the callee, or is to be. */
+  /** The destination that is connected to the callee, or is being dialed for them. */
   #dialed: ReturnType<CallLives["dial"]> | undefined
-  /** How many documents have taken the place of another. */
+  /** How often the document was replaced. */
   #replaced = 0
   #sequence = 0
   #endedAt: number | undefined
@@ -94,7 +94,7 @@ export class TwilioCall {
         answered: () => this.#answer(),
         ended: (end) => {
           const { sip, status } = endingOf(end)
-          // The stream ends first, and whoever the callee talks to.
+          // The stream and the leg of the destination end first.
           this.legs.at(-1)?.end()
           this.#dialed?.hangUp()
           const tell = () => this.#end(status, end.talkMillis, sip)
@@ -106,7 +106,7 @@ export class TwilioCall {
     this.#move("initiated")
   }
 
-  /** Undefined: done. Otherwise the state does not allow it. */
+  /** Returns undefined on success, and `refused` if the state of the call does not allow it. */
   update(form: URLSearchParams): "refused" | undefined {
     const [status, document] = [form.get("Status"), form.get("Twiml")]
     if (this.hasEnded()) return "refused"
@@ -157,7 +157,7 @@ export class TwilioCall {
     this.#obey()
   }
 
-  /** What Twilio does once the answer document is at its end is to hang up. */
+  /** Follows the document. At its end, Twilio hangs up. */
   #obey(document = this.#form.get("Twiml") ?? ""): void {
     const [verb] = verbsOf(document) ?? []
     if (verb?.name === "Connect") return this.stream(document)
@@ -166,7 +166,7 @@ export class TwilioCall {
     setTimeout(() => this.#life?.hangUp(), millis).unref()
   }
 
-  /** Connects to the stream of the answer document: once it has answered, and again after the call was redirected. */
+  /** Connects to the stream of the answer document: once the callee has answered, and again if the call is redirected. */
   stream(document = this.#form.get("Twiml") ?? ""): void {
     const [verb] = verbsOf(document) ?? []
     const url = verb?.children[0]?.attributes["url"]
@@ -190,7 +190,7 @@ export class TwilioCall {
     leg.start()
   }
 
-  /** Of a call that somebody has answered; its stream ends. */
+  /** Replaces the document of an answered call, whose stream ends. */
   #replace(document: string): "refused" | undefined {
     if (this.status !== "in-progress" || verbsOf(document) === undefined) return "refused"
     this.#replaced += 1
@@ -201,8 +201,8 @@ export class TwilioCall {
   }
 
   /**
-   * Dials somebody else, and asks for the next document once that is over: also if another document has taken the place of this one, but then the
-   * reply is not obeyed. https://www.twilio.com/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
+   * Dials a destination, and requests the next document once the dial is over: even if this document has been replaced, but then the reply is
+   * ignored. https://www.twilio.com/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
    */
   #connect({ attributes, children: [number] }: Verb): void {
     const { authToken, lives, sender } = this.#account

@@ -15,7 +15,7 @@ interface TwilioEmulatorOptions {
   readonly ringMillis?: number
   readonly talkMillis?: number
   readonly callsPerSecond?: number
-  /** How many calls the account may have at once. */
+  /** How many calls the account may have at the same time. */
   readonly mostCalls?: number
   readonly priceMillis?: number
 }
@@ -42,14 +42,14 @@ export class TwilioEmulator {
   readonly sender = new CallbackSender()
   readonly server = new CarrierServer((ask) => this.#answer(ask))
   readonly lives: CallLives
-  /** `suspended` or `closed`: no calls. */
+  /** `suspended` or `closed`: calls are refused. */
   standing = "active"
   readonly #account: TwilioAccount
   readonly #options: TwilioEmulatorOptions
   readonly #calls = new Map<string, TwilioCall>()
   readonly #queue: Array<TwilioCall> = []
   #isHeld = false
-  /** Calls wait for it; undefined while the next call may leave at once. */
+  /** Calls wait for this timer; undefined while the next call may leave at once. */
   #gap: NodeJS.Timeout | undefined
 
   constructor(options: TwilioEmulatorOptions) {
@@ -73,12 +73,12 @@ export class TwilioEmulator {
     return emulator
   }
 
-  /** What machine detection says of everybody from now on. */
+  /** Sets what machine detection says about every callee from now on. */
   detect(answeredBy: string | undefined): void {
     this.#account.answeredBy = answeredBy
   }
 
-  /** How long after the end of the stream the end of a call is told, from now on. */
+  /** Sets how long after the end of the stream the end of a call is reported, from now on. */
   endLate(millis: number): void {
     this.#account.endMillis = millis
   }
@@ -88,12 +88,12 @@ export class TwilioEmulator {
     return this.#calls.get(sid)?.legs ?? []
   }
 
-  /** The call runs its answer document again: a new stream takes the place of the old one. */
+  /** Runs the call's answer document again: a new stream replaces the old one. */
   redirect(sid: string): void {
     this.#calls.get(sid)?.stream()
   }
 
-  /** On: no record has a price. Off: those whose time has come have theirs. */
+  /** On: no record has a price. Off: records that are old enough have theirs. */
   holdPrices(on: boolean): void {
     this.#account.priceMillis = on ? Number.POSITIVE_INFINITY : (this.#options.priceMillis ?? 0)
   }
@@ -104,12 +104,12 @@ export class TwilioEmulator {
     this.#dialNext()
   }
 
-  /** The calls to this number, as their records. */
+  /** The records of the calls to this number. */
   callsTo(number: string) {
     return [...this.#calls.values()].filter(({ to }) => to === number).map((call) => call.record())
   }
 
-  /** The record of a call is deleted. */
+  /** Deletes the record of a call. */
   forget(sid: string): void {
     this.#calls.delete(sid)
   }

@@ -1,4 +1,4 @@
-/** What Twilio refuses a call for, with its codes. */
+/** The reasons for which Twilio refuses a call, with its codes. */
 import { verbsOf } from "./twiml.ts"
 
 interface Refusal {
@@ -7,7 +7,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** By how the number begins. */
+/** Refusals by the first digits of the number. */
 const refusedNumbers: ReadonlyArray<readonly [prefix: string, code: number, message: string]> = [
   ["+991", 21215, "Account not authorized to call"],
   ["+992", 21216, "Account not allowed to call"],

@@ -1,4 +1,4 @@
-/** A callback of Twilio, signed as its documents say: the address without its fragment, then every field by name. */
+/** A callback of Twilio, signed as documented: the address without its fragment, then every field by name. */
 import { createHmac, randomUUID } from "node:crypto"
 
 export const signed = (url: string, fields: Readonly<Record<string, string>>, authToken: string) => {

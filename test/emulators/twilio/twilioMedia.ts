@@ -1,4 +1,4 @@
-/** Twilio's words on a media socket. https://www.twilio.com/docs/voice/media-streams/websocket-messages */
+/** Twilio's messages on a media socket. https://www.twilio.com/docs/voice/media-streams/websocket-messages */
 import { createHmac, randomBytes } from "node:crypto"
 import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
 
@@ -20,7 +20,7 @@ export const twilioWords = (accountSid: string, callSid: string): MediaWords & R
     },
     press: (digit) => numbered("dtmf", { dtmf: { track: "inbound_track", digit } }),
     played: mark,
-    // Twilio returns them at once.
+    // Twilio reports cleared marks at once, like played ones.
     cleared: (names) => names.map(mark),
     stop: () => numbered("stop", { stop: { accountSid, callSid } }),
     read: (data, isBinary): Said | undefined => {

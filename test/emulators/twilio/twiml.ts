@@ -1,10 +1,10 @@
-/** As much of TwiML as an answered call needs: what is well-formed, and what it says. */
+/** A parser for the part of TwiML that an answered call needs. */
 
 export interface Verb {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: ReadonlyArray<Verb>
-  /** Only of a verb that has any. */
+  /** Present only if the verb has text. */
   readonly text?: string
 }
 
@@ -12,7 +12,7 @@ const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 const tag = /([^<]*)<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>/y
 const attribute = /([A-Za-z]+)="([^"<]*)"/g
 
-/** Undefined: a bare `&`, or an entity that XML does not know. */
+/** Undefined for a bare `&`, and for an entity that XML does not define. */
 const decoded = (text: string): string | undefined =>
   /&(?!(amp|lt|gt|quot|apos);)/.test(text) ? undefined : text.replace(/&(\w+);/g, (_, name: string) => entities[name] ?? "")
 

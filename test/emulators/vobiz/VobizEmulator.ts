@@ -1,4 +1,4 @@
-/** Vobiz: headers of its own for the credentials, paths whose case and slashes matter, no queue, one id for each call, and records in a list of its own. */
+/** Vobiz: its own headers for the credentials, case-sensitive paths whose slashes matter, no queue, one id for each call, and its own list of records. */
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import type { DialectCall } from "#test/emulators/shared/PlivoDialectCall.ts"
 import {
@@ -14,7 +14,7 @@ export const account = { authId: "MA_7XK2P9QD", authToken: "vobiz-auth-token-000
 const base = `/api/v1/Account/${account.authId}`
 
 interface VobizOptions extends DialectOptions {
-  /** 200 is documented, 201 was seen. */
+  /** 200 is documented, 201 was observed. */
   readonly placedStatus?: 200 | 201
 }
 
@@ -39,7 +39,7 @@ const traits: Traits = {
   isQueued: ({ state }) => state !== "in-progress",
   signed: (url, fields) => signed(url, fields, account.authToken),
   pathOf: (ask) => {
-    // A path in another case is answered like wrong credentials.
+    // A path in the wrong case is answered like wrong credentials.
     if (!isGiven(ask) || (!ask.path.startsWith(`${base}/`) && ask.path.toLowerCase().startsWith(base.toLowerCase())))
       return errorOf(401, "authentication failed")
     if (!ask.path.startsWith(`${base}/`)) return errorOf(404, "not found")
@@ -82,7 +82,7 @@ const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds,
   uuid
 })
 
-/** The newest first. Both dates have to be given, or neither counts. */
+/** Lists the newest first. Dates count only if both are given. */
 const recordsOf = (emulator: DialectEmulator, query: URLSearchParams): DialectAnswer => {
   const [to, start, end] = [query.get("to_number") ?? "", query.get("start_date"), query.get("end_date")]
   const isBetween = (at: number) => start === null || end === null || (at >= Date.parse(start) && at < Date.parse(end) + 86_400_000)

@@ -1,4 +1,4 @@
-/** A callback of Vobiz. Signed are its address, without the query, and a nonce: neither the body nor the time. */
+/** A callback of Vobiz. The signature covers its address without the query, and a nonce, but neither the body nor the time. */
 import { createHmac, randomBytes } from "node:crypto"
 
 const base64 = (text: string, authToken: string): string => createHmac("sha256", authToken).update(text).digest("base64")

@@ -1,4 +1,4 @@
-/** The applications that were created through Vonage's Application API. A private key is never shown: Vonage has the public one alone. */
+/** The applications that were created through Vonage's Application API. A private key is never shown: Vonage has only the public one. */
 import { createPublicKey, randomUUID } from "node:crypto"
 import { nonceOf } from "./tokens.ts"
 
@@ -13,7 +13,7 @@ export class VonageApplications {
   readonly all: Array<Application> = []
 
   create(body: string): Application {
-    const application = { id: randomUUID(), ...(JSON.parse(body) as Omit<Application, "id">) } // Tests look at what is in it.
+    const application = { id: randomUUID(), ...(JSON.parse(body) as Omit<Application, "id">) } // Tests check the members.
     this.all.push(application)
     return application
   }
@@ -26,7 +26,7 @@ export class VonageApplications {
     const total_pages = Math.ceil(this.all.length / size)
     return { page: number, page_size: size, total_items: this.all.length, total_pages, _embedded: { applications } }
   }
-  /** The id of a token that one of them has signed. */
+  /** The id of a token that one of the applications has signed. */
   async nonceOf(authorization: string): Promise<string | undefined> {
     const nonces = await Promise.all(this.all.map(({ id, keys }) => nonceOf(authorization, createPublicKey(keys.public_key), id)))
     return nonces.find((nonce) => nonce !== undefined)

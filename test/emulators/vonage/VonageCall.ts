@@ -1,4 +1,4 @@
-/** One outbound call at Vonage: its record, the leg of the websocket that it is connected to, and the webhooks that tell of both. */
+/** One outbound call at Vonage: its record, the leg of the websocket that it is connected to, and the webhooks that report both. */
 import { randomUUID } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
@@ -16,11 +16,11 @@ interface Ending {
 export interface Telling {
   readonly callbacks: CallbackSender
   readonly keys: WebhookKeys
-  /** How calls that nobody answers end from now on, whoever is called. */
+  /** How unanswered calls end from now on, whoever is called. */
   ending: Ending | undefined
-  /** Every end is followed by a `completed`. */
+  /** Whether every end is followed by a `completed`. */
   completesAll: boolean
-  /** How long after the end of the stream the end of a call is told. */
+  /** How long after the end of the stream the end of a call is reported. */
   endMillis: number
 }
 
@@ -67,7 +67,7 @@ export class VonageCall {
   readonly #disorder: Disorder<Told> | undefined
   readonly #legUuid = randomUUID()
   #socket: CallRequest["socket"]
-  /** Somebody else who is connected to the callee, or is to be. */
+  /** The destination that is connected to the callee, or is being dialed for them. */
   #destination: ReturnType<CallLives["dial"]> | undefined
 
   constructor(request: CallRequest, lives: CallLives, telling: Telling) {
@@ -87,7 +87,7 @@ export class VonageCall {
     this.#move("started")
   }
 
-  /** The bill and the times are there once it has been completed. */
+  /** The bill and the times are present once the call is completed. */
   record(): object {
     const { conversationUuid: conversation_uuid, status, uuid } = this
     const [to, from] = [this.request.to, this.request.from].map((number) => ({ type: "phone", number }))
@@ -128,7 +128,7 @@ export class VonageCall {
       onPressedAll: () => this.life.pressedAll(),
       onLost: () => {
         this.#tellLeg("disconnected")
-        // Nothing follows it in the document.
+        // Nothing follows the websocket in the document.
         this.life.hangUp()
       }
     })
@@ -136,7 +136,7 @@ export class VonageCall {
     leg.start()
   }
 
-  /** Follows another document: the stream ends. False: it is none that can be followed. */
+  /** Follows another document, and ends the stream. Returns false if the document cannot be followed. */
   replace(document: unknown): boolean {
     const next = readDocument(document, this.request.eventUrl)
     if (next === undefined) return false
@@ -150,7 +150,7 @@ export class VonageCall {
     return true
   }
 
-  /** Nothing follows in the document: when the destination has hung up, so has the call. */
+  /** Nothing follows in the document: when the destination hangs up, the call ends. */
   #dialOther({ eventUrl: url, number, seconds, shown }: VonageDestination): void {
     const uuid = randomUUID()
     const tell = (status: string, details: Readonly<Record<string, string>> = {}, onReply?: OnReply) =>
@@ -178,7 +178,7 @@ export class VonageCall {
   }
 
   #ended(end: CallEnd): void {
-    // The stream ends first, and whoever the callee talks to.
+    // The stream and the leg of the destination end first.
     this.legs.at(-1)?.end()
     this.#destination?.hangUp()
     const { endMillis } = this.#telling
@@ -209,13 +209,13 @@ export class VonageCall {
     return { from, to, uuid, conversation_uuid, status, direction: "outbound", timestamp: new Date().toISOString(), ...details }
   }
 
-  /** Instead of `uuid`, it has `call_uuid`. */
+  /** These events have `call_uuid` instead of `uuid`. */
   #tellDetected(status: string, details: Readonly<Record<string, string>> = {}): void {
     const { uuid: call_uuid, ...ids } = this.#ids(status, details)
     this.#tell({ call_uuid, ...ids })
   }
 
-  /** The websocket is a leg of its own in the conversation. Its events go to the address of the action that connected it. */
+  /** The websocket is a separate leg of the conversation. Its events go to the address of the action that connected it. */
   #tellLeg(status: string): void {
     const socket = this.#socket
     const details = status === "completed" ? { ...this.#bill, price: "0.00000000" } : {}

@@ -15,11 +15,11 @@ import { documentIn, isObject, jsonIn, readRequest } from "./VonageRequest.ts"
 
 interface VonageOptions {
   readonly numbers: ReadonlyArray<string>
-  /** 0.1 is ten times faster. */
+  /** 0.1 is ten times faster; audio stays in real time. */
   readonly timeScale?: number
   readonly ringMillis?: number
   readonly talkMillis?: number
-  /** How many requests for a call are taken per second, and how many others. */
+  /** How many requests for a call are accepted per second, and how many other requests. */
   readonly callsPerSecond?: number
   readonly requestsPerSecond?: number
   /** How many entries there are on one page of a list. */
@@ -43,21 +43,21 @@ class VonageEmulator {
   readonly apiKey = "a1b2c3d4"
   readonly apiSecret = "Vonage-Secret-01"
   readonly applicationId: string = randomUUID()
-  /** Those that were created through the API. */
+  /** The applications that were created through the API. */
   readonly applications = new VonageApplications()
   readonly keys: WebhookKeys
   readonly log = new CalleeLog()
   readonly lives: CallLives
-  /** Plain events come once. */
+  /** Events are sent only once. */
   readonly callbacks = new CallbackSender({ retries: 0 })
   readonly server = new CarrierServer((ask) => this.#answer(ask))
   readonly calls = new Map<string, VonageCall>()
   readonly telling: Telling
   /** False: the balance is used up. */
   hasCredit = true
-  /** Errors are in the form from before RFC 7807. */
+  /** Errors have the form that precedes RFC 7807. */
   hasOldErrors = false
-  /** The answer to a command for a call that has ended. */
+  /** The status of the reply to a command for a call that has ended. */
   endedStatus: 400 | 404 = 404
   /** Whether the application has its webhooks signed. */
   signsCallbacks = true
@@ -80,12 +80,12 @@ class VonageEmulator {
     return this.server.url
   }
 
-  /** PKCS#8 in PEM, as the dashboard lets it be downloaded. */
+  /** The private key as it is downloaded from the dashboard: PKCS#8 in PEM. */
   get privateKey(): string {
     return this.#pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString()
   }
 
-  /** The key that was downloaded before is not valid any more. */
+  /** Makes a new key: the one that was downloaded before is no longer valid. */
   replaceKey(): void {
     this.#pair = generateKeyPairSync("rsa", { modulusLength: 2048 })
   }
@@ -95,7 +95,7 @@ class VonageEmulator {
     return signatureOf(body, this.keys, more)
   }
 
-  /** The requests for calls that arrived, whatever came of them. */
+  /** The requests for calls that arrived, whatever their results. */
   dials(): ReadonlyArray<CarrierAsk> {
     return this.server.requests.filter(placesCall)
   }
@@ -153,7 +153,7 @@ class VonageEmulator {
     return headers["authorization"] === `Basic ${Buffer.from(`${this.apiKey}:${this.apiSecret}`).toString("base64")}`
   }
 
-  /** A token is good for one request. */
+  /** A token is valid for one request. */
   async #hasToken({ headers }: CarrierAsk): Promise<boolean> {
     const nonce =
       (await nonceOf(headers["authorization"] ?? "", this.#pair.publicKey, this.applicationId)) ??

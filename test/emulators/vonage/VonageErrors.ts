@@ -15,7 +15,7 @@ const titles = {
 } as const
 export type ErrorKind = keyof typeof titles
 
-/** `parameter`: the member of the request that is wrong. `isOld`: the form from before RFC 7807. */
+/** `parameter`: the invalid member of the request. `isOld`: the form that precedes RFC 7807. */
 export const errorOf = (status: number, kind: ErrorKind, parameter?: string, isOld = false): VonageAnswer => {
   const title = titles[kind]
   if (isOld) {

@@ -1,7 +1,7 @@
-/** What Vonage demands of a request for a call. Members that it does not document are refused, so that a slip of the adapter shows. */
+/** What Vonage requires of a request for a call. Members that it does not document are refused, so that mistakes of the adapter show. */
 
 export interface CallRequest {
-  /** Digits without a plus. */
+  /** The digits of the number, without a plus. */
   readonly to: string
   readonly from: string
   readonly eventUrl: string
@@ -73,7 +73,7 @@ const detectionIn = ({ advanced_machine_detection: advanced, machine_detection: 
   return advanced["mode"] === "detect" ? "who" : ["default", "detect_beep"].includes(String(advanced["mode"])) ? "beep" : undefined
 }
 
-/** The request, or the name of the member that is wrong. */
+/** The request, or the name of the invalid member. */
 export const readRequest = (mediaType: string, text: string): CallRequest | string => {
   const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return "body"
@@ -98,16 +98,16 @@ export const readRequest = (mediaType: string, text: string): CallRequest | stri
   return detects === undefined ? "machine_detection" : { to, from, eventUrl, socket, detects, ringSeconds, limitSeconds }
 }
 
-/** Somebody else who is to be connected to a call. */
+/** The destination that is to be connected to a call. */
 export interface VonageDestination {
   readonly number: string
   readonly shown: string
   readonly seconds: number
-  /** Told of the destination's leg; its reply takes the place of the document when nobody answers. */
+  /** Receives the events of the destination's leg; its reply replaces the document if nobody answers. */
   readonly eventUrl: string
 }
 
-/** What takes the place of a call's document: one action that connects. Undefined: nothing that this emulator can do. */
+/** The new document of a call: one action that connects. Undefined: this emulator does not support it. */
 export const readDocument = (document: unknown, eventUrl: string): CallRequest["socket"] | VonageDestination => {
   const [connect, another]: ReadonlyArray<unknown> = Array.isArray(document) ? document : []
   if (!isAction(connect) || connect["action"] !== "connect" || another !== undefined) return undefined

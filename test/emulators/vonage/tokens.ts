@@ -1,4 +1,4 @@
-/** Vonage's tokens: those that it demands of requests, and those that it signs its webhooks with. */
+/** Vonage's tokens: those that it requires with requests, and those with which it signs its webhooks. */
 import { createHash, createHmac, type KeyObject, randomUUID } from "node:crypto"
 import { jwtVerify } from "jose"
 

@@ -1,5 +1,5 @@
 /**
- * Vonage's words on a websocket: audio in binary messages of 20 ms, in 16-bit samples at 8 kHz; anything else is JSON. It stops without a word.
+ * Vonage's messages on a websocket: audio in binary messages of 20 ms, in 16-bit samples at 8 kHz; anything else is JSON. A stream ends without a message.
  * https://developer.vonage.com/en/voice/voice-api/guides/websockets
  */
 import { frameBytes, fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
@@ -21,7 +21,7 @@ export const vonageWords: MediaWords = {
   played: (id) => ({ event: "websocket:notify", payload: { id } }),
   cleared: () => [{ event: "websocket:cleared" }],
   read: (data, isBinary): Said | undefined => {
-    // Ours must have the size of Vonage's own.
+    // The engine's messages must have the same size as Vonage's own.
     if (isBinary) return data.length === 2 * frameBytes ? { _tag: "Audio", audio: fromLinear(data) } : undefined
     const message = parsed(data, isBinary)
     if (message?.["action"] === "clear") return { _tag: "Clear" }

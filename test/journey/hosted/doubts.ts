@@ -1,6 +1,6 @@
 /**
- * Requests for calls of which nobody can know what became: the call was never placed, and the engine could not hear of it. No hosted carrier can prove
- * that: its list of calls may be behind, or shows only those that live. So they are `unknown`, and their contacts are not called again.
+ * Requests whose outcome cannot be known: the call was never placed, and the engine could not be told. No hosted carrier can prove that: its
+ * list of calls may lag behind, or shows only live calls. Their outcome is therefore `unknown`, and their contacts are not called again.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,24 +15,27 @@ export const reasons = {
 } as const
 type Reason = (typeof reasons)[keyof typeof reasons]
 
-/** By our id of the call. */
+/** Keys are our ids of the calls. */
 export type Unplaced = ReadonlyMap<string, Reason>
 
-/** Our id of the call that is asked for: it is in the addresses that the carrier is given. */
+/** Our id of the requested call, which is part of the addresses that the carrier is given. */
 export const callIdOf = ({ body }: Pick<CarrierAsk, "body">): string =>
   /carrier-callbacks(?:\/|%2F)\d+(?:\/|%2F)([0-9a-f-]{36})/.exec(body)?.[1] ?? "none"
 
-/** What came of the requests for calls, by our id of each. */
+/** The outcomes of the requests for calls, with our ids of the calls. */
 const outcomesOf = ({ places, server }: Carrier) =>
   [...server.outcomes].filter(([ask]) => places(ask)).map(([ask, outcome]) => ({ callId: callIdOf(ask), ...outcome }))
 
 const isPlaced = (status: number | undefined): boolean => status !== undefined && status >= 200 && status < 300
 
-/** The calls whose refusals were sent. */
-export const toldOf = (carrier: Carrier): ReadonlyArray<string> =>
-  outcomesOf(carrier).flatMap(({ callId, isReplied, status }) => (isReplied && !isPlaced(status) ? [callId] : []))
+/** The calls about whose requests the engine was told: that they are refused, or the carrier's id of the call. */
+export const toldOf = (carrier: Carrier): Readonly<Record<"placed" | "refused", ReadonlyArray<string>>> => {
+  const told = outcomesOf(carrier).filter(({ isReplied }) => isReplied)
+  const idsOf = (wasPlaced: boolean) => told.filter(({ status }) => isPlaced(status) === wasPlaced).map(({ callId }) => callId)
+  return { placed: idsOf(true), refused: idsOf(false) }
+}
 
-/** `left`: the calls that the engine noted in its journal right before the first byte of their requests. */
+/** `left`: the calls that the engine recorded in its journal right before the first byte of their requests. */
 export const unplacedOf = (carrier: Carrier, left: Iterable<string>): Unplaced => {
   const outcomes = outcomesOf(carrier)
   const requested = new Set(outcomes.map(({ callId }) => callId))
@@ -44,8 +47,8 @@ export const unplacedOf = (carrier: Carrier, left: Iterable<string>): Unplaced =
 }
 
 /**
- * Calls that were placed and over without a word to the engine: it did not hear the reply to its request, and none of the callbacks reached it, which some
- * carriers send once.
+ * Calls that were placed and ended without any report to the engine: it did not get the reply to its request, nor any of the callbacks, which
+ * some carriers send only once.
  */
 export const untoldOf = (carrier: Carrier): ReadonlySet<string> => {
   const told = carrier.callbacks.deliveries.filter(({ status }) => isPlaced(status)).map(({ url }) => url)
@@ -53,7 +56,7 @@ export const untoldOf = (carrier: Carrier): ReadonlySet<string> => {
   return new Set(unheard.map(({ callId }) => callId).filter((callId) => told.every((url) => !url.includes(callId))))
 }
 
-/** What the journals say of each call. Their own times are milliseconds since the machine was booted. */
+/** What the journals say about each call. Their times are in milliseconds since the machine was booted. */
 export const journaled = ({ dataDir }: Pick<World, "dataDir">): ReadonlyMap<string, string> => {
   const files = readdirSync(join(dataDir, "journal"), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const lines = files.flatMap((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n"))
@@ -68,7 +71,10 @@ interface DoubtRow {
   readonly ended_at: Date
 }
 
-/** For the test's output: everything that is known of each attempt that ended as `unknown`. `journals`: what they said at the kill. */
+/**
+ * For the test's output: everything that is known about each attempt with the outcome `unknown`. `journals`: their contents at the time of the
+ * kill.
+ */
 export const storiesOf = async (
   { log, places, server }: Carrier,
   world: World,

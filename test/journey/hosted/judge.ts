@@ -22,12 +22,12 @@ interface Finding {
 
 export interface Evidence {
   readonly entries: ReadonlyArray<CalleeEntry>
-  /** When the engine confirmed that the audio of a call had ended, by the carrier's name of the call. */
+  /** When the engine confirmed the end of a call's audio, by the carrier's id of the call. */
   readonly audioEnds: ReadonlyMap<string, number>
   readonly rows: ReadonlyArray<ReportRow>
-  /** Their attempts are `unknown`. Of any other, what its callee did is known. */
+  /** Their attempts are `unknown`. For all others, it is known what the callee did. */
   readonly unplaced: Unplaced
-  /** Calls of which the engine has heard nothing: their attempts may be `unknown`. */
+  /** Calls about which the engine was told nothing: their attempts may be `unknown`. */
   readonly untold: ReadonlySet<string>
   /** From the kill until the engine was back. */
   readonly away: { readonly from: number; readonly until: number }
@@ -45,7 +45,7 @@ interface Ring {
   readonly cause?: number | undefined
 }
 
-/** A kill between the line in the journal and the first byte, which are one step apart, leaves an attempt that nobody knows more of: at most one. */
+/** At most one attempt can be in doubt because of a kill between the journal's line and the first byte, which follow each other in one step. */
 const MOST_IN_THE_ACT = 1
 
 const ringsOf = ({ audioEnds, entries }: Evidence): ReadonlyMap<string, ReadonlyArray<Ring>> => {
@@ -72,13 +72,13 @@ const deedOf = ({ answeredAt, by, cause }: Ring): string => {
   return cause === 17 ? "busy" : cause === 19 ? "no_answer" : "failed"
 }
 
-/** How long before the kill a callee may have hung up whose carrier had yet to tell it. */
+/** How long before the kill a callee may have hung up whose carrier had not reported that yet. */
 const LATE_MILLIS = 12_000
 const never = Number.POSITIVE_INFINITY
 
 /**
- * Whether the engine was killed without knowing that the callee did not talk any more, or none was there to talk to: it had not confirmed the end of
- * the audio. The carrier's word comes late, and of a call that had no audio yet nothing else tells the end.
+ * Whether the engine was killed before it knew that the callee was gone, or that there was none: it had not confirmed the end of the audio.
+ * The carrier's report comes late, and if a call had no audio yet, nothing else shows its end.
  */
 const wasAbandoned = ({ answeredAt = never, audioEndedAt = never, endedAt = never }: Ring, { from, until }: Evidence["away"]): boolean =>
   answeredAt < until && audioEndedAt > from && endedAt > from - LATE_MILLIS
@@ -107,7 +107,7 @@ const judgeAttempt = (
   return complaints
 }
 
-/** Of one number. Rows and rings are in the order of time. */
+/** Judges one number. Rows and rings are in chronological order. */
 const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>, { away, unplaced, untold }: Evidence) => {
   const placed = rows.filter(({ callId }) => !unplaced.has(callId))
   const complaints = rows.flatMap((row) =>
@@ -122,7 +122,7 @@ const judgeNumber = (rows: ReadonlyArray<ReportRow>, rings: ReadonlyArray<Ring>,
   return complaints
 }
 
-/** The most calls that lay between their request and their end at the same moment. */
+/** The highest number of calls between their request and their end at the same time. */
 const mostAtOnce = (entries: ReadonlyArray<CalleeEntry>): number => {
   const live = new Set<string>()
   let most = 0

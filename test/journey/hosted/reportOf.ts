@@ -1,4 +1,4 @@
-/** A campaign's report, as a spreadsheet would read it, and what its breaker has counted of it. */
+/** A campaign's report, as a spreadsheet would read it, and what its breaker counted. */
 import { parse } from "csv-parse/sync"
 import type { World } from "#test/support/engine.ts"
 
@@ -6,18 +6,18 @@ export interface ReportRow {
   /** Our id of the call. */
   readonly callId: string
   readonly number: string
-  /** From 1. */
+  /** Counted from 1. */
   readonly attempt: number
   readonly outcome: string
   readonly isFinal: boolean
   readonly createdAt: number
-  /** The breaker counts it as a failure. */
+  /** Whether the breaker counts it as a failure. */
   readonly isBreakerFailure: boolean
 }
 
 export const reportOf = async (world: World, id: number): Promise<ReadonlyArray<ReportRow>> => {
   const response = await fetch(`${world.engine.url}/api/v1/campaign/${id}/report`, { headers: { "x-api-key": world.apiKey } })
-  // All cells of a CSV are texts.
+  // The cast holds because all cells of a CSV are texts.
   const rows = parse(await response.text(), { bom: true, columns: true }) as ReadonlyArray<Readonly<Record<string, string>>>
   const counted = await world.sql<Array<{ readonly breaker_failure: boolean | null; readonly id: string; readonly key: string }>>`
     SELECT phone_number || ' ' || number AS key, id, breaker_failure FROM attempts WHERE campaign_id = ${id} AND state = 'ended'`

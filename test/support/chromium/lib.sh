@@ -1,6 +1,6 @@
-# Where Chromium lies and how it is run; sourced by the two scripts beside this file.
+# Finds and runs Chromium; sourced by the two scripts beside this file.
 #
-#   CHROMIUM_CACHE  the folder that it is unpacked into
+#   CHROMIUM_CACHE  the folder into which it is unpacked
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,7 +14,7 @@ fail() {
 	exit "${2:-1}"
 }
 
-# With the libraries and fonts that came with it, whatever the host has.
+# Runs it with its own libraries and fonts, whatever the host has.
 program() { # ARG...: replaces this shell
 	shopt -s nullglob
 	local folders=("$root"/usr/lib/*-linux-gnu "$root"/usr/lib/*-linux-gnu/pulseaudio "$root"/lib/*-linux-gnu)

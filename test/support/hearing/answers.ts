@@ -1,6 +1,6 @@
 /**
- * What callees answer in each node, by what it must lead to: the edge's tool, or the beginning of what the agent says. Every other answer belongs to
- * the half that was tuned on, the rest to the one that results are reported on.
+ * What callees answer in each node, and what that must lead to: the edge's tool, or the beginning of what the agent says. Every second answer
+ * belongs to the half that rules were tuned on, the others to the half that results are reported on.
  */
 import type { AskingNodeName } from "./nodes.ts"
 
@@ -9,9 +9,9 @@ export type Half = "tuning" | "held out"
 export interface Answer {
   readonly at: AskingNodeName
   readonly text: string
-  /** Of the edge; undefined where the digits are read back first. */
+  /** The edge's tool. Undefined if the digits are read back first. */
   readonly tool: string | undefined
-  /** What is read back, or the value of the node's variable that is no boolean. */
+  /** What is read back, or the value of the node's variable, unless that is a boolean. */
   readonly value: string | number | undefined
   readonly half: Half
 }
@@ -58,7 +58,7 @@ const chosen: { readonly [Name in AskingNodeName]?: Listed } = {
   }
 }
 
-/** The texts by the value that is found in them. */
+/** The texts, by the value that they express. */
 const told: { readonly [Name in AskingNodeName]?: Readonly<Record<string, string>> } = {
   score: {
     0: "zero",
@@ -167,14 +167,14 @@ const digits: { readonly [Name in AskingNodeName]?: Readonly<Record<string, stri
 const answersOf = (at: string, listed: Listed, to: (key: string) => Pick<Answer, "tool" | "value">): ReadonlyArray<Answer> =>
   Object.entries(listed).flatMap(([key, texts]) =>
     listOf(String(texts)).map((text) => ({
-      // Cast: the lists above have the names of nodes as their keys.
+      // The cast holds because the keys of the lists above are the names of nodes.
       at: at as AskingNodeName,
       text,
       ...to(key),
       half: "tuning"
     }))
   )
-/** Where each node goes on once it has been told what it asks for. */
+/** The tool with which each node continues once it has its answer. */
 const toldTools: Readonly<Record<string, string>> = { score: "score_given", move: "times_noted", arrange: "time_named" }
 const isNumber = (at: string): boolean => at === "score" || at === "guests"
 

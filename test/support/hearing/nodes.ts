@@ -1,4 +1,4 @@
-/** The nodes in which hearing is measured: those of the templates that ask for something definite, and one for each kind of answer. */
+/** The nodes in which recognition is measured: those of the templates that ask for something definite, and one for each kind of answer. */
 import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { edge, nodeOf, variable } from "#test/adapters/embeddedScene.ts"
 import { templateNode } from "./templateNode.ts"

@@ -1,4 +1,4 @@
-/** What the recognizer and the built-in model make of answers that synthetic voices speak over a phone line, and of sentences that are no answer. */
+/** What the recognizer and the built-in model make of answers, and of unrelated sentences, that synthetic voices speak over a phone line. */
 import { Effect, type Scope } from "effect"
 import { grammarOf } from "#adapters/voice/embedded/grammar.ts"
 import { apology } from "#adapters/voice/embedded/lines.ts"
@@ -23,7 +23,7 @@ interface Understood {
   readonly value: unknown
 }
 
-/** What follows from a text in a node. */
+/** What the model does with a text in a node. */
 export const understoodIn = (at: AskingNodeName, text: string): Understood => {
   const { node, question } = askingNodes[at]
   const talk = [agent(question), callee(text)]
@@ -31,22 +31,22 @@ export const understoodIn = (at: AskingNodeName, text: string): Understood => {
   return { reply: outcome(node, ...talk), value: variable === undefined ? undefined : values([variable], ...talk)?.[variable.name] }
 }
 
-/** Whether it leads where it must, with the value that was said. */
+/** Whether it leads to the right place, with the value that was said. */
 export const isRight = ({ tool, value }: Answer, understood: Understood): boolean => {
   if (tool === undefined) return understood.reply.startsWith(`I heard ${[...String(value)].join(", ")}.`)
   return understood.reply.startsWith(tool) && (value === undefined || understood.value === value)
 }
-/** Whether it was taken for an answer: it leads somewhere, or is to be confirmed. */
+/** Whether it was taken for an answer: it leads somewhere, or the agent asks for confirmation. */
 export const isTaken = (at: AskingNodeName, { reply }: Understood): boolean =>
   !reply.startsWith(apology) && reply !== askingNodes[at].question
 
 const flite = loadFlite()
-/** The voice is ten times as loud as the noise. */
+/** The level of the noise relative to the voice. */
 const noiseShare = 0.1
 
 const heardOver = (line: Line, voice: FliteVoice, text: string): Int16Array => {
   const { rate, samples } = synthesize(flite, voice, text)
-  // As the phone carries it.
+  // As the phone transmits it.
   const speech = decode(encode(resample(samples, rate, sampleRate)))
   const said: Sound = after(nothing(600), speech, nothing(400))
   const noise = line === "clean" ? nothing(0) : hiss((said.length * 1000) / sampleRate, levelOf(speech) * noiseShare)

@@ -1,4 +1,4 @@
-/** Sentences that answer none of the questions in `nodes.ts`, written after the rules were final: results are reported on these. */
+/** Sentences that answer none of the questions in `nodes.ts`, written after the rules were final. Results are reported on these. */
 export const unrelatedHeldOut: ReadonlyArray<string> = `
 the lawn mower will not start
 my neighbour bought a yellow motorcycle

@@ -1,6 +1,6 @@
 /**
- * Acme Minds, an invented language model: one request for each answer, which comes as a line of JSON for each piece. `test/AcmeMinds.ts` is all there
- * is of it.
+ * Acme Minds, an invented language model: one request for each answer, which arrives as a line of JSON for each piece. It exists only in
+ * `test/AcmeMinds.ts`.
  */
 import { Cause, Effect, Queue, type Scope, Stream } from "effect"
 import { request as httpRequest, type IncomingMessage } from "node:http"
@@ -25,7 +25,7 @@ const noUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 }
 const error = (reason: ModelError["reason"], isRetryable: boolean, message: string) => new ModelError({ reason, isRetryable, message })
 const broken = error("broken", true, "the answer is not what Acme promises")
 
-/** What Acme is asked: it knows neither nodes nor purposes, but the instructions end with the purpose in words. */
+/** The request to Acme, which knows neither nodes nor purposes; but the instructions end with the purpose in words. */
 const questionOf = ({ instructions, messages, tools }: ModelRequest): string =>
   JSON.stringify({
     instructions,
@@ -74,7 +74,7 @@ const read = (response: IncomingMessage, queue: Queue.Queue<ModelPart, ModelErro
     for (const line of lines) take(line)
     if (rest.length > LONGEST_LINE) fail(broken)
   })
-  // Nothing comes of it if the last piece has been there.
+  // This has no effect if the last piece has already arrived.
   response.on("end", () => fail(broken))
 }
 
@@ -89,7 +89,7 @@ const ask = (
   question: ModelRequest,
   queue: Queue.Queue<ModelPart, ModelError | Cause.Done>
 ): Effect.Effect<void, ModelError, Scope.Scope> => {
-  // Node asks `lookup` for names only.
+  // Node calls `lookup` only for names.
   if (refusesUrl(egress, url)) return Effect.fail(error("refused", false, "the engine may not connect to this address"))
   let number = question.messages.length
   const open = Effect.sync(() => {
@@ -99,12 +99,12 @@ const ask = (
     sent.on("response", (response) => read(response, queue, () => `acme_${number++}`))
     sent.on("timeout", () => sent.destroy())
     sent.on("error", (cause: NodeJS.ErrnoException) =>
-      Queue.failCauseUnsafe(queue, Cause.fail(error("unreachable", cause.code !== refusedCode, "Acme is not to be reached")))
+      Queue.failCauseUnsafe(queue, Cause.fail(error("unreachable", cause.code !== refusedCode, "Acme cannot be reached")))
     )
     sent.end(questionOf(question))
     return sent
   })
-  // An answer that nobody waits for any more is not paid for.
+  // An abandoned answer is stopped, so that it costs nothing.
   return Effect.asVoid(Effect.acquireRelease(open, (sent) => Effect.sync(() => sent.destroy())))
 }
 

@@ -1,11 +1,11 @@
-/** Acme Minds on this machine: it answers what it is told to, and knows nothing of the plugin. */
+/** Acme Minds on this machine: it gives scripted answers, and knows nothing about the plugin. */
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 
 interface Answer {
   readonly pieces: ReadonlyArray<object>
-  /** It never ends. */
+  /** The answer never ends. */
   readonly hangs?: boolean
 }
 
@@ -40,12 +40,12 @@ export class AcmeMinds {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Its next answer. */
+  /** Sets the next answer. */
   script(answer: Answer): void {
     this.#answers.push(answer)
   }
 
-  /** Resolves when a request was given up before its answer was whole. */
+  /** Resolves when a request was abandoned before its answer was complete. */
   givenUp(): Promise<void> {
     return this.#givenUp.promise
   }

@@ -1,4 +1,4 @@
-/** Whether the model does what every language model must do, against Acme on this machine. */
+/** Tests that the model does what every language model must do, against Acme on this machine. */
 import { test } from "node:test"
 import { lookup } from "node:dns"
 import { languageModelConformance, type ModelWorld, type ScriptedAnswer } from "trunkline/conformance"

@@ -1,6 +1,6 @@
 /**
- * Acme Voice, an invented carrier: calls are placed over REST under our own id and followed through signed callbacks. It carries no audio. `test/AcmeCarrier.ts`
- * is all there is of it.
+ * Acme Voice, an invented carrier: calls are placed over REST under our own id and followed through signed callbacks. It carries no audio, and exists
+ * only in `test/AcmeCarrier.ts`.
  */
 import { Effect } from "effect"
 import {
@@ -36,7 +36,7 @@ interface Config {
 const pathOf = (callId: string) => `/calls/${callId}`
 const idIn = (call: unknown) => Json.textAt(call, "id")
 
-/** What Acme calls an error. A reply without one may come from anybody on the way, and proves nothing. */
+/** The code of Acme's own error. A reply without one may come from a proxy, and proves nothing. */
 const codeOf = ({ body, status }: Reply) => (status < 400 ? undefined : Json.textAt(body, "code"))
 
 const refusals: Readonly<Record<string, Refusal>> = {
@@ -100,18 +100,18 @@ const connect = (carrier: HostedCarrier, _: Config, context: TrunkContext) => {
       send("POST", "/calls", { id: callId, to, from, ring_seconds: ringTimeoutSeconds, status_url: callbackUrl("status", callId) }),
     hangup: (callId) => carrier.fetch("hangup", send("POST", `${pathOf(callId)}/hangup`, {}), idIn),
     look,
-    // Acme takes our id of the call.
+    // Acme accepts our id of the call.
     find: ({ callId }) => Effect.map(look(callId), (found) => found && { providerCallId: callId, look: found })
   })
 }
 
-/** Acme signs the body alone. */
+/** Acme signs only the body. */
 const proofOf = ({ body, headers }: CarrierRequest, { token }: Config): Proof | undefined => {
   const expected = Hmac.hmac("sha256", token, new TextDecoder().decode(body)).toString("hex")
   return Hmac.isSameText(headers["acme-signature"], expected) ? { coversBody: true, nonce: undefined } : undefined
 }
 
-/** The call in the body counts, not the one in the address. */
+/** Only a callback whose body names the call of its address is read. */
 const read = ({ body, call }: Callback): CallbackRead => {
   const told = Json.parseBytes(body)
   const [id, event] = [idIn(told), eventOf(told)]

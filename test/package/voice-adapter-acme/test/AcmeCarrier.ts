@@ -1,10 +1,10 @@
-/** Acme on this machine: it takes calls, does what the last three digits of their numbers say, reports in callbacks, and keeps count. */
+/** Acme on this machine: it accepts calls, behaves as the last three digits of their numbers say, sends callbacks, and counts requests. */
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as wait } from "node:timers/promises"
 
-/** By the last three digits. A phone rings for a moment first. */
+/** The ends of calls by the last three digits. A phone rings for a moment first. */
 const ends: Readonly<Record<string, string>> = {
   "002": "busy",
   "007": "rejected",
@@ -12,9 +12,9 @@ const ends: Readonly<Record<string, string>> = {
   "009": "congested",
   "013": "no-answer"
 }
-/** They answer; the first one stays, the others hang up. The last one's callbacks come twice, in disorder, before the reply. */
+/** These callees answer; the first one stays, the others hang up. The last one's callbacks come twice, out of order, and before the reply. */
 export const answering = { stays: "015", leaves: "001", disorderly: "006" }
-/** It rings for as long as it may. */
+/** This phone rings until the timeout. */
 const ringing = "003"
 
 const MOMENT_MILLIS = 20
@@ -46,7 +46,7 @@ const recordOf = ({ answeredAt, at, id, status }: Call) => ({
 
 export class AcmeCarrier {
   readonly token = "acme-token-0123456789"
-  /** Numbers that were asked for, whatever came of it. */
+  /** The numbers of all requests for calls, whatever their results. */
   readonly requested: Array<string> = []
   readonly calls = new Map<string, Call>()
   #spoiled: { readonly places: boolean; readonly reply: "lost" | "late" | Answer } | undefined

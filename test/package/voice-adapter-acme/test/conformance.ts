@@ -1,4 +1,4 @@
-/** Whether the adapter does what every adapter must do, against Acme on this machine. */
+/** Tests that the adapter does what every adapter must do, against Acme on this machine. */
 import { describe, test } from "node:test"
 import { conformance, numbersEnding, type World } from "trunkline/conformance"
 import acme from "voice-adapter-acme"
@@ -35,7 +35,7 @@ const openWorld = async (): Promise<World> => {
       no_credit: { status: 402, body: { code: "no_credit" } }
     },
     cannot: {
-      breaks: "Acme tells it as any other end",
+      breaks: "Acme reports it like any other end",
       calleeHertz: silent,
       heard: silent,
       machine: "Acme detects no machines",
@@ -46,7 +46,7 @@ const openWorld = async (): Promise<World> => {
   }
 }
 
-// Each case has a world of its own.
+// Each case has its own world, so cases can run concurrently.
 describe("acme", { concurrency: 8 }, () => {
   for (const { name, run } of conformance(acme, openWorld)) {
     test(name, async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Acme Voices, invented voices: one request for each text, which is answered with its speech while that is made: PCM16 at 24 kHz.
- * `test/AcmeVoices.ts` is all there is of it.
+ * Acme Voices, invented voices: one request for each text. The reply is its speech, which is sent while it is made: PCM16 at 24 kHz.
+ * Acme exists only in `test/AcmeVoices.ts`.
  */
 import { Cause, Effect, Queue, Stream } from "effect"
 import { request } from "node:http"
@@ -10,7 +10,7 @@ const PATIENCE_MILLIS = 10_000
 
 const error = (reason, isRetryable, message) => new ModelError({ reason, isRetryable, message })
 
-/** Passes the speech on as it comes. Half of it is an error, and not the end. */
+/** Passes the speech on as it arrives. Incomplete speech is an error, not an end. */
 const read = (response, queue) => {
   const fail = (why) => Queue.failCauseUnsafe(queue, Cause.fail(why))
   if (response.statusCode === 401) return fail(error("auth", false, "Acme does not accept the key"))
@@ -21,7 +21,7 @@ const read = (response, queue) => {
 }
 
 const ask = ({ egress, key, url, voice }, text, queue) => {
-  // Node asks `lookup` for names only.
+  // Node calls `lookup` only for names.
   if (refusesUrl(egress, url)) return Effect.fail(error("refused", false, "the engine may not connect to this address"))
   const open = Effect.sync(() => {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
@@ -30,12 +30,12 @@ const ask = ({ egress, key, url, voice }, text, queue) => {
     sent.on("response", (response) => read(response, queue))
     sent.on("timeout", () => sent.destroy(new Error("Acme is silent")))
     sent.on("error", ({ code }) =>
-      Queue.failCauseUnsafe(queue, Cause.fail(error("unreachable", code !== refusedCode, "Acme is not to be reached")))
+      Queue.failCauseUnsafe(queue, Cause.fail(error("unreachable", code !== refusedCode, "Acme cannot be reached")))
     )
     sent.end(JSON.stringify({ text, voice }))
     return sent
   })
-  // Speech that nobody waits for any more is not paid for.
+  // Abandoned speech is stopped, so that it costs nothing.
   return Effect.asVoid(Effect.acquireRelease(open, (sent) => Effect.sync(() => sent.destroy())))
 }
 

@@ -1,14 +1,14 @@
-/** Acme Voices on this machine: each voice is a tone, which lasts as long as the text would. It knows nothing of the plugin. */
+/** Acme Voices on this machine: each voice is a tone, which lasts as long as the text would. It knows nothing about the plugin. */
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
 const rate = 24_000
 const secondsPerCharacter = 0.06
-/** A part of a second and a byte, so that samples are cut in two. */
+/** An odd number of bytes, so that samples are cut in two. */
 const partBytes = rate / 5 + 1
 
-/** Hertz. */
+/** Frequencies in hertz. */
 export const tones = { low: 600, high: 1500 } as const
 
 const speechOf = (text: string, hertz: number): Buffer => {
@@ -19,7 +19,7 @@ const speechOf = (text: string, hertz: number): Buffer => {
 
 export class AcmeVoices {
   readonly key = "key-of-acme-voices"
-  /** The texts that it was asked for, in order. */
+  /** The texts of all requests, in order. */
   readonly asked: Array<string> = []
   readonly #endings: Array<"hangs" | "breaks"> = []
   readonly #server: Server
@@ -41,12 +41,12 @@ export class AcmeVoices {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Of the next text, it gives a part, and then nothing more (`hangs`), or the connection breaks (`breaks`). */
+  /** Makes the next text fail after a part of it: nothing more comes (`hangs`), or the connection breaks (`breaks`). */
   script(ending: "hangs" | "breaks"): void {
     this.#endings.push(ending)
   }
 
-  /** Resolves when a request was given up before all of the speech was there. */
+  /** Resolves when a request was abandoned before all of the speech was sent. */
   givenUp(): Promise<void> {
     return this.#givenUp.promise
   }

@@ -1,4 +1,4 @@
-/** Whether the voices do what every voice must do, against Acme on this machine. */
+/** Tests that the voices do what every voice must do, against Acme on this machine. */
 import { lookup } from "node:dns"
 import { test } from "node:test"
 import { voiceConformance, type VoiceWorld } from "trunkline/conformance"

@@ -1,4 +1,4 @@
-/** Single calls, outside of campaigns. They do not wait for other calls to end: without a free slot, the client is told so. */
+/** Single calls, outside of campaigns. They do not wait for other calls to end: if there is no free slot, the client is told so. */
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -19,18 +19,20 @@ import { callerKey, Slots, type SlotScope } from "#runtime/dispatch/Slots.ts"
 import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "#runtime/trunk/TrunkPool.ts"
 import type { Over } from "#core/call/Call.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
-import { CallJournal } from "./CallJournal.ts"
-import { CallSupervisor } from "./CallSupervisor.ts"
-import { willNeedAudio } from "./greeted.ts"
-import type { Permit } from "./LiveCall.ts"
+import type { Carrier } from "#runtime/nodes/Carrier.ts"
+import { CallNodes } from "#runtime/nodes/CallNodes.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { willNeedAudio } from "#runtime/call/greeted.ts"
+import type { Permit } from "#runtime/call/LiveCall.ts"
 
 /** How long a client waits for a trunk that is being connected. */
 const CONNECT_MILLIS = 5000
-/** How long a client waits for the provider's reply; after that, the run shows how the call went on. */
+/** How long a client waits for the provider's reply; after that, the run shows how the call continued. */
 const ACCEPT_MILLIS = 20_000
-/** How long a client waits for claims of campaigns that are under way, which may give slots back. */
+/** How long a client waits for campaign claims in progress, which may give slots back. */
 const CLAIMS_MILLIS = 5000
-/** When a client may try again after all audio was in use. */
+/** When a client may try again after all audio capacity was in use. */
 const MEDIA_AGAIN_SECONDS = 5
 
 const always: Permit = { holds: () => true }
@@ -50,6 +52,9 @@ const unsent = () =>
     retryAfterSeconds: 1
   })
 
+const returned = () =>
+  new CallNotPlaced({ reason: "The call node that was to carry the call has sent nothing; try again in 1 s.", retryAfterSeconds: 1 })
+
 const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
   if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
   if (how.reason !== "permit_lapsed") {
@@ -68,10 +73,11 @@ interface SingleCallServices {
   readonly lock: EngineLock["Service"]
   readonly media: MediaRoom["Service"]
   readonly nodeName: string
+  readonly nodes: CallNodes["Service"]
   readonly optOuts: RecentOptOuts["Service"]
   readonly pool: TrunkPool["Service"]
   readonly rate: CallRate["Service"]
-  /** Calls are recorded, so that each needs audio. */
+  /** Whether calls are recorded, in which case each needs audio. */
   readonly recordings: boolean
   readonly slots: Slots["Service"]
   readonly sql: SqlClient.SqlClient
@@ -91,6 +97,7 @@ export const layer = Layer.effect(
       lock: yield* EngineLock,
       media: yield* MediaRoom,
       nodeName,
+      nodes: yield* CallNodes,
       optOuts: yield* RecentOptOuts,
       pool: yield* TrunkPool,
       rate: yield* CallRate,
@@ -107,11 +114,11 @@ export const layer = Layer.effect(
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const scopes = yield* scopesOf(services, call, trunk, from)
         const accepted = yield* Deferred.make<void, CallNotPlaced | NumberOptedOut>()
-        // A client that goes away leaves neither a slot nor an attempt without a call behind.
+        // A client that disconnects must not leave behind a slot, or an attempt without a call.
         const attempt = yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            yield* admit(services, callId, trunk, scopes, restore)
-            return yield* start(services, { ...call, callId, from }, trunk, accepted)
+            const carrier = yield* admit(services, callId, trunk, scopes, restore)
+            return yield* start(services, { ...call, callId, from }, { accepted, carrier, needsAudio: scopes.needsAudio, trunk })
           })
         )
         yield* Effect.timeoutOption(Deferred.await(accepted), ACCEPT_MILLIS)
@@ -135,8 +142,9 @@ const readyTrunk = Effect.fnUntraced(function* ({ local, lock, pool }: SingleCal
 interface CallScopes {
   /** Limits of the caller ID, the organization and the telephony configuration. */
   readonly own: ReadonlyArray<SlotScope>
-  /** The node's room for audio. */
+  /** The capacity for audio of this engine and the call nodes. */
   readonly audio: SlotScope
+  readonly needsAudio: boolean
 }
 
 const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call: SingleCall, trunk: LiveTrunk, from: string | undefined) {
@@ -152,7 +160,7 @@ const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call
   const version = yield* versions.get(call.definitionId)
   const { hearing } = yield* chosen.chosenFor(call.organizationId, version.configurations)
   const needsAudio = recordings || hearing !== undefined || willNeedAudio(version, call.initialContext)
-  const scopes: CallScopes = { own, audio: media.scope(needsAudio) }
+  const scopes: CallScopes = { own, audio: media.scope(needsAudio), needsAudio }
   return scopes
 })
 
@@ -164,7 +172,7 @@ const limitOf = ({ sql }: SingleCallServices, id: OrganizationId) =>
 
 type Restore = <A>(waiting: Effect.Effect<A>) => Effect.Effect<A>
 
-/** Takes a slot, and the trunk's permission to send another request. */
+/** Takes a slot, and the trunk's permission to send another request. Returns the call node that is to have the call, if not this engine. */
 const admit = Effect.fnUntraced(function* (
   services: SingleCallServices,
   callId: CallId,
@@ -172,16 +180,26 @@ const admit = Effect.fnUntraced(function* (
   scopes: CallScopes,
   restore: Restore
 ) {
-  const { slots } = services
+  const { media, nodes, slots } = services
   if (!(yield* takeSlot(services, callId, [...scopes.own, scopes.audio], restore))) return yield* whyFull(slots, scopes)
-  if (trunk.admit(callId)) return
+  const here = media.here()
+  const { carrier } = nodes.choose(trunk)
+  // Only call nodes have room, and none of them takes calls of this trunk now. Its own slot counts here.
+  if (carrier === undefined && scopes.audio.limit !== undefined && here.calls > here.limit) {
+    slots.release(callId)
+    return yield* new MediaExhausted({ retryAfterSeconds: MEDIA_AGAIN_SECONDS })
+  }
+  if (trunk.admit(callId)) {
+    carrier?.expect([callId], scopes.needsAudio)
+    return carrier
+  }
   slots.release(callId)
   return yield* whyResting(trunk, yield* SteadyTime.now)
 })
 
 /**
- * Takes a slot, and tells whether there was one. A campaign that claims, or is about to, holds slots for more contacts than it may find:
- * while it does, the client has a place among those who wait, and takes what is given back.
+ * Takes a slot, and returns whether there was one. A campaign that is claiming, or about to, holds slots for more contacts than it may find:
+ * meanwhile the client waits in the queue and takes whatever is given back.
  */
 const takeSlot = ({ slots }: SingleCallServices, callId: CallId, scopes: ReadonlyArray<SlotScope>, restore: Restore) =>
   Effect.suspend(() => {
@@ -195,18 +213,26 @@ const takeSlot = ({ slots }: SingleCallServices, callId: CallId, scopes: Readonl
     )
   })
 
-/** The call's own limits come first: the node's audio is named only if it alone is exhausted. */
+/** The call's own limits come first: audio is reported only if it alone is exhausted. */
 const whyFull = (slots: Slots["Service"], { audio, own }: CallScopes) => {
   const isFull = ({ key, limit }: SlotScope) => limit !== undefined && slots.used(key) >= limit
   return isFull(audio) && !own.some(isFull) ? new MediaExhausted({ retryAfterSeconds: MEDIA_AGAIN_SECONDS }) : new ConcurrencyExhausted()
 }
 
-/** Writes the attempt of an admitted call and starts its actor. `accepted` is done when the provider has accepted it, or the call is over. */
+interface Admitted {
+  /** Completed when the provider has accepted the call, or the call is over. */
+  readonly accepted: Deferred.Deferred<void, CallNotPlaced | NumberOptedOut>
+  /** The call node that is to have the call, if not this engine. */
+  readonly carrier: Carrier | undefined
+  readonly needsAudio: boolean
+  readonly trunk: LiveTrunk
+}
+
+/** Writes the attempt of an admitted call, and starts its actor or hands it over to a call node. */
 const start = Effect.fnUntraced(function* (
-  { clock, journal, nodeName, optOuts, rate, slots, supervisor }: SingleCallServices,
+  { clock, journal, nodeName, nodes, optOuts, rate, slots, supervisor }: SingleCallServices,
   call: SingleCall & { readonly callId: CallId },
-  trunk: LiveTrunk,
-  accepted: Deferred.Deferred<void, CallNotPlaced | NumberOptedOut>
+  { accepted, carrier, needsAudio, trunk }: Admitted
 ) {
   const { callId, from } = call
   const giveBack = Effect.sync(() => {
@@ -214,21 +240,24 @@ const start = Effect.fnUntraced(function* (
     trunk.dismiss(callId)
   })
   const attempt = yield* journal
-    .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
+    .begin(call, { callId, journal: carrier?.journal, node: carrier?.node ?? nodeName, provider: trunk.adapter.manifest.provider })
     .pipe(Effect.onError(() => giveBack))
-  /** What the client is told of a call that was over before the provider accepted it. */
+  /** What the client is told about a call that was over before the provider accepted it. */
   const why = (how: Over) =>
     how._tag === "Void" && how.reason === "permit_lapsed" && optOuts.has(call.organizationId, call.phoneNumber)
       ? new NumberOptedOut()
       : whyOver(trunk, how, SteadyTime.nowOf(clock))
   const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
+  const placed = () => Deferred.doneUnsafe(accepted, Effect.void)
+  const refused = (why: CallNotPlaced | NumberOptedOut) => Deferred.doneUnsafe(accepted, Effect.fail(why))
+  const dialing = { departure, from, marked: false, permit: always, placed }
+  const watcher = { recorded: (how: Over) => refused(why(how)) }
+  if (carrier !== undefined) {
+    nodes.start(carrier, attempt, trunk, { ...dialing, needsAudio, returned: () => refused(returned()) }, watcher)
+    return attempt
+  }
   yield* supervisor
-    .start(
-      attempt,
-      trunk,
-      { departure, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(accepted, Effect.void) },
-      { recorded: (how) => Deferred.doneUnsafe(accepted, Effect.fail(why(how))) }
-    )
+    .start(attempt, trunk, dialing, watcher)
     .pipe(Effect.onError(() => Effect.andThen(Effect.sync(departure.giveBack), giveBack)))
   return attempt
 })

@@ -1,0 +1,13 @@
+/** The server for clients and carriers. */
+import { Context, type Effect } from "effect"
+import type { ListenFailed } from "./listening.ts"
+
+export class Gateway extends Context.Service<
+  Gateway,
+  {
+    readonly host: string
+    readonly port: number
+    /** Moves to another port and only serves calls that are up. Returns the new port; the previous one is free then. */
+    readonly leave: Effect.Effect<number, ListenFailed>
+  }
+>()("gateway/http/Gateway") {}

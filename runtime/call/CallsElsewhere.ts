@@ -1,0 +1,86 @@
+/**
+ * Calls of other engines: of those that are leaving, which were asked to stop and stay until these calls are over, and of call nodes. The calls
+ * hold their slots here, and carrier events about them are forwarded.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { giveUp, type OtherEngine, otherEngines } from "#runtime/postgres/OtherEngineStore.ts"
+import { isGone } from "#runtime/process/ProcessName.ts"
+
+export type TellElsewhere = (callId: CallId, configurationId: TelephonyConfigId, event: TrunkEvent) => boolean
+
+interface CallElsewhere {
+  readonly callId: CallId
+  readonly journal: string
+  /** Undefined for a single call. */
+  readonly campaignId: CampaignId | undefined
+}
+
+export class CallsElsewhere extends Context.Service<
+  CallsElsewhere,
+  {
+    /** Those of the engines that were there when this one began to dial, and of the call nodes that came later, that are not gone. */
+    readonly engines: () => ReadonlyArray<OtherEngine>
+    readonly meet: (engine: OtherEngine) => void
+    /** The engine is gone. */
+    readonly part: (journal: string) => void
+    readonly add: (call: CallElsewhere) => void
+    readonly has: (callId: string) => boolean
+    /** How many calls the engine has. */
+    readonly countOn: (journal: string) => number
+    /** Tells the call's engine what a carrier has said about it. False if this engine does not follow the call there. */
+    readonly tell: TellElsewhere
+    readonly onTell: (tell: TellElsewhere) => void
+    /** The address of the engine that has the call, as `host:port`. */
+    readonly addressOf: (callId: string) => string | undefined
+    readonly all: () => ReadonlyArray<CallElsewhere>
+    /** The call is over, or this engine follows it now. */
+    readonly remove: (callId: CallId) => void
+  }
+>()("runtime/call/CallsElsewhere") {
+  static readonly layer = Layer.effect(
+    CallsElsewhere,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const engines: Array<OtherEngine> = []
+      for (const row of yield* Effect.orDie(otherEngines(sql))) {
+        if (!isGone(row.process) || !(yield* Effect.orDie(giveUp(sql, row)))) engines.push(row)
+      }
+      return of(engines)
+    })
+  )
+  /** For tests: no engine is leaving. */
+  static readonly layerNone = Layer.sync(CallsElsewhere, () => of([]))
+}
+
+const of = (first: ReadonlyArray<OtherEngine>): CallsElsewhere["Service"] => {
+  const engines = new Map(first.map((engine) => [engine.journal, engine]))
+  const calls = new Map<string, CallElsewhere>()
+  const counts = new Map<string, number>()
+  let tell: TellElsewhere = () => false
+  const count = (journal: string, more: number) => counts.set(journal, (counts.get(journal) ?? 0) + more)
+  return {
+    engines: () => [...engines.values()],
+    meet: (engine) => void engines.set(engine.journal, engine),
+    part: (journal) => void engines.delete(journal),
+    add: (call) => {
+      if (calls.has(call.callId)) return
+      calls.set(call.callId, call)
+      count(call.journal, 1)
+    },
+    has: (callId) => calls.has(callId),
+    countOn: (journal) => counts.get(journal) ?? 0,
+    tell: (callId, configurationId, event) => calls.has(callId) && tell(callId, configurationId, event),
+    onTell: (by) => {
+      tell = by
+    },
+    addressOf: (callId) => engines.get(calls.get(callId)?.journal ?? "")?.address,
+    all: () => [...calls.values()],
+    remove: (callId) => {
+      const call = calls.get(callId)
+      if (call !== undefined && calls.delete(callId)) count(call.journal, -1)
+    }
+  }
+}

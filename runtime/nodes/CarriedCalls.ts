@@ -1,0 +1,147 @@
+/** The calls of a call node: started when the dispatcher places them, and reported to it. */
+import { type Clock, Effect, Fiber } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { CallJournal } from "#runtime/call/CallJournal.ts"
+import type { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import type { CallWatcher } from "#runtime/call/LiveCall.ts"
+import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import type { Slots } from "#runtime/dispatch/Slots.ts"
+import { awaitUp, type TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import type { MediaRoom } from "#runtime/voice/MediaRoom.ts"
+import type { FromNode, ToNode } from "./messages.ts"
+import { RemoteDeparture } from "./RemoteDeparture.ts"
+
+/** How long a call waits for a trunk that is being connected. */
+const CONNECT_MILLIS = 5000
+
+interface Means {
+  readonly clock: Clock.Clock
+  readonly fork: (work: Effect.Effect<unknown>) => void
+  readonly journal: CallJournal["Service"]
+  /** This node's own disk. */
+  readonly local: LocalJournal["Service"]
+  readonly media: MediaRoom["Service"]
+  readonly pool: TrunkPool["Service"]
+  readonly say: (message: FromNode) => void
+  readonly slots: Slots["Service"]
+  readonly supervisor: CallSupervisor["Service"]
+}
+
+type Place = Extract<ToNode, { readonly _tag: "Place" }>
+
+export class CarriedCalls {
+  readonly #means: Means
+  /** Of calls whose actors live. */
+  readonly #departures = new Map<CallId, RemoteDeparture>()
+  readonly #renewals = new Set<Fiber.Fiber<void>>()
+  /** Takes no more calls. */
+  isLeaving = false
+
+  constructor(means: Means) {
+    this.#means = means
+  }
+
+  leave(): void {
+    this.isLeaving = true
+  }
+
+  /** Those that live, and those that left a moment ago: the database may have forgotten how they ended. */
+  readonly callIds = (): ReadonlyArray<CallId> => [...new Set([...this.#departures.keys(), ...this.#means.local.recent()])]
+
+  /** The dispatcher cannot be asked any more, or has been replaced: calls that have not left are withdrawn. */
+  lost(): void {
+    for (const departure of this.#departures.values()) departure.giveBack()
+  }
+
+  hear(message: ToNode): void {
+    switch (message._tag) {
+      case "Place":
+        this.#means.fork(Effect.uninterruptible(this.#place(message)))
+        break
+      case "Answered":
+        this.#departures.get(message.callId)?.answered(message.answer)
+        break
+      case "Heard":
+        this.#means.supervisor.find(message.callId)?.trunk.hear(message.callId, message.event)
+        break
+      case "TrunkChanged":
+        this.#means.fork(this.#renew(message))
+        break
+      case "Hello":
+      case "Ping":
+      case "Watch":
+    }
+  }
+
+  #place({ attempt, from, marked }: Place): Effect.Effect<void> {
+    const { media, pool, say, slots, supervisor } = this.#means
+    const { callId } = attempt
+    const departure = this.#departureOf(callId)
+    this.#departures.set(callId, departure)
+    const placing = Effect.gen({ self: this }, function* () {
+      const trunk = this.isLeaving ? undefined : yield* pool.get(attempt.telephonyConfigurationId)
+      if (trunk === undefined || !(yield* awaitUp(trunk, CONNECT_MILLIS)) || !departure.holds() || !trunk.admit(callId)) return false
+      slots.adopt(callId, [media.scope(true)])
+      const dialing = { departure, from, marked, permit: departure, placed: () => say({ _tag: "Placed", callId }) }
+      yield* supervisor.start(attempt, trunk, dialing, this.#watcherOf(callId)).pipe(
+        Effect.onError(() =>
+          Effect.sync(() => {
+            slots.release(callId)
+            trunk.dismiss(callId)
+          })
+        )
+      )
+      return true
+    })
+    return placing.pipe(
+      Effect.catchCause((cause) => Effect.as(Effect.logWarning("a call could not be started", cause), false)),
+      Effect.flatMap((isStarted) => (isStarted ? Effect.void : Effect.sync(() => this.#giveBack(callId)))),
+      Effect.annotateLogs({ callId })
+    )
+  }
+
+  #giveBack(callId: CallId): void {
+    const { journal, say } = this.#means
+    this.#departures.delete(callId)
+    // The dispatcher does the same, unless it has died since.
+    journal.unclaim([callId], () => {})
+    say({ _tag: "NotStarted", callId })
+  }
+
+  #departureOf(callId: CallId): RemoteDeparture {
+    const { clock, say } = this.#means
+    return new RemoteDeparture({
+      ask: () => say({ _tag: "Ask", callId }),
+      clock,
+      left: () => say({ _tag: "Left", callId }),
+      renewed: Effect.suspend(() => Effect.asVoid(Fiber.awaitAll([...this.#renewals])))
+    })
+  }
+
+  #watcherOf(callId: CallId): CallWatcher {
+    const { local, say } = this.#means
+    return {
+      over: (how, { trunk }) => say({ _tag: "Over", callId, how, refusal: trunk.refusal() }),
+      lineFree: (how) => say({ _tag: "LineFree", callId, how }),
+      greetingMissed: () => say({ _tag: "GreetingMissed", callId }),
+      recorded: (how, recorded) => {
+        const { end, undone } = local.known(callId, undefined)
+        say({ _tag: "Recorded", callId, end, how, recorded, undone })
+      },
+      gone: () => {
+        this.#departures.delete(callId)
+        say({ _tag: "Gone", callId })
+      }
+    }
+  }
+
+  /** Calls that ask meanwhile wait, so none leaves with what was changed. */
+  #renew({ changed, id }: Extract<ToNode, { readonly _tag: "TrunkChanged" }>): Effect.Effect<void> {
+    return Effect.gen({ self: this }, function* () {
+      const renewal = yield* Effect.forkChild(this.#means.pool.renew(id, changed), { startImmediately: true })
+      this.#renewals.add(renewal)
+      yield* Fiber.await(renewal)
+      this.#renewals.delete(renewal)
+    })
+  }
+}

@@ -1,0 +1,46 @@
+/** The dispatcher as a call node knows it: what is said to it, and what it wants to be told. */
+import { Context, Layer } from "effect"
+import type { OrganizationId, RunId } from "#core/Id.ts"
+import type { FromNode, ToNode } from "./messages.ts"
+
+type Watch = Extract<ToNode, { readonly _tag: "Watch" }>
+
+export class Dispatcher extends Context.Service<
+  Dispatcher,
+  {
+    readonly say: (message: FromNode) => void
+    readonly follow: (say: (message: FromNode) => void) => void
+    readonly lost: () => void
+    /** Calls `tell` whenever this node follows a dispatcher, which may be the same one as before. */
+    readonly onFollow: (tell: () => void) => void
+    /** Somebody watches a run, or nobody does any more. */
+    readonly watch: (run: Watch) => void
+    readonly isWatched: (organizationId: OrganizationId, runId: RunId) => boolean
+  }
+>()("runtime/nodes/Dispatcher") {
+  static readonly layer = Layer.sync(Dispatcher, () => {
+    const silent = () => {}
+    const watchers: Array<() => void> = []
+    let say: (message: FromNode) => void = silent
+    const watched = new Set<string>()
+    const keyOf = (organizationId: OrganizationId, runId: RunId) => `${organizationId} ${runId}`
+    return {
+      isWatched: (organizationId: OrganizationId, runId: RunId) => watched.has(keyOf(organizationId, runId)),
+      watch: ({ isWatched, organizationId, runId }: Watch) => {
+        if (isWatched) watched.add(keyOf(organizationId, runId))
+        else watched.delete(keyOf(organizationId, runId))
+      },
+      say: (message: FromNode) => say(message),
+      follow: (to: (message: FromNode) => void) => {
+        say = to
+        watched.clear()
+        for (const tell of watchers) tell()
+      },
+      onFollow: (tell: () => void) => void watchers.push(tell),
+      lost: () => {
+        say = silent
+        watched.clear()
+      }
+    }
+  })
+}

@@ -1,0 +1,368 @@
+/** One engine dispatches, others carry the calls: the callees notice nothing, and nothing that the dispatcher keeps is broken when one of them dies. */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { startCallNode } from "#test/support/callNode.ts"
+import { removeData } from "#test/support/dataFolder.ts"
+import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
+import { attemptsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { leftAfter, momentNow } from "#test/support/leftAt.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { hungUpByUs, originatesSince, recordsOfHungUp } from "#test/support/rivals.ts"
+
+// Most of each story is waiting.
+t.jobs = 2
+
+const cap = 6
+
+const newFolder = async (t: Test): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-nodes-"))
+  t.teardown(() => removeData(folder))
+  return folder
+}
+
+const open = async (t: Test, environment: Environment = {}) =>
+  World.open(t, {
+    emulator: { ringMillis: 100, seed: 11, talkMillis: 500 },
+    environment: {
+      FILES_DIR: await newFolder(t),
+      ORG_CONCURRENCY: String(cap),
+      RECORDINGS: "off",
+      SECRETS_KEY: "5".repeat(64),
+      ...environment
+    }
+  })
+
+/** A process on the same database, ended with the test. */
+const spawned = async (t: Test, world: World, environment: Environment): Promise<EngineProcess> => {
+  const engine = spawnEngine({ ...world.environment, DATA_DIR: await newFolder(t), ...environment })
+  t.teardown(async () => {
+    engine.kill("SIGCONT")
+    engine.kill("SIGKILL")
+    await engine.exited
+  })
+  return engine
+}
+
+const attemptsBy = async (world: World, id: number) => {
+  const rows = await world.sql<Array<{ node: string; calls: number }>>`
+    SELECT node, count(*)::int AS calls FROM attempts WHERE campaign_id = ${id} AND state <> 'void' GROUP BY node`
+  return new Map(rows.map(({ calls, node }) => [node, calls]))
+}
+
+const untilCarries = (world: World, id: number, name: string, calls: number) =>
+  untilTrue(`${calls} calls of ${name}`, async () => ((await attemptsBy(world, id)).get(name) ?? 0) >= calls)
+
+/** The ids of the attempts that an engine had. */
+const idsOf = async (world: World, name: string) => {
+  const rows = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = ${name}`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** How many calls are up on an engine. */
+const upOn = async (world: World, name: string): Promise<number> => {
+  const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE node = ${name} AND state = 'answered'`
+  return row?.up ?? 0
+}
+
+/**
+ * As many calls as the cap allows, of which the engine has at least one. They last until the emulator lets callees hang up again, or for the five
+ * minutes that an agent talks at most.
+ */
+const holdCalls = async (world: World, name = "journey") => {
+  const { emulator } = world
+  for (;;) {
+    emulator.letTalk(true)
+    await untilTrue("calls up to the cap", () => emulator.live() === cap)
+    await untilTrue("answers", async () => {
+      const [row] = await world.sql<Array<{ up: number }>>`SELECT count(*)::int AS up FROM attempts WHERE state = 'answered'`
+      return row?.up === cap
+    })
+    if ((await upOn(world, name)) > 0) return
+    emulator.letTalk(false)
+    await untilTrue("room for others", () => emulator.live() < cap)
+  }
+}
+
+const doubtful = async (world: World, id: number) =>
+  (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown" || outcome === "error")
+
+t.test("given two call nodes, when a campaign runs", { buffered: true }, async (t) => {
+  const world = await open(t)
+  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
+  const { id } = await world.campaign(numbersOf(60, ["01", "01", "02"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  const calls = await attemptsBy(world, id)
+  for (const name of ["left", "right", "journey"]) t.ok((calls.get(name) ?? 0) >= 10, `then ${name} carries its share: ${calls.get(name)}`)
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
+  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+})
+
+t.test("given two call nodes, when a campaign runs whose agent says nothing", { buffered: true }, async (t) => {
+  const world = await open(t)
+  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
+  const { id: agentId } = await world.api.createAgent("")
+  // So slowly that each call is claimed by itself.
+  const { id } = await world.api.createCampaign(agentId, numbersOf(cap, ["01"]), { max_concurrency: cap, rate_limit: 2 })
+  world.emulator.letTalk(true)
+  await world.api.start(id)
+  await holdCalls(world)
+  const calls = await attemptsBy(world, id)
+  t.strictSame(
+    ["left", "right", "journey"].map((name) => calls.get(name)),
+    [2, 2, 2],
+    "then each engine has as many calls as the others"
+  )
+  world.emulator.letTalk(false)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+})
+
+t.test("given call nodes and calls that are up, when one of them is killed", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const [left] = await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "right", 4)
+  await holdCalls(world, "left")
+  left.kill("SIGKILL")
+  await untilTrue("an end of its calls", () => hungUpByUs(world).length > 0)
+  const its = await idsOf(world, "left")
+  world.emulator.letTalk(false)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(
+    (await recordsOfHungUp(world)).filter((call) => !its.has(call.id)),
+    [],
+    "then only its calls are hung up"
+  )
+  const lost = await doubtful(world, id)
+  t.ok(
+    lost.every((attempt) => its.has(attempt.id)),
+    `and only of its calls it is not known how they ended: ${lost.length}`
+  )
+  const carried = await attemptsBy(world, id)
+  t.ok((carried.get("right") ?? 0) > 10, "and the others go on")
+})
+
+t.test("given a call node whose calls ring, when it is killed", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const node = await startCallNode(t, world, "left")
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: cap })
+  world.emulator.letRing(true)
+  await world.api.start(id)
+  await world.seen("ringing", cap)
+  const its = new Set(
+    [...(await idsOf(world, "left"))].filter((callId) => world.emulator.log.entries.some(({ channelId }) => channelId === callId))
+  )
+  t.ok(its.size >= 2, `it has calls: ${its.size}`)
+  node.kill("SIGKILL")
+  await untilTrue("its calls are over", async () =>
+    (await attemptsOf(world.sql, id)).every(({ id: callId, state }) => state === "ended" || !its.has(callId))
+  )
+  t.same(
+    (await attemptsOf(world.sql, id)).filter(({ id: callId }) => its.has(callId)).map(({ outcome }) => outcome),
+    [...its].map(() => "error"),
+    "then it is known of each that it was placed, and ended with its node"
+  )
+  const endedOnes = world.emulator.log.entries.filter(({ channelId, kind }) => kind === "ended" && its.has(channelId ?? ""))
+  t.equal(endedOnes.length, its.size, "each of them once")
+  world.emulator.letRing(false)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+})
+
+t.test("given a call node, when it is frozen until its calls are settled", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const node = await startCallNode(t, world, "left")
+  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 4)
+  node.kill("SIGSTOP")
+  await untilTrue("its calls are settled", async () => (await world.sql`SELECT FROM leaving_engines`).length === 0)
+  const woken = nowMillis()
+  node.kill("SIGCONT")
+  t.equal((await node.exited).code, 1, "then it ends when it wakes up")
+  t.match(node.output(), /its calls are settled by the engine that dispatches them: start it again/, "and says why")
+  const its = await idsOf(world, "left")
+  await untilTrue("later dials", () => originatesSince(world, woken).length > cap)
+  t.strictSame(
+    originatesSince(world, woken).filter(({ channelId }) => its.has(channelId ?? "")),
+    [],
+    "and sends nothing any more"
+  )
+  t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
+})
+
+t.test("given call nodes with calls, when the engine that dispatches is killed", { buffered: true }, async (t) => {
+  const world = await open(t)
+  await startCallNode(t, world, "left")
+  const next = await spawned(t, world, { NODE_NAME: "second" })
+  await untilTrue("word of it", () => next.output().includes("stands by"))
+  const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 4)
+  await holdCalls(world, "left")
+  const its = await idsOf(world, "left")
+  world.engine.kill("SIGKILL")
+  const url = await next.ready
+  await untilTrue("the call node's new link", () => next.output().includes("a call node takes calls"))
+  world.emulator.letTalk(false)
+  world.become({ ...next, url })
+  const before = (await attemptsBy(world, id)).get("left") ?? 0
+  await untilCarries(world, id, "left", before + 4)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(
+    (await recordsOfHungUp(world)).filter((call) => its.has(call.id)),
+    [],
+    "then no call of the call node is hung up"
+  )
+  t.strictSame(
+    (await doubtful(world, id)).filter((attempt) => its.has(attempt.id)),
+    [],
+    "and what became of them is known"
+  )
+})
+
+t.test("given call nodes with calls, when the engine that dispatches stands still for a while", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const node = await startCallNode(t, world, "left")
+  const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 4)
+  await holdCalls(world, "left")
+  const lost = () => world.output().split("the link to a call node is lost").length
+  // On a busy machine it may not have been heard before, either.
+  const unheard = () => node.output().split("the dispatcher cannot be heard").length
+  const [before, unheardBefore] = [lost(), unheard()]
+  world.engine.kill("SIGSTOP")
+  await untilTrue("the end of its silence for the call node", () => unheard() > unheardBefore)
+  world.engine.kill("SIGCONT")
+  world.emulator.letTalk(false)
+  await untilTrue("word of the link", () => lost() > before)
+  const carried = (await attemptsBy(world, id)).get("left") ?? 0
+  await untilCarries(world, id, "left", carried + 4)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(await recordsOfHungUp(world), [], "then no conversation is hung up by us")
+  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+})
+
+t.test(
+  "given a call node that is frozen for longer than its link lives, when it goes on, then it takes calls again",
+  { buffered: true },
+  async (t) => {
+    const world = await open(t, { TAKEOVER_AFTER: "300" })
+    const node = await startCallNode(t, world, "left")
+    const taken = () => world.output().split("a call node takes calls").length - 1
+    node.kill("SIGSTOP")
+    await untilTrue("a link that cannot be opened", () => world.output().includes("a call node cannot be reached"))
+    node.kill("SIGCONT")
+    await untilTrue("a call node that takes calls again", () => taken() >= 2)
+    const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: cap })
+    await world.api.start(id)
+    await untilCarries(world, id, "left", 4)
+    t.pass("and carries them")
+  }
+)
+
+t.test("given a call node with calls that can be heard, when its database cannot", { buffered: true }, async (t) => {
+  const world = await open(t)
+  const address = new URL(world.environment["DATABASE_URL"] ?? "")
+  const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
+  t.teardown(() => proxy.stop())
+  address.port = String(proxy.port)
+  const node = await startCallNode(t, world, "left", { DATABASE_URL: address.href })
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 3)
+  await holdCalls(world, "left")
+  proxy.freezeAll()
+  // Several times `TAKEOVER_AFTER`.
+  await untilTrue("a long silence, or its end", async () => {
+    const [row] = await world.sql<Array<{ silent: boolean }>>`
+      SELECT clock_timestamp() - beat_at > interval '8 seconds' AS silent FROM leaving_engines`
+    return row?.silent !== false
+  })
+  t.strictSame(await recordsOfHungUp(world), [], "then its calls go on")
+  t.match(node.output(), /the database cannot be reached, so this call node takes no calls/, "and it says what it waits for")
+  const carried = (await attemptsBy(world, id)).get("left") ?? 0
+  const dialed = world.emulator.log.count("originate")
+  world.emulator.letTalk(false)
+  await world.seen("originate", dialed + 2 * cap)
+  t.equal((await attemptsBy(world, id)).get("left"), carried, "and others carry the next ones")
+  proxy.thaw()
+  await untilCarries(world, id, "left", carried + 3)
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
+  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+})
+
+t.test("given a call node that cannot be reached, when a campaign runs", { buffered: true }, async (t) => {
+  const world = await open(t)
+  await spawned(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away", ROLE: "calls" })
+  await untilTrue("word of it", () => world.output().includes("a call node cannot be reached"))
+  const { id } = await world.campaign(numbersOf(10, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame([...(await attemptsBy(world, id))], [["journey", 10]], "then this engine carries all calls")
+  t.equal(world.output().split("a call node cannot be reached").length, 2, "and says so once")
+})
+
+t.test("given a call node with calls, when it is asked to end", { buffered: true }, async (t) => {
+  const world = await open(t, { DRAIN: "600" })
+  const node = await startCallNode(t, world, "left")
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 3)
+  await holdCalls(world, "left")
+  node.kill("SIGTERM")
+  await untilTrue("word of it", () => node.output().includes("calls get time to end"))
+  world.emulator.letTalk(false)
+  t.equal((await node.exited).code, 0, "then it ends in order")
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, cap)
+  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
+  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+})
+
+t.test("given call nodes, when a campaign is paused again and again", { buffered: true }, async (t) => {
+  const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
+  const folders = [await newFolder(t), await newFolder(t)]
+  await Promise.all(folders.map((folder, index) => startCallNode(t, world, ["left", "right"][index] ?? "", { DATA_DIR: folder })))
+  const { id } = await world.campaign(numbersOf(1500, ["01"]), { max_concurrency: 90, rate_limit: 100 })
+  await world.api.start(id)
+  await untilCarries(world, id, "left", 5)
+  await untilCarries(world, id, "right", 5)
+  for (let round = 0; round < 5; round++) {
+    await world.seen("originate", world.emulator.log.count("originate") + 20)
+    await world.api.pause(id)
+    const confirmed = await momentNow()
+    await untilTrue("calls that have ended", () => world.emulator.live() === 0)
+    const late = leftAfter([world.dataDir, ...folders], originatesSince(world, confirmed.at), confirmed)
+    t.strictSame(late, [], "then nothing is dialed after the pause is confirmed")
+    await world.api.resume(id)
+  }
+})
+
+t.test("given three engines, when a campaign dials at a rate", { buffered: true }, async (t) => {
+  const world = await open(t, { ORG_CONCURRENCY: "100" })
+  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
+  const { id } = await world.campaign(numbersOf(36, ["01"]), { max_concurrency: 50, rate_limit: 3 })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  const dialed = originatesSince(world, 0).map(({ at }) => at)
+  const fourths = dialed.slice(3).map((at, index) => at - (dialed[index] ?? 0))
+  t.strictSame(
+    fourths.filter((millis) => millis < 990),
+    [],
+    "then no rolling second has more than three requests"
+  )
+  const seconds = ((dialed.at(-1) ?? 0) - (dialed[0] ?? 0)) / 1000
+  t.comment(`the rate is used: ${((dialed.length - 1) / seconds).toFixed(2)} per second`)
+})

@@ -1,0 +1,134 @@
+/**
+ * Call nodes that carry calls through hosted carriers: carriers know only the public URL, where the dispatcher listens, and it forwards their
+ * callbacks and the audio. Judged by the log of the carrier's callees.
+ */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { startCallNode } from "#test/support/callNode.ts"
+import { removeData } from "#test/support/dataFolder.ts"
+import { contactStates, numbersOf, placedBy, untilTrue, type World } from "#test/support/engine.ts"
+import type { EngineProcess, Environment } from "#test/support/EngineProcess.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
+
+// Most of each story is waiting.
+t.jobs = 3
+
+const cap = 6
+/** How long callees wait for the agent's first word: on a busy machine it comes late. */
+const listensMillis = 12_000
+/** The mu-law code of silence. */
+const SILENCE = 0xff
+
+const newFolder = async (t: Test): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-hosted-"))
+  t.teardown(() => removeData(folder))
+  return folder
+}
+
+interface Scene {
+  readonly carrier: Carrier
+  readonly node: EngineProcess
+  readonly world: World
+}
+
+const open = async (t: Test, name: string, talkMillis: number, greeting = "", own: Environment = {}): Promise<Scene> => {
+  const carrier = await (carriers[name] ?? (() => Promise.reject(new Error(name))))(t, { ringMillis: 100, talkMillis })
+  const environment = { FILES_DIR: await newFolder(t), RING_TIMEOUT: "300", SECRETS_KEY: "5".repeat(64) }
+  const world = await openThrough(t, carrier, { environment, greeting })
+  return { carrier, node: await startCallNode(t, world, "left", own), world }
+}
+
+const carriedBy = async ({ sql }: World, id: number, node: string) => {
+  const rows = await sql<Array<{ id: string; outcome: string | null; phoneNumber: string }>>`
+    SELECT id, outcome, phone_number AS "phoneNumber" FROM attempts WHERE campaign_id = ${id} AND node = ${node} AND state <> 'void'`
+  return [...rows]
+}
+
+for (const name of Object.keys(carriers)) {
+  t.test(`given ${name} and a call node, when a campaign runs`, { buffered: true }, async (t) => {
+    const { carrier, world } = await open(t, name, 400)
+    carrier.callbacks.copies = 2
+    const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { max_concurrency: cap, retry: { maxRetries: 0 } })
+    const earlier = carrier.log.entries.length
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
+    const dials = carrier.log.entries.slice(earlier).filter(({ kind }) => kind === "originate")
+    t.equal(dials.length, 30, "everybody was called once")
+    t.equal(new Set(dials.map(({ number }) => number)).size, 30)
+    t.equal(carrier.log.live(), 0)
+    t.ok(carrier.log.mostLive() <= cap, "no call above the cap")
+    const its = await carriedBy(world, id, "left")
+    t.ok(its.length >= 3, `the call node carries its share: ${its.length}`)
+    const outcomes = new Set(its.map(({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`))
+    for (const known of ["01 answered", "02 busy", "08 failed"]) outcomes.delete(known)
+    t.strictSame([...outcomes], [], "and hears how its calls end")
+  })
+}
+
+for (const name of ["Twilio", "Vonage"]) {
+  t.test(`given ${name} and an agent that speaks, when calls are on a call node`, { buffered: true }, async (t) => {
+    const { carrier, world } = await open(t, name, listensMillis, "Hello there, and good morning to all of you.")
+    const { log } = carrier
+    const { id } = await world.campaign(numbersOf(8, ["01"]), { max_concurrency: cap, retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    const its = await carriedBy(world, id, "left")
+    t.ok(its.length >= 1, `then the call node carries its share: ${its.length}`)
+    const dialed = log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
+    const deaf = dialed.filter((channelId) => !log.heard(channelId).some((byte) => byte !== SILENCE))
+    t.strictSame(deaf, [], "and every callee hears the agent")
+    t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+  })
+}
+
+for (const name of ["Twilio", "Plivo"]) {
+  t.test(`given ${name} and a call node with a MEDIA_URL of its own`, { buffered: true }, async (t) => {
+    const port = await freePort()
+    const media = { MEDIA_URL: `http://127.0.0.1:${port}`, PORT: String(port) }
+    const { carrier, world } = await open(t, name, listensMillis, "Hello there, and good morning to all of you.", media)
+    const { log } = carrier
+    const { id } = await world.campaign(numbersOf(8, ["01"]), { max_concurrency: cap, retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    const its = await carriedBy(world, id, "left")
+    t.ok(its.length >= 1, `then the call node carries its share: ${its.length}`)
+    const numbers = new Set(its.map(({ phoneNumber }) => phoneNumber))
+    const dials = log.entries.filter(({ kind }) => kind === "originate")
+    const straight = dials.filter(({ channelId }) => log.mediaUrls.get(channelId)?.startsWith(`ws://127.0.0.1:${port}/`) === true)
+    t.strictSame(
+      new Set(straight.map(({ number }) => number)),
+      numbers,
+      "and gets the audio of its calls, and of no others, without a detour"
+    )
+    const dialed = dials.map(({ channelId }) => channelId)
+    t.strictSame(
+      dialed.filter((channelId) => !log.heard(channelId).some((byte) => byte !== SILENCE)),
+      [],
+      "and every callee hears the agent"
+    )
+    t.strictSame([...new Set((await placedBy(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+  })
+}
+
+t.test("given calls through Telnyx on a call node, when it is killed", { buffered: true }, async (t) => {
+  const { carrier, node, world } = await open(t, "Telnyx", 400)
+  const { lives, log } = carrier
+  const { id } = await world.campaign(numbersOf(12, ["01"]), { max_concurrency: cap, retry: { maxRetries: 0 } })
+  lives.letRing(true)
+  await world.api.start(id)
+  await untilTrue("calls up to the cap", () => log.count("ringing") === cap)
+  const its = new Set((await carriedBy(world, id, "left")).map(({ phoneNumber }) => phoneNumber))
+  node.kill("SIGKILL")
+  const hungUp = () => log.entries.filter(({ by, kind }) => kind === "ended" && by === "us")
+  await untilTrue("the ends of its calls", () => hungUp().length === its.size)
+  t.ok(its.size >= 1)
+  t.strictSame(new Set(hungUp().map(({ number }) => number)), its, "then its calls are hung up, and no others")
+  lives.letRing(false)
+  await world.api.untilState(id, "completed")
+  const dials = log.entries.filter(({ kind }) => kind === "originate")
+  t.equal(new Set(dials.map(({ number }) => number)).size, dials.length, "and nobody is called twice")
+})

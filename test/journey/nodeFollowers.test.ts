@@ -1,0 +1,100 @@
+/** Clients that watch calls on call nodes: they see what is said, and of other calls nothing is told. Judged by the clients and by what passes on the link. */
+import { once } from "node:events"
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { WebSocket } from "ws"
+import { startCallNode } from "#test/support/callNode.ts"
+import { removeData } from "#test/support/dataFolder.ts"
+import { untilTrue, World } from "#test/support/engine.ts"
+import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
+import { placeAll } from "#test/support/singleCalls.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { makeMouth } from "#test/support/utterances.ts"
+
+const words = "Quinces ripen behind the lighthouse. Do you want one?"
+/** What callees could say. None does, but an agent converses only if it can hear. */
+const answer = makeMouth()("yes please", { voice: "rms" })
+const position = { x: 0, y: 0 }
+const workflow_definition = {
+  nodes: [
+    { id: "1", type: "startCall", position, data: { name: "Offer", prompt: "Offer a quince.", greeting: words } },
+    { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
+  ],
+  edges: [{ id: "on", source: "1", target: "2", data: { label: "On", condition: "They want one." } }]
+}
+
+/** A call node, and all that it says to the dispatcher. */
+const open = async (t: Test) => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-followers-"))
+  t.teardown(() => removeData(folder))
+  const world = await World.open(t, {
+    emulator: { ringMillis: 50, seed: 11, talkMillis: 300 },
+    environment: {
+      ...installRecognizer(folder, { callees: new Map([["yes please", answer]]) }),
+      FILES_DIR: folder,
+      ORG_CONCURRENCY: "20",
+      RECORDINGS: "off",
+      SECRETS_KEY: "5".repeat(64)
+    },
+    folder
+  })
+  const { body } = await world.api.ask("POST", "/workflow/create/definition", { name: "Quinces", workflow_definition })
+  // The cast holds because the route documents this shape.
+  const agent = body as { readonly id: number; readonly workflow_uuid: string }
+  const workflow_configurations = { model_overrides: { stt: { provider: recognizerName } } }
+  t.equal((await world.api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations })).status, 200)
+  await startCallNode(t, world)
+  const [row] = await world.sql<Array<{ address: string }>>`SELECT address FROM leaving_engines`
+  const { hostname: host, port } = new URL(`http://${row?.address}`)
+  let said = ""
+  const proxy = await TcpProxy.start({ host, port: Number(port) }, () => ({
+    fromServer: (chunk) => {
+      said += chunk.toString("latin1")
+      return 0
+    }
+  }))
+  t.teardown(() => proxy.stop())
+  // A dispatcher reads the address when it meets the node.
+  await world.end("SIGKILL")
+  await world.sql`UPDATE leaving_engines SET address = ${`127.0.0.1:${proxy.port}`}`
+  await world.launch()
+  await untilTrue("a call node that takes calls", () => world.output().split('"node":"left"').length > 2 && said.includes("Room"))
+  return { agentUuid: agent.workflow_uuid, said: () => said, world }
+}
+
+const numbers = Array.from({ length: 8 }, (_, index) => `+155512300${index}01`)
+
+/** The runs of calls that the node carries, in order of their numbers. */
+const runsOnNode = async ({ sql }: World) => [
+  ...(await sql<Array<{ id: number; number: string }>>`
+    SELECT r.id, a.phone_number AS number FROM attempts a JOIN runs r ON r.attempt_id = a.id WHERE a.node = 'left' ORDER BY a.phone_number`)
+]
+
+t.test("given calls on a call node, when a client watches one of them", { buffered: true }, async (t) => {
+  const { agentUuid, said, world } = await open(t)
+  world.emulator.letRing(true)
+  world.emulator.letTalk(true)
+  await placeAll(world, numbers, agentUuid)
+  await world.seen("ringing", numbers.length)
+  const [run, ...others] = await runsOnNode(world)
+  t.ok(run !== undefined && others.length > 0, "the node has several")
+  const address = `${world.engine.url.replace("http", "ws")}/api/v1/events/ws?run_id=${run?.id}`
+  const socket = new WebSocket(address, { headers: { "x-api-key": world.apiKey } })
+  t.teardown(() => socket.terminate())
+  const events: Array<string> = []
+  socket.on("message", (data) => void events.push(String(data)))
+  await once(socket, "open")
+  world.emulator.letRing(false)
+  await untilTrue("what is said", () => events.some((event) => event.includes(words)))
+  t.pass("then it sees what is said in that call")
+  await world.seen("answered", numbers.length)
+  world.emulator.letTalk(false)
+  await untilTrue("ends", async () => {
+    const [row] = await world.sql<Array<{ open: number }>>`SELECT count(*)::int AS open FROM runs WHERE NOT is_completed`
+    return row?.open === 0
+  })
+  const told = said().split('"_tag":"Feedback"').slice(1)
+  t.ok(told.length > 0 && told.every((event) => event.includes(`"runId":${run?.id}`)), "and of the others, nothing is told")
+})
