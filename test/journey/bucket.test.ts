@@ -5,6 +5,7 @@ import { join } from "node:path"
 import t from "tap"
 import { S3Emulator } from "#test/emulators/s3/S3Emulator.ts"
 import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 
 const header = 44
 
@@ -90,7 +91,7 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     const over = await until("end of a call", async () => (await runsOf(second.id)).find(({ is_completed }) => is_completed))
     t.ok(seconds((await fetched(over.recording_url)).bytes) > 1, "and what is not there yet is read here")
     t.ok((await waiting()) >= 1)
-    t.match(world.output(), /bucket of files cannot be used.*127\.0\.0\.1/s)
+    await wrote(world, /bucket of files cannot be used.*127\.0\.0\.1/s)
 
     await world.end("SIGKILL")
     await world.launch()

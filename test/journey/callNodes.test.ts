@@ -5,8 +5,9 @@ import { join } from "node:path"
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
 import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, type Environment, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { hungUpByUs, originatesSince, recordsOfHungUp } from "#test/support/rivals.ts"
@@ -201,7 +202,7 @@ t.test("given call nodes with calls, when the engine that dispatches is killed",
   const world = await open(t)
   await startCallNode(t, world, "left")
   const next = await spawned(t, world, { NODE_NAME: "second" })
-  await untilTrue("word of it", () => next.output().includes("stands by"))
+  await wrote(next, "stands by")
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
   await untilCarries(world, id, "left", 4)
@@ -289,7 +290,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
     return row?.silent !== false
   })
   t.strictSame(await recordsOfHungUp(world), [], "then its calls go on")
-  t.match(node.output(), /the database cannot be reached, so this call node takes no calls/, "and it says what it waits for")
+  await wrote(node, "the database cannot be reached, so this call node takes no calls")
   const carried = (await attemptsBy(world, id)).get("left") ?? 0
   const dialed = world.emulator.log.count("originate")
   world.emulator.letTalk(false)
@@ -306,7 +307,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
 t.test("given a call node that cannot be reached, when a campaign runs", { buffered: true }, async (t) => {
   const world = await open(t)
   await spawned(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away", ROLE: "calls" })
-  await untilTrue("word of it", () => world.output().includes("a call node cannot be reached"))
+  await wrote(world, "a call node cannot be reached")
   const { id } = await world.campaign(numbersOf(10, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
   await world.api.untilState(id, "completed")
@@ -322,7 +323,7 @@ t.test("given a call node with calls, when it is asked to end", { buffered: true
   await untilCarries(world, id, "left", 3)
   await holdCalls(world, "left")
   node.kill("SIGTERM")
-  await untilTrue("word of it", () => node.output().includes("calls get time to end"))
+  await wrote(node, "calls get time to end")
   world.emulator.letTalk(false)
   t.equal((await node.exited).code, 0, "then it ends in order")
   await world.api.untilState(id, "completed")
@@ -354,12 +355,15 @@ t.test("given three engines, when a campaign dials at a rate", { buffered: true 
   const world = await open(t, { ORG_CONCURRENCY: "100" })
   await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
   const { id } = await world.campaign(numbersOf(36, ["01"]), { max_concurrency: 50, rate_limit: 3 })
+  const lateness = watchLateness()
   await world.api.start(id)
   await world.api.untilState(id, "completed")
+  // The callee may have noticed the earlier of two calls late.
+  const least = 990 - lateness.worst()
   const dialed = originatesSince(world, 0).map(({ at }) => at)
   const fourths = dialed.slice(3).map((at, index) => at - (dialed[index] ?? 0))
   t.strictSame(
-    fourths.filter((millis) => millis < 990),
+    fourths.filter((millis) => millis < least),
     [],
     "then no rolling second has more than three requests"
   )

@@ -3,7 +3,7 @@
  * paused and opted out a moment ago has never happened. The callees' log shows that nobody is called twice.
  */
 import t, { type Test } from "tap"
-import type { Environment } from "#test/support/EngineProcess.ts"
+import { type Environment, wrote } from "#test/support/EngineProcess.ts"
 import { nowMillis, numbersOf, recounted, shownCounters, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { witness } from "#test/support/postgres.ts"
 import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
@@ -67,7 +67,7 @@ t.test("given calls that are missing from a standby, when the database fails ove
   await database.failOver()
   await world.api.untilState(id, "completed")
   await thenEverybodyWasCalledOnce(t, scene)
-  t.match(world.output(), /the database had lost attempts: they are written again/, "and the operator is told")
+  await wrote(world, "the database had lost attempts: they are written again")
   const outcomes = await sql`SELECT DISTINCT outcome FROM attempts WHERE campaign_id = ${id} AND state <> 'void'`
   t.strictSame([...outcomes], [{ outcome: "answered" }], "what became of the calls is known")
   const [runs] = await sql`SELECT count(*)::int AS count FROM runs WHERE campaign_id = ${id} AND is_completed`
@@ -124,7 +124,7 @@ t.test("given a standby that lacks calls which the engine has forgotten, when th
   t.match(logs.at(-1), { event: "database_failed_over", message: /has lost more than the engine remembers/ }, "then the campaign is paused")
   await untilTrue("end of all calls", () => emulator.log.live() === 0)
   t.strictSame(dialedTwice(scene), [], "and nobody is called twice")
-  t.match(world.output(), /has lost more than this engine remembers: its running campaigns are paused/, "and the operator is told")
+  await wrote(world, "has lost more than this engine remembers: its running campaigns are paused")
 })
 
 /**

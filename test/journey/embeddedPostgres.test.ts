@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
 import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 
 const cap = 4
 
@@ -22,7 +23,7 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
   const pidFile = join(world.dataDir, "postgres", "cluster", "postmaster.pid")
   process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGKILL")
 
-  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has exited unexpectedly"))
+  await wrote(world, "the embedded Postgres has exited unexpectedly")
   const statuses = new Set<number>()
   const isBack = async () => {
     statuses.add((await ready()).status)

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, placedBy, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
@@ -54,7 +54,7 @@ const standby = async (t: Test, world: World, environment: Readonly<Record<strin
     engine.kill("SIGKILL")
     await engine.exited
   })
-  await untilTrue("word of it", () => engine.output().includes("stands by"))
+  await wrote(engine, "stands by")
   return engine
 }
 
@@ -114,7 +114,7 @@ t.test("given an engine that is leaving, when it is killed", { buffered: true },
   emulator.letTalk(false)
   await world.api.untilState(id, "completed")
   await judge(t, world, id, cap)
-  t.match(next.output(), /have left behind is settled/)
+  await wrote(next, "have left behind is settled")
 })
 
 t.test(

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf, launchBehindProxy } from "#test/support/neverLeft.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 
 // Most of the time is spent waiting for the database to come back.
 t.jobs = 3
@@ -118,7 +119,7 @@ t.test("given a full disk", { buffered: true }, async (t) => {
   const from = dialsOf(world).length
   await untilTrue("last hang-up", () => world.emulator.log.live() === 0)
   t.equal(dialsOf(world).length, from, "then nothing leaves")
-  t.match(world.output(), /local journal cannot be written/, "then the log says so")
+  await wrote(world, "local journal cannot be written")
   world.engine.setDisk("free")
   await world.api.untilState(id, "completed")
   t.strictSame(await contactStates(world.sql, id), { completed: 40 }, "then the contacts are untouched")

@@ -3,6 +3,7 @@ import t, { type Test } from "tap"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { attemptsOf, placedBy, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 
 t.jobs = 2
 const environment = { RECORDINGS: "off" }
@@ -113,7 +114,7 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
     "then they are recorded as such"
   )
   t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
-  t.match(world.output(), /an endpoint of a trunk is down/, "then the log says so")
+  await wrote(world, "an endpoint of a trunk is down")
   const outages = await until("entry about the outage", async () => {
     const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "telephony_outage")
     return entries.length === 0 ? undefined : entries

@@ -1,7 +1,7 @@
 /** The rate of a campaign across a takeover, as the callees see it: what the previous engine dialed in the last second counts. */
 import t from "tap"
-import { numbersOf, untilTrue, World } from "#test/support/engine.ts"
-import { spawnEngine } from "#test/support/EngineProcess.ts"
+import { numbersOf, World } from "#test/support/engine.ts"
+import { spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { removeData } from "#test/support/dataFolder.ts"
 import { mkdtemp } from "node:fs/promises"
@@ -25,7 +25,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const) {
       next.kill("SIGKILL")
       await next.exited
     })
-    await untilTrue("word of it", () => next.output().includes("stands by"))
+    await wrote(next, "stands by")
     const lateness = watchLateness()
     await world.api.start(id)
     await world.seen("originate", 3)

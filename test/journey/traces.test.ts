@@ -5,6 +5,7 @@ import t, { type Test } from "tap"
 import { wholeFormsOf } from "#test/support/canaryTalk.ts"
 import { aloud, attemptsOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { attributeOf, type ExportedSpan, TraceCollector } from "#test/support/traceCollector.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 
 /** These callees stay on the line until the test lets them hang up, or only for a moment. */
 const [answers, busy, single, brief] = ["+15550172011", "+15550172002", "+15550173011", "+15550174001"]
@@ -189,7 +190,7 @@ t.test(
     const id = await createCampaign(world, [brief, busy])
     await world.api.start(id)
     await world.api.untilState(id, "completed")
-    await until("word of the collector's silence", () => (/traces could not be exported/.test(world.output()) ? true : undefined))
+    await wrote(world, "traces could not be exported")
     t.equal(world.output().split("traces could not be exported").length, 2)
     t.ok(collector.received.length > 0)
   }

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
@@ -42,8 +42,8 @@ for (const where of ["the same folder", "a folder of its own"]) {
     await world.api.start(id)
     await world.seen("answered", cap)
     const next = another(t, world, { ...shared, ...(isApart ? { DATA_DIR: await newFolder(t), NODE_NAME: "second" } : {}) })
-    await untilTrue("word of it", () => next.output().includes("stands by"))
-    t.match(next.output(), /engine journey \(process \d+ on \S+, since \S+\)/, "then it stands by, and names the first one")
+    await wrote(next, "stands by")
+    await wrote(next, /engine journey \(process \d+ on \S+, since \S+\)/)
     await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
     t.notOk(next.output().includes("is ready"), "for as long as that one lives")
     t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
@@ -63,7 +63,7 @@ t.test("given an engine that stands by, when it is frozen for a while and wakes 
   await world.api.start(id)
   await world.seen("answered", cap)
   const next = another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "10" })
-  await untilTrue("word of it", () => next.output().includes("stands by"))
+  await wrote(next, "stands by")
   next.kill("SIGSTOP")
   await new Promise((resolve) => setTimeout(resolve, 12_000))
   const woken = nowMillis()
@@ -78,7 +78,7 @@ t.test("given calls that are up, when a new version is started before the old on
   await world.api.start(id)
   await world.seen("answered", cap)
   const next = another(t, world)
-  await untilTrue("word of the old one", () => /stands by|is ready/.test(next.output()))
+  await wrote(next, /stands by|is ready/)
   t.notOk(next.output().includes("is ready"), "then the new one waits")
   await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
   t.notOk(next.output().includes("is ready"), "for as long as the old one runs")

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, type Environment, spawnEngine } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, type Environment, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { newerRelease } from "#test/support/newerRelease.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
@@ -54,7 +54,6 @@ const another = async (t: Test, world: World, name: string, release?: string, ro
   })
   return engine
 }
-const word = (engine: EngineProcess, text: string) => untilTrue(`"${text}" of the engine`, () => engine.output().includes(text))
 
 const recordsIn = async (sql: Witness) => [...(await sql`SELECT * FROM schema_migrations ORDER BY version`)]
 const newestIn = async (sql: Witness): Promise<unknown> => (await recordsIn(sql)).at(-1)?.["version"]
@@ -88,12 +87,12 @@ t.test("given a campaign, when a newer release takes over and the older one come
   const release = await newerRelease(t, expansions)
   const endDump = await beginDump(sql)
   const next = await another(t, world, "newer", release)
-  await word(next, "a migration waits for a table that is in use")
+  await wrote(next, "a migration waits for a table that is in use")
   emulator.letTalk(false)
   await moreDials(3 * cap)
   t.not(await newestIn(sql), 994, "then the old one dials while a migration waits")
   await endDump()
-  await word(next, "stands by")
+  await wrote(next, "stands by")
   t.equal(await newestIn(sql), 994, "then the schema is expanded while the old one runs")
   await moreDials(2 * cap)
   t.notOk(next.output().includes("is ready"), "which goes on dialing")
@@ -101,7 +100,7 @@ t.test("given a campaign, when a newer release takes over and the older one come
   await holdCalls(world)
   world.engine.kill("SIGTERM")
   const held = emulator.log.count("originate")
-  await word(world.engine, "calls get time to end")
+  await wrote(world.engine, "calls get time to end")
   emulator.letTalk(false)
   t.equal((await world.engine.exited).code, 0, "then the old one exits cleanly, when its calls have ended")
   await next.ready
@@ -110,12 +109,12 @@ t.test("given a campaign, when a newer release takes over and the older one come
 
   await holdCalls(world)
   next.kill("SIGTERM")
-  await word(next, "calls get time to end")
+  await wrote(next, "calls get time to end")
   emulator.letTalk(false)
   t.equal((await next.exited).code, 0)
   const records = await recordsIn(sql)
   await world.launch()
-  t.match(world.engine.output(), /the schema is newer than this engine, which can run on it/, "then the old release runs on the new schema")
+  await wrote(world.engine, "the schema is newer than this engine, which can run on it")
   await world.api.untilState(id, "completed")
   t.strictSame(await recordsIn(sql), records, "and changes nothing of it")
 
@@ -141,10 +140,10 @@ t.test(
     await world.api.start(id)
     await holdCalls(world)
     const newer = await another(t, world, "newer", await newerRelease(t, { ...expansions, ...contraction }))
-    await word(newer, "stands by")
+    await wrote(newer, "stands by")
     old.kill("SIGTERM")
-    await word(newer, "takes over")
-    await word(newer, "the schema is contracted once the calls of an engine that is leaving are over")
+    await wrote(newer, "takes over")
+    await wrote(newer, "the schema is contracted once the calls of an engine that is leaving are over")
     t.equal(emulator.live(), cap)
     t.not(await newestIn(sql), 995, "then the schema that the old one uses stays for as long as its calls last")
     emulator.letTalk(false)
@@ -162,11 +161,11 @@ t.test("given a newer release that contracts the schema, when the older one come
   const { sql } = world
   const release = await newerRelease(t, { ...expansions, ...contraction })
   const newer = await another(t, world, "newer", release)
-  await word(newer, "stands by")
+  await wrote(newer, "stands by")
   t.equal(await newestIn(sql), 994, "then nothing is contracted while the old one runs")
   const standby = await another(t, world, "standby")
-  await word(standby, "stands by")
-  t.match(standby.output(), /the schema is newer than this engine/)
+  await wrote(standby, "stands by")
+  await wrote(standby, "the schema is newer than this engine")
   standby.kill("SIGSTOP")
 
   t.equal((await world.end("SIGTERM")).code, 0)
@@ -201,7 +200,7 @@ t.test("given a call node with calls, when a newer release takes over, and bring
   const world = await open(t)
   const { emulator, engine: old, sql } = world
   const oldNode = await another(t, world, "oldcalls", undefined, { ROLE: "calls" })
-  await word(old, '"node":"oldcalls"')
+  await wrote(old, '"node":"oldcalls"')
   const { id } = await world.campaign(numbersOf(12 * cap, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
   await world.seen("answered", cap)
@@ -211,10 +210,10 @@ t.test("given a call node with calls, when a newer release takes over, and bring
 
   const release = await newerRelease(t, { ...expansions, ...contraction })
   const newer = await another(t, world, "newer", release)
-  await word(newer, "stands by")
+  await wrote(newer, "stands by")
   old.kill("SIGTERM")
-  await word(newer, "the schema is contracted once the calls of an engine that is leaving are over")
-  await word(oldNode, "an engine of a newer release waits for this call node")
+  await wrote(newer, "the schema is contracted once the calls of an engine that is leaving are over")
+  await wrote(oldNode, "an engine of a newer release waits for this call node")
   t.equal(emulator.live(), cap, "then the calls of the older engine and its call node are up")
   t.not(await newestIn(sql), 995, "and so is the schema that they use")
   emulator.letTalk(false)
@@ -224,7 +223,7 @@ t.test("given a call node with calls, when a newer release takes over, and bring
   t.equal(await newestIn(sql), 995, "and the newer one dials")
   await holdCalls(world)
   await another(t, world, "newcalls", release, { ROLE: "calls" })
-  await word(newer, '"node":"newcalls"')
+  await wrote(newer, '"node":"newcalls"')
   emulator.letTalk(false)
   await untilTrue("calls of the new call node", async () => (await callsOf("newcalls")) >= 3)
 

@@ -4,7 +4,7 @@ import { rename, stat } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { dump, formsOf } from "#test/support/databaseDump.ts"
-import { spawnEngine } from "#test/support/EngineProcess.ts"
+import { spawnEngine, wrote } from "#test/support/EngineProcess.ts"
 import { untilTrue, World, type Witness } from "#test/support/engine.ts"
 
 const marks: Array<string> = []
@@ -175,7 +175,7 @@ t.test("given another key", async (t) => {
   )
   t.test("when it is given beside the former one, then everything is sealed with it, and the former one is no longer needed", async (t) => {
     await world.launch({ SECRETS_KEY: one })
-    t.match(world.output(), /the former one is not needed any more/)
+    await wrote(world, "the former one is not needed any more")
     await rename(keyFile, `${keyFile}.away`)
     await restart({ SECRETS_KEY: one })
     t.strictSame(await shown(), before)

@@ -1,5 +1,5 @@
 /** Creating a campaign from lists of every kind, valid and invalid, as bytes. */
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { CampaignId } from "#core/Id.ts"
@@ -169,43 +169,30 @@ t.test("a contact's own greeting is in its context, and its variables are requir
   t.match(refusal, { _tag: "SourceRefused", reason: /'nickname'/ })
 })
 
-t.test(
-  "a hundred thousand contacts take no longer than ten lists of a tenth, and go through indexes only, in bounded memory",
-  async (t) => {
-    const { campaign, millis, plans, tenth } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const agents = yield* Agents
-        const agent = yield* makeAgent()
-        yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
-        const timed = Effect.fnUntraced(function* (contacts: number) {
-          const sourceId = yield* upload(people(contacts))
-          const from = yield* Clock.currentTimeMillis
-          const campaign = yield* makeCampaign({ sourceId, agentId: agent.id })
-          return { campaign, millis: (yield* Clock.currentTimeMillis) - from }
-        })
-        const tenth = yield* timed(10_000)
-        const { campaign, millis } = yield* timed(100_000)
-        yield* sql`ANALYZE contacts`
-        const plans = yield* Effect.forEach(
-          [
-            sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' AND NOT awaits_number ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-            sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND NOT awaits_number AND due_at <= now()
+t.test("a hundred thousand contacts are found through indexes only", async (t) => {
+  const { campaign, plans } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const agent = yield* makeAgent()
+      yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
+      const campaign = yield* makeCampaign({ sourceId: yield* upload(people(100_000)), agentId: agent.id })
+      yield* sql`ANALYZE contacts`
+      const plans = yield* Effect.forEach(
+        [
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' AND NOT awaits_number ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND NOT awaits_number AND due_at <= now()
         ORDER BY due_at, row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-            sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
-          ],
-          (plan) => Effect.map(plan, (rows) => JSON.stringify(rows))
-        )
-        return { campaign, millis, plans, tenth: tenth.millis }
-      })
-    )
-    t.equal(campaign.counters.totalRows, 100_000)
-    // Three times the tenfold time, to allow for the machine's other work. Quadratic time would be a hundred times as long.
-    t.ok(millis < 30 * tenth, `${millis} ms, and ${tenth} ms for a tenth`)
-    t.notOk(
-      plans.some((plan) => plan.includes("Seq Scan on contacts")),
-      "no scan of the contacts"
-    )
-    t.comment(`100,000 contacts in ${millis} ms`)
-  }
-)
+          sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
+        ],
+        (plan) => Effect.map(plan, (rows) => JSON.stringify(rows))
+      )
+      return { campaign, plans }
+    })
+  )
+  t.equal(campaign.counters.totalRows, 100_000)
+  t.notOk(
+    plans.some((plan) => plan.includes("Seq Scan on contacts")),
+    "no scan of the contacts"
+  )
+})

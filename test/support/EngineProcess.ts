@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeOrdinary } from "#runtime/process/ownPriority.ts"
-import { until } from "./until.ts"
+import { until, untilTrue } from "./until.ts"
 
 const start = fileURLToPath(new URL("./engineStart.js", import.meta.url))
 /** Set by `runAll.ts`, which has built the program. Otherwise each engine first compares all sources with its build. */
@@ -34,6 +34,13 @@ export interface EngineProcess {
 export interface Engine extends EngineProcess {
   readonly url: string
 }
+
+/**
+ * Resolves when a process has written this. A test that reads the output at once may be too early: the line can come after the effect by which the test knew
+ * of it, and it passes through a pipe.
+ */
+export const wrote = (process: Pick<EngineProcess, "output">, what: string | RegExp): Promise<true> =>
+  untilTrue(`${what} in the output`, () => (typeof what === "string" ? process.output().includes(what) : what.test(process.output())))
 
 /** `folder`: where the packages of its adapters and services are installed. `release`: the folder of another release of the program. */
 export const spawnEngine = (environment: Environment, folder?: string, release?: string): EngineProcess => {

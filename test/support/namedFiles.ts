@@ -56,10 +56,47 @@ export const alone: ReadonlyArray<string> = [
 ].map(pathOf)
 
 /**
- * People and agents listen to each other in these, in real time: what a machine is too busy to play or to recognize is lost, as in a real call.
- * They run one after the other, before most others.
+ * What these judge needs real time: frames every 20 ms, or answers within tenths of a second. They run one by one, with the machine to themselves. Each has
+ * its reason.
  */
-export const audible: ReadonlyArray<string> = ["journey/demo", "journey/conversations", "conversations/conversations"].map(pathOf)
+export const realTime: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "adapters/ariTransfer": "two parties on a real Asterisk must hear an eighth of a second of each other's tones without a pause",
+    "conversations/conversations": "callees and agents listen to each other, and pauses end a turn",
+    "conversations/kills": "transcripts of four callees and an agent are compared word for word, which a stall of 0.7 s changes",
+    "journey/answeringMachines": "machines are detected on live audio, and the message must begin after the beep",
+    "journey/canaries": "live speech is recognized, and looked for in the recording",
+    "journey/conversations": "callees and agents listen to each other, and pauses end a turn",
+    "journey/demo": "callees and agents listen to each other, and pauses end a turn",
+    "journey/generatedAsterisk": "callees on a real Asterisk measure how loud they hear the agent within twelve seconds",
+    "journey/generatedDialplan": "Asterisk's own AMD listens to what is played to it, and late packets are silence"
+  }).map(([name, reason]) => [pathOf(name), reason])
+)
+
+/** Of the folders of stories, these are part of `npm test`: one of each kind, and what is cheap. */
+export const proving: ReadonlyArray<string> = [
+  "chaos/chaos",
+  "chaos/judge",
+  "conversations/scripts",
+  "journey/breaker",
+  "journey/campaign",
+  "journey/clock",
+  "journey/conversationKills",
+  "journey/doubt",
+  "journey/greetings",
+  "journey/heldAnswers",
+  "journey/hostedStop",
+  "journey/nodeStrangers",
+  "journey/originateExtras",
+  "journey/preCallFetch",
+  "journey/sdk",
+  "journey/standbyRequests",
+  "journey/trunkLostRetries",
+  "journey/webhooks"
+].map(pathOf)
+
+/** Of the other folders, these are stories, because they take long and show nothing that a shorter test does not. */
+export const lasting: ReadonlyArray<string> = [].map(pathOf)
 
 /** The files that take longest, in that order. They start first, so that the run does not end with one of them alone. */
 export const longest: ReadonlyArray<string> = [
