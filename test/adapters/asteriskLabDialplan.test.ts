@@ -14,6 +14,7 @@ const context = (name: string, steps: ReadonlyArray<string>) =>
 const contexts = [
   context("machine", ["Set(AMDSTATUS=MACHINE)", "Wait(0.2)", "Hangup(21)"]),
   context("human", ["Set(AMDSTATUS=HUMAN)", "Wait(0.2)", stasis, "Hangup()"]),
+  context("lasting", ["Wait(60)", "Hangup()"]),
   context("retries", ["Wait(1)", stasis, `GotoIf($["${value("STASISSTATUS")}" = "SUCCESS"]?5)`, "Goto(1)", "Hangup()"])
 ].join("")
 
@@ -63,10 +64,17 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
     t.equal(typesOf(id).filter((type) => type === "StasisStart").length, 1)
   })
 
-  t.test("a call comes back with the dialplan's results, and is not sent on twice", async (t) => {
+  t.test("a call in the dialplan is not sent on again", async (t) => {
+    const id = await answered()
+    await sendOn(id, "lasting")
+    await t.rejects(sendOn(id, "human"), /409 .*Channel not in Stasis application/)
+    await client.hangup(id)
+    await client.ended(id)
+  })
+
+  t.test("a call comes back with the dialplan's results", async (t) => {
     const id = await answered()
     await sendOn(id, "human")
-    await t.rejects(sendOn(id, "human"), /409 .*Channel not in Stasis application/)
     const back = await client.waitFor("handover", ({ args, channel }) => channel?.id === id && args?.[0] === "call")
     t.strictSame(back.args, ["call", "back", "AMDSTATUS=HUMAN"])
     await client.hangup(id)

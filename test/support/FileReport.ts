@@ -3,6 +3,8 @@
 export interface FileReport {
   readonly file: string
   readonly seconds: number
+  /** CPU time of its process and of those that this started. Undefined in a batch, where it cannot be told apart. */
+  readonly cpuSeconds: number | undefined
   /** Assertions. A test that fails without a failed assertion counts as one. */
   readonly passed: number
   readonly failed: number
@@ -59,11 +61,12 @@ export class FileReader {
   }
 
   /** The file has ended, or its process has. */
-  close(): FileReport {
+  close(cpuSeconds?: number): FileReport {
     if (this.#results === 0) this.fail(this.hasFailed ? "test unfinished" : "no tests")
     return {
       file: this.file,
       seconds: (performance.now() - this.#startedAt) / 1000,
+      cpuSeconds,
       ...this.#counts,
       details: this.#details,
       failures: this.#failures.map((lines) => lines.slice(0, shortLines))

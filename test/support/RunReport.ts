@@ -15,10 +15,13 @@ export const againOf = (reports: ReadonlyArray<FileReport>): ReadonlyArray<strin
   return files.length > mostAgain ? [] : files
 }
 
+const timeOf = ({ cpuSeconds, seconds }: FileReport): string =>
+  `${seconds.toFixed(1).padStart(6)} s${cpuSeconds === undefined ? "" : `, CPU ${cpuSeconds.toFixed(1)} s`}`
+
 /** One line about a file, and its failures and skipped tests. */
 export const linesOf = (report: FileReport): ReadonlyArray<string> => [
   ...report.details,
-  `${hasFailed(report) ? "FAIL" : "ok  "}  ${report.file}  ${report.seconds.toFixed(1)} s`
+  `${hasFailed(report) ? "FAIL" : "ok  "}  ${report.file}  ${timeOf(report).trimStart()}`
 ]
 
 const titled = (title: string, lines: ReadonlyArray<string>) => (lines.length > 0 ? ["", title, ...lines] : [])
@@ -42,7 +45,7 @@ export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArr
       final
         .toSorted((a, b) => b.seconds - a.seconds)
         .slice(0, slowest)
-        .map(({ file, seconds }) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}`)
+        .map((report) => `${timeOf(report)}  ${report.file}`)
     ),
     ...titled(
       "Passed only alone, after what failed the first time:",

@@ -1,5 +1,6 @@
 /** Runs test files, alone or as a batch (`batch.ts`), and reports each of them as if it had run alone. */
 import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { FileReader, type FileReport } from "./FileReport.ts"
@@ -9,6 +10,8 @@ const stripped = fileURLToPath(new URL("./stripped.js", import.meta.url))
 const indent = "    "
 /** A process that does not end by itself after its time is killed this much later. */
 const killMillis = 5000
+/** The unit of /proc on every Linux that Node runs on. */
+const ticksPerSecond = 100
 
 interface RunOptions {
   readonly cwd: string
@@ -18,11 +21,33 @@ interface RunOptions {
   readonly report: (report: FileReport) => void
 }
 
+/** Of all processes that this one has waited for, and of those that they have waited for. Zero where there is no /proc. */
+const cpuSecondsSoFar = (): number => {
+  try {
+    const fields = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1)?.split(" ") ?? []
+    const [user, system] = fields.slice(13, 15).map(Number)
+    return ((user ?? 0) + (system ?? 0)) / ticksPerSecond
+  } catch {
+    return 0
+  }
+}
+let counted = 0
+/** The time of the process that has just ended: its time is counted all at once, at that moment. */
+const cpuSecondsOfLast = (): number => {
+  const before = counted
+  counted = cpuSecondsSoFar()
+  return counted - before
+}
+
 /** Runs files in one process until it ends. Returns those that were not started. */
 const runProcess = async (files: ReadonlyArray<string>, { cwd, env, fileMillis, report }: RunOptions) => {
   const isBatch = files.length > 1
   const program = isBatch ? [batch, ...files] : files
   const child = spawn(process.execPath, ["--import", stripped, ...program], { cwd, env, stdio: ["ignore", "pipe", "inherit"] })
+  let cpuSeconds = 0
+  child.once("exit", () => {
+    cpuSeconds = cpuSecondsOfLast()
+  })
   const ended = new Promise<string | undefined>((resolve) =>
     child.once("close", (code, signal) => resolve(signal ?? (code === 0 ? undefined : `code ${code}`)))
   )
@@ -40,7 +65,7 @@ const runProcess = async (files: ReadonlyArray<string>, { cwd, env, fileMillis, 
   const close = (closed: FileReader) => {
     // A process in which a test failed ends with code 1.
     isExplained ||= closed.hasFailed
-    report(closed.close())
+    report(closed.close(isBatch ? undefined : cpuSeconds))
   }
   const begin = () => {
     if (reader !== undefined) close(reader)
