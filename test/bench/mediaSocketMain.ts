@@ -46,7 +46,11 @@ const ours = (app: uws.TemplatedApp, dialect: Dialect) =>
     }
     yield* Effect.provideService(mountMediaSockets(app, []), CarrierMedia, { admit })
     return yield* Effect.never
-  }).pipe(Effect.provide(Layer.provide(MediaSockets.layer, Layer.succeed(LocalJournal, journalOf({ isDiskFull: false, journal: [] })))))
+  }).pipe(
+    Effect.provide(
+      Layer.provide(MediaSockets.layer, Layer.succeed(LocalJournal, journalOf({ isDiskFull: false, journal: [], left: "unsure" })))
+    )
+  )
 
 const bare = (app: uws.TemplatedApp, dialect: Dialect) => {
   const answer = answerOf(dialect)

@@ -1,7 +1,8 @@
 /** The call's actor until the answer: what it sends, when, and never twice. */
 import { Effect } from "effect"
 import t from "tap"
-import { noReply, type World } from "#test/support/fakes.ts"
+import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
+import { noReply, organizationId, type World } from "#test/support/fakes.ts"
 import { wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
 t.test(
@@ -212,6 +213,26 @@ t.test("given a connection that is slow to be established", async (t) => {
     const { log, world } = await play(
       slow(3.5, (scene) => {
         scene.permitted = () => false
+      }),
+      () => wait("4 seconds")
+    )
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
+  })
+  t.test("when its callee opts out meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
+    const { log, world } = await play(slow(3.5), () =>
+      steps(
+        Effect.map(RecentOptOuts, (optOuts) => optOuts.add(organizationId, ["+15551"])),
+        wait("4 seconds")
+      )
+    )
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
+  })
+  t.test("when the engine loses its lock meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
+    const { log, world } = await play(
+      slow(3.5, (scene) => {
+        scene.world.isLockHeld = false
       }),
       () => wait("4 seconds")
     )

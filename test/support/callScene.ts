@@ -3,6 +3,7 @@ import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } fro
 import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
+import type { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -184,7 +185,9 @@ export const dialOther = (scene: Scene) =>
 /** `arrange` runs before the call is dialed, `act` after it. At the end, the engine is closed as if it stopped. */
 export const play = (
   arrange: (scene: Scene) => void,
-  act: (scene: Scene) => Effect.Effect<unknown, never, AttemptStore | CallRate | CallSupervisor | MediaSockets | Slots | TrunkPool>
+  act: (
+    scene: Scene
+  ) => Effect.Effect<unknown, never, AttemptStore | CallRate | CallSupervisor | MediaSockets | RecentOptOuts | Slots | TrunkPool>
 ) =>
   run(
     Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /** The statements about a campaign that keeps failing, in the in-memory world. */
 import type { FaultPauses } from "#core/campaign/FaultPause.ts"
-import { statement, type World } from "./fakes.ts"
+import type { World } from "./fakes.ts"
+import { statement } from "./fakeStatement.ts"
 
 export const faultPausesOf = (world: World): FaultPauses["Service"] => ({
   failed: (_, isTooOften, { event }) =>

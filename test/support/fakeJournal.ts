@@ -5,7 +5,7 @@ import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { World } from "./fakes.ts"
 
 /** A disk that never fails unless it is full. */
-export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJournal["Service"] => {
+export const journalOf = (world: Pick<World, "isDiskFull" | "journal" | "left">): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
   return {
@@ -19,7 +19,7 @@ export const journalOf = (world: Pick<World, "isDiskFull" | "journal">): LocalJo
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
     keepFor: () => {},
-    known: nothingKnown,
+    known: () => ({ ...nothingKnown(), left: world.left }),
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)

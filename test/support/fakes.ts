@@ -14,7 +14,7 @@ import { LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
-import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
+import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type {
@@ -43,6 +43,7 @@ import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
+import type { KnownCall } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { MediaSockets } from "#runtime/call/MediaSockets.ts"
@@ -53,7 +54,9 @@ import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { agentsOf } from "./fakeAgents.ts"
 import { journalOf } from "./fakeJournal.ts"
+import { ownershipOf } from "./fakeOwnership.ts"
 import { adapterOf } from "./fakeProvider.ts"
+import { statement } from "./fakeStatement.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { CollectedConversation } from "#runtime/conversation/ConversationRecords.ts"
 import { leaving } from "./noConversations.ts"
@@ -121,6 +124,9 @@ export class World {
 
   isDown = false
   isDiskFull = false
+  isLockHeld = true
+  /** What the journals say about the requests of earlier processes. */
+  left: KnownCall["left"] = "unsure"
   /** Runs when an attempt is marked as sent. */
   marking: Effect.Effect<void> = Effect.void
   claiming: Effect.Effect<void> = Effect.void
@@ -196,13 +202,6 @@ export class World {
     this.change({ breakerEpoch: this.plan.breakerEpoch + 1, dialEpoch: this.plan.dialEpoch + 1 })
   }
 }
-
-/** One statement to the database, which may be down. */
-export const statement = <A>(world: World, name: string, run: () => A) =>
-  Effect.suspend(() => {
-    world.statements.push(name)
-    return world.isDown ? Effect.die(new Error("the database is down")) : Effect.sync(run)
-  })
 
 const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
 
@@ -330,30 +329,11 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
   inDoubt: Effect.succeed([])
 })
 
-const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
-  breakerEntries: () => Effect.succeed([]),
-  judgeBreaker: () => Effect.succeed(false),
-  log: (_, { details, event }) =>
-    statement(world, "log", () => {
-      world.entries.push(event)
-      world.details.push(details)
-    }),
-  look: (_, ownerEpoch) =>
-    statement(world, "look", () => (world.state === "running" && world.plan.ownerEpoch === ownerEpoch ? world.plan : undefined)),
-  own: () =>
-    statement(world, "own", () => {
-      world.change({ ownerEpoch: world.plan.ownerEpoch + 1 })
-      return world.state === "running" ? world.plan : undefined
-    }),
-  recount: () => Effect.succeed(true),
-  stop: (_, { event }: AutomaticStop) =>
-    statement(world, "stop", () => {
-      const wasRunning = world.state === "running"
-      if (wasRunning) world.entries.push(event)
-      world.pauseRow()
-      return wasRunning
-    })
-})
+const lockOf = (world: World) =>
+  Layer.effect(
+    EngineLock,
+    Effect.map(EngineLock, (lock) => ({ ...lock, isHeld: () => world.isLockHeld }))
+  ).pipe(Layer.provide(EngineLock.layerHeld))
 
 /** `environment` is that of the engine; `voice` is the agent's voice. */
 export const layerOf = (
@@ -373,7 +353,7 @@ export const layerOf = (
     // The cast holds because the journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     agentsOf(world),
-    EngineLock.layerHeld,
+    lockOf(world),
     Layer.merge(CallsElsewhere.layerNone, CallNodes.layerNone),
     Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
