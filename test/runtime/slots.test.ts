@@ -29,6 +29,16 @@ t.test("given room in one scope and none in another", async (t) => {
   })
 })
 
+t.test("given two calls under one limit, when the slot of one is released twice, then the other still counts", async (t) => {
+  const { release, tryTake, used } = slots()
+  for (const holder of ["a", "b"]) tryTake(holder, [organization(2)])
+  release("a")
+  release("a")
+  t.equal(used("organization:1"), 1)
+  t.ok(tryTake("c", [organization(2)]))
+  t.notOk(tryTake("d", [organization(2)]), "there is room for one more, not for two")
+})
+
 t.test("given calls that were up before, when they are adopted, then they count whatever the limit, once each", async (t) => {
   const { adopt, tryTake, used } = slots()
   for (const holder of ["a", "b", "b"]) adopt(holder, [organization(1)])

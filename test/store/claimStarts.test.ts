@@ -142,7 +142,7 @@ t.test("given a contact that becomes pending again without notice, when there is
   t.strictSame(found, { behind: [numbers[2]], last: [numbers[0]], more: [true, false, false] })
 })
 
-t.test("given a campaign that another engine owns, then its claim finds nothing, and there is no more to claim", async (t) => {
+t.test("given a campaign whose permits were withdrawn, then a claim under them finds nothing, and there is no more to claim", async (t) => {
   const claimed = await run(
     Effect.gen(function* () {
       const campaign = yield* running(numbersOf(3, "+1407"))

@@ -14,6 +14,8 @@ import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./se
 export interface Running {
   readonly id: CampaignId
   readonly dialEpoch: number
+  /** Undefined: nobody has owned it yet. */
+  readonly ownerEpoch?: number
 }
 export const numbersOf = (count: number, prefix = "+1415") => Array.from({ length: count }, (_, i) => `${prefix}${String(5_550_000 + i)}`)
 export const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
@@ -45,7 +47,7 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
     })
 
   const claim = (
-    { dialEpoch, id }: Running,
+    { dialEpoch, id, ownerEpoch = 0 }: Running,
     callIds: ReadonlyArray<CallId>,
     callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } },
     timeline?: string
@@ -59,7 +61,7 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
         journal,
         node: "here",
         now: Date.now(),
-        ownerEpoch: 0,
+        ownerEpoch,
         provider: "fake",
         telephonyConfigurationId: config.id,
         timeline

@@ -133,6 +133,29 @@ t.test("when some are already over, stale, or unknown, then each is reported as 
   )
 })
 
+t.test(
+  "given a contact that is being dialed again, when its first call ends once more, then nothing changes, and nothing is counted",
+  async (t) => {
+    const { after, again, before } = await run(
+      Effect.gen(function* () {
+        const { callIds, campaign } = yield* dialing("+1423", 2)
+        const fate = { state: "retry_wait", dueAt: Date.now() - 1000, reason: "busy" } as const
+        const [first] = callIds.map((callId): DecidedEnd => ({ callId, decided: { fate, settingsVersion: 0 }, end: endOf(0, "busy") }))
+        if (first === undefined) throw new Error("nobody was claimed")
+        yield* withStore((store) => store.finish([first]))
+        yield* claim(campaign, ids(1))
+        const before = yield* leftBy(campaign)
+        const late = { ...first, decided: { fate: { state: "failed" }, settingsVersion: 0 }, end: endOf(0, "failed") } as const
+        const again = yield* withStore((store) => store.finish([late]))
+        return { after: yield* leftBy(campaign), again, before }
+      })
+    )
+    t.strictSame(again, [{ _tag: "AlreadyOver" }])
+    t.match(before.contacts, [{ state: "dialing", retriesUsed: 1 }, { state: "dialing" }])
+    t.strictSame(after, before)
+  }
+)
+
 t.test("when two ends of one attempt are recorded together, then the first one counts, once", async (t) => {
   const { finished, left } = await run(
     Effect.gen(function* () {
