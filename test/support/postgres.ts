@@ -27,7 +27,8 @@ const sealerLayer = Layer.succeed(Sealer, sealsOf({ current: secretsKey(testKey)
 export const clientLayer = (url: Redacted.Redacted, options: postgres.ClientOptions = {}) =>
   Layer.merge(postgres.clientLayer(url, options), sealerLayer)
 
-const keeper = fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
+/** Tests in a copy of the project (`npm run sabotage`) share the server of the original. */
+const keeper = process.env["TEST_POSTGRES_KEEPER"] ?? fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
 /** With plenty of memory, the databases are kept there, because copying their files on a disk takes five times as long. */
 const memory = "/dev/shm"
