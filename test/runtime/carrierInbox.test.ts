@@ -59,11 +59,14 @@ const heardIn = async (act: Act, elsewhere = CallsElsewhere.layerNone): Promise<
   const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, EngineLock.layerHeld]))
   const { log } = await play(
     ({ world }) => {
-      world.read = (_, { body, kind, mediaUrl = "" }) => ({
-        deliveryId: "1",
-        events: [{ event: { _tag: "Dtmf", digit: new TextDecoder().decode(body) } }],
-        ...(kind === "answer" ? { reply: { body: mediaUrl, mediaType: "text/plain" } } : {})
-      })
+      world.read = (_, { body, kind, mediaUrl = "" }) =>
+        kind === "forged"
+          ? undefined
+          : {
+              deliveryId: "1",
+              events: [{ event: { _tag: "Dtmf", digit: new TextDecoder().decode(body) } }],
+              ...(kind === "answer" ? { reply: { body: mediaUrl, mediaType: "text/plain" } } : {})
+            }
     },
     (scene) => steps(scene.says({ _tag: "Rang" }), scene.says({ _tag: "Answered" }), wait(0), act(scene, place)).pipe(Effect.provide(inbox))
   )
@@ -79,6 +82,17 @@ t.test("given a delivery and its repeats, then the call hears of it once", async
   )
   t.strictSame(statuses, [200, 200, 200])
   t.strictSame(heard, ["key 5"])
+})
+
+t.test("given a callback that its carrier has not signed, then it is refused, and neither stored nor heard", async (t) => {
+  let seen: unknown
+  const heard = await heardIn((_, { stored }) =>
+    Effect.map(deliver("5", "forged"), ({ status }) => {
+      seen = { status, stored: stored.size }
+    })
+  )
+  t.strictSame(seen, { status: 403, stored: 0 })
+  t.strictSame(heard, [])
 })
 
 t.test("given a carrier that hangs up while its delivery is being stored, then the call hears of it", async (t) => {

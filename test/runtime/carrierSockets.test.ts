@@ -3,11 +3,12 @@ import { Effect, Layer } from "effect"
 import t from "tap"
 import { CallsElsewhere } from "#runtime/call/CallsElsewhere.ts"
 import { CarrierMedia, type MediaAdmission } from "#core/provider/CarrierMedia.ts"
-import type { MediaSocket } from "#core/provider/MediaSocket.ts"
+import type { AcceptMedia, MediaSocket } from "#core/provider/MediaSocket.ts"
 import * as CarrierSockets from "#runtime/call/CarrierSockets.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { answered, callId, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { adapterOf } from "#test/support/fakeProvider.ts"
 
 const addresses = Layer.succeed(CallbackAddresses, {
   mediaUrlOf: (id) => `wss://engine.test/media/${id}`,
@@ -15,6 +16,9 @@ const addresses = Layer.succeed(CallbackAddresses, {
   openMedia: ({ call }) => (call === callId ? callId : undefined),
   urlOf: undefined
 })
+
+/** The signature of the carrier's requests. */
+const genuine = "the carrier's"
 
 /** The counters after `act`, which can open sockets. The carrier accepts a frame only while `hasRoom`. */
 const counted = async (
@@ -29,7 +33,7 @@ const counted = async (
   const way = CarrierSockets.layer.pipe(Layer.provide([addresses, CallsElsewhere.layerNone, Layer.succeed(CurrentCallMetrics, metrics)]))
   await play(
     ({ world }) => {
-      world.accept = (_, own) => ({
+      const accept: AcceptMedia = (_, own) => ({
         closed: () => {},
         message: (frame) => {
           own.sendText(frame)
@@ -37,6 +41,7 @@ const counted = async (
           return undefined
         }
       })
+      world.adapter = { ...adapterOf(world), media: { accept, admit: (_, { headers }) => headers["signature"] === genuine } }
     },
     (scene) =>
       steps(
@@ -52,7 +57,7 @@ const counted = async (
 }
 
 const none = { dropped: 0, forged: 0, open: 0, strayed: 0 }
-const upgrade = (call: string) => ({ address: { call, seal: "" }, headers: {}, query: "" })
+const upgrade = (call: string, signature = genuine) => ({ address: { call, seal: "" }, headers: { signature }, query: "" })
 const frame = new Uint8Array(160)
 
 const opened = (admission: MediaAdmission, socket: MediaSocket) => {
@@ -93,4 +98,11 @@ t.test("given sockets that are not admitted, then they are counted, by provider 
     })
   )
   t.strictSame(counts, { unknown: { ...none, forged: 1, strayed: 1 } })
+})
+
+t.test("given a request that its carrier has not signed, then it is refused, and counted as forged", async (t) => {
+  const admissions: Array<MediaAdmission> = []
+  const counts = await counted((admit) => Effect.sync(() => admissions.push(admit(upgrade(callId, "a stranger's")))))
+  t.strictSame(admissions, [{ _tag: "Refused", status: 403 }])
+  t.strictSame(counts, { fake: { ...none, forged: 1 } })
 })
