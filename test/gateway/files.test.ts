@@ -5,7 +5,7 @@ import t from "tap"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, makeAgent, organizationId, writeFile } = await openApi(t)
+const { ask, askAsOther, database, makeAgent, organizationId, port, writeFile } = await openApi(t)
 
 t.test("given files of an organization", async (t) => {
   const agent = await makeAgent()
@@ -78,8 +78,21 @@ t.test("given files of an organization", async (t) => {
   })
 })
 
+/** The links of another node on the same database. */
+const node = FileLinks.use(Effect.succeed).pipe(Effect.provide(Layer.fresh(FileLinks.layer)))
+
+t.test("given a genuine link, when its time is over, then the file is no longer there for whoever has it", async (t) => {
+  const key = `campaigns/${organizationId}/kept.csv`
+  await writeFile(key, "phone_number")
+  const statusWith = async (seconds: number) => {
+    const link = { key, seconds, isInline: false, maker: undefined }
+    const path = await database.run(Effect.flatMap(node, (links) => links.make(link)))
+    return (await fetch(`http://127.0.0.1:${port}${path}`)).status
+  }
+  t.strictSame([await statusWith(60), await statusWith(-1)], [200, 403])
+})
+
 t.test("given two nodes on one database, when one creates a link, then the other accepts it", async (t) => {
-  const node = FileLinks.use(Effect.succeed).pipe(Effect.provide(Layer.fresh(FileLinks.layer)))
   const path = await database.run(
     Effect.flatMap(node, (links) => links.make({ key: "a/b.txt", seconds: 60, isInline: false, maker: undefined }))
   )
