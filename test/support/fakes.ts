@@ -27,7 +27,7 @@ import type {
   TrunkContext
 } from "#core/provider/Adapter.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
-import { AgentServices, type ChosenServices } from "#core/model/AgentServices.ts"
+import type { ChosenServices } from "#core/model/AgentServices.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { deafServices } from "./services.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -138,6 +138,7 @@ export class World {
   tools: ReadonlyArray<Tool> = []
   /** The services that agents speak with. They have no recognizer. */
   services: ChosenServices = deafServices
+  keeping = { recordings: true, transcripts: true }
   /** Fetches the context of a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** The costs that were recorded for calls. */
@@ -349,7 +350,7 @@ export const layerOf = (
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
     leaving(() => world.conversation),
-    Layer.succeed(CallKeeping, { of: () => Effect.succeed({ recordings: true, transcripts: true }), changed: Effect.void }),
+    Layer.succeed(CallKeeping, { of: () => Effect.sync(() => world.keeping), changed: Effect.void }),
     // The cast holds because the journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     agentsOf(world),
@@ -360,7 +361,6 @@ export const layerOf = (
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
     noOutages,
     Registry.layerOf([world.adapter ?? adapterOf(world)]),
-    Layer.succeed(AgentServices, { chosenFor: () => Effect.sync(() => world.services) }),
     // An invalid value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice
