@@ -236,6 +236,16 @@ t.test("given an endpoint that does not accept requests", async (t) => {
   })
 })
 
+t.test("given an endpoint that accepts a request without a body in its answer, then that is a delivery like any other", async (t) => {
+  const { endpoint, organizationId, run, test, to } = await scene(t)
+  to.answers.push(204)
+  await test()
+  const outcome = await until("the outcome", async () =>
+    (await deliveriesOf(run, organizationId, endpoint)).find(({ attempts }) => attempts > 0)
+  )
+  t.match(outcome, { state: "delivered", attempts: 1, lastStatus: 204 })
+})
+
 t.test("given an endpoint that has had enough", async (t) => {
   const { endpoint, organizationId, run, test, to } = await scene(t)
 
