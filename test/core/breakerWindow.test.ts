@@ -54,7 +54,7 @@ t.test("given an end that is reported twice, then it counts once", async (t) => 
 t.test("given any ends, recorded at once or late, then it trips exactly when a scan of all of them would", async () => {
   const end = fc.record({ failure: fc.boolean(), late: fc.nat(5), pause: fc.nat(20_000) })
   fc.assert(
-    fc.property(fc.array(end, { maxLength: 60 }), (ends) => {
+    fc.property(fc.array(end, { maxLength: 60, size: "max" }), (ends) => {
       const window = new BreakerWindow(config, [])
       const all: Array<BreakerEntry> = []
       const unrecorded: Array<{ readonly callId: string; late: number }> = []

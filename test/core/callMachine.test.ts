@@ -184,7 +184,7 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
         Looked.make({ at, deaf, presence })
   )
 )
-const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
+const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30, size: "max" })
 const anyFirst = fc.constantFrom(
   fresh,
   recoverSent(limits, 0, "none"),

@@ -277,7 +277,7 @@ t.test("given any schedule, then it is open when the local clock says so, and it
     fc.tuple(fc.constantFrom(...changes), fc.integer({ min: -2 * day, max: 2 * day })).map(([iso, off]) => at(iso) + off),
     fc.integer({ min: at("2005-01-01T00:00"), max: at("2035-01-01T00:00") })
   )
-  const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 20 })
+  const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), { maxLength: 20, size: "max" })
   fc.assert(
     fc.property(config, fc.array(instant, { minLength: 1, maxLength: 4 }), fractions, (config, instants, fractions) => {
       const schedule = compile(config)

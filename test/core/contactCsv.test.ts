@@ -322,7 +322,7 @@ t.test("given any file, then each accepted contact is well formed and comes from
   const rowOf = (phone: fc.Arbitrary<string>) => fc.tuple(phone, cell, cell).map(([phone, name, city]) => [phone, name, city])
   const file = fc.oneof(
     fc.array(rowOf(fc.oneof(number, fc.constantFrom("", " "))), { maxLength: 8 }),
-    fc.uniqueArray(rowOf(good), { maxLength: 30, selector: ([phone]) => phone })
+    fc.uniqueArray(rowOf(good), { maxLength: 30, size: "max", selector: ([phone]) => phone })
   )
   let accepted = 0
   let refused = 0

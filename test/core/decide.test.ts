@@ -99,7 +99,7 @@ const views: fc.Arbitrary<CampaignView> = fc
     }
   })
 /** What an owner sees over time. */
-const histories = fc.array(views, { minLength: 1, maxLength: 12 }).map((seen) => seen.toSorted((a, b) => a.steady - b.steady))
+const histories = fc.array(views, { minLength: 1, maxLength: 12, size: "max" }).map((seen) => seen.toSorted((a, b) => a.steady - b.steady))
 const throughout = (seen: ReadonlyArray<CampaignView>) => {
   let watch: CampaignWatch = begun
   return seen.map((view) => {

@@ -349,7 +349,7 @@ const stretches = fc.array(
     pause: fc.integer({ min: 120, max: 7000 }),
     late: fc.integer({ min: 0, max: 2500 })
   }),
-  { minLength: 1, maxLength: 12 }
+  { minLength: 1, maxLength: 12, size: "max" }
 )
 
 t.test(

@@ -86,7 +86,7 @@ t.test("given a rate, when departure times are reserved, then they are one spaci
 
 t.test("given any rate, any times of asking and any lateness, then no rolling second holds more than the rate", async () => {
   const anyCall = fc.record({ gone: fc.boolean(), late: fc.nat(120), pause: fc.nat(300) })
-  const law = fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.array(anyCall, { maxLength: 40 }), async (rate, calls) => {
+  const law = fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.array(anyCall, { maxLength: 40, size: "max" }), async (rate, calls) => {
     const left = await play((rates) =>
       Effect.gen(function* () {
         const left: Array<number> = []

@@ -136,7 +136,7 @@ const acts = fc.array(
     { weight: 3, arbitrary: fc.record({ do: fc.constant("append" as const), frames: fc.integer({ min: 1, max: 40 }) }) },
     fc.record({ do: fc.constantFrom("pause" as const, "resume" as const, "stop" as const), frames: fc.constant(0) })
   ),
-  { maxLength: 60 }
+  { maxLength: 60, size: "max" }
 )
 
 t.test(

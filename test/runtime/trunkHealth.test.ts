@@ -307,7 +307,7 @@ t.test("given anything that can happen, then while the trunk is not well at most
     fc.record({ what: fc.constantFrom("pass", "up", "hurry"), call: fc.nat(70_000) })
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(act, { maxLength: 80 }), (acts) =>
+    fc.asyncProperty(fc.array(act, { maxLength: 80, size: "max" }), (acts) =>
       scene(({ health, onStatus, pass }) =>
         Effect.gen(function* () {
           const flying = new Set<number>()
