@@ -70,7 +70,7 @@ const runOneByOne = async (names: ReadonlyArray<string>, into: Array<FileReport>
 
 const cores = availableParallelism()
 const { realTime, stories, others } = plan
-await Promise.all([runSideBySide([stories, others], 3 * cores), runSideBySide([others], cores)])
+await Promise.all([runSideBySide([stories, others], 3 * cores), runSideBySide([others, stories], cores)])
 await runOneByOne(realTime, reports)
 const again = againOf(reports)
 const second: Array<FileReport> = []
