@@ -5,7 +5,7 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
 import { variables } from "#runtime/config/config.ts"
-import { alone, lasting, longest, proving, realTime } from "./support/namedFiles.ts"
+import { alone, longest, proving, realTime } from "./support/namedFiles.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
@@ -338,7 +338,7 @@ t.test("test files that are named for how they are run exist", async (t) => {
   t.strictSame(withoutFile(alone), [], "of those that run alone")
   t.strictSame(withoutFile(longest), [], "of those that take longest")
   t.strictSame(withoutFile([...realTime.keys()]), [], "of those that need real time")
-  t.strictSame(withoutFile([...proving, ...lasting]), [], "of those that belong to the tests or the stories")
+  t.strictSame(withoutFile(proving), [], "of the journeys that belong to the tests")
 })
 
 // --- deploy/README.md

@@ -3,20 +3,26 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
+import { filesOf } from "#test/support/runPlan.ts"
 import { border } from "./border.ts"
 import { dispatch } from "./dispatch.ts"
 import { faultOf, matching, missedBecause, type Sabotage } from "./Sabotage.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const all = [...dispatch, ...border]
-/** Tests of other folders take too long. */
-const isFast = (file: string): boolean => /^test\/(adapters|core|gateway|runtime|security|store)\//.test(file)
+/** The stories take too long. */
+const tests = new Set(
+  filesOf(
+    "tests",
+    all.map(({ caughtBy }) => caughtBy)
+  )
+)
 
 t.test("given the sabotages, then each changes one place, breaks a rule of its own, and has a test file", async (t) => {
   const faults = all.flatMap((sabotage) => faultOf(readFileSync(join(root, sabotage.file), "utf8"), sabotage) ?? [])
   t.strictSame(faults, [])
   t.equal(new Set(all.map(({ rule }) => rule)).size, all.length, "no two have the same rule")
-  const missing = all.filter(({ caughtBy }) => !isFast(caughtBy) || !existsSync(join(root, caughtBy)))
+  const missing = all.filter(({ caughtBy }) => !tests.has(caughtBy) || !existsSync(join(root, caughtBy)))
   t.strictSame(missing, [])
 })
 

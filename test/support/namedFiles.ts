@@ -95,9 +95,6 @@ export const proving: ReadonlyArray<string> = [
   "journey/webhooks"
 ].map(pathOf)
 
-/** Of the other folders, these are stories, because they take long and show nothing that a shorter test does not. */
-export const lasting: ReadonlyArray<string> = [].map(pathOf)
-
 /** The files that take longest, in that order. They start first, so that the run does not end with one of them alone. */
 export const longest: ReadonlyArray<string> = [
   "journey/lateCalls",

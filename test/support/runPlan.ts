@@ -1,12 +1,11 @@
 /** Which test files a run takes, in which order, and which of them run beside others. */
 import { type Batch, batchesOf } from "./batches.ts"
-import { lasting, longest, proving, realTime } from "./namedFiles.ts"
+import { longest, proving, realTime } from "./namedFiles.ts"
 
 /** `tests` prove a change. `stories` are the rest: they take long, or repeat what one of the tests shows in another way. */
 type Length = "tests" | "stories"
 
-const isStory = (file: string): boolean =>
-  /^test\/(chaos|conversations|journey|package)\//.test(file) ? !proving.includes(file) : lasting.includes(file)
+const isStory = (file: string): boolean => /^test\/(chaos|conversations|journey|package)\//.test(file) && !proving.includes(file)
 /** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
 export const waits = (file: string): boolean => /^test\/(adapters|chaos|conversations|journey)\//.test(file)
 /** Undefined: not a file of one carrier among six. */
