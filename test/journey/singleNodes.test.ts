@@ -142,6 +142,7 @@ t.test("given a call node that stands still again and again, when clients place 
     node.kill("SIGSTOP")
     await wait(300)
     node.kill("SIGCONT")
+    await node.turned()
     await wait(20)
   }
   const refused = (await replies).filter(({ isPlaced }) => !isPlaced)

@@ -26,6 +26,8 @@ export interface EngineProcess {
   readonly kill: (signal: Signal) => void
   /** Sets its wall clock forward or back; the clocks of the callees' log and of the database are not affected. */
   readonly stepClock: (millis: number) => void
+  /** Resolves when its event loop has turned, which a busy machine may delay. */
+  readonly turned: () => Promise<true>
   /** Whether the disk has room for its local journal. */
   readonly setDisk: (state: "full" | "free") => void
 }
@@ -71,9 +73,16 @@ export const spawnEngine = (environment: Environment, folder?: string, release?:
   })
   // Marks a rejection as handled: a test that kills the process during its start does not wait for it.
   ready.catch(() => {})
+  let turns = 0
+  const turned = () => {
+    const turn = ++turns
+    child.stdin.write(`turn ${turn}\n`)
+    return untilTrue("turn of the engine", () => output.includes(`turned ${turn}\n`))
+  }
   return {
     ready,
     output: () => output,
+    turned,
     exited,
     pid: child.pid,
     kill: (signal) => child.kill(signal),

@@ -28,10 +28,10 @@ const titled = (title: string, lines: ReadonlyArray<string>) => (lines.length > 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
 /**
- * The end of a run: `reports` of the first time, `again` of the files that ran once more, alone. What a file came to then replaces what it came to at
- * first.
+ * The end of a run that took `seconds`: `reports` of the first time, `again` of the files that ran once more, alone. What a file came to then
+ * replaces what it came to at first.
  */
-export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArray<FileReport>) => {
+export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArray<FileReport>, seconds: number) => {
   const last = new Map([...reports, ...again].map((report) => [report.file, report]))
   const final = [...last.values()]
   const passedAlone = reports.filter((report) => hasFailed(report) && last.get(report.file)?.failed === 0)
@@ -59,6 +59,8 @@ export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArr
       "",
       isWorthless ? [`  x ${passedAlone.length} files passed only alone, more than ${mostAlone}: this run proves nothing`] : []
     ),
+    "",
+    `${final.length} files in ${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     `${sum(final.map((report) => report.passed))} passed, ${failed} failed`
   ]

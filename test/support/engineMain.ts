@@ -2,8 +2,8 @@
  * The engine as a separate process, for tests that kill it: exactly `runtime/main.ts`, except that it kills itself with SIGKILL when the dial
  * protocol passes the point CRASH_AT for the CRASH_AFTER-th time, and when its standard input closes, which happens however the test ends.
  * CLOCK_AHEAD sets its wall clock forward by that many milliseconds before the start. A line `step <millis>` on its input sets its wall clock
- * forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal. MEMORY is how many milliseconds it remembers calls
- * that the database has.
+ * forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal; `turn <number>` is answered with
+ * `turned <number>`. MEMORY is how many milliseconds it remembers calls that the database has.
  */
 import { createInterface } from "node:readline"
 import { Layer } from "effect"
@@ -26,9 +26,10 @@ const write: Append = (fd, text) => {
 }
 process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).unref()
 createInterface(process.stdin).on("line", (line) => {
-  const [word, millis] = line.split(" ")
-  if (word === "step") step(Number(millis))
-  if (word === "disk") isDiskFull = millis === "full"
+  const [word, value] = line.split(" ")
+  if (word === "step") step(Number(value))
+  if (word === "disk") isDiskFull = value === "full"
+  if (word === "turn") process.stdout.write(`turned ${value}\n`)
 })
 const memory = process.env["MEMORY"]
 const remembering = memory === undefined ? Layer.empty : Layer.succeed(Memory, { millis: Number(memory), tidyEvery: "100 millis" })

@@ -76,6 +76,6 @@ const again = againOf(reports)
 const second: Array<FileReport> = []
 if (again.length > 0) print(["", "Once more, alone:"])
 await runOneByOne(again, second)
-const { isPassed, lines } = summaryOf(reports, second)
+const { isPassed, lines } = summaryOf(reports, second, performance.now() / 1000)
 print(lines)
 process.exitCode = isPassed ? 0 : 1
