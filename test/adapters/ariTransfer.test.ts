@@ -4,8 +4,10 @@ import { Effect } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import type { CallId } from "#core/Id.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import type { TransferRequest } from "#core/provider/Transfer.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue } from "#test/support/until.ts"
@@ -14,6 +16,8 @@ import { Line, numberOf } from "./Line.ts"
 import { clearest, exchange, OUR_HERTZ, SAMPLE_RATE, speakUntil } from "./tones.ts"
 
 t.jobs = 6
+/** The tone of the lab's callees. */
+const CALLEE_HERTZ = 440
 const ways = { transfer_dial_string: "PJSIP/{number}@trunk", transfer_context: "queues" }
 type Place = Parameters<typeof ariConfig>[0]
 
@@ -47,6 +51,13 @@ const begun = async (line: Line, callId: CallId, request: Asked, leave = () => t
   const result = await Effect.runPromise(Effect.result(asked))
   return result._tag === "Failure" ? result.failure : undefined
 }
+/** The agent speaks until it hears the callee's tone, and whatever else is awaited: on a busy machine, that takes more than a moment. */
+const hearsCallee = async (stream: MediaStream, isAlso = async () => true) => {
+  const byAgent: Array<number> = []
+  stream.listen({ frame: (frame) => byAgent.push(...Array.from(frame, fromMulaw)), closed: () => {} })
+  await speakUntil(stream, async () => clearest(byAgent, CALLEE_HERTZ).share > 0.9 && (await isAlso()))
+}
+
 /** Why the transfer has not begun, or otherwise its outcome: `answered`, or why nobody did. */
 const transferred = async (line: Line, callId: CallId, request: Asked) => {
   const failure = await begun(line, callId, request)
@@ -220,7 +231,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   }
 
   /** Whether enough of the tone was heard: on a busy machine it may come late. */
-  const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, 440).share > 0.9
+  const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, CALLEE_HERTZ).share > 0.9
   t.test("when it is transferred, then each hears the other, and no longer the agent", async (t) => {
     // The callee echoes what it hears, so the destination hears its own tone once audio flows in both directions. (A MixMonitor at the callee's end often
     // writes silence once the sound there has paused, although the packets arrive.)
@@ -241,9 +252,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callId = await line.talkTo(callee)
     await line.withMedia(callId, async (stream) => {
       t.strictSame(await transferred(line, callId, to("200")), "user_busy")
-      const { heard: byAgent } = await exchange(stream, 2)
-      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
-      await untilTrue("the agent's tone", async () => clearest(await heard(callee), OUR_HERTZ).share > 0.9)
+      await hearsCallee(stream, async () => clearest(await heard(callee), OUR_HERTZ).share > 0.9)
     })
     await line.hangup(callId)
   })
@@ -251,8 +260,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     const callId = await line.talkTo(numberOf("710"))
     await line.withMedia(callId, async (stream) => {
       t.not(await transferred(line, callId, to("300", { timeoutSeconds: 1 })), "answered")
-      const { heard: byAgent } = await exchange(stream, 2)
-      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+      await hearsCallee(stream)
     })
     await line.hangup(callId)
     await untilTrue("nobody there", () => isEmpty(at))
@@ -265,8 +273,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       const callId = await queues.talkTo(numberOf("710"))
       await queues.withMedia(callId, async (stream) => {
         t.strictSame(await transferred(queues, callId, toQueue("2")), "user_busy")
-        const { heard: byAgent } = await exchange(stream, 2)
-        t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+        await hearsCallee(stream)
       })
       await queues.hangup(callId)
     })
@@ -298,8 +305,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
     await line.withMedia(callId, async (stream) => {
       // The context accepts digits, but nothing that begins with a plus.
       t.match(await transferred(line, callId, to("105", { kind: "blind", to: "+105" })), { _tag: "TransferRefused" })
-      const { heard: byAgent } = await exchange(stream, 2)
-      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+      await hearsCallee(stream)
     })
     await line.hangup(callId)
   })
@@ -311,7 +317,7 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
       const next = await Line.up(ari, config, line.node)
       t.teardown(() => next.close())
       const before = (await heard(other)).length
-      await untilTrue("the callee's tone", async () => clearest((await heard(other)).slice(before), 440).share > 0.9)
+      await untilTrue("the callee's tone", async () => clearest((await heard(other)).slice(before), CALLEE_HERTZ).share > 0.9)
       await next.hangup(callId, "node_lost")
       await untilTrue("nobody there", () => isEmpty(at))
     })

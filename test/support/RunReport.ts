@@ -55,10 +55,7 @@ export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArr
       "The failures in short:",
       failing.flatMap(({ failures, file }) => [`  ${file}`, ...failures.flat()])
     ),
-    ...titled(
-      "",
-      isWorthless ? [`  x ${passedAlone.length} files passed only alone, more than ${mostAlone}: this run proves nothing`] : []
-    ),
+    ...(isWorthless ? ["", `  x ${passedAlone.length} files passed only alone, more than ${mostAlone}: this run proves nothing`] : []),
     "",
     `${final.length} files in ${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),

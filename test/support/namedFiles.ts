@@ -61,7 +61,6 @@ export const alone: ReadonlyArray<string> = [
  */
 export const realTime: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    "adapters/ariTransfer": "two parties on a real Asterisk must hear an eighth of a second of each other's tones without a pause",
     "conversations/conversations": "callees and agents listen to each other, and pauses end a turn",
     "conversations/kills": "transcripts of four callees and an agent are compared word for word, which a stall of 0.7 s changes",
     "journey/answeringMachines": "machines are detected on live audio, and the message must begin after the beep",
