@@ -265,6 +265,11 @@ const banned: ReadonlyArray<Banned> = [
     where: isProduct
   },
   {
+    what: "a name in a log whose value runtime/metrics/telemetry.ts masks",
+    pattern: /Effect\.log\w+\("[^"]*", (?:\{|\{[^}]*,) *\w*(phone|credential|context|digits|greeting|secret|token|transcript)\w*\s*[,:}]/i,
+    where: isProduct
+  },
+  {
     what: "a metric of Effect: count in plain numbers, see runtime/metrics/metrics.ts",
     pattern: /\bMetric\.(counter|gauge|histogram|frequency|summary|timer|update)\b/,
     where: isProduct

@@ -66,7 +66,7 @@ const leave = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, {
   )
   if (textAt(exists.body, "value") === "0") {
     asterisk.noDialplanUntil = asterisk.now() + MISSING_MILLIS
-    yield* Effect.logError("the dialplan has no such place for answered calls", { context, priority })
+    yield* Effect.logError("the dialplan has no such place for answered calls", { place: context, priority })
     return false
   }
   yield* ask(

@@ -66,7 +66,7 @@ const headersFor = Effect.fnUntraced(function* (find: FindCredential, { credenti
   const written = [...ownHeaders, ...headers]
   if (credentialUuid === undefined) return writtenHeaders(written, undefined)
   const found = yield* Effect.catchDefect(find(credentialUuid), () =>
-    Effect.as(Effect.logError("the credential of a tool cannot be read", { credentialUuid }), "unreadable" as const)
+    Effect.as(Effect.logError("the credential of a tool cannot be read", { uuid: credentialUuid }), "unreadable" as const)
   )
   if (found === "unreadable") return "The tool's credential cannot be read."
   if (found === undefined) return "The tool's credential does not exist."

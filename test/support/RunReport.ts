@@ -21,7 +21,7 @@ const timeOf = ({ cpuSeconds, seconds }: FileReport): string =>
 /** One line about a file, and its failures and skipped tests. */
 export const linesOf = (report: FileReport): ReadonlyArray<string> => [
   ...report.details,
-  `${hasFailed(report) ? "FAIL" : "ok  "}  ${report.file}  ${timeOf(report).trimStart()}`
+  `${hasFailed(report) ? "FAIL" : "ok  "}  ${report.file}  ${timeOf(report).trimStart()}, ${report.passed} passed`
 ]
 
 const titled = (title: string, lines: ReadonlyArray<string>) => (lines.length > 0 ? ["", title, ...lines] : [])
