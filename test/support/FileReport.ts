@@ -5,7 +5,7 @@ export interface FileReport {
   readonly seconds: number
   /** CPU time of its process and of those that this started. Undefined in a batch, where it cannot be told apart. */
   readonly cpuSeconds: number | undefined
-  /** Assertions. A test that fails without a failed assertion counts as one. */
+  /** Assertions. A test without any counts as one, as does one that fails although none of them did. */
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -28,8 +28,8 @@ export class FileReader {
   readonly #counts = { passed: 0, failed: 0, skipped: 0 }
   readonly #details: Array<string> = []
   readonly #failures: Array<Array<string>> = []
-  /** The tests that enclose the current line. `failed`: a test or an assertion in it did, so that its own failure needs no mention. */
-  #enclosing: Array<{ readonly name: string; failed: boolean }> = []
+  /** The tests that enclose the current line. If something in one of them failed, its own failure needs no mention. */
+  #enclosing: Array<{ readonly name: string; failed: boolean; isEmpty: boolean }> = []
   #results = 0
   #detailsIndent: number | undefined
   #isLeftOut = false
@@ -44,7 +44,7 @@ export class FileReader {
     this.#detailsIndent = undefined
     const depth = indent / 4
     const [, subtest] = /^ *# Subtest: (.*)$/.exec(line) ?? []
-    if (subtest !== undefined) this.#enclosing = [...this.#enclosing.slice(0, depth), { name: subtest, failed: false }]
+    if (subtest !== undefined) this.#enclosing = [...this.#enclosing.slice(0, depth), { name: subtest, failed: false, isEmpty: true }]
     else if (/^ *(not )?ok \d+/.test(line)) this.#result(line, depth)
     else if (line.startsWith("Bail out!")) this.fail(line)
   }
@@ -79,14 +79,15 @@ export class FileReader {
     const enclosing = this.#enclosing.slice(0, depth)
     const name = [...enclosing.map((test) => test.name), title].join(" > ")
     this.#enclosing = enclosing
+    const parent = enclosing.at(-1)
+    if (parent !== undefined) parent.isEmpty = false
     if (depth === 0) this.#results++
     if (directive?.startsWith("SKIP") === true) {
       this.#counts.skipped++
       this.#details.push(`  - skipped: ${name}: ${directive.slice("SKIP ".length)}`)
     } else if (not === undefined) {
-      if (ended === undefined) this.#counts.passed++
+      if (ended?.isEmpty !== false) this.#counts.passed++
     } else {
-      const parent = enclosing.at(-1)
       if (parent !== undefined) parent.failed = true
       if (ended?.failed === true) return
       this.#counts.failed++

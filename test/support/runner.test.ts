@@ -57,6 +57,7 @@ t.test("given a batch", async (t) => {
       signalled: killed,
       coded: `${passing}\nprocess.exitCode = 3`,
       unfinished: `t.test("promise", () => new Promise(() => {}))`,
+      empty: `t.test("law", async (t) => { await t.test("inner", async () => {}); t.equal(1, 1) })`,
       both: `t.test("two", async (t) => { t.equal(1, 2, "first"); t.equal(1, 1); t.equal(1, 3, "third") })`,
       last: passing
     })
@@ -69,6 +70,7 @@ t.test("given a batch", async (t) => {
       ["signalled", 0, ["x the process ended with SIGKILL"]],
       ["coded", 1, ["x the process ended with code 3"]],
       ["unfinished", 0, ["x promise > test unfinished"]],
+      ["empty", 2, []],
       ["both", 1, ["x two > first", "x two > third"]],
       ["last", 1, []]
     ])
