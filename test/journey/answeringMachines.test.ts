@@ -8,6 +8,9 @@ const greeting =
   "Hello {{first_name}}, this is the clinic at the old market square. Your appointment is on Friday at ten. Please be there in time, and call us if you cannot come."
 const message = "Hello {{first_name}}, please call the clinic."
 
+// They mostly listen.
+t.jobs = 3
+
 /** When the machine starts to record, in frames: after 0.3 s, 5.2 s of greeting, a pause and half a second of beep. */
 const recordsFrom = (0.3 + 5.2 + 0.3 + 0.5) * 50
 /** Audio starts some frames after the answer, and a frame more or less may be in flight. */
@@ -39,43 +42,52 @@ const callOne = async (world: World, maxRetries = 0) => {
 }
 const gathered = (run: Run | undefined) => run?.gathered_context ?? {}
 
-t.test("given an agent without settings for machines, when a machine answers, then the call is ended during its greeting", async (t) => {
-  const world = await openWith(t, {})
-  const lateness = watchLateness()
-  const { calls, ended, millis, run } = await callOne(world)
-  t.match(ended, { by: "us" })
-  t.ok(millis < lateness.allow(5500), `after ${Math.round(millis)} ms`)
-  t.equal(calls, 1)
-  t.match(gathered(run), { answered_by: "machine", call_disposition: "voicemail_detected", hangup_cause: "machine_detected" })
-  t.notOk("voicemail_message" in gathered(run))
-})
+t.test(
+  "given an agent without settings for machines, when a machine answers, then the call is ended during its greeting",
+  { buffered: true },
+  async (t) => {
+    const world = await openWith(t, {})
+    const lateness = watchLateness()
+    const { calls, ended, millis, run } = await callOne(world)
+    t.match(ended, { by: "us" })
+    t.ok(millis < lateness.allow(5500), `after ${Math.round(millis)} ms`)
+    t.equal(calls, 1)
+    t.match(gathered(run), { answered_by: "machine", call_disposition: "voicemail_detected", hangup_cause: "machine_detected" })
+    t.notOk("voicemail_message" in gathered(run))
+  }
+)
 
-t.test("given an agent that leaves a message, when a machine answers, then it records the message and nothing else", async (t) => {
-  const world = await openWith(t, { action: "leave_message", message })
-  const lateness = watchLateness()
-  const { calls, ended, loud, millis, run } = await callOne(world, 2)
-  // The greeting, which stops when the machine is detected, is followed by silence. On a busy machine, the greeting itself may have pauses as
-  // long.
-  const from = loud.findLastIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
-  const until = loud.lastIndexOf(true)
-  t.match(ended, { by: "us" })
-  t.equal(calls, 1)
-  // What the machine's process was too late to hear is missing in between.
-  t.ok(from >= recordsFrom - slack - lateness.worst() / 20, `it begins after ${from * 20} ms`)
-  t.ok(until - from > 50, `it lasts ${(until - from) * 20} ms`)
-  t.ok(millis > until * 20, "and it is not cut")
-  t.match(gathered(run), {
-    answered_by: "machine",
-    call_disposition: "voicemail_detected",
-    hangup_cause: "machine_detected",
-    voicemail_message: "left"
-  })
-  const [contact] = await world.sql`SELECT state, last_outcome FROM contacts`
-  t.strictSame({ ...contact }, { state: "completed", last_outcome: "voicemail" }, "nobody calls again to leave another one")
-})
+t.test(
+  "given an agent that leaves a message, when a machine answers, then it records the message and nothing else",
+  { buffered: true },
+  async (t) => {
+    const world = await openWith(t, { action: "leave_message", message })
+    const lateness = watchLateness()
+    const { calls, ended, loud, millis, run } = await callOne(world, 2)
+    // The greeting, which stops when the machine is detected, is followed by silence. On a busy machine, the greeting itself may have pauses as
+    // long.
+    const from = loud.findLastIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
+    const until = loud.lastIndexOf(true)
+    t.match(ended, { by: "us" })
+    t.equal(calls, 1)
+    // What the machine's process was too late to hear is missing in between.
+    t.ok(from >= recordsFrom - slack - lateness.worst() / 20, `it begins after ${from * 20} ms`)
+    t.ok(until - from > 50, `it lasts ${(until - from) * 20} ms`)
+    t.ok(millis > until * 20, "and it is not cut")
+    t.match(gathered(run), {
+      answered_by: "machine",
+      call_disposition: "voicemail_detected",
+      hangup_cause: "machine_detected",
+      voicemail_message: "left"
+    })
+    const [contact] = await world.sql`SELECT state, last_outcome FROM contacts`
+    t.strictSame({ ...contact }, { state: "completed", last_outcome: "voicemail" }, "nobody calls again to leave another one")
+  }
+)
 
 t.test(
   "given an agent that continues, when a machine answers, then it hears all that is said, and the run says what answered",
+  { buffered: true },
   async (t) => {
     const { loud, millis, run } = await callOne(await openWith(t, { action: "continue" }))
     t.ok(loud.lastIndexOf(true) > 6 * 50, `the greeting lasts until ${loud.lastIndexOf(true) * 20} ms`)

@@ -14,6 +14,8 @@ import { untilTrunkUp } from "#test/support/trunkUp.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
 const skip = (await pocketsphinxUnavailable()) ?? false
+// They mostly listen to each other. Each has an engine and a recognizer of its own.
+t.jobs = 3
 const speak = makeMouth()
 const context = { first_name: "Ada", company: "Acme", appointment_date: "Monday", appointment_time: "ten o'clock" }
 
@@ -125,7 +127,7 @@ const saidIn = ({ logs }: Run): ReadonlyArray<string> => {
 
 t.test(
   "given callees who speak, when an agent with a recognizer reminds them, then each conversation ends where it should",
-  { skip },
+  { skip, buffered: true },
   async (t) => {
     const numbers = numbersOf(4, ["11"])
     const identity = /speaking with/
@@ -180,28 +182,32 @@ t.test(
   }
 )
 
-t.test("given a conversation, when the engine is killed during it, then its run has everything up to the kill", { skip }, async (t) => {
-  const [number = ""] = numbersOf(1, ["11"])
-  const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "yes speaking"]]]]))
-  const id = await call(number)
-  await untilTrue("the second node", async () => {
-    const rows = await world.sql`SELECT 1 FROM conversation_entries WHERE content -> 'nodes_visited' ? 'Remind'`
-    return rows.length > 0
-  })
-  await world.end("SIGKILL")
-  await world.launch()
-  const run = await ended(id)
-  t.match(gatheredOf(run), { nodes_visited: ["Reach the contact", "Remind"] })
-  t.ok(
-    saidIn(run).some((text) => /yes/.test(text)),
-    "then the transcript has what the callee had said"
-  )
-  t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
-})
+t.test(
+  "given a conversation, when the engine is killed during it, then its run has everything up to the kill",
+  { skip, buffered: true },
+  async (t) => {
+    const [number = ""] = numbersOf(1, ["11"])
+    const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "yes speaking"]]]]))
+    const id = await call(number)
+    await untilTrue("the second node", async () => {
+      const rows = await world.sql`SELECT 1 FROM conversation_entries WHERE content -> 'nodes_visited' ? 'Remind'`
+      return rows.length > 0
+    })
+    await world.end("SIGKILL")
+    await world.launch()
+    const run = await ended(id)
+    t.match(gatheredOf(run), { nodes_visited: ["Reach the contact", "Remind"] })
+    t.ok(
+      saidIn(run).some((text) => /yes/.test(text)),
+      "then the transcript has what the callee had said"
+    )
+    t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+  }
+)
 
 t.test(
   "given a phone that rings, when the engine is killed and comes back before it is answered, then the agent talks to its callee",
-  { skip },
+  { skip, buffered: true },
   async (t) => {
     const [number = ""] = numbersOf(1, ["11"])
     const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "no wrong number"]]]]))
@@ -237,7 +243,7 @@ const signal = (pids: ReadonlyArray<number>, name: "SIGKILL" | "SIGSTOP") => {
 
 t.test(
   "given a callee who answers, when the process that recognizes the answer is killed, then at most one turn is lost, and the call continues",
-  { skip },
+  { skip, buffered: true },
   async (t) => {
     const [number = ""] = numbersOf(1, ["11"])
     const answers = [
@@ -276,38 +282,42 @@ t.test(
   }
 )
 
-t.test("given a callee who opts out, when the engine is killed before the call ends, then the opt-out is kept", { skip }, async (t) => {
-  const [number = ""] = numbersOf(1, ["11"])
-  const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "stop calling me"]]]]))
-  const { sql } = world
-  const id = await call(number)
-  await untilTrue("an opt-out", async () => (await sql`SELECT FROM opt_outs WHERE phone_number = ${number}`).length === 1)
-  // What is said is stored some milliseconds later, together with what others have said.
-  await untilTrue(
-    "its words",
-    async () =>
-      (
-        await sql`
+t.test(
+  "given a callee who opts out, when the engine is killed before the call ends, then the opt-out is kept",
+  { skip, buffered: true },
+  async (t) => {
+    const [number = ""] = numbersOf(1, ["11"])
+    const { call, ended, world } = await open(t, new Map([[number, [[/speaking with/, "stop calling me"]]]]))
+    const { sql } = world
+    const id = await call(number)
+    await untilTrue("an opt-out", async () => (await sql`SELECT FROM opt_outs WHERE phone_number = ${number}`).length === 1)
+    // What is said is stored some milliseconds later, together with what others have said.
+    await untilTrue(
+      "its words",
+      async () =>
+        (
+          await sql`
           SELECT FROM conversation_entries WHERE content::text LIKE '%stop calling me%'
           UNION ALL SELECT FROM runs WHERE id = ${id} AND is_completed`
-      ).length > 0
-  )
-  await world.end("SIGKILL")
-  await world.launch()
-  const run = await ended(id)
-  t.match(gatheredOf(run), { call_disposition: "user_disqualified", call_tags: /opted_out/, nodes_visited: /Reach the contact/ })
-  t.ok(
-    saidIn(run).some((text) => /stop calling me/.test(text)),
-    "then the transcript has what the callee had said"
-  )
-  const told = await until("an event", async () => {
-    const events = await sql`SELECT data FROM events WHERE type = 'contact.opted_out'`
-    return events.length > 0 ? events : undefined
-  })
-  t.match(told, [{ data: { phone_number: number, run_id: id, source: "call" } }], "then there is one event")
-  t.match(await world.api.call(world.agentUuid, number), { status: 409, body: { detail: /has opted out/ } })
-  const campaign = await world.campaign([number])
-  await world.api.start(campaign.id)
-  await world.api.untilState(campaign.id, "completed")
-  t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
-})
+        ).length > 0
+    )
+    await world.end("SIGKILL")
+    await world.launch()
+    const run = await ended(id)
+    t.match(gatheredOf(run), { call_disposition: "user_disqualified", call_tags: /opted_out/, nodes_visited: /Reach the contact/ })
+    t.ok(
+      saidIn(run).some((text) => /stop calling me/.test(text)),
+      "then the transcript has what the callee had said"
+    )
+    const told = await until("an event", async () => {
+      const events = await sql`SELECT data FROM events WHERE type = 'contact.opted_out'`
+      return events.length > 0 ? events : undefined
+    })
+    t.match(told, [{ data: { phone_number: number, run_id: id, source: "call" } }], "then there is one event")
+    t.match(await world.api.call(world.agentUuid, number), { status: 409, body: { detail: /has opted out/ } })
+    const campaign = await world.campaign([number])
+    await world.api.start(campaign.id)
+    await world.api.untilState(campaign.id, "completed")
+    t.equal(world.emulator.log.count("originate"), 1, "then nobody is called again")
+  }
+)

@@ -14,6 +14,8 @@ import { type GeneratedAsterisk, type GeneratedOptions, generate, recordsOf, sta
 import { cert, key } from "#test/support/tlsCertificate.ts"
 
 t.setTimeout(1_800_000)
+// They mostly wait for the longest duration of a call.
+t.jobs = 3
 const skip = (await asteriskUnavailable()) ?? false
 
 interface Scene {

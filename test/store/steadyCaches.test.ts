@@ -5,7 +5,7 @@ import t from "tap"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { Users } from "#core/organization/Users.ts"
-import * as wallClock from "#test/support/wallClock.ts"
+import * as clocks from "#test/support/clocks.ts"
 import { install, ours, tag } from "./services.ts"
 
 const { run } = await install(t)
@@ -26,7 +26,7 @@ t.test("given a key and a login that were just used, when the clock is set back 
       const before = [(yield* keys.authenticate(Redacted.value(key))).role, (yield* users.authenticate(token)).role]
       yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
       yield* sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user.id}`
-      wallClock.step(-HOUR_MILLIS)
+      clocks.step(-HOUR_MILLIS)
       yield* Effect.sleep("1100 millis")
       return {
         before,

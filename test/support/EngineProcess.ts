@@ -26,6 +26,8 @@ export interface EngineProcess {
   readonly kill: (signal: Signal) => void
   /** Sets its wall clock forward or back; the clocks of the callees' log and of the database are not affected. */
   readonly stepClock: (millis: number) => void
+  /** With PACED=on: lets this much of its time pass in a tenth of it. Callees and the database keep real time. Once per process and length. */
+  readonly forward: (millis: number) => Promise<true>
   /** Resolves when its event loop has turned, which a busy machine may delay. */
   readonly turned: () => Promise<true>
   /** Whether the disk has room for its local journal. */
@@ -79,6 +81,10 @@ export const spawnEngine = (environment: Environment, folder?: string, release?:
     child.stdin.write(`turn ${turn}\n`)
     return untilTrue("turn of the engine", () => output.includes(`turned ${turn}\n`))
   }
+  const forward = (millis: number) => {
+    child.stdin.write(`forward ${millis}\n`)
+    return untilTrue(`${millis} ms of the engine`, () => output.includes(`forwarded ${millis}\n`))
+  }
   return {
     ready,
     output: () => output,
@@ -86,6 +92,7 @@ export const spawnEngine = (environment: Environment, folder?: string, release?:
     exited,
     pid: child.pid,
     kill: (signal) => child.kill(signal),
+    forward,
     stepClock: (millis) => void child.stdin.write(`step ${millis}\n`),
     setDisk: (state) => void child.stdin.write(`disk ${state}\n`)
   }

@@ -3,7 +3,8 @@
  * protocol passes the point CRASH_AT for the CRASH_AFTER-th time, and when its standard input closes, which happens however the test ends.
  * CLOCK_AHEAD sets its wall clock forward by that many milliseconds before the start. A line `step <millis>` on its input sets its wall clock
  * forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal; `turn <number>` is answered with
- * `turned <number>`. MEMORY is how many milliseconds it remembers calls that the database has.
+ * `turned <number>`; with PACED=on, `forward <millis>` lets that time pass in a tenth of it, and is answered with `forwarded <millis>`. MEMORY is how many
+ * milliseconds it remembers calls that the database has.
  */
 import { createInterface } from "node:readline"
 import { Layer } from "effect"
@@ -11,8 +12,9 @@ import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
 import { JournalAppend, Memory } from "#runtime/journal/LocalJournal.ts"
 import { append, type Append } from "#runtime/journal/Segments.ts"
 import { launch } from "#runtime/main.ts"
-import { step } from "./wallClock.ts"
+import { followPace, forward, step } from "./clocks.ts"
 
+if (process.env["PACED"] === "on") followPace()
 step(Number(process.env["CLOCK_AHEAD"] ?? 0))
 const point = process.env["CRASH_AT"]
 let left = Number(process.env["CRASH_AFTER"] ?? 1)
@@ -29,6 +31,7 @@ createInterface(process.stdin).on("line", (line) => {
   const [word, value] = line.split(" ")
   if (word === "step") step(Number(value))
   if (word === "disk") isDiskFull = value === "full"
+  if (word === "forward") forward(Number(value), () => process.stdout.write(`forwarded ${value}\n`))
   if (word === "turn") process.stdout.write(`turned ${value}\n`)
 })
 const memory = process.env["MEMORY"]
