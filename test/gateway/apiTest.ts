@@ -1,11 +1,12 @@
 /** The whole API on real core services, a real database and real files. Only what dials is missing. */
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { createHash, randomUUID } from "node:crypto"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
-import ari from "#adapters/ari/ari.ts"
+import ariAdapter from "#adapters/ari/ari.ts"
 import { HeavyLanes, makeHeavyLanes } from "#core/load/HeavyWork.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentServices } from "#core/model/AgentServices.ts"
@@ -75,6 +76,7 @@ export interface TestApi {
   readonly stop: () => Promise<void>
   readonly database: TestDatabase
   readonly organizationId: OrganizationId
+  readonly otherId: OrganizationId
   /**
    * The numbers that the provider has for an account, by configuration. `undefined`: the provider fails. Other configurations cannot be
    * queried.
@@ -89,6 +91,14 @@ export interface TestApi {
   /** Sends a request with another organization's key. */
   readonly askAsOther: (method: string, path: string, json?: unknown) => Promise<Answer>
   readonly writeFile: (key: string, text: string) => Promise<void>
+  /** Runs a statement beyond any organization, and returns its rows. */
+  readonly sql: <Row extends object>(text: TemplateStringsArray, ...values: ReadonlyArray<unknown>) => Promise<ReadonlyArray<Row>>
+  /** Ends a campaign: all contacts have failed. Their last calls had these outcomes, by row, and the last of these in all later rows. */
+  readonly completed: (campaign: number, ...outcomes: readonly [string, ...ReadonlyArray<string>]) => Promise<void>
+  /** Inserts a run of an agent, with these columns beside the required ones, and returns its id. */
+  readonly makeRun: (agent: number, columns?: Readonly<Record<string, unknown>>) => Promise<number>
+  /** Inserts a key with these columns, by default an owner's of the first organization, and returns what a client sends. */
+  readonly makeKey: (columns?: Readonly<Record<string, unknown>>) => Promise<string>
   /** What is in the file store, drafts included. */
   readonly filesThere: () => ReadonlyArray<string>
   /** Uploads a list, and returns its key. */
@@ -109,6 +119,7 @@ export const graph = {
   edges: [],
   viewport: { zoom: 1 }
 }
+export const ari = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "password1" }
 export const csv = "phone_number,first_name\n+15550100001,Ada\n+15550100002,Bob\n"
 
 const builders = (ask: TestApi["ask"]): Pick<TestApi, "upload" | "makeAgent" | "makeCampaign"> => {
@@ -126,6 +137,36 @@ const builders = (ask: TestApi["ask"]): Pick<TestApi, "upload" | "makeAgent" | "
   return { upload, makeAgent, makeCampaign }
 }
 
+const rowsOf = ({ run }: TestDatabase, organizationId: OrganizationId): Pick<TestApi, "sql" | "makeRun" | "makeKey" | "completed"> => {
+  const sql: TestApi["sql"] = (text, ...values) => run(SqlClient.SqlClient.use((sql) => sql(text, ...values)))
+  const insert = async (table: string, row: object) => {
+    const [made] = await run(
+      SqlClient.SqlClient.use((sql) => sql<{ readonly id: number }>`INSERT INTO ${sql(table)} ${sql.insert({ ...row })} RETURNING id`)
+    )
+    return made?.id ?? 0
+  }
+  const makeRun: TestApi["makeRun"] = async (agent, columns) => {
+    const [own] = await sql<{ readonly organizationId: number; readonly definition: number }>`
+      SELECT organization_id, current_definition_id AS definition FROM agents WHERE id = ${agent}`
+    const ids = { organization_id: own?.organizationId, agent_id: agent, agent_definition_id: own?.definition, attempt_id: randomUUID() }
+    return insert("runs", { ...ids, name: "WR", mode: "ari", initial_context: "{}", ...columns })
+  }
+  let made = 0
+  const makeKey: TestApi["makeKey"] = async (columns) => {
+    const key = `tlk_key_of_tests_${++made}_0123456789`
+    const key_hash = createHash("sha256").update(key).digest("hex")
+    const names = { organization_id: organizationId, name: "of a test", key_prefix: "tlk_key_", key_hash }
+    await insert("api_keys", { ...names, role: "owner", ...columns })
+    return key
+  }
+  const completed: TestApi["completed"] = async (campaign, ...outcomes) => {
+    await sql`UPDATE contacts SET state = 'failed', last_outcome = (${outcomes}::text[])[least(row_no - 1, ${outcomes.length}::int)]
+      WHERE campaign_id = ${campaign}`
+    await sql`UPDATE campaigns SET state = 'completed', failed_rows = total_rows WHERE id = ${campaign}`
+  }
+  return { sql, makeRun, makeKey, completed }
+}
+
 const keys = { ours: "dgr_ours_0000000000", other: "dgr_other_000000000" }
 
 const dialer = (dialed: Array<SingleCall>) =>
@@ -139,6 +180,12 @@ const dialer = (dialed: Array<SingleCall>) =>
   })
 
 const wellTested = { at: 0, checks: [{ message: "It answers.", name: "connection", result: "passed" as const }], passed: true }
+
+const ownConfiguration = (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: TelephonyConfigId) =>
+  sql`SELECT 1 FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    Effect.orDie,
+    Effect.flatMap((rows) => (rows.length === 0 ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.void))
+  )
 
 /** Password checks cost next to nothing here. */
 const accountsLayer = accounts.layer.pipe(
@@ -174,7 +221,7 @@ const patienceMillis = 300_000
 export const openApi = async (
   t: Test,
   references: Layer.Layer<never> = Layer.empty,
-  { adapters = [ari], model, ...options }: ApiOptions = {}
+  { adapters = [ariAdapter], model, ...options }: ApiOptions = {}
 ): Promise<TestApi> => {
   const routes = Api.apiRoutes(adapters)
   const judge = judgeOf(routes)
@@ -183,12 +230,12 @@ export const openApi = async (
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const database = await openDatabase(t)
-  const organizationId = await database.run(
+  const [organizationId, otherId] = await database.run(
     Effect.gen(function* () {
-      const ours = yield* given.organization({ name: "Ours" })
+      const [ours, others] = [yield* given.organization({ name: "Ours" }), yield* given.organization({ name: "Other" })] as const
       yield* given.apiKey(ours, keys.ours)
-      yield* given.apiKey(yield* given.organization({ name: "Other" }), keys.other)
-      return ours
+      yield* given.apiKey(others, keys.other)
+      return [ours, others] as const
     })
   )
   const dialed: Array<SingleCall> = []
@@ -212,11 +259,7 @@ export const openApi = async (
     TelephonyTests,
     Effect.map(SqlClient.SqlClient, (sql) => ({
       last: () => Effect.succeed(new Map()),
-      run: (organizationId: OrganizationId, id: TelephonyConfigId) =>
-        sql`SELECT 1 FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
-          Effect.orDie,
-          Effect.flatMap((rows) => (rows.length === 0 ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(wellTested)))
-        ),
+      run: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.as(ownConfiguration(sql, organizationId, id), wellTested),
       runSoon: () => Effect.void
     }))
   )
@@ -234,10 +277,7 @@ export const openApi = async (
     Effect.map(SqlClient.SqlClient, (sql) => ({
       list: (organizationId: OrganizationId, id: TelephonyConfigId) =>
         Effect.gen(function* () {
-          const rows = yield* Effect.orDie(
-            sql`SELECT 1 FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`
-          )
-          if (rows.length === 0) return yield* new TelephonyConfigNotFound({ id })
+          yield* ownConfiguration(sql, organizationId, id)
           if (!carrierNumbers.has(id)) return yield* new CarrierNumbersUnsupported({ provider: "Asterisk ARI" })
           return carrierNumbers.get(id) ?? (yield* new CarrierNumbersFailed({ provider: "Asterisk ARI", reason: "HTTP 500" }))
         })
@@ -307,6 +347,7 @@ export const openApi = async (
     }
   return {
     ...builders(asking(keys.ours)),
+    ...rowsOf(database, organizationId),
     port: gateway.port,
     folder,
     judge,
@@ -317,6 +358,7 @@ export const openApi = async (
         .map(String)
         .filter((name) => /\.\w+$/.test(name)),
     organizationId,
+    otherId,
     dialed,
     carrierNumbers,
     health,

@@ -2,75 +2,15 @@
  * Ids of another organization in bodies and queries: a client that sends one gets the same answer as for an id that does not exist. The fields
  * are derived from the routes; a field that is in neither table below makes the test fail.
  */
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { TSchema } from "typebox"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { bodyOf, csv, graph, openApi } from "./apiTest.ts"
-import type { Answer } from "./gatewayTest.ts"
+import { openApi } from "./apiTest.ts"
+import { httpTool, type Things, thingsOf } from "./things.ts"
 
 const api = await openApi(t)
-type Ask = (method: string, path: string, json?: unknown) => Promise<Answer>
 type Id = string | number
-
-/** One of each thing that ids refer to. */
-const thingsOf = async (ask: Ask, name: string) => {
-  const made = async (path: string, json: object) => {
-    const answer = await ask("POST", path, json)
-    if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
-    return bodyOf(answer)
-  }
-  const put = (address: unknown, type: string, body: string) =>
-    fetch(String(address), { method: "PUT", body, headers: { "content-type": type } })
-  const trigger = { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", trigger_path: name } }
-  const workflow_definition = { ...graph, nodes: [...graph.nodes, trigger] }
-  const agent = await made("/workflow/create/definition", { name, workflow_definition })
-  const config = await made("/organizations/telephony-configs", {
-    name,
-    is_default_outbound: true,
-    config: { provider: "ari", ari_endpoint: "https://pbx.example.org", app_name: "a", app_password: "password1" }
-  })
-  const number = await made(`/organizations/telephony-configs/${config.id}/phone-numbers`, { address: "+15550107777" })
-  const list = await made("/s3/presigned-upload-url", { file_name: "l.csv", file_size: csv.length })
-  await put(list["upload_url"], "text/csv", csv)
-  const document = await made("/knowledge-base/upload-url", { filename: "a.txt", mime_type: "text/plain" })
-  await put(document["upload_url"], "text/plain", "Nine to five.")
-  const recording = await made("/workflow-recordings/upload-url", { filename: "a.wav" })
-  await put(recording["upload_url"], "audio/wav", "RIFF")
-  const played = await made("/workflow-recordings/upload-url", { filename: "b.wav" })
-  await put(played["upload_url"], "audio/wav", "RIFF")
-  const { recording_id, storage_key } = played
-  await made("/workflow-recordings/", { recording_id, storage_key, transcript: "Hi", workflow_id: agent.id })
-  const [run] = await api.database.run(
-    SqlClient.SqlClient.use(
-      (sql) => sql<{ readonly id: number }>`
-        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, is_completed, initial_context, transcript_key)
-        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', true, '{}', 'transcripts/a.txt' FROM agents
-        WHERE id = ${agent.id} RETURNING id`
-    )
-  )
-  const credential = { name, credential_type: "bearer_token", credential_data: { token: "secret-0123456789" } }
-  return {
-    agent: agent.id,
-    agentUuid: String(agent["workflow_uuid"]),
-    config: config.id,
-    number: number.id,
-    list: String(list["file_key"]),
-    document: String(document["document_uuid"]),
-    documentFile: String(document["s3_key"]),
-    recording: String(recording["recording_id"]),
-    recordingFile: String(recording["storage_key"]),
-    played: String(played["recording_id"]),
-    folder: (await made("/folder/", { name })).id,
-    run: Number(run?.id),
-    transcript: `transcripts/${run?.id}.txt`,
-    credential: String((await made("/credentials/", credential))["uuid"]),
-    tool: String((await made("/tools/", { name, category: "http_api", definition: httpTool() }))["tool_uuid"])
-  }
-}
-type Things = Awaited<ReturnType<typeof thingsOf>>
-const httpTool = () => ({ schema_version: 1, type: "http_api", config: { method: "POST", url: "https://api.example/x" } })
 
 const nobodys: Things = {
   agent: 2_147_483_000,
@@ -106,7 +46,7 @@ const call: Pick<Case, "body" | "names"> = {
 const byUuid = { ...call, path: ({ agentUuid }: Things) => ({ workflow_uuid: agentUuid }) }
 const byTrigger = { ...call, path: () => ({ trigger_path: "other-path" }) }
 const tool: Pick<Case, "body" | "names"> = {
-  body: () => ({ name: "T", category: "http_api", definition: httpTool() }),
+  body: () => ({ name: "T", category: "http_api", definition: httpTool }),
   names: { "definition.config.credential_uuid": "credential" }
 }
 const recording = ({ recording: recording_id, recordingFile: storage_key }: Things) => ({ recording_id, storage_key, transcript: "Hi" })
@@ -214,15 +154,10 @@ t.test("given every route, when a field is an id, then this test knows what it r
 })
 
 t.test("given two organizations, when one uses an id of the other, then the answer is the same as for an unknown id", async (t) => {
-  await api.database.run(
-    SqlClient.SqlClient.use(
-      (sql) => sql`
-        SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), 700000)
-        FROM information_schema.columns WHERE table_schema = 'public' AND is_identity = 'YES'`
-    )
-  )
-  const ours = await thingsOf(api.ask, "our-path")
-  const own = await thingsOf(api.askAsOther, "other-path")
+  await api.sql`SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), 700000)
+    FROM information_schema.columns WHERE table_schema = 'public' AND is_identity = 'YES'`
+  const ours = await thingsOf(api, api.ask, "our-path")
+  const own = await thingsOf(api, api.askAsOther, "other-path")
   for (const [name, { body = () => ({}), names, path = () => ({}) }] of Object.entries(cases)) {
     const [method = "", template = ""] = name.split(" ")
     const to = template.replaceAll(/:([a-z_]+)/g, (_, part: string) => String(Reflect.get(path(own), part)))
