@@ -1,20 +1,14 @@
 /** Testing agents over the API. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { definition } from "#test/support/talkScript.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database } = await openApi(t)
+const { ask, sql } = await openApi(t)
 const next = { prompt: 'Ask: "Is there anything else?"' }
 const graph = definition({ greeting: "Do you agree, {{first_name}}?" }, next)
-const { id } = bodyOf(
-  await ask("POST", "/workflow/create/definition", {
-    name: "Asks",
-    workflow_definition: graph,
-    template_context_variables: { first_name: "Ada" }
-  })
-)
+const make = async (workflow_definition: object, more: object = {}) =>
+  bodyOf(await ask("POST", "/workflow/create/definition", { name: "Asks", workflow_definition, ...more }))
+const { id } = await make(graph, { template_context_variables: { first_name: "Ada" } })
 const path = `/workflow/${id}/tests`
 const agrees = { name: "agrees", callee: [{ says: "Yes." }], expect: { path: ["start", "ask"], says: ["Do you agree, Ada?"] } }
 
@@ -47,8 +41,7 @@ t.test("given scripts, then each gets its verdict, and nothing is stored", async
   t.match(await ask("POST", path, { scripts: [agrees], context: { first_name: "Bob" } }), {
     json: { passed: false, verdicts: [{ failures: [{ check: "says" }] }] }
   })
-  const runs = await database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT count(*)::int AS count FROM runs`))
-  t.strictSame(runs, [{ count: 0 }])
+  t.strictSame(await sql`SELECT 1 FROM runs`, [])
 })
 
 t.test("given a draft, then it is tested, unless another version is requested", async (t) => {
@@ -62,12 +55,6 @@ t.test("given a draft, then it is tested, unless another version is requested", 
     status: 404,
     json: { detail: `Workflow with id ${id} has no such version` }
   })
-})
-
-t.test("given another organization's agent, or none, then there is nothing to test", async (t) => {
-  t.match(await askAsOther("POST", path, { scripts: [agrees] }), { status: 404, json: { detail: `Workflow with id ${id} not found` } })
-  t.equal((await askAsOther("POST", path, { scripts: [agrees], version_number: 1 })).status, 404)
-  t.equal((await ask("POST", "/workflow/999999/tests", { scripts: [agrees] })).status, 404)
 })
 
 t.test("given invalid scripts, then the answer says what is wrong and where", async (t) => {
@@ -86,12 +73,7 @@ t.test("given invalid scripts, then the answer says what is wrong and where", as
 t.test("given an agent with tools, then they are those of the organization, and the script answers for them", async (t) => {
   const end = { schema_version: 1, type: "end_call", config: { messageType: "custom", customMessage: "So long, {{first_name}}." } }
   const tool = await ask("POST", "/tools/", { name: "Hang up", description: "Says goodbye.", definition: end })
-  const agent = bodyOf(
-    await ask("POST", "/workflow/create/definition", {
-      name: "Ends",
-      workflow_definition: definition({ greeting: "Hello.", tool_uuids: [bodyOf(tool)["tool_uuid"]] })
-    })
-  )
+  const agent = await make(definition({ greeting: "Hello.", tool_uuids: [bodyOf(tool)["tool_uuid"]] }))
   const leaves = {
     name: "leaves",
     callee: [{ says: "Goodbye." }],
@@ -106,13 +88,9 @@ t.test("given an agent with tools, then they are those of the organization, and 
 })
 
 t.test("given a graph that is not finished, then the answer says what it lacks", async (t) => {
-  const unfinished = bodyOf(
-    await ask("POST", "/workflow/create/definition", { name: "Half", workflow_definition: { nodes: [], edges: [] } })
-  )
-  t.match(await ask("POST", `/workflow/${unfinished.id}/tests`, { scripts: [agrees] }), {
-    status: 422,
-    json: { detail: { is_valid: false } }
-  })
+  const unfinished = await make({ nodes: [], edges: [] })
+  const answer = await ask("POST", `/workflow/${unfinished.id}/tests`, { scripts: [agrees] })
+  t.match(answer, { status: 422, json: { detail: { is_valid: false } } })
 })
 
 t.test("given an organization that is testing an agent, then it cannot test another one at the same time", async (t) => {
@@ -125,9 +103,7 @@ t.test("given an organization that is testing an agent, then it cannot test anot
 })
 
 t.test("given scripts that compare many words with a long text, then they cost little more than to read them", async (t) => {
-  const agent = bodyOf(
-    await ask("POST", "/workflow/create/definition", { name: "Talks", workflow_definition: definition({ greeting: "ก".repeat(3000) }) })
-  )
+  const agent = await make(definition({ greeting: "ก".repeat(3000) }))
   const words = Array.from({ length: 100 }, (_, n) => `word ${n}`)
   /** User CPU time, in microseconds. */
   const costOf = async (expect: object) => {

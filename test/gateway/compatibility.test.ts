@@ -1,17 +1,10 @@
 /** What the API returns and allows if the operator has set `COMPATIBILITY=dograh`: on every route, and only then. */
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Layer } from "effect"
 import t, { type Test } from "tap"
 import { Compatibility } from "#core/Compatibility.ts"
 import { until } from "#test/support/until.ts"
-import { bodyOf, openApi, type TestApi } from "./apiTest.ts"
+import { ari, bodyOf, openApi, type TestApi } from "./apiTest.ts"
 import { type Follower, followersOf } from "./followers.ts"
-
-const telephony = {
-  name: "pbx",
-  is_default_outbound: true,
-  config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "secret-1234" }
-}
 
 /** The state of a draft in each place where it is shown. */
 const toldStates = async (t: Test, api: TestApi) => {
@@ -33,15 +26,9 @@ const toldStates = async (t: Test, api: TestApi) => {
   const followed = (follower: Follower) =>
     until("the campaign's event", () => follower.messages.find(({ subject }) => subject === `campaigns/${id}`)?.data["state"])
   const again = await makeCampaign()
-  await api.database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'busy' WHERE campaign_id = ${again.id}`
-      yield* sql`UPDATE campaigns SET state = 'completed', failed_rows = total_rows WHERE id = ${again.id}`
-    })
-  )
+  await api.completed(again.id, "busy")
   const redialed = bodyOf(await ask("POST", `/campaign/${again.id}/redial`, {}))
-  await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET state = 'failed' WHERE id = ${redialed.id}`))
+  await api.sql`UPDATE campaigns SET state = 'failed' WHERE id = ${redialed.id}`
   return {
     id,
     told: {
@@ -61,23 +48,15 @@ const toldStates = async (t: Test, api: TestApi) => {
   }
 }
 
+const places = ["redialed", "byWebSocket", "byStream", "create", "one", "changed", "progress", "event"]
 const expected = (draft: string) => ({
-  redialed: draft,
-  byWebSocket: draft,
-  byStream: draft,
-  create: draft,
-  one: draft,
-  changed: draft,
-  progress: draft,
-  byDraft: [draft],
-  byCreated: [draft],
-  byBoth: [draft],
-  event: draft,
+  ...Object.fromEntries(places.map((place) => [place, draft])),
+  ...Object.fromEntries(["byDraft", "byCreated", "byBoth"].map((filter) => [filter, [draft]])),
   refusal: `Campaign must be in 'running' state to pause, current state: ${draft}`
 })
 
 const started = async (api: TestApi, id: number) => {
-  await api.ask("POST", "/organizations/telephony-configs", telephony)
+  await api.ask("POST", "/organizations/telephony-configs", { name: "pbx", is_default_outbound: true, config: ari })
   return await api.ask("POST", `/campaign/${id}/start`)
 }
 
@@ -119,7 +98,7 @@ t.test("given an installation that serves the existing product's web interface",
   })
 
   await t.test("when it is over, then it can no longer be changed", async (t) => {
-    await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`))
+    await api.sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`
     t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), {
       status: 409,
       json: { detail: "Cannot update a completed campaign" }

@@ -13,6 +13,7 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
 t.test("given the page", async (t) => {
   const page = await get("/docs")
   t.match(page, { status: 200, headers: { "content-type": "text/html; charset=utf-8" } })
+  t.match(page.headers["content-security-policy"], /default-src 'none'.*connect-src 'self'/)
   t.notMatch(page.headers["content-security-policy"], /unsafe|https?:|\*/, "then it runs only code from this server")
   const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address))
   t.strictSame(

@@ -1,30 +1,22 @@
 /** What followers of events see of the database, where they continue after a break, and for how long they may follow. */
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { createHash } from "node:crypto"
 import t, { type Test } from "tap"
 import { prune, prunedAtOnce } from "#core/event/EventStore.ts"
 import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { until, untilTrue } from "#test/support/engine.ts"
-import * as given from "#test/support/given.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 import { followersOf, type Told, told } from "./followers.ts"
 
 const times = { heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "20 millis" } as const
 const api = await openApi(t, Layer.succeed(FollowingTimes, times))
-const { ask, database, organizationId } = api
-const { run } = database
+const { ask, database, makeKey, organizationId, otherId, sql } = api
 const ways = followersOf(api, "dgr_ours_0000000000")
 const bothWays = ["socket", "stream"] as const
 
 const add = (subjects: ReadonlyArray<string>, organization: number = organizationId) =>
-  run(
-    SqlClient.SqlClient.use(
-      (sql) => sql`SELECT add_event(${organization}::int, 'campaign.started', subject, '{}') FROM unnest(${subjects}::text[]) AS subject`
-    )
-  )
-const settled = () =>
-  untilTrue("order", async () => (await run(SqlClient.SqlClient.use((sql) => sql`SELECT 1 FROM event_outbox LIMIT 1`))).length === 0)
+  sql`SELECT add_event(${organization}::int, 'campaign.started', subject, '{}') FROM unnest(${subjects}::text[]) AS subject`
+const settled = () => untilTrue("order", async () => (await sql`SELECT 1 FROM event_outbox LIMIT 1`).length === 0)
 
 interface Page {
   readonly events: ReadonlyArray<Told>
@@ -36,21 +28,17 @@ const pageOf = async (query: string) => (await ask("GET", `/events${query}`)).js
 const added = async (subjects: ReadonlyArray<string>, organization?: number) => {
   await add(subjects, organization)
   await settled()
-  return await run(
-    SqlClient.SqlClient.use(
-      (sql) =>
-        sql<{ readonly id: number; readonly subject: string }>`SELECT id, subject FROM events WHERE subject = ANY (${subjects}) ORDER BY id`
-    )
-  )
+  return sql<{
+    readonly id: number
+    readonly subject: string
+  }>`SELECT id, subject FROM events WHERE subject = ANY (${subjects}) ORDER BY id`
 }
 const subjectsOf = (events: ReadonlyArray<{ readonly subject: string }>) => events.map(({ subject }) => subject)
 
 t.test("given an event that the database shows to no tenant", async (t) => {
   const [before] = await added(["campaigns/1"])
-  await run(
-    SqlClient.SqlClient.use((sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT USING (subject <> 'campaigns/hidden')`)
-  )
-  t.teardown(() => run(SqlClient.SqlClient.use((sql) => sql`DROP POLICY hidden ON events`)))
+  await sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT USING (subject <> 'campaigns/hidden')`
+  t.teardown(() => sql`DROP POLICY hidden ON events`)
   await added(["campaigns/hidden", "campaigns/shown"])
 
   for (const way of bothWays) {
@@ -66,14 +54,10 @@ t.test("given an event that the database shows to no tenant", async (t) => {
 })
 
 /** Makes events look as if they had happened eight days ago, and the expired ones had been deleted since. */
-const grownOld = (last: number | undefined) =>
-  run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE events SET created_at = created_at - interval '8 days' WHERE id <= ${last ?? 0}::bigint`
-      while ((yield* prune(sql)) === prunedAtOnce);
-    })
-  )
+const grownOld = async (last = 0) => {
+  await sql`UPDATE events SET created_at = created_at - interval '8 days' WHERE id <= ${last}::bigint`
+  while ((await database.run(SqlClient.SqlClient.use(prune))) === prunedAtOnce);
+}
 
 /** All events that are listed after this one, page by page. */
 const listed = async (after: number, types = "") => {
@@ -123,8 +107,7 @@ t.test("given events whose older half is no longer kept", async (t) => {
   })
 
   t.test("when only other organizations' events are left, then the notice comes once, and says where to continue", async (t) => {
-    const other = await run(given.organization())
-    await added(["campaigns/others"], other)
+    await added(["campaigns/others"], otherId)
     const [mine, last] = [kept.at(-2)?.id ?? 0, kept.at(-1)?.id ?? 0]
     await grownOld(kept.at(-1)?.id)
     const { at, events } = await listed(mine)
@@ -165,18 +148,10 @@ t.test("given an id that no event ever had, when reading continues after it, the
 
 t.test("given old events whose times are out of order, when they are deleted, then no kept event precedes a deleted one", async (t) => {
   const some = await added(["campaigns/a", "campaigns/b", "campaigns/c"])
-  await run(
-    SqlClient.SqlClient.use(
-      (sql) =>
-        sql`UPDATE events SET created_at = now() - interval '8 days' WHERE id < ${some[0]?.id ?? 0}::bigint OR subject = 'campaigns/b'`
-    )
-  )
+  await sql`UPDATE events SET created_at = now() - interval '8 days' WHERE id < ${some[0]?.id}::bigint OR subject = 'campaigns/b'`
   await grownOld(0)
   t.strictSame(subjectsOf((await pageOf("?limit=500")).events), ["campaigns/a", "campaigns/b", "campaigns/c"])
 })
-
-const statement = (work: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
-  run(SqlClient.SqlClient.use((sql) => Effect.orDie(work(sql))))
 
 for (const way of bothWays) {
   const over = (follower: ReturnType<(typeof ways)["socket"]> | ReturnType<(typeof ways)["stream"]>) =>
@@ -203,45 +178,25 @@ for (const way of bothWays) {
     })
   })
 
-  t.test(`given a user who follows by ${way}, when the membership ends, then so does the connection`, async (t) => {
-    const email = `${way}@example.com`
-    const signed = bodyOf(await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null }))
-    await statement(
-      (sql) => sql`
-      WITH u AS (SELECT id FROM users WHERE email = ${email}), m AS (
-        INSERT INTO memberships (organization_id, user_id, role) SELECT ${organizationId}::int, id, 'viewer' FROM u)
-      UPDATE users SET selected_organization_id = ${organizationId}::int WHERE email = ${email}`
-    )
-    // The user's former organization may be cached for a second.
-    const follower = await until("membership", async () => {
-      const me = await ask("GET", "/organizations/context", undefined, { key: null, headers: headersOf(String(signed["token"])) })
-      return bodyOf(me)["organization_id"] === organizationId ? await followFrom(t, String(signed["token"])) : undefined
+  for (const [who, credential] of [
+    ["a user", ({ token }) => token],
+    ["a key of a user", ({ id }) => makeKey({ role: "viewer", user_id: id })]
+  ] as ReadonlyArray<readonly [string, (user: { token: string; id: number }) => string | Promise<string>]>) {
+    t.test(`given ${who}, who follows by ${way}, when the membership ends, then so does the connection`, async (t) => {
+      const email = `${who.length}-${way}@example.com`
+      const signed = bodyOf(await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null }))
+      const { id } = Object(signed["user"])
+      await sql`INSERT INTO memberships (organization_id, user_id, role) VALUES (${organizationId}, ${id}, 'viewer')`
+      await sql`UPDATE users SET selected_organization_id = ${organizationId} WHERE id = ${id}`
+      const key = await credential({ token: String(signed["token"]), id })
+      // The user's former organization may be cached for a second.
+      const follower = await until("membership", async () => {
+        const me = await ask("GET", "/organizations/context", undefined, { key: null, headers: headersOf(key) })
+        return bodyOf(me)["organization_id"] === organizationId ? await followFrom(t, key) : undefined
+      })
+      await sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = ${id}`
+      // The user may still be in another organization, but these are not its events.
+      isClosed(t, await over(follower))
     })
-    await statement(
-      (sql) =>
-        sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = (SELECT id FROM users WHERE email = ${email})`
-    )
-    // The user may still be in another organization, but these are not its events.
-    isClosed(t, await over(follower))
-  })
-
-  t.test(`given a key of a user, who follows by ${way}, when the membership ends, then so does the connection`, async (t) => {
-    const key = `tlk_of_a_user_${way}`
-    const email = `key-${way}@example.com`
-    await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null })
-    const hash = createHash("sha256").update(key).digest("hex")
-    await statement(
-      (sql) => sql`
-      WITH u AS (SELECT id FROM users WHERE email = ${email}), m AS (
-        INSERT INTO memberships (organization_id, user_id, role) SELECT ${organizationId}::int, id, 'viewer' FROM u)
-      INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, user_id)
-      SELECT ${organizationId}::int, 'theirs', 'tlk_', ${hash}, 'viewer', id FROM u`
-    )
-    const follower = await followFrom(t, key)
-    await statement(
-      (sql) =>
-        sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = (SELECT id FROM users WHERE email = ${email})`
-    )
-    isClosed(t, await over(follower))
-  })
+  }
 }

@@ -1,28 +1,19 @@
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { readdir, readlink } from "node:fs/promises"
 import t from "tap"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, makeAgent, organizationId, port, writeFile } = await openApi(t)
+const { ask, askAsOther, database, makeAgent, makeRun, organizationId, port, writeFile } = await openApi(t)
 
 t.test("given files of an organization", async (t) => {
-  const agent = await makeAgent()
-  const [run] = await database.run(
-    Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql<{ id: number }>`
-      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
-      SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}' FROM agents WHERE id = ${agent.id} RETURNING id`
-    )
-  )
-  const transcript = `transcripts/${run?.id}.txt`
+  const run = await makeRun((await makeAgent()).id)
+  const transcript = `transcripts/${run}.txt`
   const document = `knowledge_base/${organizationId}/a/price list.pdf`
   const keys = [
     transcript,
-    `recordings/${run?.id}.wav`,
-    `recordings/${run?.id}/user.wav`,
+    `recordings/${run}.wav`,
+    `recordings/${run}/user.wav`,
     `campaigns/${organizationId}/a.csv`,
     document,
     `recordings/${organizationId}/b/c.wav`
@@ -71,10 +62,8 @@ t.test("given files of an organization", async (t) => {
     t.match(await ask("GET", of("file-metadata", transcript)), {
       json: { key: transcript, metadata: { size: 5, last_modified: /Z$/, content_type: "text/plain; charset=utf-8" } }
     })
-    t.strictSame((await ask("GET", of("file-metadata", `recordings/${run?.id}.wav`))).json, {
-      key: `recordings/${run?.id}.wav`,
-      metadata: null
-    })
+    const none = { key: `recordings/${run}.wav`, metadata: null }
+    t.strictSame((await ask("GET", of("file-metadata", none.key))).json, none)
   })
 })
 

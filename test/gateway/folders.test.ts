@@ -28,14 +28,6 @@ t.test("given folders", async (t) => {
     for (const name of ["", "   ", "x".repeat(101), null, 7]) t.match(await ask("POST", "/folder/", { name }), { status: 422 })
   })
 
-  t.test("when it belongs to somebody else, or does not exist, then 404", async (t) => {
-    const { id } = bodyOf(await ask("POST", "/folder/", { name: "Ours" }))
-    const missing = { status: 404, json: { detail: `Folder with id ${id} not found` } }
-    t.match(await askAsOther("PUT", `/folder/${id}`, { name: "x" }), missing)
-    t.match(await askAsOther("DELETE", `/folder/${id}`), missing)
-    t.match(await ask("DELETE", "/folder/999999"), { status: 404 })
-  })
-
   t.test("when an agent is in one that is deleted, then the agent stays", async (t) => {
     const agent = await makeAgent()
     const { id } = bodyOf(await ask("POST", "/folder/", { name: "Goes" }))

@@ -10,9 +10,7 @@ const count = 1200
 await api.database.run(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { organizationId } = api
-    const [other] = yield* sql<{ readonly id: number }>`SELECT id FROM organizations WHERE id <> ${organizationId}`
-    for (const id of [organizationId, other?.id ?? 0]) {
+    for (const id of [api.organizationId, api.otherId]) {
       const name = sql`'Name ' || lpad(n::text, 4, '0')`
       const rows = sql`FROM generate_series(1, ${count}::int) n`
       // Every third one is archived, and the two organizations' ids alternate.
@@ -115,7 +113,7 @@ t.test("given a filter, when the list continues, then the filter still applies",
 
 t.test("given an agent that is deleted while the list is read, when the next page comes, then no other is missing", async (t) => {
   const { headers } = await api.ask("GET", "/workflow/fetch?status=active&limit=500")
-  await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE agents SET status = 'archived' WHERE name = 'Name 0001'`))
+  await api.sql`UPDATE agents SET status = 'archived' WHERE name = 'Name 0001'`
   const { json } = await api.ask("GET", nextIn(headers["link"]) ?? "")
   t.strictSame(namesIn(json), active.slice(500))
 })

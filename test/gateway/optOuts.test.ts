@@ -1,9 +1,7 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, organizationId } = await openApi(t)
+const { ask, askAsOther, organizationId, sql } = await openApi(t)
 const path = "/organizations/opt-outs"
 const numbers = ["+15550200001", "+15550200002", "+15550200003"]
 const shown = async (query = "", asked = ask) => {
@@ -29,11 +27,8 @@ t.test("given numbers that are added together", async (t) => {
     t.strictSame(await shown(`?phone_number=${encodeURIComponent("+15550200009")}`), [])
   })
 
-  await t.test("when another organization lists them, then it sees none of them, and can remove none", async (t) => {
+  await t.test("when another organization lists them, then it sees none of them", async (t) => {
     t.strictSame(await shown("", askAsOther), [])
-    const [first] = await shown()
-    t.equal((await askAsOther("DELETE", `${path}/${first?.id}`)).status, 404)
-    t.equal((await shown()).length, 4)
   })
 
   await t.test("when one is removed, then the audit log says so, by its id", async (t) => {
@@ -67,14 +62,9 @@ t.test("given malformed numbers, none, or too many, then nothing is added", asyn
 t.test("given a thousand numbers, then they are added in one request, and each has its event", async (t) => {
   const phone_numbers = Array.from({ length: 1000 }, (_, n) => `+1556${1_000_000 + n}`)
   t.match(await ask("POST", path, { phone_numbers }), { status: 200, json: { added: 1000 } })
-  const counted = await database.run(
-    Effect.flatMap(
-      SqlClient.SqlClient,
-      (
-        sql
-      ) => sql`SELECT count(*)::int AS count FROM (SELECT organization_id, type FROM event_outbox UNION ALL SELECT organization_id, type FROM events) AS e
-        WHERE organization_id = ${organizationId} AND type = 'contact.opted_out'`
-    )
-  )
+  const counted = await sql`
+    SELECT count(*)::int AS count
+    FROM (SELECT organization_id, type FROM event_outbox UNION ALL SELECT organization_id, type FROM events) AS e
+    WHERE organization_id = ${organizationId} AND type = 'contact.opted_out'`
   t.strictSame(counted, [{ count: 1004 }])
 })

@@ -1,14 +1,12 @@
 /** /organizations/telephony-configs/{id}/phone-numbers over HTTP. */
 import t from "tap"
-import { bodyOf, openApi } from "./apiTest.ts"
+import { ari, bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, makeAgent } = await openApi(t)
-const config = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "a", app_password: "password1" }
-const made = bodyOf(await ask("POST", "/organizations/telephony-configs", { name: "main", config }))
+const { ask, makeAgent } = await openApi(t)
+const made = bodyOf(await ask("POST", "/organizations/telephony-configs", { name: "main", config: ari }))
 const path = `/organizations/telephony-configs/${made.id}/phone-numbers`
 const numbers = async () =>
   (await ask("GET", path)).json as { phone_numbers: ReadonlyArray<{ id: number; address: string; is_default_caller_id: boolean }> }
-const noConfig = { status: 404, json: { detail: "Telephony configuration not found" } }
 const noNumber = { status: 404, json: { detail: "Phone number not found" } }
 
 t.test("given a configuration, when a number is added, then it is shown as it was written and as it is dialed", async (t) => {
@@ -117,16 +115,7 @@ t.test("given a number, when it is deleted, then it is gone, and can be added ag
   t.match(await ask("GET", `${path}/${id}`), noNumber)
   t.match(await ask("DELETE", `${path}/${id}`), noNumber)
   t.match(await ask("POST", path, { address: "+15550100301" }), { status: 200 })
-})
-
-t.test("given numbers of one organization, when another one requests them, then there are none", async (t) => {
-  const { id } = bodyOf(await ask("POST", path, { address: "+15550100401" }))
-  t.match(await askAsOther("GET", path), noConfig)
-  t.match(await askAsOther("POST", path, { address: "+15550100402" }), noConfig)
-  t.match(await askAsOther("GET", `${path}/${id}`), noNumber)
-  t.match(await askAsOther("PUT", `${path}/${id}`, { label: "mine" }), noNumber)
-  t.match(await askAsOther("POST", `${path}/${id}/set-default-caller`), noNumber)
-  t.match(await askAsOther("DELETE", `${path}/${id}`), noNumber)
-  t.match(await ask("GET", "/organizations/telephony-configs/999999/phone-numbers"), noConfig)
-  t.match(await ask("GET", `/organizations/telephony-configs/999999/phone-numbers/${id}`), noNumber)
+  const elsewhere = "/organizations/telephony-configs/999999/phone-numbers"
+  t.match(await ask("GET", elsewhere), { status: 404, json: { detail: "Telephony configuration not found" } })
+  t.match(await ask("GET", `${elsewhere}/${id}`), noNumber)
 })

@@ -1,20 +1,12 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { bodyOf, openApi } from "./apiTest.ts"
 
 const api = await openApi(t)
-const { ask, askAsOther, makeCampaign } = api
+const { ask, makeCampaign } = api
 
 const completed = async (outcome = "busy") => {
   const { id } = await makeCampaign({ max_concurrency: 2 })
-  await api.database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE contacts SET state = 'failed', last_outcome = ${outcome} WHERE campaign_id = ${id}`
-      yield* sql`UPDATE campaigns SET state = 'completed', failed_rows = total_rows WHERE id = ${id}`
-    })
-  )
+  await api.completed(id, outcome)
   return id
 }
 const redial = async (id: number, body: object = {}) => {
@@ -48,15 +40,6 @@ t.test("given a completed campaign", async (t) => {
     t.strictSame(await redial(id), [400, "This campaign has already been redialed"])
   })
 
-  t.test("when its name is as long as a name may be, then the new one still ends as a redial", async (t) => {
-    const id = await completed()
-    await api.database.run(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET name = ${"x".repeat(255)} WHERE id = ${id}`)
-    )
-    const answer = await ask("POST", `/campaign/${id}/redial`, {})
-    t.equal(bodyOf(answer)["name"], `${"x".repeat(246)} (Redial)`)
-  })
-
   t.test("when nobody in it matches, then 400", async (t) => {
     const id = await completed("voicemail")
     t.strictSame(await redial(id, { retry_on_voicemail: false }), [400, "No subscribers match the selected redial criteria"])
@@ -79,9 +62,8 @@ t.test("given a completed campaign", async (t) => {
   })
 })
 
-t.test("given a campaign that is not completed, unknown, or somebody else's, when it is redialed, then the answer says so", async (t) => {
+t.test("given a campaign that is not completed, or unknown, when it is redialed, then the answer says so", async (t) => {
   const { id } = await makeCampaign()
   t.strictSame(await redial(id), [409, "Only completed campaigns can be redialed (current state: draft)"])
   t.strictSame(await redial(123_456), [404, "Campaign not found"])
-  t.strictSame((await askAsOther("POST", `/campaign/${await completed()}/redial`, {})).json, { detail: "Campaign not found" })
 })

@@ -1,43 +1,21 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { runOfToken, runToken } from "#gateway/file/runToken.ts"
 import { RunId } from "#core/Id.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, makeAgent, port, writeFile } = await openApi(t)
+const { ask, askAsOther, makeAgent, makeRun, port, sql, writeFile } = await openApi(t)
 
-/** Inserts a run of the agent; `columns` beyond the required ones. */
-const insertRun = (agent: number, columns: object = {}) =>
-  database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [row] = yield* sql<{ id: number }>`
-        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
-        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR-API-1', 'ari', '{"phone_number":"+15550100001"}'
-        FROM agents WHERE id = ${agent} RETURNING id`
-      const id = row?.id ?? 0
-      if (Object.keys(columns).length > 0) yield* sql`UPDATE runs SET ${sql.update({ ...columns })} WHERE id = ${id}`
-      return id
-    })
-  )
 const withFiles = async (agent: number) => {
-  const id = await insertRun(agent)
-  await database.run(
-    Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) =>
-        sql`UPDATE runs SET transcript_key = 'transcripts/' || id || '.txt', recording_key = 'recordings/' || id || '.wav' WHERE id = ${id}`
-    )
-  )
+  const id = await makeRun(agent)
+  await sql`UPDATE runs SET transcript_key = 'transcripts/' || id || '.txt', recording_key = 'recordings/' || id || '.wav' WHERE id = ${id}`
   await writeFile(`transcripts/${id}.txt`, "[0] user: hello\n")
   return id
 }
 
 t.test("given an agent with runs", async (t) => {
   const agent = await makeAgent()
-  const plain = await insertRun(agent.id)
-  const done = await insertRun(agent.id, {
+  const plain = await makeRun(agent.id)
+  const done = await makeRun(agent.id, {
     is_completed: true,
     usage_info: JSON.stringify({ llm: {}, tts: { "flite#0|||slt": 12 }, stt: {}, call_duration_seconds: 12.6 }),
     cost_info: JSON.stringify({ total_cost_usd: 0.1234 }),
@@ -90,7 +68,7 @@ t.test("given an agent with runs", async (t) => {
     const { json } = await ask("GET", `/workflow/${agent.id}/runs/${done}`)
     t.strictSame(bodyOf({ json })["usage_info"], { llm: {}, tts: { "flite#0|||slt": 12 }, stt: {}, call_duration_seconds: 12.6 })
     t.strictSame(bodyOf({ json })["cost_info"], { dograh_token_usage: 12.34, call_duration_seconds: 13 })
-    t.equal((await askAsOther("GET", `/workflow/${agent.id}/runs/${done}`)).status, 404)
+    t.match(await ask("GET", `/workflow/${agent.id}/runs/999999`), { status: 404, json: { detail: "Workflow run not found" } })
   })
 })
 
@@ -126,7 +104,7 @@ t.test("given a run with files", async (t) => {
       status: 404,
       json: { detail: "No user_recording available for this workflow run" }
     })
-    await database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM runs WHERE id = ${id}`))
+    await sql`DELETE FROM runs WHERE id = ${id}`
     t.match(await download(token, "transcript"), { status: 404, json: { detail: "Invalid or expired token" } })
   })
 })

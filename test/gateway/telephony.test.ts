@@ -1,10 +1,10 @@
 /** /organizations/telephony-configs over HTTP: change, default, limits, deletion, warnings. */
 import t from "tap"
-import { bodyOf, openApi } from "./apiTest.ts"
+import { ari, bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, makeCampaign } = await openApi(t)
+const { ask, makeCampaign } = await openApi(t)
 const path = "/organizations/telephony-configs"
-const config = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "a", app_password: "password1", from_numbers: ["+1"] }
+const config = { ...ari, from_numbers: ["+1"] }
 const make = async (name: string, more: object = {}) => bodyOf(await ask("POST", path, { name, config, ...more }))
 const gone = { status: 404, json: { detail: "Telephony configuration not found" } }
 
@@ -34,11 +34,12 @@ t.test("given a configuration, when it is changed", async (t) => {
     t.match(await put({ name: "b" }), { status: 200 })
   })
   t.test("to something invalid, then the answer says where", async (t) => {
-    t.match(await put({ name: "", config: { ...config, ari_endpoint: 1 } }), {
-      status: 422,
-      json: { detail: [{ type: "string_too_short" }, { loc: ["body", "config", "ari", "ari_endpoint"] }] }
-    })
+    const [endpoint, name] = ["ari_endpoint", "app_name"].map((field) => ({ type: "string_type", loc: ["body", "config", "ari", field] }))
+    const wrong = { ...config, ari_endpoint: 1 }
+    t.match(await put({ name: "", config: wrong }), { status: 422, json: { detail: [{ type: "string_too_short" }, endpoint] } })
     t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: [{ type: "union_tag_invalid" }] } })
+    const made = await ask("POST", path, { name: "typed", config: { ...wrong, app_name: null } })
+    t.match(made, { status: 422, json: { detail: [endpoint, name] } })
   })
   t.test("or created with any mistake, then its secret is not repeated", async (t) => {
     const { app_name: _, ...nameless } = config
@@ -53,14 +54,6 @@ t.test("given a configuration, when it is changed", async (t) => {
       }
     }
   })
-  t.test("or created with a field of another type, then the answer says where", async (t) => {
-    t.match(await ask("POST", path, { name: "typed", config: { ...config, ari_endpoint: 1, app_name: null } }), {
-      status: 422,
-      json: {
-        detail: [{ type: "string_type", loc: ["body", "config", "ari", "ari_endpoint"] }, { loc: ["body", "config", "ari", "app_name"] }]
-      }
-    })
-  })
   t.test("in what calls carry, then nothing is accepted that could refer to more than it says", async (t) => {
     const extras = {
       channel_variables: ["customer_id", "a1"],
@@ -74,16 +67,8 @@ t.test("given a configuration, when it is changed", async (t) => {
     const evil: Readonly<Record<string, ReadonlyArray<string>>> = {
       channel_variables: ["", "EXTEN", "CALLERID(num)", "SHELL(id)", "__x", "first name", "Name", "a\n", `a${"b".repeat(64)}`],
       sip_headers: [
-        "",
-        "X-A",
-        "X-A:b",
-        "From: a",
-        "P-Asserted-Identity: a",
-        "X-A,B: c",
-        "X-A): c",
-        "X-A: b\r\nVia: c",
-        "X-A: b\n",
-        "X-A: ü"
+        ...["", "X-A", "X-A:b", "From: a", "P-Asserted-Identity: a", "X-A,B: c", "X-A): c"],
+        ...["X-A: b\r\nVia: c", "X-A: b\n", "X-A: ü"]
       ],
       account_code: ["a b", "a,b", "a\n", "a".repeat(41)],
       caller_name: ['a"b', "<a>", "a\\", "a\r\nb", "a".repeat(65)],
@@ -104,12 +89,8 @@ t.test("given a configuration, when it is changed", async (t) => {
     t.match(await put({ config: { ...config, channel_variables: many } }), { status: 422 })
     t.match(await put({ config }), { status: 200, json: { credentials: { channel_variables: [], sip_headers: [], account_code: "" } } })
   })
-  t.test("by another organization, or if it does not exist, then 404", async (t) => {
-    t.match(await askAsOther("PUT", `${path}/${id}`, { name: "x" }), gone)
-    t.match(await askAsOther("POST", `${path}/${id}/set-default-outbound`), gone)
-    t.match(await askAsOther("DELETE", `${path}/${id}`), gone)
+  t.test("but does not exist, then 404", async (t) => {
     t.match(await ask("PUT", `${path}/999999`, { name: "x" }), gone)
-    t.match(await ask("DELETE", `${path}/x`), { status: 422 })
   })
 })
 

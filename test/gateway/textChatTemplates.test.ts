@@ -1,16 +1,14 @@
 /** The templates, tested in text chats, to each of their ends. */
 import { Effect, Stream } from "effect"
 import t from "tap"
-import type { Static } from "typebox"
 import { toolNameOf } from "#core/agent/AgentGraph.ts"
 import { compile, type ConversationGraph } from "#core/agent/conversation/ConversationGraph.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { LanguageModel } from "#core/model/LanguageModel.ts"
-import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import { finished } from "#test/support/talk.ts"
 import { follower } from "#test/support/talkScript.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
-import type { Answer } from "./gatewayTest.ts"
+import { chatIn } from "./textChatTest.ts"
 
 /** Follows the edge that the callee names. */
 const model: LanguageModel = {
@@ -22,11 +20,6 @@ const model: LanguageModel = {
   }
 }
 const { ask } = await openApi(t, undefined, { model: Effect.succeed(model) })
-/** The cast holds because every answer has been checked against its schema. */
-const chatIn = ({ json, status, text }: Answer) => {
-  if (status !== 200) throw new Error(`${status} ${text}`)
-  return json as Static<typeof TextChatWire>
-}
 
 /** The labels of the edges on a path to each end. */
 const waysIn = ({ nodes, start }: ConversationGraph): ReadonlyMap<string, ReadonlyArray<string>> => {

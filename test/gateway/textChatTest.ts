@@ -1,6 +1,5 @@
 /** Text chats for tests of the gateway, with a language model that does what the test says. */
 import { Effect, Stream } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Test } from "tap"
 import type { Static } from "typebox"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
@@ -57,7 +56,7 @@ const orderedModel = () => {
 export const openChats = async (t: Test) => {
   const { asked, model, orders } = orderedModel()
   const api = await openApi(t, undefined, { model: Effect.succeed(model) })
-  const { ask, database } = api
+  const { ask } = api
   const makeAgent = async (workflow_definition: object = definition({ greeting: "Hello {{first_name}}." }), more: object = {}) => {
     const { id } = bodyOf(await ask("POST", "/workflow/create/definition", { name: "Tried", workflow_definition, ...more }))
     return { id, sessions: `/workflow/${id}/text-chat/sessions` }
@@ -72,7 +71,5 @@ export const openChats = async (t: Test) => {
     const { json } = await ask("GET", `/workflow/${chat.workflow_id}/runs/${chat.workflow_run_id}`)
     return json as Static<typeof RunWire> // The answer has been checked against its schema.
   }
-  const sql = <A>(work: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-    database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, work)))
-  return { ...api, orders, asked, makeAgent, begin, runOf, sql }
+  return { ...api, orders, asked, makeAgent, begin, runOf }
 }

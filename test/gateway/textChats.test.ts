@@ -82,7 +82,7 @@ t.test("given an agent with a greeting", async (t) => {
     }
     t.strictSame(chatIn(await ask("POST", `${path}/end`, {})), over, "and it stays as it is")
     t.ok(over.checkpoint.messages.length > 4)
-    const kept = await sql((sql) => sql`SELECT place FROM text_chat_turns WHERE run_id = ${chat.workflow_run_id} AND state IS NOT NULL`)
+    const kept = await sql`SELECT place FROM text_chat_turns WHERE run_id = ${chat.workflow_run_id} AND state IS NOT NULL`
     t.strictSame(kept, [{ place: 4 }], "and of its states only the last one is kept")
   })
 })
@@ -194,7 +194,7 @@ t.test("given a change that another engine has made in the meantime, then the me
   orders.push(Deferred.await(gate))
   const message = ask("POST", `${path}/messages`, { text: "yes" })
   await untilTrue("question to the model", () => asked() > before)
-  await sql((sql) => sql`UPDATE text_chats SET revision = 7 WHERE run_id = ${chat.workflow_run_id}`)
+  await sql`UPDATE text_chats SET revision = 7 WHERE run_id = ${chat.workflow_run_id}`
   Deferred.doneUnsafe(gate, Effect.void)
   const refused = await message
   t.match([refused.status, refused.json], [409, { detail: { expected_revision: 1, actual_revision: 7 } }])

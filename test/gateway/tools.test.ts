@@ -1,7 +1,4 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
-import { apiKey } from "#test/support/given.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
 const api = await openApi(t)
@@ -82,20 +79,9 @@ t.test("given tools of each type", async (t) => {
     t.ok((await namesOf()).includes("find"))
   })
 
-  t.test("when one belongs to somebody else, or does not exist, then 404", async (t) => {
-    for (const path of [`/tools/${uuid}`, "/tools/no-uuid", "/tools/00000000-0000-4000-8000-000000000000"]) {
-      for (const [method, json] of [["GET"], ["PUT", { name: "x" }], ["DELETE"]] as const) {
-        t.match(await askAsOther(method, path, json), { status: 404, json: { detail: "Tool not found" } })
-      }
-      t.equal((await askAsOther("POST", `${path}/unarchive`)).status, 404)
-    }
-  })
-
-  t.test("when the final slash is missing, then 307 to the right path", async (t) => {
-    for (const path of ["/tools", "/credentials", "/workflow-recordings"]) {
-      const answer = await ask("GET", `${path}?status=active`)
-      t.match([answer.status, answer.headers["location"]], [307, `/api/v1${path}/?status=active`])
-    }
+  t.test("when one does not exist, then 404", async (t) => {
+    for (const path of ["/tools/no-uuid", "/tools/00000000-0000-4000-8000-000000000000"])
+      t.match(await ask("GET", path), { status: 404, json: { detail: "Tool not found" } })
   })
 })
 
@@ -124,23 +110,12 @@ t.test("given a definition that refers to a credential", async (t) => {
   })
 })
 
-t.test("given a key that a user created", async (t) => {
-  const key = "dgr_ada_000000000000"
-  const userId = await api.database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* apiKey(api.organizationId, key)
-      const [user] = yield* sql<{ readonly id: number }>`
-        INSERT INTO users (email, provider_id, password_hash) VALUES ('ada@example.com', 'provider-ada', '-') RETURNING id`
-      yield* sql`INSERT INTO memberships (organization_id, user_id, role) VALUES (${api.organizationId}, ${user?.id ?? 0}, 'member')`
-      yield* sql`UPDATE api_keys SET user_id = ${user?.id ?? 0} WHERE key_prefix = ${key.slice(0, 8)}`
-      return user?.id
-    })
-  )
-  t.test("when a tool is created with it, then the user is its creator", async (t) => {
-    const made = await ask("POST", "/tools/", { name: "hers", definition: http }, { key })
-    t.match(made.json, { created_by: { id: userId, provider_id: "provider-ada" } })
-  })
+t.test("given a key that a user created, when a tool is created with it, then the user is its creator", async (t) => {
+  const [user] = await api.sql<{ readonly id: number }>`
+    INSERT INTO users (email, provider_id, password_hash) VALUES ('ada@example.com', 'provider-ada', '-') RETURNING id`
+  await api.sql`INSERT INTO memberships (organization_id, user_id, role) VALUES (${api.organizationId}, ${user?.id}, 'member')`
+  const made = await ask("POST", "/tools/", { name: "hers", definition: http }, { key: await api.makeKey({ user_id: user?.id }) })
+  t.match(made.json, { created_by: { id: user?.id, provider_id: "provider-ada" } })
 })
 
 t.test("given a body that fits no tool", async (t) => {

@@ -1,8 +1,6 @@
 /** Agents whose graph is not finished: they are stored, and nobody is ever called with them. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
-import { bodyOf, csv, graph, type Json, openApi } from "./apiTest.ts"
+import { ari, bodyOf, csv, graph, type Json, openApi } from "./apiTest.ts"
 
 const api = await openApi(t)
 const { ask, dialed, upload } = api
@@ -21,11 +19,7 @@ const statusesOf = async ({ id }: Json) => {
   return (json as ReadonlyArray<Json>).map(({ status, version_number }) => `${version_number} ${status}`)
 }
 
-await ask("POST", "/organizations/telephony-configs", {
-  name: "pbx",
-  is_default_outbound: true,
-  config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "secret-1234" }
-})
+await ask("POST", "/organizations/telephony-configs", { name: "pbx", is_default_outbound: true, config: ari })
 
 t.test("given a graph without a start node", async (t) => {
   for (const definition of [startless, {}, { nodes: [], edges: [] }]) {
@@ -71,17 +65,7 @@ t.test("given a graph without a start node", async (t) => {
     t.strictSame(await statusesOf(agent), ["2 draft", "1 published"])
     t.equal((await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { phone_number: "+15550100001" })).status, 200)
     t.equal(dialed.at(-1)?.definitionId, agent["current_definition_id"])
-    for (const action of ["validate", "publish"]) {
-      t.strictSame((await post(agent, action)).json, {
-        detail: {
-          is_valid: false,
-          errors: [
-            { kind: "workflow", id: null, field: null, message: "Workflow must have at least one Start Call" },
-            { kind: "node", id: "2", field: null, message: "End Call must have at least 1 incoming edge(s)" }
-          ]
-        }
-      })
-    }
+    t.equal((await post(agent, "publish")).status, 422)
     await put(agent, { template_context_variables: { a: "b" } })
     t.strictSame(await statusesOf(agent), ["3 draft", "2 archived", "1 published"], "a change of something else does not finish it")
     t.match(await put(agent, { workflow_definition: graph }), { version_status: "published", version_number: 4 })
@@ -140,9 +124,7 @@ t.test("given settings along with the graph of a new agent", async (t) => {
 
 t.test("given an earlier published graph that is not finished", async (t) => {
   const agent = await create(graph)
-  await api.database.run(
-    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE agent_definitions SET definition = '{}' WHERE agent_id = ${agent.id}`)
-  )
+  await api.sql`UPDATE agent_definitions SET definition = '{}' WHERE agent_id = ${agent.id}`
   const renamed = await put(agent, { name: "Renamed", template_context_variables: { a: "b" } })
   t.match(renamed, { name: "Renamed", version_status: "published" }, "then another change is published as before")
 })

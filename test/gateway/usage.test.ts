@@ -1,17 +1,11 @@
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, makeAgent } = await openApi(t)
+const { ask, askAsOther, makeAgent, sql } = await openApi(t)
 const query = (fields: Readonly<Record<string, string>>) => `?${new URLSearchParams(fields)}`
 
 /** Two calls of today, of 30 and 60.4 seconds, and one from last year. */
-const insertRuns = (agent: number) =>
-  database.run(
-    Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql`
+const insertRuns = (agent: number) => sql`
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, gathered_context, usage_info,
         is_completed, created_at, recording_key)
       SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR-API-' || n, 'ari',
@@ -19,8 +13,6 @@ const insertRuns = (agent: number) =>
         jsonb_build_object('call_duration_seconds', seconds), true, at, CASE n WHEN 1 THEN 'recordings/1.wav' END
       FROM agents, (VALUES (1, 30, now()), (2, 60.4, now()), (3, 7, now() - interval '400 days')) AS given (n, seconds, at)
       WHERE agents.id = ${agent}`
-    )
-  )
 
 t.test("given calls of an organization", async (t) => {
   const agent = await makeAgent()

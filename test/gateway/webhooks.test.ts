@@ -1,29 +1,19 @@
-import type { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
-import * as given from "#test/support/given.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const api = await openApi(t)
-const { ask, askAsOther } = api
+const { ask, organizationId, sql } = await openApi(t)
 const all = "/organizations/webhook-endpoints"
 const make = async (more: object = {}) => bodyOf(await ask("POST", all, { url: "https://example.com/hook", ...more }))
-const query = <A extends object>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
-  // The cast holds because these are the rows of our own statement.
-  api.database.run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<A>>
-
 /** Deliveries in these states, with the tries that lead to them, oldest first. */
 const makeDeliveries = async (endpointId: number, states: ReadonlyArray<string>) => {
   for (const state of states) {
-    await query(
-      (sql) => sql`
-        WITH event AS (
-          INSERT INTO events (organization_id, type, subject, data, created_at)
-          VALUES (${api.organizationId}, 'run.completed', 'runs/1', '{}', now()) RETURNING id
-        )
-        INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, state, attempts, due_at)
-        SELECT ${api.organizationId}, ${endpointId}, id, ${state}, 10, now() + interval '1 day' FROM event`
-    )
+    await sql`
+      WITH event AS (
+        INSERT INTO events (organization_id, type, subject, data, created_at)
+        VALUES (${organizationId}, 'run.completed', 'runs/1', '{}', now()) RETURNING id
+      )
+      INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, state, attempts, due_at)
+      SELECT ${organizationId}, ${endpointId}, id, ${state}, 10, now() + interval '1 day' FROM event`
   }
 }
 
@@ -66,18 +56,12 @@ t.test("given an organization", async (t) => {
     await makeDeliveries(id, ["dead"])
     t.strictSame((await ask("DELETE", `${all}/${id}`)).json, { message: "Webhook endpoint deleted" })
     t.match(await ask("GET", `${all}/${id}`), { status: 404, json: { detail: "Webhook endpoint not found" } })
-    t.strictSame(await query((sql) => sql`SELECT 1 FROM webhook_deliveries WHERE endpoint_id = ${id}`), [])
+    t.strictSame(await sql`SELECT 1 FROM webhook_deliveries WHERE endpoint_id = ${id}`, [])
   })
 
   t.test("when the address is invalid, or leads inside, then 422 at its place", async (t) => {
-    for (const url of [
-      "nowhere",
-      "ftp://example.com",
-      "http://localhost/",
-      "http://169.254.169.254/",
-      "http://[::1]/",
-      "http://me:pw@example.com/"
-    ]) {
+    const inside = ["http://localhost/", "http://169.254.169.254/", "http://[::1]/"]
+    for (const url of [...inside, "nowhere", "ftp://example.com", "http://me:pw@example.com/"]) {
       const answer = await ask("POST", all, { url })
       t.match([answer.status, answer.json], [422, { detail: [{ type: "value_error", loc: ["body", "url"] }] }], url)
     }
@@ -86,31 +70,11 @@ t.test("given an organization", async (t) => {
     t.equal((await ask("POST", all, { url: "https://example.com", event_types: ["webhook.test"] })).status, 422)
   })
 
-  t.test("when another organization requests it, then there is no such endpoint", async (t) => {
-    const { id } = await make()
-    for (const [method, path] of [
-      ["GET", ""],
-      ["PATCH", ""],
-      ["DELETE", ""],
-      ["POST", "/rotate-secret"],
-      ["POST", "/test"],
-      ["GET", "/deliveries"],
-      ["POST", "/replay"],
-      ["POST", "/deliveries/1/replay"]
-    ] as const) {
-      const answer = await askAsOther(method, `${all}/${id}${path}`, method === "PATCH" ? {} : undefined)
-      t.match([answer.status, answer.json], [404, { detail: "Webhook endpoint not found" }], `${method} ${path}`)
-    }
-    t.strictSame((await askAsOther("GET", all)).json, { endpoints: [] })
-  })
-
   t.test("when it has fifty, then it can have no more", async (t) => {
-    await query(
-      (sql) => sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
-        SELECT ${api.organizationId}, 'https://example.com', '', '{}', false, 'whsec_' FROM generate_series(1, 50)`
-    )
+    await sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
+      SELECT ${organizationId}, 'https://example.com', '', '{}', false, 'whsec_' FROM generate_series(1, 50)`
     t.match(await ask("POST", all, { url: "https://example.com" }), { status: 409 })
-    await query((sql) => sql`DELETE FROM webhook_endpoints WHERE secret = 'whsec_'`)
+    await sql`DELETE FROM webhook_endpoints WHERE secret = 'whsec_'`
   })
 })
 
@@ -144,7 +108,7 @@ t.test("given deliveries with different results", async (t) => {
 
   t.test("when they are replayed, then only those that are dead", async (t) => {
     const [newest, , pending] = await list()
-    await query((sql) => sql`UPDATE webhook_endpoints SET enabled = false WHERE id = ${id}`)
+    await sql`UPDATE webhook_endpoints SET enabled = false WHERE id = ${id}`
     t.strictSame((await ask("POST", `${all}/${id}/deliveries/${newest?.id}/replay`)).json, { queued: 1 })
     const refused = await ask("POST", `${all}/${id}/deliveries/${pending?.id}/replay`)
     t.match(refused, { status: 409, json: { detail: "Only dead-lettered deliveries can be replayed (current state: pending)" } })
@@ -153,19 +117,5 @@ t.test("given deliveries with different results", async (t) => {
     t.strictSame((await ask("POST", `${all}/${id}/replay`)).json, { queued: 0 })
     t.strictSame(await list("?state=dead"), [])
     t.match(await list("?state=pending&limit=1"), [{ id: newest?.id, attempts: 0 }])
-  })
-})
-
-t.test("given keys with lower roles", async (t) => {
-  await api.database.run(given.apiKey(api.organizationId, "dgr_member_00000000"))
-  await query((sql) => sql`UPDATE api_keys SET role = 'member' WHERE key_prefix = 'dgr_memb'`)
-  const asMember = (method: string, path: string, json?: unknown) => ask(method, path, json, { key: "dgr_member_00000000" })
-
-  t.test("when they read, then that is allowed, but no changes are", async (t) => {
-    const { id } = await make()
-    t.equal((await asMember("GET", `${all}/${id}`)).status, 200)
-    t.equal((await asMember("POST", all, { url: "https://example.com" })).status, 403)
-    t.equal((await asMember("POST", `${all}/${id}/rotate-secret`)).status, 403)
-    t.equal((await asMember("DELETE", `${all}/${id}`)).status, 403)
   })
 })
