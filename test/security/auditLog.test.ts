@@ -1,6 +1,4 @@
 /** The audit log used to say nothing of log-ins, wrong passwords, who listened to recordings, or where requests came from. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import type { Sent } from "#test/gateway/gatewayTest.ts"
@@ -32,15 +30,8 @@ t.test("given a call with a recording and a transcript, when somebody reads them
   const agent = await api.makeAgent()
   await api.writeFile("transcripts/read.txt", "Zq7canary +15550177")
   await api.writeFile("recordings/read.wav", "RIFF Zq7canary")
-  const [run] = await api.database.run(
-    SqlClient.SqlClient.use(
-      (sql) => sql<{ readonly id: number }>`
-        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, transcript_key, recording_key)
-        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', 'transcripts/read.txt', 'recordings/read.wav'
-        FROM agents WHERE id = ${agent.id} RETURNING id`
-    ).pipe(Effect.orDie)
-  )
-  const path = `/workflow/${agent.id}/runs/${run?.id}`
+  const run = await api.makeRun(agent.id, { transcript_key: "transcripts/read.txt", recording_key: "recordings/read.wav" })
+  const path = `/workflow/${agent.id}/runs/${run}`
   t.match((await api.ask("GET", `${path}/transcript`)).text, "Zq7canary")
   t.match(await api.ask("GET", `${path}/recording`), { status: 200, text: "RIFF Zq7canary" })
   const { public_access_token } = bodyOf(await api.ask("GET", path))
@@ -48,18 +39,15 @@ t.test("given a call with a recording and a transcript, when somebody reads them
     const link = `/public/download/workflow/${String(public_access_token)}/${kind}`
     t.equal((await api.ask("GET", link, undefined, nobody)).status, 302)
   }
-  await api.ask("GET", `/s3/signed-url?key=transcripts/${run?.id}.txt`)
-  await api.ask("GET", `/s3/signed-url?key=recordings/${run?.id}.wav`)
+  await api.ask("GET", `/s3/signed-url?key=transcripts/${run}.txt`)
+  await api.ask("GET", `/s3/signed-url?key=recordings/${run}.wav`)
   const entries = await log()
-  const entry = { resource_kind: "runs", resource_id: String(run?.id), address: "127.0.0.1" }
+  const entry = { resource_kind: "runs", resource_id: String(run), address: "127.0.0.1" }
   t.match(entries.json, {
     entries: [
-      { action: "getSignedUrl", ...entry, api_key_name: "test" },
-      { action: "getSignedUrl", ...entry, api_key_name: "test" },
-      { action: "downloadArtifact", ...entry, user_id: null, api_key_id: null },
-      { action: "downloadArtifact", ...entry, user_id: null, api_key_id: null },
-      { action: "getRunRecording", ...entry, api_key_name: "test" },
-      { action: "getRunTranscript", ...entry, api_key_name: "test" },
+      ...["getSignedUrl", "getSignedUrl"].map((action) => ({ action, ...entry, api_key_name: "test" })),
+      ...["downloadArtifact", "downloadArtifact"].map((action) => ({ action, ...entry, user_id: null, api_key_id: null })),
+      ...["getRunRecording", "getRunTranscript"].map((action) => ({ action, ...entry, api_key_name: "test" })),
       { action: "createWorkflow", address: "127.0.0.1" }
     ]
   })

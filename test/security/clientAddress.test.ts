@@ -1,5 +1,4 @@
 /** Which address counts as the client's: forwarding headers are believed only if they come from the operator's proxies. */
-import { request } from "node:http"
 import { Effect } from "effect"
 import t from "tap"
 import Type from "typebox"
@@ -7,7 +6,7 @@ import { addressOf, isLocalTo, proxiesOf } from "#gateway/http/Client.ts"
 import { route } from "#gateway/request/Route.ts"
 import { canonicalAddress } from "#core/egress/IpAddress.ts"
 import { readNetwork, subscriberOf } from "#core/egress/Network.ts"
-import { serving } from "#test/gateway/gatewayTest.ts"
+import { raw, serving } from "#test/gateway/gatewayTest.ts"
 
 const networks = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => readNetwork(text) ?? [])
 const of = (...texts: ReadonlyArray<string>) => proxiesOf(networks(...texts))
@@ -69,52 +68,41 @@ t.test("given a request from this machine, then it is local only if no proxy for
   check(false, "127.0.0.1", {}, of("127.0.0.1"))
 })
 
+const success = Type.Object({ address: Type.String(), isLocal: Type.Boolean() })
+const common = { method: "post", summary: "Who asks", access: "none", success } as const
 const whoAmI = [
   route({
-    method: "post",
+    ...common,
     path: "/api/v1/who",
     name: "who",
-    summary: "Who asks",
-    access: "none",
-    success: Type.Object({ address: Type.String(), isLocal: Type.Boolean() }),
     handle: ({ client }) => Effect.sleep("1 millis").pipe(Effect.as({ address: client.address, isLocal: client.isLocal }))
   }),
   route({
-    method: "post",
+    ...common,
     path: "/api/v1/who-at-once",
     name: "whoAtOnce",
-    summary: "Who asks, said without waiting",
-    access: "none",
     body: Type.Object({}),
-    success: Type.Object({ address: Type.String(), isLocal: Type.Boolean() }),
     handle: ({ client }) => Effect.succeed({ address: client.address, isLocal: client.isLocal })
   })
 ]
 
-const asked = (port: number, path: string, headers: Readonly<Record<string, string | ReadonlyArray<string>>>): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one]))
-    const sent = request({ host: "127.0.0.1", port, path, method: "POST" }, (response) => {
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("end", () => resolve(JSON.parse(Buffer.concat(chunks).toString())))
-    })
-    for (const [name, value] of lines) sent.appendHeader(name, value)
-    sent.on("error", reject)
-    sent.end("{}")
-  })
+/** The answer to a request with these header lines. */
+const asked = async (gateway: { readonly port: number }, path: string, ...lines: ReadonlyArray<string>): Promise<unknown> => {
+  const head = [`POST ${path} HTTP/1.1`, "host: localhost", "content-type: application/json", "content-length: 2", ...lines]
+  return JSON.parse((await raw(gateway, `${head.join("\r\n")}\r\n\r\n{}`)).split("\r\n\r\n")[1] ?? "")
+}
 
 t.test("given a server without trusted proxies, when a client names another address, then it is not believed, and not local", async (t) => {
-  const { port } = await serving(t, whoAmI)
+  const gateway = await serving(t, whoAmI)
   for (const path of ["/api/v1/who", "/api/v1/who-at-once"]) {
-    t.strictSame(await asked(port, path, {}), { address: "127.0.0.1", isLocal: true }, path)
+    t.strictSame(await asked(gateway, path), { address: "127.0.0.1", isLocal: true }, path)
   }
-  t.strictSame(await asked(port, "/api/v1/who-at-once", { "x-forwarded-for": "198.51.100.9" }), { address: "127.0.0.1", isLocal: false })
-  t.strictSame(await asked(port, "/api/v1/who-at-once", { forwarded: "for=198.51.100.9" }), { address: "127.0.0.1", isLocal: false })
+  t.strictSame(await asked(gateway, "/api/v1/who-at-once", "x-forwarded-for: 198.51.100.9"), { address: "127.0.0.1", isLocal: false })
+  t.strictSame(await asked(gateway, "/api/v1/who-at-once", "forwarded: for=198.51.100.9"), { address: "127.0.0.1", isLocal: false })
 })
 
 t.test("given a trusted proxy that adds a line of its own, when its client wrote one too, then the proxy's counts", async (t) => {
-  const { port } = await serving(t, whoAmI, { trustedProxies: networks("127.0.0.1") })
-  const answer = await asked(port, "/api/v1/who-at-once", { "x-forwarded-for": ["203.0.113.1", "198.51.100.9"] })
+  const gateway = await serving(t, whoAmI, { trustedProxies: networks("127.0.0.1") })
+  const answer = await asked(gateway, "/api/v1/who-at-once", "x-forwarded-for: 203.0.113.1", "x-forwarded-for: 198.51.100.9")
   t.strictSame(answer, { address: "198.51.100.9", isLocal: false })
 })

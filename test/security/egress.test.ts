@@ -3,7 +3,7 @@
  * are strangers, who cannot even learn which ports are open.
  */
 import { hostname } from "node:os"
-import t from "tap"
+import t, { type Test } from "tap"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Answer, type Api, untilTrue, World } from "#test/support/engine.ts"
 import { closedPort, tcpListener, udpListener } from "./listeners.ts"
@@ -37,6 +37,17 @@ const tried = async (api: Api, id: number | undefined) => {
   return { status, body: { ...Object(body), tested_at: undefined } }
 }
 const idOf = ({ body }: Answer) => (body as { id: number }).id // The answer to a creation.
+let emulated = 0
+/** Starts an emulated Asterisk, and calls through it. */
+const callThrough = async (t: Test, api: Api, options: Parameters<typeof startAriEmulator>[0]) => {
+  const emulator = await startAriEmulator({ ringMillis: 100, ...options })
+  t.teardown(() => emulator.stop())
+  const { password: app_password, url: ari_endpoint, user: app_name } = emulator
+  const config = { provider: "ari", ari_endpoint, app_name, app_password }
+  const made = await api.ask("POST", "/organizations/telephony-configs", { name: `emulated ${++emulated}`, config })
+  t.match(await call(api, idOf(made)), { status: 200 })
+  return emulator
+}
 
 t.test("given an engine with an Asterisk beside it", async (t) => {
   const world = await World.open(t)
@@ -57,15 +68,8 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
 
   t.test("when another organization names a private address, in any form, then it is refused with the same words", async (t) => {
     const loopback = [
-      "127.0.0.1",
-      "127.1",
-      "2130706433",
-      "0x7f.1",
-      "localhost",
-      "a.localhost.",
-      "[::1]",
-      "[::ffff:127.0.0.1]",
-      "[::ffff:7f00:1]"
+      ...["127.0.0.1", "127.1", "2130706433", "0x7f.1", "localhost", "a.localhost."],
+      ...["[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"]
     ]
     const others = ["0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1", "[fd00::1]", "[fe80::1]"]
     const metadata = ["169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "168.63.129.16", "metadata.google.internal"]
@@ -119,13 +123,7 @@ t.test("given networks allowed by the operator", async (t) => {
   const stranger = await tenant(world)
 
   t.test("when an organization's Asterisk is in one, then its calls go there, and only there", async (t) => {
-    const emulator = await startAriEmulator({ ringMillis: 100 })
-    t.teardown(() => emulator.stop())
-    const { body } = await stranger.api.ask("POST", "/organizations/telephony-configs", {
-      name: "ours",
-      config: { provider: "ari", ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password }
-    })
-    t.match(await call(stranger.api, (body as { id: number }).id), { status: 200 })
+    const emulator = await callThrough(t, stranger.api, {})
     await untilTrue("an answer", () => emulator.log.count("answered") > 0)
     t.match(await save(stranger.api, "http://127.0.0.2:8088"), { status: 422 })
     t.match(await save(stranger.api, "http://[fd00:1::5]:8088"), { status: 200 })
@@ -146,14 +144,7 @@ t.test("given networks allowed by the operator", async (t) => {
 
   const audio = async (address: string, talkMillis: number) => {
     const ear = await udpListener(t, address)
-    const emulator = await startAriEmulator({ ringMillis: 100, talkMillis, namesRtpAt: { address, port: ear.port } })
-    t.teardown(() => emulator.stop())
-    const { body } = await stranger.api.ask("POST", "/organizations/telephony-configs", {
-      name: `audio ${address}`,
-      config: { provider: "ari", ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password }
-    })
-    t.match(await call(stranger.api, (body as { id: number }).id), { status: 200 })
-    return { ear, emulator }
+    return { ear, emulator: await callThrough(t, stranger.api, { talkMillis, namesRtpAt: { address, port: ear.port } }) }
   }
 
   t.test("when the far end wants its audio at the host of the trunk, then it gets it", async () => {

@@ -2,26 +2,15 @@
  * Events of all organizations take their ids from one sequence. By asking for what came after made-up ids, an organization could tell at any
  * moment how far the ids had come, and so how many calls and campaigns the others had: an id beyond them got a notice with the newest.
  */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { openApi } from "#test/gateway/apiTest.ts"
 
 const api = await openApi(t)
 
-const happened = (organizationId: number, count: number) =>
-  api.database.run(
-    SqlClient.SqlClient.use(
-      (sql) => sql<{ readonly id: number }>`
-        INSERT INTO events (organization_id, type, subject, data, created_at)
-        SELECT ${organizationId}::int, 'campaign.created', 'campaigns/1', '{}', now() FROM generate_series(1, ${count}::int) RETURNING id`
-    )
-  )
-const other = await api.database.run(
-  SqlClient.SqlClient.use((sql) =>
-    Effect.map(sql<{ readonly id: number }>`SELECT id FROM organizations WHERE id <> ${api.organizationId}`, ([row]) => row?.id ?? 0)
-  )
-)
+const happened = (organizationId: number, count: number) => api.sql<{ readonly id: number }>`
+  INSERT INTO events (organization_id, type, subject, data, created_at)
+  SELECT ${organizationId}::int, 'campaign.created', 'campaigns/1', '{}', now() FROM generate_series(1, ${count}::int) RETURNING id`
+const other = api.otherId
 
 await happened(other, 20)
 const own = (await happened(api.organizationId, 3)).map(({ id }) => Number(id))
@@ -52,7 +41,7 @@ t.test("given cursors before and behind the newest event of one's own", async (t
 t.test(
   "given an organization without any event, when it asks for what came after one, then it is told to start from the beginning",
   async (t) => {
-    await api.database.run(SqlClient.SqlClient.use((sql) => sql`DELETE FROM events WHERE organization_id = ${api.organizationId}`))
+    await api.sql`DELETE FROM events WHERE organization_id = ${api.organizationId}`
     t.match(JSON.parse(await ask(newest)), { events: [{ type: "events.gap", id: "0" }], next_after_id: 0 })
   }
 )

@@ -2,28 +2,13 @@
  * A key that expires or has few scopes could create others without these limits: by making a key, by an invitation, and by restoring an
  * archived key. Whoever found such a key kept its access forever.
  */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { createHash } from "node:crypto"
 import t from "tap"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 
 const api = await openApi(t)
 const until = "2998-01-01T00:00:00.000Z"
-const hash = (key: string) => createHash("sha256").update(key).digest("hex")
-
-await api.database.run(
-  SqlClient.SqlClient.use((sql) =>
-    Effect.all([
-      sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, expires_at)
-        VALUES (${api.organizationId}, 'brief', 'b', ${hash("the_brief_key")}, 'admin', ${until}::timestamptz)`,
-      sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes)
-        VALUES (${api.organizationId}, 'narrow', 'n', ${hash("the_narrow_key")}, 'admin', ARRAY['admin'])`
-    ])
-  )
-)
-const brief = { key: "the_brief_key" }
-const narrow = { key: "the_narrow_key" }
+const brief = { key: await api.makeKey({ name: "brief", role: "admin", expires_at: until }) }
+const narrow = { key: await api.makeKey({ role: "admin", scopes: ["admin"] }) }
 const make = (sent: typeof brief, more: object = {}) => api.ask("POST", "/user/api-keys", { name: "made", ...more }, sent)
 const invite = (sent: typeof brief | undefined, email: string) =>
   api.ask("POST", "/organizations/invitations", { email, role: "admin" }, sent)
@@ -58,7 +43,7 @@ t.test("given a key that expires", async (t) => {
     const { token } = bodyOf(await invite(brief, "late@example.org"))
     const good = bodyOf(await invite(brief, "intime@example.org"))["token"]
     t.equal((await redeem("intime@example.org", good)).status, 200)
-    await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE api_keys SET expires_at = now() WHERE name = 'brief'`))
+    await api.sql`UPDATE api_keys SET expires_at = now() WHERE name = 'brief'`
     t.equal((await redeem("late@example.org", token)).status, 403)
   })
 })

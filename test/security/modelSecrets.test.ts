@@ -1,7 +1,12 @@
 /** Keys of models and nodes are shown masked: a mask sent with another address does not bring the stored key back. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import t from "tap"
+import * as versions from "#core/agent/AgentVersionStore.ts"
+import { AgentId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { drawnFrom, unmasked } from "#core/model/ModelSecrets.ts"
+import { find } from "#core/model/ModelConfigurationStore.ts"
 import { withSecrets } from "#core/model/ModelConfiguration.ts"
 import { graph, openApi } from "#test/gateway/apiTest.ts"
 
@@ -41,10 +46,9 @@ t.test("given a service, when it is sent with another address and without its ke
 })
 
 t.test(
-  "given stored keys of models and nodes, when their masks come through the API with another address, then they are refused",
+  "given stored keys of models and nodes, when their masks come through the API with another address or provider, then they are refused",
   async (t) => {
-    const { ask, makeAgent } = await openApi(t)
-    const evil = { ...shown, base_url: "https://evil.example.com/v1" }
+    const { ask, database, makeAgent, organizationId } = await openApi(t)
     const local = { provider: "flite", voice: "slt" }
     const models = (llm: object) => ({
       version: 2,
@@ -55,20 +59,42 @@ t.test(
       workflow_definition: { ...graph, nodes: graph.nodes.map((one) => ({ ...one, data: { ...one.data, ...data } })) }
     })
     const override = (llm: object) => ({ workflow_configurations: { model_overrides: { llm } } })
-    const agent = `/workflow/${(await makeAgent()).id}`
+    const { id } = await makeAgent()
+    const agent = `/workflow/${id}`
+    /** What the database stores, unmasked. */
+    const inDatabase = () =>
+      database.run(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const page = { limit: 1, offset: 0 }
+          const [version] = yield* versions.list(sql, organizationId, AgentId.make(id), page)
+          return JSON.stringify([version, yield* find(sql, organizationId)])
+        })
+      )
     const places = [
-      ["/organizations/model-configurations/v2", models, 422],
-      ["/user/configurations/user", (llm: object) => ({ llm }), 400],
-      [agent, node, 422],
-      [agent, override, 422]
+      ["/organizations/model-configurations/v2", models, 422, "body.byok.pipeline.llm.api_key"],
+      ["/user/configurations/user", (llm: object) => ({ llm }), 400, undefined],
+      [agent, node, 422, "body.workflow_definition.nodes.0.data.api_key"],
+      [agent, override, 422, "body.workflow_configurations.model_overrides.llm.api_key"]
     ] as const
-    for (const [path, body, status] of places) {
+    for (const [path, body, status, place] of places) {
       t.equal((await ask("PUT", path, body(stored))).status, 200, path)
-      t.equal((await ask("PUT", path, body(shown))).status, 200, `${path}: the mask alone is the key as it is`)
-      const refused = await ask("PUT", path, body(evil))
-      t.equal(refused.status, status, path)
-      t.match(refused.text, /appears to be masked/, path)
-      t.equal((await ask("PUT", path, body({ ...evil, api_key: "sk-9876543210" }))).status, 200, `${path}: with a key of its own`)
+      t.equal((await ask("PUT", path, body({ ...shown, model: "n" }))).status, 200, `${path}: the mask alone is the key as it is`)
+      const before = await inDatabase()
+      t.match(before, /sk-0123456789.*"model":"n"|"model":"n".*sk-0123456789/)
+      for (const change of [{ base_url: "https://evil.example.com/v1" }, { provider: "embedded" }]) {
+        const refused = await ask("PUT", path, body({ ...shown, ...change }))
+        t.equal(refused.status, status, path)
+        t.match(refused.text, /The (llm )?api_key appears to be masked\. Please provide the actual value/, path)
+        t.equal(Object(refused.json).detail[0]?.loc?.join("."), place, path)
+        t.equal(await inDatabase(), before, `${path}: nothing is stored`)
+        t.equal(
+          (await ask("PUT", path, body({ ...shown, ...change, api_key: "sk-9876543210" }))).status,
+          200,
+          `${path}: with a key of its own`
+        )
+        t.equal((await ask("PUT", path, body({ ...stored, model: "n" }))).status, 200)
+      }
     }
   }
 )

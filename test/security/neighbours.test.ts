@@ -14,9 +14,9 @@ import { witness } from "#test/support/postgres.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { bodyOf, csv, graph, openApi, type TestApi } from "#test/gateway/apiTest.ts"
 import { type Answer, raw } from "#test/gateway/gatewayTest.ts"
+import { counts, times } from "./quotas.ts"
 
 const atOnce = 16
-const times = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, index) => make(index))
 
 /** Holds up whatever needs a row until it is released; `held` counts the statements that wait for it. */
 const lockOf = async (t: Test, { database }: TestApi, table: string, column: string, value: string | number) => {
@@ -25,29 +25,21 @@ const lockOf = async (t: Test, { database }: TestApi, table: string, column: str
     const rows = await sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     return rows.length
   }
-  let letGo = () => {}
-  const ended = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  let locked = () => {}
-  const isLocked = new Promise<void>((resolve) => {
-    locked = resolve
-  })
+  const [ended, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const lock = sql.begin(async (sql) => {
     await sql`SELECT 1 FROM ${sql(table)} WHERE ${sql(column)} = ${value} FOR UPDATE`
-    locked()
-    await ended
+    locked.resolve()
+    await ended.promise
   })
-  await isLocked
-  t.teardown(async () => {
-    letGo()
-    await lock
-    await sql.end()
-  })
+  await locked.promise
   const release = async () => {
-    letGo()
+    ended.resolve()
     await lock
   }
+  t.teardown(async () => {
+    await release()
+    await sql.end()
+  })
   return { held, release }
 }
 
@@ -76,12 +68,6 @@ const campaignOfOther = async ({ askAsOther }: TestApi): Promise<Answer> => {
   })
 }
 
-const statusesOf = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
-  const counts: Record<number, number> = {}
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
-  return counts
-}
-
 t.test("given an organization that reads sixteen lists at once", async (t) => {
   const api = await openApi(t)
   const create = await campaignOf(api, "Flood")
@@ -97,7 +83,7 @@ t.test("given an organization that reads sixteen lists at once", async (t) => {
   t.equal(await held(), 1, "and one of them is being read")
 
   await release()
-  const made = statusesOf(await Promise.all(imports))
+  const made = counts(await Promise.all(imports))
   const kept = Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length
   t.ok(kept > 1, "then they are read one after another")
   // On a machine as busy as this one may be, the last ones may have waited too long.
@@ -119,11 +105,11 @@ t.test("given more imports than may wait, then the rest are told at once when to
   const imports = times(atOnce, create)
   const done = answersTo(imports)
   await untilTrue("refusal of all that have no room", () => done.length === atOnce - 3)
-  t.strictSame(statusesOf(done), { 429: atOnce - 3 })
+  t.strictSame(counts(done), { 429: atOnce - 3 })
   t.equal(done[0]?.headers["retry-after"], "7")
 
   await release()
-  t.equal(statusesOf(await Promise.all(imports))[200], 3)
+  t.equal(counts(await Promise.all(imports))[200], 3)
   t.equal(Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length, 3)
 })
 
@@ -142,7 +128,7 @@ t.test(
     const ask = () => api.ask("POST", "/workflow/create/definition", body)
     const graphs: Array<Promise<Answer>> = []
     const done: Array<Answer> = []
-    const refused = () => statusesOf(done)[429] ?? 0
+    const refused = () => counts(done)[429] ?? 0
     /** Resolves when there is no room for any more. */
     const fill = async (count: number) => {
       const before = refused()
@@ -154,7 +140,7 @@ t.test(
     await fill(30)
     await untilTrue("answers to all that have no room", () => done.length >= 9)
     // On a slow machine one of those waiting may give up before the last one arrives.
-    t.equal(refused() + (statusesOf(done)[503] ?? 0), done.length)
+    t.equal(refused() + (counts(done)[503] ?? 0), done.length)
     const head = `POST /api/v1/workflow/create/definition HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: dgr_ours_0000000000\r\n`
     // For the same reason this one may get the place of one that has given up: then all places are taken again.
     let refusal = ""
@@ -167,7 +153,7 @@ t.test(
     t.equal((await api.askAsOther("GET", "/campaign/")).status, 200)
     t.equal((await api.ask("GET", "/campaign/")).status, 200)
     await release()
-    t.ok((statusesOf(await Promise.all(graphs))[200] ?? 0) > 1)
+    t.ok((counts(await Promise.all(graphs))[200] ?? 0) > 1)
   }
 )
 
@@ -179,7 +165,7 @@ t.test("given an organization whose light requests all wait for a row, then anot
   await untilTrue("statement for each connection that one may hold", async () => (await held()) === 6)
   t.equal((await api.askAsOther("GET", "/campaign/")).status, 200)
   await release()
-  t.strictSame(statusesOf(await Promise.all(changes)), { 200: atOnce })
+  t.strictSame(counts(await Promise.all(changes)), { 200: atOnce })
 })
 
 t.test("given a statement that does not come to an end", async (t) => {

@@ -34,12 +34,14 @@ t.test("given an invitation, when its token is sent many times at once, then it 
 })
 
 t.test("given the set-up code, when it is sent many times at once, then one becomes the first owner", async (t) => {
-  const first = await run(
+  const [first, second] = await run(
     Effect.gen(function* () {
       const code = yield* Organizations.use((_) => _.setUpCode)
+      const second = yield* Organizations.use((_) => _.setUpCode)
       const hash = yield* hashOf(code === undefined ? "" : Redacted.value(code)).pipe(Effect.provide(Digest.layerWebCrypto))
-      return yield* atOnce((sql) => users.claimFirst(sql, hash))
+      return [yield* atOnce((sql) => users.claimFirst(sql, hash)), second] as const
     })
   )
+  t.equal(second, undefined, "the code is shown once")
   t.equal(first.filter((isFirst) => isFirst).length, 1)
 })

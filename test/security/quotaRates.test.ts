@@ -3,31 +3,31 @@
  * before any of them was counted; and an organization could send any number of requests.
  */
 import { once } from "node:events"
-import t from "tap"
+import t, { type Test } from "tap"
 import { WebSocket } from "ws"
 import { openApi } from "#test/gateway/apiTest.ts"
 import { until } from "#test/support/until.ts"
-import { ownerKey } from "./operators.ts"
+import { counts, quotasOf, times } from "./quotas.ts"
 
 const api = await openApi(t)
-const operator = await ownerKey(api, api.organizationId, { isOperator: true })
-const key = await ownerKey(api, api.organizationId)
+const { operator, set } = await quotasOf(api)
+const key = await api.makeKey()
 const ask = (method: string, path: string) => api.ask(method, path, undefined, { key })
-const set = (quotas: object) => api.ask("PUT", `/operator/organizations/${api.organizationId}/quotas`, quotas, { key: operator })
 const following = async () => ((await ask("GET", "/organizations/quotas")).json as { followers: { used: number } }).followers.used // As documented.
+/** Opens a websocket that ends with the test. */
+const follow = (t: Test) => {
+  const socket = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
+  t.teardown(() => socket.terminate())
+  return socket.on("error", () => undefined)
+}
+const count = (many: number, asKey = key) => Promise.all(times(many, () => api.ask("GET", "/workflow/count", undefined, { key: asKey })))
 const most = 100
 const many = 400
 
 t.test("given room for a hundred followers, when four hundred sockets come at once, then a hundred stay", async (t) => {
-  const sockets = Array.from(
-    { length: many },
-    () => new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
-  )
-  t.teardown(() => {
-    for (const socket of sockets) socket.terminate()
-  })
+  const sockets = times(many, () => follow(t))
   const codes: Array<number> = []
-  for (const socket of sockets) socket.on("close", (code) => codes.push(code)).on("error", () => undefined)
+  for (const socket of sockets) socket.on("close", (code) => codes.push(code))
   await until("refused sockets", () => (codes.length >= many - most ? codes : undefined))
   t.strictSame(new Set(codes), new Set([4429]))
   t.equal(await following(), most)
@@ -42,9 +42,7 @@ t.test("given room for a hundred followers, when four hundred sockets come at on
   t.equal(open.length, most)
   open[0]?.close()
   await until("a place", async () => ((await following()) === most - 1 ? true : undefined))
-  const late = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
-  t.teardown(() => late.terminate())
-  await once(late, "open")
+  await once(follow(t), "open")
   await until("the place taken", async () => ((await following()) === most ? true : undefined))
   for (const socket of sockets) socket.close()
 })
@@ -56,10 +54,8 @@ t.test("given room for three followers, when forty ask for server-sent events at
   const gone = new AbortController()
   t.teardown(() => gone.abort())
   const url = `http://127.0.0.1:${api.port}/api/v1/events/stream`
-  const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(url, { headers: { "x-api-key": key }, signal: gone.signal })))
-  const statuses = answers.map(({ status }) => status)
-  t.equal(statuses.filter((status) => status === 200).length, 3)
-  t.equal(statuses.filter((status) => status === 429).length, 37)
+  const answers = await Promise.all(times(40, () => fetch(url, { headers: { "x-api-key": key }, signal: gone.signal })))
+  t.strictSame(counts(answers), { 200: 3, 429: 37 })
   gone.abort()
   await until("places again", async () => ((await following()) === there ? true : undefined))
 })
@@ -68,7 +64,7 @@ t.test("given ten requests at once and one a second", async (t) => {
   await set({ requests_per_second: 1, request_burst: 10 })
 
   t.test("when sixty come at once, then ten are answered and the others are told when to come back", async (t) => {
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask("GET", "/workflow/count")))
+    const answers = await count(60)
     const refused = answers.filter(({ status }) => status === 429)
     const answered = answers.length - refused.length
     // A busy machine takes a second or two to answer all of them.
@@ -77,22 +73,17 @@ t.test("given ten requests at once and one a second", async (t) => {
   })
 
   t.test("when another of its keys is used, then it shares them, and another organization does not", async (t) => {
-    const colleague = await ownerKey(api, api.organizationId, { role: "viewer" })
-    const statuses = await Promise.all(Array.from({ length: 20 }, () => api.ask("GET", "/workflow/count", undefined, { key: colleague })))
-    t.ok(statuses.some(({ status }) => status === 429))
+    t.ok((await count(20, await api.makeKey({ role: "viewer" }))).some(({ status }) => status === 429))
     t.equal((await api.askAsOther("GET", "/workflow/count")).status, 200)
   })
 
   t.test("when the operator asks, then that is not counted", async (t) => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => api.ask("GET", "/workflow/count", undefined, { key: operator })))
-    t.ok(answers.every(({ status }) => status === 200))
+    t.ok((await count(40, operator)).every(({ status }) => status === 200))
   })
 
   t.test("when a socket comes, then it counts as well", async (t) => {
-    await Promise.all(Array.from({ length: 20 }, () => ask("GET", "/workflow/count")))
-    const socket = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
-    t.teardown(() => socket.terminate())
-    const [code, reason] = await once(socket, "close")
+    await count(20)
+    const [code, reason] = await once(follow(t), "close")
     t.strictSame([code, String(reason)], [4429, "Too many requests"])
   })
 })

@@ -8,7 +8,6 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import { OrganizationId } from "#core/Id.ts"
 import { countFiles } from "#runtime/storage/countedFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import * as Storage from "#runtime/storage/StorageRoom.ts"
@@ -17,19 +16,16 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { until } from "#test/support/until.ts"
 import { callingWith, eventsOf, loopback, plan } from "#test/support/voiceScene.ts"
-import { ownerKey } from "./operators.ts"
+import { full, quotasOf, times } from "./quotas.ts"
 
 const api = await openApi(t)
-const id = OrganizationId.make(api.organizationId)
-const operator = await ownerKey(api, id, { isOperator: true })
-const set = (quotas: object) => api.ask("PUT", `/operator/organizations/${id}/quotas`, quotas, { key: operator })
-const used = async () => Number(bodyOf(await api.ask("GET", "/organizations/quotas"))["storage_bytes"]?.["used"])
+const id = api.organizationId
+const quotas = await quotasOf(api)
+const { set } = quotas
+const used = () => quotas.used("storage_bytes")
+const room = (limit: number, used: number, wanted: number) => full("storage_bytes", limit, used, wanted)
 const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
   api.database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
-const full = (limit: number, used: number, wanted: number) => ({
-  detail: `The organization's quota 'storage_bytes' is full: ${used} of ${limit} are used, and ${wanted} more were requested`
-})
-
 const list = `phone_number,first_name\n+15550100001,${"A".repeat(63)}\n`
 const bytes = list.length
 const address = () => api.ask("POST", "/s3/presigned-upload-url", { file_name: "l.csv", file_size: bytes })
@@ -42,10 +38,10 @@ t.test("given room for two lists and a half", async (t) => {
   await set({ storage_bytes: bytes * 2 + 50 })
 
   t.test("when eight are uploaded at once, then two are kept, and nothing of the others", async (t) => {
-    const tickets = await Promise.all(Array.from({ length: 8 }, address))
+    const tickets = await Promise.all(times(8, address))
     const answers = await Promise.all(tickets.map((ticket) => put(ticket)))
     t.strictSame(answers.map(([status]) => status).sort(), [200, 200, 409, 409, 409, 409, 409, 409])
-    t.strictSame(answers.find(([status]) => status === 409)?.[1], full(bytes * 2 + 50, bytes * 2, bytes))
+    t.strictSame(answers.find(([status]) => status === 409)?.[1], room(bytes * 2 + 50, bytes * 2, bytes))
     t.equal(await used(), bytes * 2)
     t.equal(api.filesThere().length, 2)
   })
@@ -58,7 +54,7 @@ t.test("given room for two lists and a half", async (t) => {
   })
 
   t.test("when there is no room at all, then not even an upload address is given", async (t) => {
-    const refused = [409, full(bytes * 3, bytes * 3, 1)]
+    const refused = [409, room(bytes * 3, bytes * 3, 1)]
     t.strictSame([(await address()).status, (await address()).json], refused)
     const recording = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
     t.strictSame([recording.status, recording.json], refused)
@@ -73,45 +69,28 @@ t.test("given a recording that agents play, when it is deleted, then its room is
   const ticket = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
   const { recording_id, storage_key } = bodyOf(ticket)
   t.equal((await put(ticket))[0], 200)
-  const made = await api.ask("POST", "/workflow-recordings/", {
-    recording_id,
-    storage_key,
-    transcript: "x",
-    tts_provider: "a",
-    tts_model: "b",
-    tts_voice_id: "c"
-  })
-  t.match(made, { status: 200 })
+  t.match(await api.ask("POST", "/workflow-recordings/", { recording_id, storage_key, transcript: "x" }), { status: 200 })
   t.equal(await used(), before + bytes)
   t.equal((await api.ask("DELETE", `/workflow-recordings/${recording_id}`)).status, 200)
   t.equal(await used(), before)
 })
 
-/** An ended call, whose files nobody has counted; and a deleted one, which still counts. */
-const pastCall = (key: string) =>
-  query(
-    (sql) => sql<{ readonly id: number; readonly agent: number }>`
-      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, is_completed, recording_key)
-      SELECT ${id}, a.id, a.current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', true, ${key} FROM agents a
-      WHERE a.current_definition_id IS NOT NULL AND a.organization_id = ${id} LIMIT 1 RETURNING id, agent_id AS agent`
-  )
-
 t.test(
   "given files that were never counted, when the housekeeping runs, then they are counted, and deleting them frees their room",
   async (t) => {
-    await api.makeAgent()
+    const agent = await api.makeAgent()
     const before = await used()
     await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
-    const [run] = await pastCall("recordings/1-abc.wav")
-    const counting = query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
-    t.equal(await counting, 1)
+    const run = await api.makeRun(agent.id, { is_completed: true, recording_key: "recordings/1-abc.wav" })
+    const counted = () => query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+    t.equal(await counted(), 1)
     t.equal(await used(), before + 500)
-    t.equal((await api.ask("DELETE", `/workflow/${run?.agent}/runs/${run?.id}/artifacts`)).status, 200)
+    t.equal((await api.ask("DELETE", `/workflow/${agent.id}/runs/${run}/artifacts`)).status, 200)
     t.equal(await used(), before)
 
-    await query((sql) => sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run?.id}-abc.wav`}, ${id}, 70)`)
+    await api.sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run}-abc.wav`}, ${id}, 70)`
     t.equal(await used(), before + 70)
-    await query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+    await counted()
     t.equal(await used(), before, "what no run names is not kept")
   }
 )

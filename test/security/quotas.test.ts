@@ -7,16 +7,12 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
-import { ownerKey } from "./operators.ts"
 
 const api = await openApi(t)
-const operator = await ownerKey(api, api.organizationId, { isOperator: true })
-const owner = await ownerKey(api, api.organizationId)
-const [row] = await api.database.run(
-  SqlClient.SqlClient.use((sql) => sql<{ readonly id: number }>`SELECT id FROM organizations WHERE name = 'Other'`).pipe(Effect.orDie)
-)
-const other = row?.id ?? 0
-const tenant = await ownerKey(api, other)
+const operator = await api.makeKey({ is_operator: true })
+const owner = await api.makeKey()
+const other = api.otherId
+const tenant = await api.makeKey({ organization_id: other })
 
 const as = (key: string) => (method: string, path: string, json?: unknown) => api.ask(method, path, json, { key })
 const said = ({ json, status }: { readonly json: unknown; readonly status: number }) => [status, json]
@@ -29,11 +25,7 @@ const notAllowed = (field: string, input: number, allowed: number) => {
 }
 /** The number of calls that an organization may have at once, as those who place them read it. */
 const callsOf = async (id: number) => {
-  const [found] = await api.database.run(
-    SqlClient.SqlClient.use(
-      (sql) => sql<{ readonly limit: number }>`SELECT concurrency_limit AS "limit" FROM organizations WHERE id = ${id}`
-    )
-  )
+  const [found] = await api.sql<{ readonly limit: number }>`SELECT concurrency_limit AS "limit" FROM organizations WHERE id = ${id}`
   return found?.limit
 }
 

@@ -5,7 +5,6 @@ import { existsSync } from "node:fs"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
-import { OrganizationId } from "#core/Id.ts"
 import * as storedFiles from "#core/file/StoredFiles.ts"
 import { DefaultRecordingFormat, type RecordingFormat } from "#core/file/RecordingFormat.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -14,16 +13,13 @@ import { Files } from "#runtime/storage/Files.ts"
 import * as RecordingCompression from "#runtime/voice/RecordingCompression.ts"
 import { compressRecording } from "#runtime/voice/opusRecording.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
-import * as given from "#test/support/given.ts"
 import { heardOpus } from "#test/support/oggOpus.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { tone, wavOf } from "#test/support/wav.ts"
 
 const api = await openApi(t)
 const { ask, database, filesThere, folder } = api
-const ours = OrganizationId.make(api.organizationId)
-const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-  database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
+const ours = api.organizationId
 const stores = Layer.mergeAll(Files.layerLocal(folder), Layer.orDie(Config.layerOf({})))
 
 /** Three seconds of a tone on the callee's side. */
@@ -40,34 +36,27 @@ interface Call {
 }
 /** An ended call, with its recording. */
 const call = async (bytes: Uint8Array = sound, daysAgo = 0): Promise<Call> => {
-  const { agentId, definitionId } = await database.run(given.agent(ours))
-  const [row] = await query(
-    (sql) => sql<{ readonly id: number }>`
-      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, is_completed, created_at, initial_context)
-      VALUES (${ours}, ${agentId}, ${definitionId}, gen_random_uuid(), 'r', 'ari', true, now() - make_interval(days => ${daysAgo}), '{}')
-      RETURNING id`
-  )
-  const id = row?.id ?? 0
+  const { id: agentId } = await api.makeAgent()
+  const id = await api.makeRun(agentId, { is_completed: true, created_at: new Date(Date.now() - daysAgo * 86_400_000) })
   const name = `recordings/${id}-${"s".repeat(22)}`
-  await query((sql) => sql`UPDATE runs SET recording_key = ${`${name}.wav`} WHERE id = ${id}`)
+  await api.sql`UPDATE runs SET recording_key = ${`${name}.wav`} WHERE id = ${id}`
   await api.writeFile(`${name}.wav`, "")
   await writeFile(join(folder, `${name}.wav`), bytes)
   return { id, agentId, wav: `${name}.wav`, opus: `${name}.opus` }
 }
 /** Reports its size to the quota, as happens after every call. */
 const count = ({ wav }: Call, format: RecordingFormat = "wav") =>
-  query((sql) =>
-    storedFiles
-      .add(sql, [{ organizationId: ours, key: wav, bytes: sound.length }])
-      .pipe(Effect.provideService(DefaultRecordingFormat, format))
+  database.run(
+    SqlClient.SqlClient.use((sql) => storedFiles.add(sql, [{ organizationId: ours, key: wav, bytes: sound.length }])).pipe(
+      Effect.provideService(DefaultRecordingFormat, format)
+    )
   )
 const files = ({ id }: Call) => filesThere().filter((name) => name.includes(`/${id}-`))
 const used = async () => Number(bodyOf(await ask("GET", "/organizations/quotas"))["storage_bytes"]?.["used"])
-const isMarked = async ({ wav }: Call) =>
-  (await query((sql) => sql`SELECT 1 FROM stored_files WHERE key = ${wav} AND to_compress`)).length > 0
+const isMarked = async ({ wav }: Call) => (await api.sql`SELECT 1 FROM stored_files WHERE key = ${wav} AND to_compress`).length > 0
 const shown = async ({ agentId, id }: Call) => bodyOf(await ask("GET", `/workflow/${agentId}/runs/${id}`))
-const set = (recording_format: RecordingFormat | null) =>
-  ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recording_format })
+const change = (settings: object) => ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, ...settings })
+const set = (recording_format: RecordingFormat) => change({ recording_format })
 /** Runs the engine's part until nothing is left to do. */
 const compress = () =>
   database.run(
@@ -91,19 +80,14 @@ t.test("given no setting, then recordings stay WAV, unless the operator wants Op
   t.strictSame([await isMarked(plain), await isMarked(byOperator)], [false, true])
   await compress()
   t.strictSame([files(plain), files(byOperator)], [[plain.wav], [byOperator.opus]])
-  t.equal(
-    (await ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recording_format: "mp3" })).status,
-    422
-  )
+  t.equal((await change({ recording_format: "mp3" })).status, 422)
 })
 
 t.test("given an organization that wants Opus", async (t) => {
   const before = await call()
   await count(before)
   t.match(await set("opus"), { status: 200, json: { recording_format: "opus" } })
-  t.match(await ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0 }), {
-    json: { recording_format: "opus" }
-  })
+  t.match(await change({}), { json: { recording_format: "opus" } })
   const run = await call()
   const free = await used()
   await count(run)
@@ -177,8 +161,8 @@ t.test("given a process that was killed", async (t) => {
   await check("written all, but not told the run", (run) => api.writeFile(run.opus, "another"))
   await check("told the run, but not removed the WAV", async (run) => {
     const size = (await compressRecording(join(folder, run.wav), join(folder, run.opus))) ?? 0
-    await query((sql) => sql`UPDATE runs SET recording_key = ${run.opus} WHERE id = ${run.id}`)
-    await query((sql) => sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${run.opus}, ${ours}, ${size})`)
+    await api.sql`UPDATE runs SET recording_key = ${run.opus} WHERE id = ${run.id}`
+    await api.sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${run.opus}, ${ours}, ${size})`
   })
 })
 t.test("given a recording that is being compressed, when it is deleted, then nothing of it is left under either name", async (t) => {
@@ -203,7 +187,7 @@ t.test("given recordings kept for a day, when it is over, then those of both for
   await compress()
   await count(marked)
   await api.writeFile(marked.opus, "of a process that was killed")
-  await ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recordings_days: 1 })
+  await change({ recordings_days: 1 })
   await house()
   t.strictSame([files(compressed), files(marked)], [[], []])
   await compress()

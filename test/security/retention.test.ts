@@ -1,40 +1,28 @@
 /** What calls leave behind: kept for as long as the organization says, and deleted at once when an admin says so. */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
-import type { OrganizationId } from "#core/Id.ts"
 import { Config } from "#runtime/config/config.ts"
 import { keepHouse } from "#runtime/Housekeeping.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
-import * as given from "#test/support/given.ts"
 
 const api = await openApi(t)
-const { ask, askAsOther, database, filesThere, organizationId, writeFile } = api
-const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-  database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
+const { ask, database, filesThere, sql, writeFile } = api
 
 interface GivenRun {
   readonly id: number
   readonly agentId: number
 }
 /** A call that many days ago, with its files. */
-const call = async (
-  daysAgo: number,
-  { isCompleted = true, of = organizationId }: { isCompleted?: boolean; of?: OrganizationId } = {}
-): Promise<GivenRun> => {
-  const { agentId, definitionId } = await database.run(given.agent(of))
-  const [row] = await query(
-    (sql) => sql<{ readonly id: number }>`
-      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, is_completed, created_at, initial_context, logs)
-      VALUES (${of}, ${agentId}, ${definitionId}, gen_random_uuid(), 'r', 'ari', ${isCompleted}, now() - make_interval(days => ${daysAgo}), '{}',
-        '{"realtime_feedback_events": [{"text": "said-in-the-call"}], "telephony_status_callbacks": [1]}')
-      RETURNING id`
-  )
-  const id = row?.id ?? 0
-  await query(
-    (sql) => sql`UPDATE runs SET recording_key = ${`recordings/${id}.wav`}, transcript_key = ${`transcripts/${id}.txt`} WHERE id = ${id}`
-  )
+const call = async (daysAgo: number, is_completed = true): Promise<GivenRun> => {
+  const { id: agentId } = await api.makeAgent()
+  const logs = { realtime_feedback_events: [{ text: "said-in-the-call" }], telephony_status_callbacks: [1] }
+  const id = await api.makeRun(agentId, {
+    is_completed,
+    logs: JSON.stringify(logs),
+    created_at: new Date(Date.now() - daysAgo * 86_400_000)
+  })
+  await sql`UPDATE runs SET recording_key = ${`recordings/${id}.wav`}, transcript_key = ${`transcripts/${id}.txt`} WHERE id = ${id}`
   await writeFile(`recordings/${id}.wav`, "sound")
   await writeFile(`transcripts/${id}.txt`, "said-in-the-call")
   return { id, agentId }
@@ -58,7 +46,7 @@ t.test("given no setting, then calls keep their files forever", async (t) => {
 })
 
 t.test("given an organization that keeps recordings for 30 days", async (t) => {
-  const [old, young, up, later] = [await call(31), await call(29), await call(28, { isCompleted: false }), await call(27)]
+  const [old, young, up, later] = [await call(31), await call(29), await call(28, false), await call(27)]
   t.match(await set({ recordings_days: 30 }), { status: 200, json: { recordings_days: 30, transcripts_days: null } })
   t.match(await set({}), { json: { recordings_days: 30 } }, "what is left out stays as it is")
   await house()
@@ -72,7 +60,7 @@ t.test("given an organization that keeps recordings for 30 days", async (t) => {
     await house()
     t.strictSame(stored(young), [`transcripts/${young.id}.txt`])
     t.strictSame([stored(up), stored(later)], [both(up), both(later)])
-    await query((sql) => sql`UPDATE runs SET is_completed = true WHERE id = ${up.id}`)
+    await sql`UPDATE runs SET is_completed = true WHERE id = ${up.id}`
     await house()
     t.strictSame(
       [stored(up), stored(later)],
@@ -95,11 +83,11 @@ t.test("given a single call", async (t) => {
   const run = await call(0)
   const path = `/workflow/${run.agentId}/runs/${run.id}/artifacts`
   t.test("when another organization tries to delete its files, then there is no such call", async (t) => {
-    t.equal((await askAsOther("DELETE", path)).status, 404)
+    t.equal((await api.askAsOther("DELETE", path)).status, 404)
     t.strictSame(stored(run), both(run))
   })
   t.test("when it is up, then its files stay until it is over", async (t) => {
-    const live = await call(0, { isCompleted: false })
+    const live = await call(0, false)
     t.match(await ask("DELETE", `/workflow/${live.agentId}/runs/${live.id}/artifacts`), {
       status: 409,
       json: { detail: `Call ${live.id} is still in progress` }

@@ -1,7 +1,5 @@
 /** A token used to be valid for thirty days: nobody could log out or change the password, and a key had every right forever. */
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { createHash } from "node:crypto"
+import { Layer } from "effect"
 import { SignJWT } from "jose"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
@@ -124,7 +122,7 @@ t.test("given a token without a session, as earlier ones were, when it is used, 
 
 t.test("given a session that has expired, or more than a user may have, then it is refused", async (t) => {
   const { email, token } = await signedUp()
-  await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE sessions SET expires_at = now()`))
+  await api.sql`UPDATE sessions SET expires_at = now()`
   t.equal(await works(token), 401)
   const first = bodyOf(await logIn(email))["token"]
   for (let at = 0; at < 50; at++) await logIn(email)
@@ -137,30 +135,20 @@ t.test("given a key that expires, then it is refused after that, and cannot be m
   t.equal((await make("2020-01-01T00:00:00Z")).status, 422)
   const made = bodyOf(await make("2999-01-01T00:00:00Z"))
   t.match(made, { expires_at: "2999-01-01T00:00:00.000Z", scopes: null })
-  await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE api_keys SET expires_at = now() WHERE id = ${made.id}`))
+  await api.sql`UPDATE api_keys SET expires_at = now() WHERE id = ${made.id}`
   t.equal((await api.ask("GET", "/campaign/", undefined, { key: String(made["api_key"]) })).status, 401)
   t.match((await api.ask("GET", "/user/api-keys")).json, [{ name: "test" }, { id: made.id, is_active: false }])
 })
 
 t.test("given keys with a scope each", async (t) => {
-  const keyOf = async (scope: string) => `scoped_key_of_${scope}`
-  t.before(() =>
-    api.database.run(
-      SqlClient.SqlClient.use((sql) =>
-        Effect.forEach(scopes, (scope) => {
-          const hash = createHash("sha256").update(`scoped_key_of_${scope}`).digest("hex")
-          return sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes)
-            VALUES (${api.organizationId}, ${scope}, 'scope', ${hash}, 'owner', ARRAY[${scope}])`
-        })
-      )
-    )
-  )
+  const keys = new Map(await Promise.all(scopes.map(async (scope) => [String(scope), await api.makeKey({ scopes: [scope] })] as const)))
+  const keyOf = (scope: string) => keys.get(scope) ?? null
   const routes = apiRoutes([ari]).filter(({ access }) => access !== "none")
   const pathOf = (path: string) => path.replaceAll(/:[a-z_]+/g, "0")
 
   t.test("when each requests every route, then it is forbidden outside its scope", async (t) => {
     for (const scope of scopes) {
-      const key = await keyOf(scope)
+      const key = keyOf(scope)
       for (const route of routes.filter((one) => one.scope !== scope)) {
         const answer = await api.ask(route.method.toUpperCase(), pathOf(route.path), undefined, { key })
         t.strictSame(
@@ -174,13 +162,13 @@ t.test("given keys with a scope each", async (t) => {
   })
 
   t.test("when a route is in its scope, then the key is accepted", async (t) => {
-    t.equal((await api.ask("GET", "/campaign/", undefined, { key: await keyOf("read") })).status, 200)
-    t.equal((await api.ask("POST", "/campaign/create", {}, { key: await keyOf("campaigns") })).status, 422)
-    t.equal((await api.ask("POST", "/workflow/create/definition", {}, { key: await keyOf("agents") })).status, 422)
+    t.equal((await api.ask("GET", "/campaign/", undefined, { key: keyOf("read") })).status, 200)
+    t.equal((await api.ask("POST", "/campaign/create", {}, { key: keyOf("campaigns") })).status, 422)
+    t.equal((await api.ask("POST", "/workflow/create/definition", {}, { key: keyOf("agents") })).status, 422)
   })
 
   t.test("when one makes a key, then the new one has no wider scope", async (t) => {
-    const make = async (more: object) => api.ask("POST", "/user/api-keys", { name: "more", ...more }, { key: await keyOf("admin") })
+    const make = async (more: object) => api.ask("POST", "/user/api-keys", { name: "more", ...more }, { key: keyOf("admin") })
     t.match((await make({})).json, { scopes: ["admin"] })
     t.strictSame(said(await make({ scopes: ["admin", "calls"] })), [403, { detail: "The API key lacks the scope 'calls'" }])
     t.equal((await make({ scopes: ["everything"] })).status, 422)

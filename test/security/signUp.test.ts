@@ -9,7 +9,6 @@ import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Members } from "#core/organization/Members.ts"
-import { Organizations } from "#core/organization/Organizations.ts"
 import type { Role } from "#core/organization/Role.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
@@ -130,32 +129,7 @@ const usersWith = () =>
 t.test("given the services", async (t) => {
   const { run } = await install(t)
   const owner: Caller = { organizationId: ours, role: "owner" }
-  const here = { address: "127.0.0.1", isLocal: true }
   const away = { address: "198.51.100.1", isLocal: false }
-
-  t.test("when several make the first account at once, with the code that was printed or on the machine, then one succeeds", async (t) => {
-    const { answers, members, second } = await run(
-      Effect.gen(function* () {
-        const organizations = yield* Organizations
-        const code = yield* organizations.setUpCode
-        const second = yield* organizations.setUpCode
-        const { signUp } = yield* Users
-        const setUpCode = code === undefined ? "" : Redacted.value(code)
-        const wrong = yield* tag(signUp({ email: "wrong@example.org", password, setUpCode: `${setUpCode}x` }, away))
-        const answers = yield* Effect.forEach(
-          Array.from({ length: 6 }),
-          (_, at) => tag(signUp({ email: `first${at}@example.org`, password, setUpCode }, at % 2 === 0 ? here : away)),
-          { concurrency: "unbounded" }
-        )
-        return { second, members: yield* Members.use((_) => _.list(ours)), answers: [wrong, ...answers] }
-      }).pipe(Effect.provide(Layer.fresh(usersWith())))
-    )
-    t.equal(second, undefined, "the code is shown once")
-    t.equal(answers.filter((answer) => answer === "none").length, 1)
-    t.equal(answers[0], "SignupRefused")
-    t.match(members, [{ role: "owner" }])
-    t.equal(members.length, 1)
-  })
 
   t.test("when one token is sent several times at once, by sign-up and by a user, then it works once", async (t) => {
     const { answers } = await run(

@@ -1,31 +1,40 @@
 /** Addresses that work for whoever has them: how long upload addresses and links to stored files are valid. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { connect } from "node:net"
 import t from "tap"
 import { bodyOf, csv, openApi } from "#test/gateway/apiTest.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 
 const api = await openApi(t)
-const { ask, database, port } = api
-const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
-  database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
-
-const list = async () => bodyOf(await ask("POST", "/s3/presigned-upload-url", { file_name: "l.csv", file_size: csv.length }))
-const recording = async () => bodyOf(await ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" }))
+const { ask, port, sql } = api
+const uploadOf = async (path: string, json: object) => bodyOf(await ask("POST", path, json))
+const list = () => uploadOf("/s3/presigned-upload-url", { file_name: "l.csv", file_size: csv.length })
+const recording = () => uploadOf("/workflow-recordings/upload-url", { filename: "a.wav" })
+const document = () => uploadOf("/knowledge-base/upload-url", { filename: "a.txt", mime_type: "text/plain" })
 const put = async (url: unknown, body: string) => {
   const response = await fetch(String(url), { method: "PUT", body, headers: { "content-type": "text/csv" } })
   return [response.status, await response.json()]
 }
 const late = [409, { detail: "Different bytes have already been uploaded to this URL" }]
 
-for (const [what, request] of Object.entries({ list, recording })) {
+for (const [what, request] of Object.entries({ list, recording, document })) {
   t.test(`given a ${what} that was uploaded`, async (t) => {
     const { upload_url } = await request()
     const first = await put(upload_url, csv)
     t.equal(first[0], 200)
     t.test("when the answer was lost and the same bytes come again, then the answer is the same", async (t) => {
       t.strictSame(await put(upload_url, csv), first)
+    })
+    t.test("when the address is altered, or the bytes are too many, then they are refused, and nothing of them is left", async (t) => {
+      const url = String((await request())["upload_url"])
+      const before = api.filesThere().length
+      for (const [part, other] of [
+        [/uploads\/..../, "uploads/AAAA"],
+        [/key=.*/, "key=campaigns%2F1%2F..%2F..%2Fetc"],
+        [/(resource-)?uploads/, url.includes("/resource-") ? "uploads" : "resource-uploads"]
+      ] as const)
+        t.strictSame(await put(url.replace(part, other), csv), [403, { detail: "Invalid or expired upload URL" }])
+      t.equal((await put(url, "x".repeat(10_485_761)))[0], 413)
+      t.equal(api.filesThere().length, before)
     })
     t.test("when other bytes come, then they are refused, and the first ones stay", async (t) => {
       t.strictSame(await put(upload_url, csv.replace("Ada", "Eve")), late)
@@ -66,24 +75,22 @@ t.test("given a link to a file", async (t) => {
       return new RegExp(`by=\\d+\\.${maker}\\d+`).test(String(url)) ? String(url) : undefined
     })
   const statusOf = async (url: string) => (await fetch(url)).status
-  await query(
-    (sql) => sql`
+  await sql`
       WITH u AS (INSERT INTO users (email, password_hash) VALUES ('ada@example.com', 'x') RETURNING id),
       m AS (INSERT INTO memberships (organization_id, user_id, role) SELECT ${api.organizationId}::int, id, 'member' FROM u)
       UPDATE api_keys SET user_id = (SELECT id FROM u) WHERE organization_id = ${api.organizationId}`
-  )
   t.test("when its maker leaves the organization, then it no longer works", async (t) => {
     const url = await linkBy("u")
     t.equal(await statusOf(url), 200)
     t.equal(await statusOf(url.replace(/&by=[^&]*/, "")), 403, "nor does it work for nobody")
-    await query((sql) => sql`DELETE FROM memberships WHERE user_id IN (SELECT id FROM users WHERE email = 'ada@example.com')`)
+    await sql`DELETE FROM memberships WHERE user_id IN (SELECT id FROM users WHERE email = 'ada@example.com')`
     t.equal(await statusOf(url), 403)
   })
   t.test("when the key that made it is archived, then it no longer works", async (t) => {
-    await query((sql) => sql`UPDATE api_keys SET user_id = NULL WHERE organization_id = ${api.organizationId}`)
+    await sql`UPDATE api_keys SET user_id = NULL WHERE organization_id = ${api.organizationId}`
     const url = await linkBy("k")
     t.equal(await statusOf(url), 200)
-    await query((sql) => sql`UPDATE api_keys SET archived_at = now() WHERE organization_id = ${api.organizationId}`)
+    await sql`UPDATE api_keys SET archived_at = now() WHERE organization_id = ${api.organizationId}`
     t.equal(await statusOf(url), 403)
   })
 })

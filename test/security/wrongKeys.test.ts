@@ -65,7 +65,7 @@ t.test("given an address that sends made-up log-in tokens", async (t) => {
   const ask = (token: string) => api.ask("GET", "/campaign/", undefined, bearer(token))
   const account = { email: "flood@example.org", password: "correct horse" }
   const good = String(bodyOf(await api.ask("POST", "/auth/signup", account, { key: null }))["token"])
-  t.equal((await ask(good)).status, 200)
+  t.strictSame([(await ask(good)).status, (await api.ask("GET", "/campaign/")).status], [200, 200])
   const madeUp = (at: number) => `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIke${at}IifQ.c2lnbmF0dXJl`
   const answers = await Promise.all(Array.from({ length: 500 }, (_, at) => ask(madeUp(at))))
 
@@ -82,27 +82,11 @@ t.test("given an address that sends made-up log-in tokens", async (t) => {
       return more.some(({ status }) => status === 429)
     })
   })
-  t.test("when a token that was valid comes from there, then it is looked up", async (t) => {
+  t.test("when a token or a key that was valid comes from there, then it is looked up", async (t) => {
     t.equal((await ask(good)).status, 200)
+    t.equal((await api.ask("GET", "/campaign/")).status, 200)
   })
   t.test("when one is longer than any valid one, then it is refused", async (t) => {
     t.equal((await ask(`eyJ${"a".repeat(3000)}.a.a`)).status, 401)
   })
-})
-
-t.test("given the API, when a stranger sends a thousand invalid keys, then few are looked up, and a known key still works", async (t) => {
-  const { ask } = await openApi(t)
-  const path = "/campaign/"
-  t.equal((await ask("GET", path)).status, 200)
-  const began = performance.now()
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, at) => ask("GET", path, undefined, { key: `nobody-${at}` })))
-  const lookedUp = answers.filter(({ status }) => status === 401).length
-  const most = 200 + Math.ceil((performance.now() - began) / 200)
-  t.ok(lookedUp >= 200 && lookedUp <= most, `${lookedUp} of at most ${most}`)
-  const refused = answers.filter(({ status }) => status === 429)
-  // On a busy machine, the engine sheds some before it looks at their keys.
-  const shed = answers.filter(({ status }) => status === 503)
-  t.equal(lookedUp + refused.length + shed.length, 1000)
-  t.ok(Number(refused[0]?.headers["retry-after"]) > 0)
-  t.equal((await ask("GET", path)).status, 200)
 })

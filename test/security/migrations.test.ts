@@ -1,4 +1,4 @@
-/** Credentials from before they had a list of hosts, in a database that is migrated: what used to be sent is still sent. */
+/** Rows from before credentials had lists of hosts, and organizations quotas, in a database that is migrated: nobody loses or gains anything. */
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -10,12 +10,22 @@ import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
-/** The engine's own migrations, as they were before that list existed. */
-const before = (): string => {
+type Statements<A> = (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>
+/** What is in a database that was filled before this migration, and has been migrated since. */
+const migrated = <A>(first: string, fill: Statements<unknown>, read: Statements<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const file of readdirSync(own)) if (file.slice(0, 4) < "0030") cpSync(join(own, file), join(folder, file))
-  return folder
+  for (const file of readdirSync(own)) if (file.slice(0, 4) < first) cpSync(join(own, file), join(folder, file))
+  const story = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* migrate(folder)
+    yield* fill(sql)
+    yield* migrate()
+    return yield* read(sql)
+  })
+  return runLive(
+    Effect.orDie(Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) => Effect.provide(story, Layer.fresh(clientLayer(url)))))
+  )
 }
 
 const uuids = ["a", "b", "c"].map((letter) => `${letter.repeat(8)}-0000-4000-8000-000000000000`)
@@ -45,8 +55,7 @@ const published = [
   "odd"
 ]
 
-const fill = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const credentials = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   yield* sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5), ('Two', 5)`
   for (const uuid of uuids) {
     yield* sql`INSERT INTO credentials (organization_id, uuid, name, credential_type, credential_data)
@@ -71,17 +80,10 @@ const fill = Effect.gen(function* () {
 })
 
 t.test("given credentials from before 0030, when the database is migrated, then each lists the hosts that it is sent to", async (t) => {
-  const lists = await runLive(
-    Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* migrate(before())
-        yield* fill
-        yield* migrate()
-        return yield* sql<{ readonly uuid: string; readonly allowedHosts: ReadonlyArray<string> }>`
-          SELECT uuid, allowed_hosts FROM credentials ORDER BY uuid`
-      }).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
-    )
+  const lists = await migrated(
+    "0030",
+    credentials,
+    (sql) => sql<{ readonly allowedHosts: ReadonlyArray<string> }>`SELECT allowed_hosts FROM credentials ORDER BY uuid`
   )
   t.strictSame(
     lists.map(({ allowedHosts }) => [...allowedHosts].sort()),
@@ -91,4 +93,37 @@ t.test("given credentials from before 0030, when the database is migrated, then 
       []
     ]
   )
+})
+
+const organizations = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  yield* sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 10), ('Two', 100000)`
+  yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, is_bootstrap, archived_at, scopes) VALUES
+    (1, 'first', 'a', 'a', 'owner', true, NULL, NULL), (1, 'owner', 'b', 'b', 'owner', false, NULL, NULL),
+    (1, 'scoped', 'c', 'c', 'owner', false, NULL, ARRAY['admin']), (2, 'theirs', 'd', 'd', 'owner', false, NULL, NULL),
+    (2, 'gone', 'e', 'e', 'owner', false, now(), NULL)`
+  yield* sql`INSERT INTO agents (organization_id, name) SELECT 2, 'Old' FROM generate_series(1, 3)`
+  yield* sql`INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit, retry_config, total_rows)
+    SELECT 2, 'Old', 1, 'csv', 'x', '', '{}', 1, '{}', 700 FROM generate_series(1, 2)`
+  yield* sql`INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at, size_bytes, received_at) VALUES
+    ('campaigns/2/a.csv', 2, 'a.csv', '', now(), 5000, now()), ('campaigns/2/b.csv', 2, 'b.csv', '', now(), NULL, NULL)`
+})
+
+t.test("given two organizations from before 0060, when the database is migrated", async (t) => {
+  const found = await migrated("0060", organizations, (sql) =>
+    Effect.all({
+      operators: sql`SELECT name FROM api_keys WHERE is_operator`,
+      quotas: sql`SELECT name, allowed, used FROM quotas WHERE organization_id = 2 ORDER BY name`,
+      calls: sql`SELECT allowed FROM quotas WHERE name = 'calls' ORDER BY organization_id`
+    })
+  )
+
+  t.strictSame(found.operators, [{ name: "first" }], "the first key of the first organization is the operator's, and no other")
+  t.strictSame(found.calls, [{ allowed: 10 }, { allowed: 100_000 }], "as many calls as were in force are allowed")
+  t.strictSame(found.quotas, [
+    { name: "agents", allowed: null, used: 3 },
+    { name: "calls", allowed: 100_000, used: 0 },
+    { name: "keys", allowed: null, used: 1 },
+    { name: "rows", allowed: null, used: 1400 },
+    { name: "storage_bytes", allowed: null, used: 5000 }
+  ])
 })
