@@ -1,12 +1,11 @@
 import { SignJWT } from "jose"
 import t from "tap"
 import { bodyOf, openApi } from "./apiTest.ts"
-import type { Answer } from "./gatewayTest.ts"
+import { type Answer, bearer, said } from "./gatewayTest.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther, makeAgent, makeKey } = api
 
-const said = ({ json, status }: Answer): unknown => [status, json]
 const keepsAll = {
   recordings_days: null,
   transcripts_days: null,
@@ -17,10 +16,7 @@ const keepsAll = {
 const refusal = (status: number, detail: string): unknown => [status, { detail }]
 
 /** Sends requests with this token or key. */
-const askAs =
-  (credential: string) =>
-  (method: string, path: string, json?: unknown): Promise<Answer> =>
-    ask(method, path, json, { key: null, headers: { authorization: `Bearer ${credential}` } })
+const askAs = (credential: string) => (method: string, path: string, json?: unknown) => ask(method, path, json, bearer(credential))
 
 interface AuditPage {
   readonly entries: ReadonlyArray<{ readonly id: number; readonly api_key_name: string | null }>

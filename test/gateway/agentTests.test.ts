@@ -3,12 +3,10 @@ import t from "tap"
 import { definition } from "#test/support/talkScript.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
-const { ask, sql } = await openApi(t)
+const { ask, makeAgent, sql } = await openApi(t)
 const next = { prompt: 'Ask: "Is there anything else?"' }
 const graph = definition({ greeting: "Do you agree, {{first_name}}?" }, next)
-const make = async (workflow_definition: object, more: object = {}) =>
-  bodyOf(await ask("POST", "/workflow/create/definition", { name: "Asks", workflow_definition, ...more }))
-const { id } = await make(graph, { template_context_variables: { first_name: "Ada" } })
+const { id } = await makeAgent(graph, { template_context_variables: { first_name: "Ada" } })
 const path = `/workflow/${id}/tests`
 const agrees = { name: "agrees", callee: [{ says: "Yes." }], expect: { path: ["start", "ask"], says: ["Do you agree, Ada?"] } }
 
@@ -73,7 +71,7 @@ t.test("given invalid scripts, then the answer says what is wrong and where", as
 t.test("given an agent with tools, then they are those of the organization, and the script answers for them", async (t) => {
   const end = { schema_version: 1, type: "end_call", config: { messageType: "custom", customMessage: "So long, {{first_name}}." } }
   const tool = await ask("POST", "/tools/", { name: "Hang up", description: "Says goodbye.", definition: end })
-  const agent = await make(definition({ greeting: "Hello.", tool_uuids: [bodyOf(tool)["tool_uuid"]] }))
+  const agent = await makeAgent(definition({ greeting: "Hello.", tool_uuids: [bodyOf(tool)["tool_uuid"]] }))
   const leaves = {
     name: "leaves",
     callee: [{ says: "Goodbye." }],
@@ -88,7 +86,7 @@ t.test("given an agent with tools, then they are those of the organization, and 
 })
 
 t.test("given a graph that is not finished, then the answer says what it lacks", async (t) => {
-  const unfinished = await make({ nodes: [], edges: [] })
+  const unfinished = await makeAgent({ nodes: [], edges: [] })
   const answer = await ask("POST", `/workflow/${unfinished.id}/tests`, { scripts: [agrees] })
   t.match(answer, { status: 422, json: { detail: { is_valid: false } } })
 })
@@ -103,7 +101,7 @@ t.test("given an organization that is testing an agent, then it cannot test anot
 })
 
 t.test("given scripts that compare many words with a long text, then they cost little more than to read them", async (t) => {
-  const agent = await make(definition({ greeting: "ก".repeat(3000) }))
+  const agent = await makeAgent(definition({ greeting: "ก".repeat(3000) }))
   const words = Array.from({ length: 100 }, (_, n) => `word ${n}`)
   /** User CPU time, in microseconds. */
   const costOf = async (expect: object) => {

@@ -6,7 +6,7 @@ import * as versions from "#core/agent/AgentVersionStore.ts"
 import { AgentId } from "#core/Id.ts"
 import { bodyOf, graph, type Json, openApi } from "./apiTest.ts"
 
-const { ask, askAsOther, database, makeAgent, organizationId } = await openApi(t)
+const { ask, askAsOther, database, makeAgent, organizationId, upload } = await openApi(t)
 
 const position = { x: 0, y: 0 }
 const end = { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
@@ -16,8 +16,7 @@ const withTrigger = (trigger_path?: string) => ({
   ...finished,
   nodes: [...finished.nodes, { id: "t", type: "trigger", position, data: { name: "T", trigger_path } }]
 })
-const make = async (workflow_definition: object, name = "Made") =>
-  bodyOf(await ask("POST", "/workflow/create/definition", { name, workflow_definition }))
+const make = (workflow_definition: object, name = "Made") => makeAgent(workflow_definition, { name })
 const put = (agent: Json, change: object) => ask("PUT", `/workflow/${agent.id}`, change)
 const post = (agent: Json, action: string) => ask("POST", `/workflow/${agent.id}/${action}`)
 const read = async (agent: Json) => bodyOf(await ask("GET", `/workflow/fetch/${agent.id}`))
@@ -37,6 +36,33 @@ t.test("given agents", async (t) => {
     t.strictSame((await ask("GET", "/workflow/summary?status=active")).json, [{ id: active.id, name: "Reminder" }])
     t.match((await ask("GET", "/workflow/summary?status=x")).json, { detail: /^Invalid workflow status filter: \['x'\]/ })
     t.strictSame((await askAsOther("GET", "/workflow/count")).json, { total: 0, active: 0, archived: 0 })
+  })
+
+  t.test("when it is created, then it can be read, listed, changed and archived", async (t) => {
+    const agent = await makeAgent()
+    const first = { version_number: 1, version_status: "published", total_runs: 0 }
+    t.match(agent, { name: "Reminder", status: "active", ...first, workflow_definition: graph })
+    t.strictSame((await ask("GET", `/workflow/fetch/${agent.id}`)).json, agent)
+    const listed = (await ask("GET", "/workflow/fetch?status=active&limit=1&offset=1")).json
+    t.match(listed, [{ id: agent.id, folder_id: null, workflow_uuid: agent["workflow_uuid"] }])
+    const renamed = await ask("PUT", `/workflow/${agent.id}`, { name: "Other name" })
+    t.match(renamed.json, { name: "Other name", version_number: 1 })
+    const configured = await ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: { max_call_duration: 60 } })
+    t.match(configured.json, { version_number: 2, workflow_configurations: { max_call_duration: 60 }, workflow_definition: graph })
+
+    t.match((await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })).json, { status: "archived" })
+    t.strictSame((await ask("GET", "/workflow/fetch?status=active&offset=1")).json, [])
+    t.match((await ask("GET", "/workflow/fetch?status=archived,active&offset=2")).json, [{ id: agent.id }])
+    const detail = "Invalid workflow status filter: ['x', '<empty>']. Allowed values: ['active', 'archived']."
+    t.match(await ask("GET", "/workflow/fetch?status=x,"), { status: 422, json: { detail } })
+    t.equal((await ask("PUT", `/workflow/${agent.id}/status`, { status: "deleted" })).status, 422)
+  })
+
+  t.test("when it does not exist, then 404 in the words of the route", async (t) => {
+    t.match(await ask("GET", "/workflow/fetch/999999"), { status: 404, json: { detail: "Workflow with id 999999 not found" } })
+    t.strictSame((await ask("PUT", "/workflow/999999", { name: "x" })).json, { detail: "Workflow with ID 999999 not found" })
+    t.strictSame((await ask("PUT", "/workflow/999999/status", { status: "active" })).json, { detail: "Workflow with ID 999999 not found" })
+    t.equal((await ask("GET", "/workflow/fetch/99999999999")).status, 422)
   })
 
   t.test("when there is a draft, then changes go into it until it is published", async (t) => {
@@ -80,14 +106,6 @@ t.test("given agents", async (t) => {
         }
       })
     }
-  })
-
-  t.test("when edges share a tool name, then 422 names the edge", async (t) => {
-    const twice = { ...finished, edges: [edge, { ...edge, id: "again" }] }
-    t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: twice }), {
-      status: 422,
-      json: { detail: [{ msg: /Transition tool name "done" is duplicated/, ctx: { kind: "edge", id: "again", field: "data.label" } }] }
-    })
   })
 
   t.test("when a tool would have an edge's name, then 422 names the node", async (t) => {
@@ -219,4 +237,33 @@ t.test("given nothing but the engine, when disposition codes are requested, then
   const { codes, end_task_reason_codes } = bodyOf(await ask("GET", "/organizations/disposition-codes"))
   t.match(codes, ["call_duration_exceeded", "end_call_tool", "system_cancelled", "user_hangup", "voicemail_detected", "busy"])
   t.ok(Array.isArray(end_task_reason_codes))
+})
+
+/** As the existing product's first screen requests them. */
+const describe = (use_case: string, activity_description: string, call_type = "outbound") =>
+  ask("POST", "/workflow/create/template", { call_type, use_case, activity_description })
+
+t.test("given a description of an agent", async (t) => {
+  for (const [useCase, activity, template] of [
+    ["Dentist", "Call patients the day before and remind them of their appointment.", "Appointment reminder"],
+    ["Solar", "Find out whether the prospect is interested in our panels and has a budget.", "Lead qualification"],
+    ["Hotel", "Ask guests for feedback, and a rating of their stay.", "Satisfaction survey"],
+    ["客服", "…", "Lead qualification"]
+  ] as const) {
+    await t.test(`when an agent for ${useCase} is created, then it is the ${template}, published, and any list will do`, async (t) => {
+      const agent = bodyOf(await describe(useCase, activity))
+      t.match(agent, { name: `${useCase} (from the template ${template})`, version_status: "published", version_number: 1 })
+      t.ok(JSON.stringify(agent["workflow_definition"]).includes(activity), "then the description is in its prompt")
+      t.match((await ask("POST", `/workflow/${agent.id}/validate`)).json, { is_valid: true })
+      const source_id = await upload("phone_number\n+15550100001\n")
+      t.equal((await ask("POST", "/campaign/create", { name: "c", workflow_id: agent.id, source_type: "csv", source_id })).status, 200)
+    })
+  }
+
+  await t.test("when the description is invalid, then 422", async (t) => {
+    t.equal((await describe("", "x")).status, 422)
+    t.equal((await describe("x", "y".repeat(20_001))).status, 422)
+    t.equal((await describe("x", "y", "sideways")).status, 422)
+    t.equal((await describe("x", "y", "inbound")).status, 200)
+  })
 })

@@ -68,7 +68,7 @@ import { type Judge, judgeOf } from "./documented.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
 import "#test/support/documentedFetch.ts"
 
-export interface TestApi {
+export interface TestApi extends Builders {
   readonly port: number
   /** The folder of its files. */
   readonly folder: string
@@ -101,9 +101,14 @@ export interface TestApi {
   readonly makeKey: (columns?: Readonly<Record<string, unknown>>) => Promise<string>
   /** What is in the file store, drafts included. */
   readonly filesThere: () => ReadonlyArray<string>
+  /** The same for the other organization. */
+  readonly others: Builders
+}
+
+interface Builders {
   /** Uploads a list, and returns its key. */
   readonly upload: (csv: string) => Promise<string>
-  readonly makeAgent: () => Promise<Json>
+  readonly makeAgent: (workflow_definition?: object, more?: object) => Promise<Json>
   /** Creates a campaign of two contacts. */
   readonly makeCampaign: (more?: object) => Promise<Json>
 }
@@ -111,6 +116,20 @@ export interface TestApi {
 /** An answer of ours whose shape the test knows. */
 export type Json = Readonly<Record<string, never>> & { readonly id: number }
 export const bodyOf = (answer: { readonly json: unknown }): Json => answer.json as Json // See above.
+
+export const nextIn = ({ headers }: Answer): string | undefined => /^<(\/api\/v1\/[^>]+)>; rel="next"$/.exec(String(headers["link"]))?.[1]
+/** The answers to requests for a list, for as long as each leads to a next one. */
+export const pagesOf = async (ask: TestApi["ask"], path: string): Promise<ReadonlyArray<Answer>> => {
+  const pages: Array<Answer> = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const answer: Answer = await ask("GET", next)
+    const isLinked = answer.headers["link"] === undefined || nextIn(answer) !== undefined
+    if (answer.status !== 200 || !isLinked || pages.length > 50) throw new Error(`${next}: ${answer.status} ${answer.headers["link"]}`)
+    pages.push(answer)
+    next = nextIn(answer)
+  }
+  return pages
+}
 
 export const graph = {
   nodes: [
@@ -122,13 +141,14 @@ export const graph = {
 export const ari = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "password1" }
 export const csv = "phone_number,first_name\n+15550100001,Ada\n+15550100002,Bob\n"
 
-const builders = (ask: TestApi["ask"]): Pick<TestApi, "upload" | "makeAgent" | "makeCampaign"> => {
+const builders = (ask: TestApi["ask"]): Builders => {
   const upload = async (text: string) => {
     const ticket = bodyOf(await ask("POST", "/s3/presigned-upload-url", { file_name: "my list.csv", file_size: text.length }))
     await fetch(String(ticket["upload_url"]), { method: "PUT", body: text, headers: { "content-type": "text/csv" } })
     return String(ticket["file_key"])
   }
-  const makeAgent = async () => bodyOf(await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: graph }))
+  const makeAgent = async (workflow_definition: object = graph, more: object = {}) =>
+    bodyOf(await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition, ...more }))
   const makeCampaign = async (more: object = {}) => {
     const { id } = await makeAgent()
     const source_id = await upload(csv)
@@ -347,6 +367,7 @@ export const openApi = async (
     }
   return {
     ...builders(asking(keys.ours)),
+    others: builders(asking(keys.other)),
     ...rowsOf(database, organizationId),
     port: gateway.port,
     folder,

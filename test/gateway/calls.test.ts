@@ -24,13 +24,7 @@ const trigger = (path: string) => ({
   position: { x: 0, y: 1 },
   data: { name: "API", trigger_path: path, enabled: true }
 })
-const triggered = async (path: string) =>
-  bodyOf(
-    await ask("POST", "/workflow/create/definition", {
-      name: "Triggered",
-      workflow_definition: { ...graph, nodes: [...graph.nodes, trigger(path)] }
-    })
-  )
+const triggered = (path: string) => makeAgent({ ...graph, nodes: [...graph.nodes, trigger(path)] })
 const currentOf = async ({ id }: { readonly id: number }) =>
   (await sql<{ readonly id: number }>`SELECT current_definition_id AS id FROM agents WHERE id = ${id}`)[0]?.id
 /** Creates a draft directly, without the other effects of creating one. */

@@ -160,17 +160,11 @@ t.test("given a campaign", async (t) => {
     const update = await ask("PATCH", `/campaign/${id}`, { name: "x" })
     t.strictSame([update.status, update.json], [409, { detail: "Cannot update a running campaign" }])
     t.strictSame(await step("resume"), [409, "Campaign must be in 'paused' state to resume, current state: running"])
-    t.strictSame(await step("pause"), [200, "paused"])
-    t.strictSame(await step("pause"), [409, "Campaign must be in 'running' state to pause, current state: paused"])
-    t.strictSame(await step("resume"), [200, "running"])
-
     api.health.isStopHeard = false
     const unconfirmed = await ask("POST", `/campaign/${id}/pause`)
     t.strictSame([unconfirmed.status, unconfirmed.headers["retry-after"]], [503, "2"])
-    t.equal((await step("pause"))[0], 503)
     api.health.isStopHeard = true
     t.strictSame(await step("pause"), [200, "paused"])
-    t.equal((await step("pause"))[0], 409)
     t.strictSame(await step("resume"), [200, "running"])
 
     const archive = () => ask("PUT", `/workflow/${agentId}/status`, { status: "archived" })

@@ -75,6 +75,9 @@ export interface Answer {
   readonly json: unknown
 }
 
+/** What an answer says, to compare it as a whole. */
+export const said = ({ json, status }: Pick<Answer, "json" | "status">): readonly [status: number, json: unknown] => [status, json]
+
 export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
@@ -82,6 +85,9 @@ export interface Sent {
   readonly json?: unknown
   readonly key?: string | null
 }
+
+/** A request with this token or key, as browsers send it. */
+export const bearer = (credential: unknown): Sent => ({ key: null, headers: { authorization: `Bearer ${String(credential)}` } })
 
 export const send = async (gateway: Pick<Started, "port" | "judge">, method: string, path: string, sent: Sent = {}): Promise<Answer> => {
   const answer = await asked(gateway, method, path, sent)

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { put as store } from "#core/model/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
-import { llm, noServices, said, servicesPath, shownLlm, storedIn } from "./modelServices.ts"
+import { said } from "./gatewayTest.ts"
+import { llm, noServices, servicesPath, shownLlm, storedIn } from "./modelServices.ts"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
 
 const api = await openApi(t)
@@ -108,11 +109,15 @@ t.test("given services that were set one by one", async (t) => {
     await Promise.all([
       putServices({ embeddings: { provider: "one" } }),
       putServices({ realtime: { provider: "two" } }),
+      putServices({ tts: { ...tts, voice: "rms" } }),
       ask("PUT", "/organizations/preferences", { timezone: "Asia/Tokyo" })
     ])
     t.match(await read(), {
       configuration: {
-        byok: { pipeline: { llm: shownLlm, embeddings: { provider: "one" } }, realtime: { realtime: { provider: "two" } } }
+        byok: {
+          pipeline: { llm: shownLlm, tts: { voice: "rms" }, embeddings: { provider: "one" } },
+          realtime: { realtime: { provider: "two" } }
+        }
       },
       effective_configuration: { embeddings: { provider: "one" }, realtime: null, timezone: "Asia/Tokyo" }
     })

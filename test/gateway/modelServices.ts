@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { find } from "#core/model/ModelConfigurationStore.ts"
 import type { TestApi } from "./apiTest.ts"
-import type { Answer } from "./gatewayTest.ts"
 
 export const servicesPath = "/user/configurations/user"
 export const llm = {
@@ -23,7 +22,6 @@ export const noServices = {
   test_phone_number: null,
   timezone: null
 }
-export const said = ({ json, status }: Answer): unknown => [status, json]
 
 /** What the database stores for the first organization, unmasked. */
 export const storedIn = ({ database, organizationId }: TestApi) =>

@@ -5,9 +5,9 @@ import { RunId } from "#core/Id.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import * as publicFiles from "#gateway/file/publicFiles.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
-import { bodyOf, graph, openApi } from "./apiTest.ts"
+import { graph, openApi } from "./apiTest.ts"
 
-const { ask, database, makeRun, port, sql } = await openApi(t)
+const { ask, database, makeAgent, makeRun, port, sql } = await openApi(t)
 const nobody = "00000000-0000-4000-8000-00000000dead"
 
 const webhook = (id: string, data: object) => ({ id, type: "webhook", position: { x: 0, y: 0 }, data })
@@ -20,7 +20,7 @@ const definition = {
     webhook("off", { name: "Off", enabled: false, endpoint_url: "https://off.example.com" })
   ]
 }
-const agent = bodyOf(await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: definition }))
+const agent = await makeAgent(definition)
 
 const begun = () => makeRun(agent.id)
 const end = (run: number) => sql`UPDATE runs SET is_completed = true WHERE id = ${run}`

@@ -1,9 +1,12 @@
 /** Values for the schemas of routes: the smallest valid one, and generated ones that are valid, almost valid, or not valid at all. */
 import fc from "fast-check"
 import Type, { type TObject, type TSchema } from "typebox"
+import ari from "#adapters/ari/ari.ts"
+import { apiRoutes } from "#gateway/api.ts"
 import { read } from "#gateway/request/validation.ts"
 import type { Violation } from "#gateway/request/Violation.ts"
 import { graph } from "./apiTest.ts"
+import type { Answer } from "./gatewayTest.ts"
 
 /** Values that no well-meaning client would send. */
 export const hostileValues: ReadonlyArray<unknown> = [
@@ -133,3 +136,11 @@ const shapedAs = (schema: TSchema): fc.Arbitrary<unknown> => {
   if (Type.IsLiteral(schema)) return fc.constant(schema.const)
   return fc.jsonValue({ maxDepth: 3 })
 }
+
+/** Routes whose answers come to an end. */
+export const endingRoutes = apiRoutes([ari]).filter(
+  ({ success }) => !(success._tag === "Content" && success.mediaTypes.includes("text/event-stream"))
+)
+/** Nothing is broken, and every refusal says why. */
+export const isSound = ({ json, status }: Answer): boolean =>
+  status < 500 && (status < 400 || (typeof json === "object" && json !== null && "detail" in json))

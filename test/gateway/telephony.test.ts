@@ -8,6 +8,40 @@ const config = { ...ari, from_numbers: ["+1"] }
 const make = async (name: string, more: object = {}) => bodyOf(await ask("POST", path, { name, config, ...more }))
 const gone = { status: 404, json: { detail: "Telephony configuration not found" } }
 
+t.test("given a configuration, when it is created, then secrets are masked and unknown fields are dropped", async (t) => {
+  const created = bodyOf(await ask("POST", path, { name: "second", config: { ...config, more: 1 } }))
+  t.match(created, { name: "second", provider: "ari", is_default_outbound: false })
+  t.strictSame(created["credentials"], {
+    ari_endpoint: "http://127.0.0.1:8088",
+    ari_endpoints: [],
+    app_name: "trunkline",
+    app_password: "*****ord1",
+    ws_client_name: "",
+    dial_string: "PJSIP/{number}@trunk",
+    allow_extensions: [],
+    context: "",
+    extension: "{number}",
+    priority: "1",
+    channel_variables: [],
+    account_code: "",
+    sip_headers: [],
+    caller_name: "",
+    transfer_dial_string: "",
+    transfer_context: ""
+  })
+  t.strictSame((await ask("GET", `${path}/${created.id}`)).json, created)
+  const again = await ask("POST", path, { name: "second", config: { ...config, more: 1 } })
+  t.match([again.status, again.json], [409, { detail: /^A telephony configuration named 'second' already exists/ }])
+  const { configurations } = bodyOf(await ask("GET", path))
+  t.match(configurations, [{ name: "second", phone_number_count: 0 }])
+})
+
+t.test("given the providers, when they are requested, then their fields are listed", async (t) => {
+  const fields = [{ name: "ari_endpoint", type: "text", required: true, sensitive: false }]
+  const providers = [{ provider: "ari", display_name: "Asterisk ARI", fields }]
+  t.match((await ask("GET", "/organizations/telephony-providers/metadata")).json, { providers })
+})
+
 t.test("given a configuration, when it is changed", async (t) => {
   const { id } = await make("a")
   const put = async (json: unknown) => {
@@ -37,7 +71,12 @@ t.test("given a configuration, when it is changed", async (t) => {
     const [endpoint, name] = ["ari_endpoint", "app_name"].map((field) => ({ type: "string_type", loc: ["body", "config", "ari", field] }))
     const wrong = { ...config, ari_endpoint: 1 }
     t.match(await put({ name: "", config: wrong }), { status: 422, json: { detail: [{ type: "string_too_short" }, endpoint] } })
-    t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: [{ type: "union_tag_invalid" }] } })
+    const unknown = [{ type: "union_tag_invalid", ctx: { expected_tags: "'ari'" } }]
+    t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: unknown } })
+    const refused = async (config: object) => bodyOf(await ask("POST", path, { name: "x", config }))["detail"]
+    t.match(await refused({}), [{ type: "union_tag_not_found", loc: ["body", "config"] }])
+    const missing = [{ type: "missing", loc: ["body", "config", "ari", "app_password"] }]
+    t.match(await refused({ provider: "ari", ari_endpoint: "", app_name: "" }), missing)
     const made = await ask("POST", path, { name: "typed", config: { ...wrong, app_name: null } })
     t.match(made, { status: 422, json: { detail: [endpoint, name] } })
   })

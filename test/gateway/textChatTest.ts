@@ -1,5 +1,5 @@
 /** Text chats for tests of the gateway, with a language model that does what the test says. */
-import { Effect, Stream } from "effect"
+import { Deferred, Effect, Stream } from "effect"
 import type { Test } from "tap"
 import type { Static } from "typebox"
 import { type LanguageModel, ModelError, type ModelPart, type ModelRequest } from "#core/model/LanguageModel.ts"
@@ -7,6 +7,7 @@ import type { RunWire } from "#gateway/wire/Run.ts"
 import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import { call, finished } from "#test/support/talk.ts"
 import { definition, follower } from "#test/support/talkScript.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
@@ -71,5 +72,13 @@ export const openChats = async (t: Test) => {
     const { json } = await ask("GET", `/workflow/${chat.workflow_id}/runs/${chat.workflow_run_id}`)
     return json as Static<typeof RunWire> // The answer has been checked against its schema.
   }
-  return { ...api, orders, asked, makeAgent, begin, runOf }
+  /** Sends a request, and holds up the answer to its first question to the model. */
+  const heldUp = async (send: () => Promise<Answer>) => {
+    const [gate, before] = [Deferred.makeUnsafe<void>(), asked()]
+    orders.push(Deferred.await(gate))
+    const answer = send()
+    await untilTrue("question to the model", () => asked() > before)
+    return { answer, asked: () => asked() - before, release: () => Deferred.doneUnsafe(gate, Effect.void) }
+  }
+  return { ...api, orders, asked, heldUp, makeAgent, begin, runOf }
 }

@@ -8,7 +8,7 @@ import { untilTrue } from "#test/support/until.ts"
 import { bodyOf } from "./apiTest.ts"
 import { chatIn, extracted, openChats, said } from "./textChatTest.ts"
 
-const { ask, asked, begin, makeAgent, orders, runOf, sql } = await openChats(t)
+const { ask, asked, begin, heldUp, makeAgent, orders, runOf, sql } = await openChats(t)
 
 const logged = (run: Static<typeof RunWire>, type: string) => {
   const events: unknown = run.logs?.["realtime_feedback_events"]
@@ -173,30 +173,22 @@ t.test("given a client that saw an older revision, then it is told the current o
 
 t.test("given two simultaneous messages, then one is answered and the other refused, and nothing is lost or duplicated", async (t) => {
   const { chat, path } = await begin(await makeAgent())
-  const gate = Deferred.makeUnsafe<void>()
-  const before = asked()
-  orders.push(Deferred.await(gate))
-  const first = ask("POST", `${path}/messages`, { text: "hm", expected_revision: 1 })
-  await untilTrue("question to the model", () => asked() > before)
+  const first = await heldUp(() => ask("POST", `${path}/messages`, { text: "hm", expected_revision: 1 }))
   const second = await ask("POST", `${path}/messages`, { text: "yes", expected_revision: 1 })
   t.match([second.status, second.json], [409, { detail: { expected_revision: 1, actual_revision: 1 } }])
   t.equal((await ask("POST", `${path}/end`, {})).status, 409)
-  Deferred.doneUnsafe(gate, Effect.void)
-  t.strictSame(said(chatIn(await first)).slice(-2), ["> hm", "At start."])
-  t.equal(asked(), before + 1, "the model is not asked for the one that was refused")
+  first.release()
+  t.strictSame(said(chatIn(await first.answer)).slice(-2), ["> hm", "At start."])
+  t.equal(first.asked(), 1, "the model is not asked for the one that was refused")
   t.equal(chatIn(await ask("GET", path)).revision, chat.revision + 1)
 })
 
 t.test("given a change that another engine has made in the meantime, then the message is refused as a whole", async (t) => {
   const { chat, path } = await begin(await makeAgent())
-  const gate = Deferred.makeUnsafe<void>()
-  const before = asked()
-  orders.push(Deferred.await(gate))
-  const message = ask("POST", `${path}/messages`, { text: "yes" })
-  await untilTrue("question to the model", () => asked() > before)
+  const message = await heldUp(() => ask("POST", `${path}/messages`, { text: "yes" }))
   await sql`UPDATE text_chats SET revision = 7 WHERE run_id = ${chat.workflow_run_id}`
-  Deferred.doneUnsafe(gate, Effect.void)
-  const refused = await message
+  message.release()
+  const refused = await message.answer
   t.match([refused.status, refused.json], [409, { detail: { expected_revision: 1, actual_revision: 7 } }])
   t.strictSame(said(chatIn(await ask("GET", path))), said(chat))
   t.strictSame((await runOf(chat)).gathered_context?.["nodes_visited"], ["start"])

@@ -3,14 +3,12 @@ import t from "tap"
 import { ari, bodyOf, csv, graph, type Json, openApi } from "./apiTest.ts"
 
 const api = await openApi(t)
-const { ask, dialed, upload } = api
+const { ask, dialed, makeAgent: create, upload } = api
 
 const position = { x: 0, y: 0 }
 const end = { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
 const startless = { nodes: [end], edges: [] }
 const reason = /no published version: Workflow must have at least one Start Call/
-const create = async (workflow_definition: object, more: object = {}) =>
-  bodyOf(await ask("POST", "/workflow/create/definition", { name: "Made", workflow_definition, ...more }))
 const put = async ({ id }: Json, change: object) => bodyOf(await ask("PUT", `/workflow/${id}`, change))
 const post = ({ id }: Json, action: string) => ask("POST", `/workflow/${id}/${action}`)
 const statusesOf = async ({ id }: Json) => {

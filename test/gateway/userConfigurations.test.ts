@@ -4,7 +4,8 @@ import t from "tap"
 import { put as store } from "#core/model/ModelConfigurationStore.ts"
 import { fliteVoices } from "#core/model/VoiceServices.ts"
 import { openApi } from "./apiTest.ts"
-import { llm, noServices, said, servicesPath as path, shownLlm, storedIn } from "./modelServices.ts"
+import { said } from "./gatewayTest.ts"
+import { llm, noServices, servicesPath as path, shownLlm, storedIn } from "./modelServices.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther } = api
@@ -54,14 +55,6 @@ t.test("given configured services", async (t) => {
         ]
       }
     ])
-  })
-
-  t.test("when several clients set several of them at the same time, then none is lost", async (t) => {
-    const services = { llm: "embedded", tts: "flite", stt: "deepgram", embeddings: "one", realtime: "live" }
-    const kinds = Object.entries(services)
-    await Promise.all(kinds.map(([kind, provider]) => put({ [kind]: { provider, api_key: `sk-${kind}-12345` } })))
-    const shown = await read()
-    for (const [kind, provider] of kinds) t.match(shown, { [kind]: { provider, api_key: /^\*+2345$/ } })
   })
 
   t.test("when they are removed, then nothing is left of them", async (t) => {

@@ -1,7 +1,7 @@
 /** The audit log used to say nothing of log-ins, wrong passwords, who listened to recordings, or where requests came from. */
 import t from "tap"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
-import type { Sent } from "#test/gateway/gatewayTest.ts"
+import { bearer, type Sent } from "#test/gateway/gatewayTest.ts"
 
 const api = await openApi(t)
 const nobody: Sent = { key: null }
@@ -14,7 +14,7 @@ t.test("given an account, when somebody logs in or fails to, then its organizati
   await api.ask("POST", "/auth/login", { ...account, password: "wrong horse" }, nobody)
   await api.ask("POST", "/auth/login", { email: "nobody@example.org", password: "wrong horse" }, nobody)
   await api.ask("POST", "/auth/login", account, nobody)
-  const entries = await log({ key: null, headers: { authorization: `Bearer ${String(token)}` } })
+  const entries = await log(bearer(token))
   const entry = { resource_kind: "accounts", resource_id: String(id), user_email: account.email, address: "127.0.0.1" }
   t.match(entries.json, {
     entries: [

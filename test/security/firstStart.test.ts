@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
 import { bodyOf } from "#test/gateway/apiTest.ts"
-import { raw, send, type Sent } from "#test/gateway/gatewayTest.ts"
+import { bearer, raw, send, type Sent } from "#test/gateway/gatewayTest.ts"
 import { startEngine } from "#test/support/EngineProcess.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { openDatabase } from "#test/support/postgres.ts"
@@ -59,8 +59,7 @@ t.test("given what the first start has printed", async (t) => {
     t.match(await ask("GET", "/operator/organizations"), { status: 200, json: { organizations: [{ quotas: {} }] } })
     t.match(await ask("GET", "/operator/keys"), { status: 200 })
     const { token } = bodyOf(await ask("POST", "/auth/login", { key: null, json: account("first@example.org") }))
-    const owner: Sent = { key: null, headers: { authorization: `Bearer ${String(token)}` } }
-    t.equal((await ask("GET", "/operator/organizations", owner)).status, 403)
+    t.equal((await ask("GET", "/operator/organizations", bearer(token))).status, 403)
   })
 })
 
@@ -68,7 +67,7 @@ t.test("given TRUSTED_PROXIES, when one of these proxies forwards a request, the
   const { token } = bodyOf(
     await ask("POST", "/auth/login", { key: null, json: account("first@example.org"), headers: { "x-forwarded-for": "203.0.113.7" } })
   )
-  const entries = await ask("GET", "/organizations/audit-log", { key: null, headers: { authorization: `Bearer ${String(token)}` } })
+  const entries = await ask("GET", "/organizations/audit-log", bearer(token))
   t.match(entries.json, { entries: [{ action: "logIn", address: "203.0.113.7" }] })
 })
 

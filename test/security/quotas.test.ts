@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
+import { said } from "#test/gateway/gatewayTest.ts"
 
 const api = await openApi(t)
 const operator = await api.makeKey({ is_operator: true })
@@ -15,7 +16,6 @@ const other = api.otherId
 const tenant = await api.makeKey({ organization_id: other })
 
 const as = (key: string) => (method: string, path: string, json?: unknown) => api.ask(method, path, json, { key })
-const said = ({ json, status }: { readonly json: unknown; readonly status: number }) => [status, json]
 const asOperator = as(operator)
 const asTenant = as(tenant)
 const quotasOf = (id: number) => `/operator/organizations/${id}/quotas`

@@ -3,27 +3,31 @@
  * member of any organization without being asked.
  */
 import { Effect, Layer, Redacted } from "effect"
+import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
+import { redeem } from "#core/organization/InvitationStore.ts"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Members } from "#core/organization/Members.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
 import type { Role } from "#core/organization/Role.ts"
+import { hashOf } from "#core/organization/Secret.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
+import { claimFirst } from "#core/organization/UserStore.ts"
 import { Users } from "#core/organization/Users.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
-import type { Answer, Sent } from "#test/gateway/gatewayTest.ts"
+import { type Answer, bearer, said, type Sent } from "#test/gateway/gatewayTest.ts"
 import { install, ours, tag, theirs } from "#test/store/services.ts"
 
 const invite = Layer.succeed(SignupPolicy, { mode: "invite", concurrencyLimit: 10 } as const)
 const password = "correct horse"
 const anybody: Sent = { key: null }
 const passedOn: Sent = { key: null, headers: { "x-forwarded-for": "198.51.100.1" } }
-const said = ({ json, status }: Answer) => [status, json]
 
 t.test(
   "given an engine on which nobody has an account, when a stranger signs up, then it is refused; from the machine it is the first owner",
@@ -93,13 +97,12 @@ t.test("given an invitation", async (t) => {
   })
 
   t.test("when somebody has an account already, then the password redeems it, and a wrong one reveals nothing", async (t) => {
-    const bearer = (signed: object): Sent => ({ key: null, headers: { authorization: `Bearer ${String(Reflect.get(signed, "token"))}` } })
     const first = await invited("dan@example.org")
     await signUp("dan@example.org", first["token"])
     const other = bodyOf(await api.askAsOther("POST", "/organizations/invitations", { email: "dan@example.org", role: "viewer" }))
     t.equal((await signUp("dan@example.org", other["token"], "another horse")).status, 403)
     const dan = bodyOf(await signUp("dan@example.org", other["token"]))
-    t.match((await api.ask("GET", "/user/organizations", undefined, bearer(dan))).json, {
+    t.match((await api.ask("GET", "/user/organizations", undefined, bearer(dan["token"]))).json, {
       organizations: [
         { name: "Ours", role: "member" },
         { name: "Other", role: "viewer", is_selected: true }
@@ -109,7 +112,7 @@ t.test("given an invitation", async (t) => {
 
   t.test("when a token is made up, then a logged-in user learns no more than anybody", async (t) => {
     const eve = bodyOf(await signUp("eve@example.org", (await invited("eve@example.org"))["token"]))
-    const asEve: Sent = { key: null, headers: { authorization: `Bearer ${String(eve["token"])}` } }
+    const asEve = bearer(eve["token"])
     const { token } = await invited("frank@example.org")
     const refused = [400, { detail: "Invalid or expired invitation" }]
     t.strictSame(said(await api.ask("POST", "/user/invitations/redeem", { token: "tli_none" }, asEve)), refused)
@@ -134,14 +137,17 @@ t.test("given the services", async (t) => {
   t.test("when one token is sent several times at once, by sign-up and by a user, then it works once", async (t) => {
     const { answers } = await run(
       Effect.gen(function* () {
-        const { invite, redeem } = yield* Invitations
+        const invitations = yield* Invitations
         const { signUp } = yield* Users
-        const { token } = yield* invite(owner, { email: "twice@example.org", role: "viewer", days: 1 })
+        const { token } = yield* invitations.invite(owner, { email: "twice@example.org", role: "viewer", days: 1 })
         const invitationToken = Redacted.value(token)
         const made = yield* signUp({ email: "twice@example.org", password, invitationToken }, away)
-        const again = yield* invite({ ...owner, organizationId: theirs }, { email: "twice@example.org", role: "viewer", days: 1 })
+        const again = yield* invitations.invite(
+          { ...owner, organizationId: theirs },
+          { email: "twice@example.org", role: "viewer", days: 1 }
+        )
         const second = Redacted.value(again.token)
-        const byUser = tag(redeem(made.user.id, second))
+        const byUser = tag(invitations.redeem(made.user.id, second))
         const bySignUp = tag(signUp({ email: "twice@example.org", password, invitationToken: second }, away))
         return { answers: yield* Effect.all([byUser, bySignUp, byUser, bySignUp], { concurrency: "unbounded" }) }
       }).pipe(Effect.provide(Layer.fresh(usersWith())))
@@ -177,4 +183,41 @@ t.test("given the services", async (t) => {
     )
     t.strictSame(answers, ["SignupRefused", "SignupRefused", "SignupRefused"])
   })
+})
+
+const many = Array.from({ length: 48 })
+
+/** Enters several times at once, each in its own transaction, as sign-ups do; returns the results. */
+const atOnce = <A>(enter: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return yield* Effect.forEach(many, () => Effect.orDie(sql.withTransaction(enter(sql))), { concurrency: "unbounded" })
+  })
+
+t.test("given an invitation, when its token is sent many times at once, then it works once", async (t) => {
+  const { run } = await install(t)
+  const places = await run(
+    Effect.gen(function* () {
+      const { token } = yield* Invitations.use((_) =>
+        _.invite({ organizationId: ours, role: "owner" }, { email: "many@example.org", role: "viewer", days: 1 })
+      )
+      const hash = yield* hashOf(Redacted.value(token)).pipe(Effect.provide(Digest.layerWebCrypto))
+      return yield* atOnce((sql) => redeem(sql, hash, "many@example.org"))
+    })
+  )
+  t.equal(places.filter((place) => place !== undefined).length, 1)
+})
+
+t.test("given the set-up code, when it is sent many times at once, then one becomes the first owner", async (t) => {
+  const { run } = await install(t)
+  const [first, second] = await run(
+    Effect.gen(function* () {
+      const code = yield* Organizations.use((_) => _.setUpCode)
+      const second = yield* Organizations.use((_) => _.setUpCode)
+      const hash = yield* hashOf(code === undefined ? "" : Redacted.value(code)).pipe(Effect.provide(Digest.layerWebCrypto))
+      return [yield* atOnce((sql) => claimFirst(sql, hash)), second] as const
+    })
+  )
+  t.equal(second, undefined, "the code is shown once")
+  t.equal(first.filter((isFirst) => isFirst).length, 1)
 })

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import t from "tap"
 import { WrongKeys } from "#core/organization/WrongKeys.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import { bearer } from "#test/gateway/gatewayTest.ts"
 import { run } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
@@ -61,7 +62,6 @@ t.test("given an address that sends a thousand invalid keys", async (t) => {
 
 t.test("given an address that sends made-up log-in tokens", async (t) => {
   const api = await openApi(t)
-  const bearer = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
   const ask = (token: string) => api.ask("GET", "/campaign/", undefined, bearer(token))
   const account = { email: "flood@example.org", password: "correct horse" }
   const good = String(bodyOf(await api.ask("POST", "/auth/signup", account, { key: null }))["token"])
