@@ -98,7 +98,6 @@ t.test("given texts on which a pattern could be tried at every place, and values
   const { id: workflow_id } = await api.makeAgent()
   const length = 200_000
   const campaign = { name: "a", workflow_id, source_type: "csv", source_id: "x" }
-  const http = { method: "GET", url: "https://example.org", parameters: times(5000, 1) }
   const refused: ReadonlyArray<readonly [what: string, path: string, body: object, ...types: ReadonlyArray<string>]> = [
     ["a number of 200,000 digits and a letter", "/campaign/create", withThreshold(campaign, `${"1".repeat(length)}x`), "float_parsing"],
     [
@@ -113,20 +112,25 @@ t.test("given texts on which a pattern could be tried at every place, and values
       withAri({ ari_endpoint: `http://192.0.2.1/${"/".repeat(length)}x` }),
       "string_too_long"
     ],
-    ["an object that claims to be text", configs, withAri({ provider: { toString: 1, valueOf: 1 } }), "union_tag_invalid"],
-    ["a large value beside those that are missing", "/tools/", { definition: { type: "http_api", config: { x: "y".repeat(length) } } }],
-    [
-      "a list with thousands of wrong items",
-      "/tools/",
-      { name: "a", definition: { type: "http_api", config: http } },
-      ...times(100, "missing")
-    ]
+    ["an object that claims to be text", configs, withAri({ provider: { toString: 1, valueOf: 1 } }), "union_tag_invalid"]
   ]
   for (const [what, path, body, ...types] of refused) {
     t.test(`when it is ${what}, then it is refused, and not repeated`, async (t) =>
       isRefused(t, await api.ask("POST", path, body), 10_000, ...types)
     )
   }
+
+  t.test("when it is large, then the answer leaves it out", async (t) => {
+    const answer = await api.ask("POST", "/tools/", { definition: { type: "http_api", config: { x: "y".repeat(length) } } })
+    isRefused(t, answer, 10_000)
+    t.ok(detailOf(answer).length >= 3)
+  })
+
+  t.test("when thousands of the items of a list are wrong, then the first hundred are named", async (t) => {
+    const config = { method: "GET", url: "https://example.org", parameters: times(5000, 1) }
+    const answer = await api.ask("POST", "/tools/", { name: "a", definition: { type: "http_api", config } })
+    t.strictSame([answer.status, detailOf(answer).length], [422, 100])
+  })
 
   t.test("when a list is one line without an end, then it is refused", async (t) => {
     const source_id = await api.upload("a".repeat(900_000))

@@ -80,9 +80,9 @@ t.test(
     for (const [path, body, status, place] of places) {
       t.equal((await ask("PUT", path, body(stored))).status, 200, path)
       t.equal((await ask("PUT", path, body({ ...shown, model: "n" }))).status, 200, `${path}: the mask alone is the key as it is`)
-      const before = await inDatabase()
-      t.match(before, /sk-0123456789.*"model":"n"|"model":"n".*sk-0123456789/)
+      t.match(await inDatabase(), /sk-0123456789.*"model":"n"|"model":"n".*sk-0123456789/)
       for (const change of [{ base_url: "https://evil.example.com/v1" }, { provider: "embedded" }]) {
+        const before = await inDatabase()
         const refused = await ask("PUT", path, body({ ...shown, ...change }))
         t.equal(refused.status, status, path)
         t.match(refused.text, /The (llm )?api_key appears to be masked\. Please provide the actual value/, path)

@@ -66,9 +66,10 @@ t.test("given a gateway", async (t) => {
       const answer = await send(gateway, "OPTIONS", path, { headers: origin })
       t.equal(answer.status, 204, path)
       t.match(answer.headers, { "access-control-allow-origin": "*", "access-control-allow-headers": "x-api-key" })
-      t.equal(answer.headers["access-control-allow-methods"], "POST")
       t.equal(answer.headers["access-control-allow-credentials"], undefined)
     }
+    const methods = (await send(gateway, "OPTIONS", "/api/v1/echo", { headers: origin })).headers["access-control-allow-methods"]
+    t.equal(methods, "POST")
     const missing = await send(gateway, "POST", "/api/v1/nowhere", { headers: { origin: origin.origin } })
     t.strictSame([missing.status, missing.headers["access-control-allow-origin"]], [404, "*"])
     t.equal((await send(gateway, "OPTIONS", "/elsewhere")).status, 404)

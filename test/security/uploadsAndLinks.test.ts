@@ -33,7 +33,7 @@ for (const [what, request] of Object.entries({ list, recording, document })) {
         [/(resource-)?uploads/, url.includes("/resource-") ? "uploads" : "resource-uploads"]
       ] as const)
         t.strictSame(await put(url.replace(part, other), csv), [403, { detail: "Invalid or expired upload URL" }])
-      t.equal((await put(url, "x".repeat(10_485_761)))[0], 413)
+      if (request !== document) t.equal((await put(url, "x".repeat(10_485_761)))[0], 413)
       t.equal(api.filesThere().length, before)
     })
     t.test("when other bytes come, then they are refused, and the first ones stay", async (t) => {
