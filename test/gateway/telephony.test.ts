@@ -9,8 +9,8 @@ const make = async (name: string, more: object = {}) => bodyOf(await ask("POST",
 const gone = { status: 404, json: { detail: "Telephony configuration not found" } }
 
 t.test("given a configuration, when it is created, then secrets are masked and unknown fields are dropped", async (t) => {
-  const created = bodyOf(await ask("POST", path, { name: "second", config: { ...config, more: 1 } }))
-  t.match(created, { name: "second", provider: "ari", is_default_outbound: false })
+  const created = bodyOf(await ask("POST", path, { name: "made", config: { ...config, more: 1 } }))
+  t.match(created, { name: "made", provider: "ari", is_default_outbound: false })
   t.strictSame(created["credentials"], {
     ari_endpoint: "http://127.0.0.1:8088",
     ari_endpoints: [],
@@ -30,10 +30,10 @@ t.test("given a configuration, when it is created, then secrets are masked and u
     transfer_context: ""
   })
   t.strictSame((await ask("GET", `${path}/${created.id}`)).json, created)
-  const again = await ask("POST", path, { name: "second", config: { ...config, more: 1 } })
-  t.match([again.status, again.json], [409, { detail: /^A telephony configuration named 'second' already exists/ }])
+  const again = await ask("POST", path, { name: "made", config: { ...config, more: 1 } })
+  t.match([again.status, again.json], [409, { detail: /^A telephony configuration named 'made' already exists/ }])
   const { configurations } = bodyOf(await ask("GET", path))
-  t.match(configurations, [{ name: "second", phone_number_count: 0 }])
+  t.match(configurations, [{ name: "made", phone_number_count: 0 }])
 })
 
 t.test("given the providers, when they are requested, then their fields are listed", async (t) => {
