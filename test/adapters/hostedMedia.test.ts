@@ -1,98 +1,39 @@
 /** The audio of calls through hosted carriers: the adapters against emulated carriers over real websockets. What the callees heard is the judge. */
 import t, { type Test } from "tap"
 import { WebSocket } from "ws"
+import * as builtIn from "#adapters/index.ts"
 import type { CallId } from "#core/Id.ts"
 import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import { calleeHertz, fromMulaw } from "#test/emulators/ari/Sound.ts"
-import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
-import type { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
+import { type CarrierName, carrierNames, carrierOf } from "#test/emulators/hostedCarriers.ts"
 import { upgradeHeaders } from "#test/emulators/twilio/twilioMedia.ts"
 import { until, untilTrue } from "#test/support/until.ts"
-import type { Hosted } from "./hosted.ts"
-import { open as openCloudonix } from "./cloudonixWorld.ts"
+import { Hosted, OUR_NUMBER } from "./hosted.ts"
 import { newCallId, numberOf } from "./Line.ts"
-import { openWorld as openPlivo } from "./plivoWorld.ts"
-import { open } from "./telnyxWorld.ts"
 import { clearest, exchange, OUR_HERTZ, OUR_LEVEL, ourFrame, speakUntil } from "./tones.ts"
-import { openWorld } from "./twilioWorld.ts"
-import { openWorld as openVobiz } from "./vobizWorld.ts"
-import { openWorld as openVonage } from "./vonageWorld.ts"
 
 t.jobs = 4
 
-interface Carrier {
-  readonly hosted: Hosted
-  readonly log: CalleeLog
-  /** The carrier's ends of the call's sockets. */
-  readonly legs: (callId: CallId) => ReadonlyArray<MediaLeg>
-  /** Makes the carrier open another socket for the call. */
-  readonly again: (callId: CallId) => void
-  /** False: the carrier does not report keys on the socket. */
-  readonly hasKeys?: false
-  /** What breaks the protocol of the carrier, if it is not JSON. */
-  readonly garbage?: ReadonlyArray<string | Buffer>
-}
-
 const jsonGarbage = ["garbage", Buffer.from([1, 2, 3]), '{"event":"media","media":{"payload":"?"}}', "{".repeat(5000)]
-
-const ofDialect = ({ emulator, hosted }: Awaited<ReturnType<typeof openPlivo>>): Carrier => {
-  const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
-  return {
-    hosted,
-    log: emulator.log,
-    legs: (callId) => callOf(callId)?.legs ?? [],
-    again: (callId) => callOf(callId)?.restream()
-  }
-}
 
 /** Callees who press keys have time for all of them, however late the audio is opened. */
 const talk = { talkMillis: 3000 }
 
-const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
-  Plivo: async (t) => ofDialect(await openPlivo(t, talk)),
-  Cloudonix: async (t) => {
-    const { emulator, hosted } = await openCloudonix(t, talk)
-    const sessionOf = (callId: CallId) => emulator.sessions.get(hosted.ref(callId).providerCallId ?? "")
-    return {
-      hosted,
-      log: emulator.log,
-      legs: (callId) => sessionOf(callId)?.legs ?? [],
-      again: (callId) => sessionOf(callId)?.stream()
-    }
-  },
-  Telnyx: async (t) => {
-    const { emulator, hosted } = await open(t, talk)
-    const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
-    return {
-      hosted,
-      log: emulator.log,
-      legs: (callId) => callOf(callId)?.legs ?? [],
-      again: (callId) => callOf(callId)?.restream()
-    }
-  },
-  Twilio: async (t) => {
-    const { emulator, hosted } = await openWorld(t, talk)
-    const idOf = (callId: CallId) => hosted.ref(callId).providerCallId ?? ""
-    return {
-      hosted,
-      log: emulator.log,
-      legs: (callId) => emulator.legsOf(idOf(callId)),
-      again: (callId) => emulator.redirect(idOf(callId))
-    }
-  },
-  Vobiz: async (t) => ({ ...ofDialect(await openVobiz(t, talk)), hasKeys: false }),
-  Vonage: async (t) => {
-    const { emulator, hosted } = await openVonage(t, talk)
-    const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
-    return {
-      hosted,
-      log: emulator.log,
-      legs: (callId) => callOf(callId)?.legs ?? [],
-      again: (callId) => callOf(callId)?.connect(),
-      garbage: ["garbage", Buffer.from([1, 2, 3]), "{}", "{".repeat(5000)]
-    }
-  }
+const open = async (t: Test, name: CarrierName) => {
+  const emulator = await carrierOf(name).start({ numbers: [OUR_NUMBER], ...talk })
+  const [, adapter] = Object.entries(builtIn).find(([its]) => its === name) ?? []
+  if (adapter === undefined) throw new Error(`no adapter ${name}`)
+  const hosted = await Hosted.up(adapter, emulator.account, { apiOrigin: emulator.url })
+  t.teardown(async () => {
+    await hosted.close()
+    await emulator.stop()
+  })
+  const callOf = (callId: CallId) => emulator.calls.get(hosted.ref(callId).providerCallId ?? "")
+  /** The carrier's ends of the call's sockets. */
+  const legs = (callId: CallId) => callOf(callId)?.legs ?? []
+  return { emulator, hosted, legs, log: emulator.log, callOf }
 }
+type Carrier = Awaited<ReturnType<typeof open>>
 
 /** A call that is up, its stream, and what is reported about it. */
 const talkTo = async ({ hosted, legs }: Carrier, ending: string) => {
@@ -115,14 +56,15 @@ const followed = (stream: MediaStream) => {
   return { ends, frames: () => frames, marks }
 }
 
-for (const [name, start] of Object.entries(carriers)) {
-  t.test(`given a call through ${name}`, { buffered: true }, async (t) => {
-    const carrier = await start(t)
+for (const name of carrierNames) {
+  const { garbage: allGarbage = jsonGarbage, tellsKeys = true, title } = carrierOf(name)
+  t.test(`given a call through ${title}`, { buffered: true }, async (t) => {
+    const carrier = await open(t, name)
     const { hosted, legs, log } = carrier
 
     await t.test("when both sides make a sound, then each hears the other at its level", async (t) => {
       const { callId, id, leg, stream } = await talkTo(carrier, "015")
-      t.equal(hosted.media.shown.has(callId), name !== "Telnyx", "audio shows the answer, unless the carrier opens the stream before it")
+      t.equal(hosted.media.shown.has(callId), name !== "telnyx", "audio shows the answer, unless the carrier opens the stream before it")
       const { closed, heard } = await exchange(stream, 3)
       await untilTrue("all of it", () => log.audio(id).played === log.audio(id).received)
       const theirs = clearest(heard, calleeHertz)
@@ -166,7 +108,7 @@ for (const [name, start] of Object.entries(carriers)) {
       await hosted.line.event(callId, "HungUp")
       await untilTrue("end of the stream", () => ends.length > 0)
       const keys = hosted.line.events(callId).flatMap((event) => (event._tag === "Dtmf" ? [event.digit] : []))
-      t.strictSame([keys.join(""), ends], [carrier.hasKeys === false ? "" : "1234#", ["ended"]], "then the stream has ended normally")
+      t.strictSame([keys.join(""), ends], [tellsKeys ? "1234#" : "", ["ended"]], "then the stream has ended normally")
     })
 
     await t.test("when we close the stream, then the carrier closes it too", async (t) => {
@@ -188,7 +130,7 @@ for (const [name, start] of Object.entries(carriers)) {
     })
 
     await t.test("when the carrier sends garbage, then the stream has failed", async (t) => {
-      for (const garbage of carrier.garbage ?? jsonGarbage) {
+      for (const garbage of allGarbage) {
         const { callId, leg, stream } = await talkTo(carrier, "015")
         const { ends } = followed(stream)
         leg.say(garbage)
@@ -201,7 +143,7 @@ for (const [name, start] of Object.entries(carriers)) {
     await t.test("B13: when the carrier opens another stream, then it replaces the first", async (t) => {
       const { callId, id, stream } = await talkTo(carrier, "015")
       const { ends } = followed(stream)
-      carrier.again(callId)
+      carrier.callOf(callId)?.restream()
       const [, second] = await hosted.media.streams(callId, 2)
       if (second === undefined) throw new Error("no second stream")
       await untilTrue("end", () => ends.length > 0)
@@ -215,10 +157,11 @@ for (const [name, start] of Object.entries(carriers)) {
 }
 
 t.test("given a request for a socket that Twilio did not sign, then it is refused", { buffered: true }, async (t) => {
-  const { emulator, hosted } = await openWorld(t, talk)
+  const { emulator, hosted } = await open(t, "twilio")
   const { callId } = await hosted.originate(numberOf("015"))
   await hosted.media.stream(callId)
   const url = hosted.address("media", callId)
+  const { auth_token: authToken = "" } = emulator.account
   const refusal = (headers: Readonly<Record<string, string>>, to = url) =>
     new Promise<number>((resolve) => {
       const socket = new WebSocket(to, { headers })
@@ -231,8 +174,8 @@ t.test("given a request for a socket that Twilio did not sign, then it is refuse
     })
   t.equal(await refusal({}), 403)
   t.equal(await refusal(upgradeHeaders(url, "0".repeat(32))), 403, "signed by another account")
-  t.equal(await refusal(upgradeHeaders(hosted.address("media", newCallId()), emulator.authToken)), 403, "signed for another call")
-  t.equal(await refusal(upgradeHeaders(url.replace(/^ws:/, "http:"), emulator.authToken)), 101, "as some of Twilio's media servers sign")
+  t.equal(await refusal(upgradeHeaders(hosted.address("media", newCallId()), authToken)), 403, "signed for another call")
+  t.equal(await refusal(upgradeHeaders(url.replace(/^ws:/, "http:"), authToken)), 101, "as some of Twilio's media servers sign")
   t.equal((await hosted.media.streams(callId)).length, 1, "then no stream has started")
 })
 
@@ -240,10 +183,10 @@ t.test(
   "X8: given a callee who does not answer, when Telnyx' socket closes without a start, then no stream has begun",
   { buffered: true },
   async (t) => {
-    const { emulator, hosted } = await open(t, talk)
+    const { hosted, legs } = await open(t, "telnyx")
     const { callId } = await hosted.originate(numberOf("013"))
     await hosted.line.event(callId, "HungUp")
-    const [leg] = emulator.calls.get(hosted.ref(callId).providerCallId ?? "")?.legs ?? []
+    const [leg] = legs(callId)
     await untilTrue("close", () => leg?.isOpen() === false)
     t.strictSame(
       hosted.media.upgrades.map(({ status }) => status),

@@ -2,8 +2,8 @@
 import { checkIn } from "#adapters/voice/embedded/lines.ts"
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
 import type { JsonObject } from "#core/Json.ts"
+import { carrierOf } from "#test/emulators/hostedCarriers.ts"
 import type { Provider } from "./Callees.ts"
-import { told } from "./Carriers.ts"
 
 /** What a callee does each time they have heard this sentence of the agent. */
 export interface Answer {
@@ -144,7 +144,10 @@ const all: ReadonlyArray<Omit<Conversation, "number">> = [
 export const conversationsThrough = (provider: Provider): ReadonlyArray<Conversation> =>
   all
     .map((one, index) => ({ ...one, number: numberOf(index) }))
-    .filter(({ answers }) => provider === "ari" || told[provider].tellsKeys || answers.every(({ presses }) => presses === undefined))
+    .filter(
+      ({ answers }) =>
+        provider === "ari" || carrierOf(provider).tellsKeys !== false || answers.every(({ presses }) => presses === undefined)
+    )
 
 export const csvOf = (conversations: ReadonlyArray<Conversation>): string =>
   [

@@ -1,13 +1,11 @@
 /** The demo's callees, and the expected outcome of each call. The number decides: it reaches the same callee every time. */
 
-import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
-import { told } from "./Carriers.ts"
+import { type CarrierName, carrierNames, carrierOf } from "#test/emulators/hostedCarriers.ts"
 
 export type Mode = "emulator" | "asterisk"
 export type Provider = "ari" | CarrierName
 
-// `Object.keys` gives the names of an object's members as plain strings.
-export const providers: ReadonlyArray<Provider> = ["ari", ...(Object.keys(carriers) as ReadonlyArray<CarrierName>)]
+export const providers: ReadonlyArray<Provider> = ["ari", ...carrierNames]
 
 export interface Expected {
   /** The dispositions of its attempts, in order. */
@@ -27,7 +25,7 @@ interface Kind extends Expected {
 /** What must be on record for its calls through this provider. */
 export const expectedOf = ({ suffix, ...kind }: Kind, provider: Provider): Expected => {
   if (provider === "ari") return kind
-  const { causes, tellsKeys } = told[provider]
+  const { causes, tellsKeys = true } = carrierOf(provider)
   const { cause, dispositions, keys } = kind
   return { dispositions, cause: causes[suffix.emulator ?? ""] ?? cause, ...(tellsKeys && keys !== undefined ? { keys } : {}) }
 }

@@ -1,5 +1,5 @@
 /** The far end of the demo's calls: an emulator or a real Asterisk. It reports what its callees saw, independently of the service. */
-import { type CarrierName, carriers } from "#test/emulators/carriers.ts"
+import { type CarrierName, carrierOf } from "#test/emulators/hostedCarriers.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
@@ -77,7 +77,9 @@ const startAri = async (): Promise<FarEnd> => {
 const ours = "+15550199000"
 
 const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
-  const { account, log, stop, title, url } = await carriers[provider]({ numbers: [ours], ringMillis, talkMillis })
+  const { start, title } = carrierOf(provider)
+  const emulator = await start({ numbers: [ours], ringMillis, talkMillis, talkOnceHeard: true })
+  const { account, log, url } = emulator
   return {
     mode: "emulator",
     provider,
@@ -89,7 +91,7 @@ const startCarrier = async (provider: CarrierName): Promise<FarEnd> => {
     calls: async () => callsIn(log),
     turnarounds: (slots, until) => turnaroundsIn(log, slots, until),
     letTalk: (talkerOf) => letTalkIn(log, talkerOf),
-    stop
+    stop: () => emulator.stop()
   }
 }
 

@@ -1,7 +1,7 @@
 /** The outcome of the demo, and whether it is as expected: compares the service's records with what the callees saw. */
+import { carrierOf } from "#test/emulators/hostedCarriers.ts"
 import type { Campaign, Run } from "./Api.ts"
 import { type Contact, type Expected, expectedOf, kinds, type Mode, type Provider } from "./Callees.ts"
-import { told } from "./Carriers.ts"
 import { type ConversationSummary, summarizeConversations } from "./ConversationSummary.ts"
 import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
@@ -187,7 +187,7 @@ const rowsOf = (story: Story): ReadonlyArray<Row> => {
 }
 
 const notesOf = ({ mode, provider }: FarEnd): ReadonlyArray<string> =>
-  provider === "ari" ? (mode === "asterisk" ? [deafNote] : []) : told[provider].notes
+  provider === "ari" ? (mode === "asterisk" ? [deafNote] : []) : carrierOf(provider).notes
 
 export const summarize = (story: Story): Summary => {
   const { campaign, contacts, farEnd, progress, runs, seen, slots } = story

@@ -4,14 +4,8 @@
  * `core/callSchedules.test.ts`.
  */
 import t, { type Test } from "tap"
-import { account as plivoAccount, startPlivoEmulator } from "#test/emulators/plivo/PlivoEmulator.ts"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
-import type { CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
-import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
-import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { account as vobizAccount, startVobizEmulator } from "#test/emulators/vobiz/VobizEmulator.ts"
-import { startVonageEmulator } from "#test/emulators/vonage/VonageEmulator.ts"
+import { carrierNames, carrierOf } from "#test/emulators/hostedCarriers.ts"
+import type { HostedEmulator } from "#test/emulators/shared/HostedEmulator.ts"
 import { numbersOf, type Witness, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { seeded } from "#test/support/seeded.ts"
@@ -19,57 +13,15 @@ import { seeded } from "#test/support/seeded.ts"
 const SEED = 1
 const CALLS_PER_CARRIER = 200
 
+const names = carrierNames.filter((name) => name !== "cloudonix")
 /** A caller ID for each carrier. */
-const ours = [0, 1, 2, 3, 4].map((index) => `+1555000900${index}`)
+const ours = names.map((_, index) => `+1555000900${index}`)
 /** All durations are ten times shorter than they appear, so that a phone rings for a second and a half. */
-const far = { ringMillis: 1000, talkMillis: 4000, timeScale: 0.1, numbers: ours, callsPerSecond: 1000 }
+const far = { ringMillis: 1000, talkMillis: 4000, timeScale: 0.1, numbers: ours }
 /** The callees talk, are busy, never answer, reject, do not exist, cannot be reached, or are reported as not answering. */
 const endings = ["01", "02", "01", "03", "12", "07", "01", "08", "01", "09", "01", "13"]
 
-interface Carrier {
-  readonly provider: string
-  readonly account: Readonly<Record<string, unknown>>
-  readonly callbacks: CallbackSender
-  readonly log: CalleeLog
-  readonly server: CarrierServer
-  /** The cost in a callback. Undefined if its callbacks do not report it, or are not believed about it. */
-  readonly cost?: RegExp
-}
-
-const startTelnyx = async (): Promise<Carrier> => {
-  const { apiKey, callbacks, connectionId, log, publicKey, server } = await startTelnyxEmulator({ ...far, dials: 1000 })
-  const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
-  return { provider: "telnyx", account, callbacks, cost: /"total_cost":"([\d.]+)"/, log, server }
-}
-
-const startTwilio = async (): Promise<Carrier> => {
-  const { accountSid, authToken, log, sender, server } = await TwilioEmulator.start(far)
-  return { provider: "twilio", account: { account_sid: accountSid, auth_token: authToken }, callbacks: sender, log, server }
-}
-
-const startVonage = async (): Promise<Carrier> => {
-  const { apiKey, apiSecret, applicationId, callbacks, keys, log, privateKey, server } = await startVonageEmulator({
-    ...far,
-    requestsPerSecond: 1000
-  })
-  const { signatureSecret: signature_secret } = keys
-  const account = { application_id: applicationId, private_key: privateKey, api_key: apiKey, api_secret: apiSecret, signature_secret }
-  return { provider: "vonage", account, callbacks, cost: /"price":"([\d.]+)"/, log, server }
-}
-
-const startPlivo = async (): Promise<Carrier> => {
-  const { log, sender, server } = await startPlivoEmulator(far)
-  const account = { auth_id: plivoAccount.authId, auth_token: plivoAccount.authToken }
-  return { provider: "plivo", account, callbacks: sender, cost: /TotalCost=([\d.]+)/, log, server }
-}
-
-const startVobiz = async (): Promise<Carrier> => {
-  const { log, sender, server } = await startVobizEmulator(far)
-  const account = { auth_id: vobizAccount.authId, auth_token: vobizAccount.authToken }
-  return { provider: "vobiz", account, callbacks: sender, log, server }
-}
-
-const carriers = await Promise.all([startPlivo(), startTelnyx(), startTwilio(), startVobiz(), startVonage()])
+const carriers = await Promise.all(names.map((name) => carrierOf(name).start(far)))
 t.teardown(() => Promise.all(carriers.map(({ server }) => server.stop())))
 
 const open = async (t: Test) => {
@@ -103,7 +55,7 @@ const open = async (t: Test) => {
 /** Calls each of these numbers once through the carrier, and waits until all calls are over. */
 const callAll = async (
   { configOf, world }: Awaited<ReturnType<typeof open>>,
-  { callbacks, provider }: Carrier,
+  { callbacks, provider }: HostedEmulator,
   numbers: ReadonlyArray<string>
 ) => {
   const settings = { retry: { maxRetries: 0 }, telephony_configuration_id: configOf(provider) }
@@ -145,7 +97,8 @@ t.test("given a thousand calls whose callbacks are out of order, then each is re
   const scene = await open(t)
   await Promise.all(
     carriers.map(async (carrier, index) => {
-      const { callbacks, cost, log, provider, server } = carrier
+      const { callbacks, log, provider, server } = carrier
+      const cost = names.flatMap((name) => (name === provider ? (carrierOf(name).cost ?? []) : []))[0]
       const chance = seeded(SEED + index)
       const inOrder = await callAll(scene, carrier, numbersOf(endings.length, endings, `+121${index}`))
       const expected = new Map(inOrder.map((record) => [endingOf(record), withoutNumber(record)]))

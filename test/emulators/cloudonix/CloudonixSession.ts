@@ -1,10 +1,7 @@
 /** One session at Cloudonix: from the request for a call to its end, with its many callbacks and its record. */
 import { randomBytes, randomUUID } from "node:crypto"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import { calleeOf } from "#test/emulators/shared/Callee.ts"
-import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
-import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
-import { Disorder } from "#test/emulators/shared/Disorder.ts"
+import type { CallEnd } from "#test/emulators/shared/CallLife.ts"
+import { type HostedAccount, HostedCall, type OnReply } from "#test/emulators/shared/HostedCall.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { cloudonixWords } from "./cloudonixMedia.ts"
 import { dialIn, type Dialed } from "./cxml.ts"
@@ -17,8 +14,6 @@ type Ended = "completed" | "busy" | "noanswer" | "cancel" | "congestion" | "fail
 export interface Domain {
   readonly name: string
   readonly id: number
-  readonly lives: CallLives
-  readonly sender: CallbackSender
   /** Where the record of each call is sent; undefined: nowhere. */
   recordUrl: string | undefined
   /** What the record says instead of the real outcome. */
@@ -27,14 +22,16 @@ export interface Domain {
   staticKey: string | undefined
   /** False: status callbacks are lost, and only the record comes. */
   hasCallbacks: boolean
-  /** How long after the end of its stream a session ends. */
-  endMillis: number
   /** False: played marks are not reported. */
   hasMarks: boolean
   /** False: the account has no credit, which only the session shows. */
   hasCredit: boolean
   /** True: the status of a finished dial has its own name, instead of replacing the status of the call. */
   namesDials: boolean
+}
+
+export interface CloudonixAccount extends HostedAccount {
+  readonly domain: Domain
 }
 
 interface Told {
@@ -56,7 +53,6 @@ const dialStatuses: Readonly<Partial<Record<Ended, string>>> = {
   completed: "completed",
   noanswer: "no-answer"
 }
-type OnReply = NonNullable<Parameters<CallbackSender["send"]>[1]["onReply"]>
 
 const endOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Ended; readonly error?: string } => {
   if (talkMillis !== undefined) return { status: "completed" }
@@ -73,56 +69,41 @@ const dialStatusOf = (end: CallEnd): string => {
   return dialStatuses[status] ?? "failed"
 }
 
-export class CloudonixSession {
+export class CloudonixSession extends HostedCall<Told> {
   readonly token = randomBytes(16).toString("hex")
   /** A SIP id, which is not the token. */
   readonly callId = randomUUID()
   readonly order: Order
-  /** Its media sockets, in order. */
-  readonly legs: Array<MediaLeg> = []
   status: SessionStatus = "new"
   endedAt: number | undefined
   readonly #id = Number.parseInt(randomBytes(3).toString("hex"), 16)
+  readonly #account: HostedAccount
   readonly #domain: Domain
   readonly #createdAt = Date.now()
-  readonly #disorder: Disorder<Told> | undefined
-  #life: ReturnType<CallLives["dial"]> | undefined
-  /** The destination that is connected to the callee, or is being dialed for them. */
-  #dialed: ReturnType<CallLives["dial"]> | undefined
   #modifiedAt = this.#createdAt
   #startedAt: number | undefined
   #answeredAt: number | undefined
   #error: string | undefined
   #told = 0
 
-  constructor(domain: Domain, order: Order) {
-    this.#domain = domain
+  constructor(account: CloudonixAccount, order: Order) {
+    super(account, order.destination, placeOf)
+    this.#account = account
+    this.#domain = account.domain
     this.order = order
-    const callee = calleeOf(order.destination)
-    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
-    this.#disorder = isDisorderly ? new Disorder((told) => this.#send(told), placeOf) : undefined
   }
 
   start(): void {
     this.#tell()
     this.#tell()
     if (!this.#domain.hasCredit) return this.#end("nocredit")
-    this.#life = this.#dial(this.order)
+    this.life = this.#dial(this.order)
     this.#startedAt = Date.now()
     this.#move("processing")
   }
 
-  /** Resolves when the reply to the request may be sent. */
-  get mayReply(): Promise<void> {
-    return this.#disorder?.answered ?? Promise.resolve()
-  }
-
   hasEnded(): boolean {
     return this.endedAt !== undefined
-  }
-
-  hangUp(): void {
-    this.#life?.hangUp()
   }
 
   /** The session object, as in callbacks. */
@@ -159,17 +140,13 @@ export class CloudonixSession {
 
   #dial({ callerId, destination, ringTimeoutSeconds, timeLimit }: Order) {
     const settings = { id: this.token, number: destination, shown: callerId, ringTimeoutSeconds }
-    return this.#domain.lives.dial(timeLimit === undefined ? settings : { ...settings, maxSeconds: timeLimit }, {
+    return this.#account.lives.dial(timeLimit === undefined ? settings : { ...settings, maxSeconds: timeLimit }, {
       ringing: () => this.#move("ringing"),
       answered: () => this.#answer(),
       ended: (end) => {
         const { error, status } = endOf(end)
         this.#error = error
-        // The stream and the leg of the destination end first.
-        this.legs.at(-1)?.end()
-        this.#dialed?.hangUp()
-        if (this.#domain.endMillis === 0 || this.legs.length === 0) this.#end(status)
-        else setTimeout(() => this.#end(status), this.#domain.endMillis).unref()
+        this.endThen(() => this.#end(status))
       }
     })
   }
@@ -183,10 +160,10 @@ export class CloudonixSession {
   /** Ends the stream and the dialed leg, then runs the document. Returns false if nobody has answered or the call is over. */
   replace(document: string): boolean {
     if (this.status !== "connected") return false
+    const { destination } = this
+    this.destination = undefined
     this.legs.at(-1)?.end()
-    const dialed = this.#dialed
-    this.#dialed = undefined
-    dialed?.hangUp()
+    destination?.hangUp()
     this.#obey(document)
     return true
   }
@@ -194,30 +171,30 @@ export class CloudonixSession {
   #obey(document: string): void {
     const [verb] = verbsOf(document) ?? []
     const dialed = verb && dialIn(verb)
-    if (verb?.name === "Connect") return this.stream(document)
+    if (verb?.name === "Connect") return this.restream(document)
     if (dialed !== undefined) return this.#connect(dialed)
-    const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#domain.lives.pace.scale : 0
+    const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale : 0
     // The call ends with its document.
-    setTimeout(() => this.#life?.hangUp(), millis).unref()
+    setTimeout(() => this.life?.hangUp(), millis).unref()
   }
 
   /** Dials a destination, reports nothing about it, and requests the next document once the dial is over. */
   #connect({ action, number, ringTimeoutSeconds, shown = this.order.callerId }: Dialed): void {
-    const dialed = this.#domain.lives.dial(
+    const dialed = this.#account.lives.dial(
       { id: randomUUID(), number, shown, ringTimeoutSeconds },
       {
         ringing: () => {},
         answered: () => {},
         ended: (end) => {
           // A newer document has replaced this one.
-          if (this.#dialed !== dialed) return
-          this.#dialed = undefined
-          if (action === undefined) this.#life?.hangUp()
+          if (this.destination !== dialed) return
+          this.destination = undefined
+          if (action === undefined) this.life?.hangUp()
           else this.#ask(action, dialStatusOf(end))
         }
       }
     )
-    this.#dialed = dialed
+    this.destination = dialed
   }
 
   /** Requests the next document. Only the first reply counts. */
@@ -235,27 +212,16 @@ export class CloudonixSession {
   }
 
   /** Connects to the stream of the document: once the callee has answered, and again when the document is run again. */
-  stream(document = this.order.cxml): void {
+  restream(document = this.order.cxml): void {
     const url = verbsOf(document)?.[0]?.children[0]?.attributes["url"]
-    const life = this.#life
+    const { callId, life, token } = this
     if (url === undefined || life === undefined) return
     this.legs.at(-1)?.end()
-    const { hasMarks, lives, name: domain } = this.#domain
+    const { hasMarks, name: domain } = this.#domain
     const { callerId: from, destination: to } = this.order
-    const { callId, token } = this
-    const leg = new MediaLeg({
-      id: token,
-      url,
-      callee: life.callee,
-      log: lives.log,
-      words: cloudonixWords({ callId, domain, from, to, token }, hasMarks),
-      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
-      onPressedAll: () => life.pressedAll(),
-      // Nothing follows the stream in the document.
-      onLost: () => life.hangUp()
-    })
-    this.legs.push(leg)
-    leg.start()
+    const words = cloudonixWords({ callId, domain, from, to, token }, hasMarks)
+    // Nothing follows the stream in the document.
+    this.open(life, { url, words, onLost: () => life.hangUp() }).start()
   }
 
   #end(status: Ended): void {
@@ -270,7 +236,7 @@ export class CloudonixSession {
   #move(status: SessionStatus): void {
     this.status = status
     this.#modifiedAt = Date.now()
-    const copies = this.#disorder === undefined ? 2 + (this.#told % 4) : 1
+    const copies = this.isOrderly() ? 2 + (this.#told % 4) : 1
     for (let copy = 0; copy < copies; copy++) this.#tell()
   }
 
@@ -278,21 +244,19 @@ export class CloudonixSession {
   #tell(): void {
     if (!this.#domain.hasCallbacks) return
     const record = this.record()
-    const told = { status: this.status, body: JSON.stringify(this.#told++ % 2 === 0 ? record : [record]) }
-    if (this.#disorder === undefined) this.#send(told)
-    else this.#disorder.add(told)
+    this.tell({ status: this.status, body: JSON.stringify(this.#told++ % 2 === 0 ? record : [record]) })
   }
 
-  #send({ body }: Told): void {
+  protected send({ body }: Told): void {
     const { callback } = this.order
     if (callback !== undefined) this.#post(callback, body)
   }
 
   #post(url: string, body: string, queue = this.token, onReply?: OnReply): void {
-    const { sender, staticKey } = this.#domain
+    const { staticKey } = this.#domain
     const key = staticKey === undefined ? {} : { "x-cx-apikey": staticKey }
     const headers = { "content-type": "application/json", "x-cx-domain": this.#domain.name, ...key }
-    sender.send(queue, { url, headers, body, ...(onReply === undefined ? {} : { onReply }) })
+    this.#account.callbacks.send(queue, { url, headers, body, ...(onReply === undefined ? {} : { onReply }) })
   }
 
   #disposition(): string {

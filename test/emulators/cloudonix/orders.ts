@@ -1,6 +1,7 @@
 /** What Cloudonix requires of a request for a call. Members that are not documented are refused, so that mistakes of the adapter show. */
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
-import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
 
 export interface Order {
   readonly destination: string
@@ -11,13 +12,8 @@ export interface Order {
   readonly timeLimit: number | undefined
 }
 
-export interface CloudonixAnswer {
-  readonly status: number
-  readonly body?: unknown
-}
-
 /** Errors are JSON with a message; their real form is not documented. */
-export const errorOf = (status: number, message: string): CloudonixAnswer => ({ status, body: { message, status } })
+export const errorOf = (status: number, message: string): CarrierAnswer => ({ status, body: { message, status } })
 
 const documented = new Set([
   "application",
@@ -35,22 +31,12 @@ const documented = new Set([
 ])
 const defaultRingSeconds = 60
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown): value is string => typeof value === "string" && /^\+?\d{7,15}$/.test(value)
 const isSeconds = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0
 
-export const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The order, or the reply to an invalid request. */
-export const readOrder = ({ body: text, headers }: CarrierAsk): Order | CloudonixAnswer => {
-  const body = parsed(text)
+export const readOrder = ({ body: text, headers }: CarrierAsk): Order | CarrierAnswer => {
+  const body = jsonIn(text)
   if (!headers["content-type"]?.startsWith("application/json") || !isObject(body)) return errorOf(400, "Invalid JSON")
   const stray = Object.keys(body).find((name) => !documented.has(name))
   if (stray !== undefined) return errorOf(400, `Unknown field ${stray}`)

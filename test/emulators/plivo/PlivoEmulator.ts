@@ -1,28 +1,19 @@
 /** Plivo: basic authentication, a queue, two ids for each call, and its own lists of records and numbers. */
-import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { DialectCall } from "#test/emulators/shared/PlivoDialectCall.ts"
-import {
-  bodyOf,
-  type DialectAnswer,
-  DialectEmulator,
-  type DialectOptions,
-  errorOf,
-  type Traits
-} from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { started } from "#test/emulators/shared/HostedEmulator.ts"
+import { bodyOf, DialectEmulator, type DialectOptions, errorOf, type Traits } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { signed, upgradeHeaders } from "./signed.ts"
 
 export const account = { authId: "MAXXXXXXXXXXXXXXXXXX", authToken: "plivo-auth-token-0001" }
 const base = `/v1/Account/${account.authId}`
 const mostListed = 20
 
-export const startPlivoEmulator = async (options: DialectOptions): Promise<DialectEmulator> => {
-  const emulator = new DialectEmulator(options, traits)
-  await emulator.server.listen()
-  return emulator
-}
+export const startPlivoEmulator = (options: DialectOptions) => started(new DialectEmulator(options, traits))
 
 const traits: Traits = {
-  authId: account.authId,
+  ...account,
+  provider: "plivo",
   media: { namesStream: true, retries: 2, tellsKeys: true, upgradeHeaders: (url) => upgradeHeaders(url, account.authToken) },
   hasOneId: false,
   isAlwaysCompleted: false,
@@ -47,7 +38,7 @@ const traits: Traits = {
 }
 
 /** A request whose call has been answered cannot be canceled any more. */
-const cancelled = ({ calls }: DialectEmulator, requestUuid: string): DialectAnswer => {
+const cancelled = ({ calls }: DialectEmulator, requestUuid: string): CarrierAnswer => {
   const call = [...calls.values()].find((one) => one.requestUuid === requestUuid)
   if (call === undefined || call.state === "in-progress" || !call.hangUp()) return errorOf(404, "request not found")
   return { status: 204 }
@@ -74,13 +65,13 @@ const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds,
   total_rate: "0.00850"
 })
 
-const recordOf = (emulator: DialectEmulator, uuid: string): DialectAnswer => {
+const recordOf = (emulator: DialectEmulator, uuid: string): CarrierAnswer => {
   const call = emulator.calls.get(uuid)
   return call !== undefined && emulator.isRecorded(call) ? bodyOf(detailsOf(call)) : errorOf(404, "call not found")
 }
 
 /** Lists the newest first; `from_number` and `to_number` also match as prefixes, and times are UTC. */
-const recordsOf = (emulator: DialectEmulator, { query }: CarrierAsk): DialectAnswer => {
+const recordsOf = (emulator: DialectEmulator, { query }: CarrierAsk): CarrierAnswer => {
   const [from, to, since] = [query.get("from_number"), query.get("to_number"), query.get("end_time__gte")]
   const calls = [...emulator.calls.values()]
     .filter((call) => emulator.isRecorded(call))
@@ -90,12 +81,12 @@ const recordsOf = (emulator: DialectEmulator, { query }: CarrierAsk): DialectAns
   return pageOf(calls.map(detailsOf), query, `${base}/Call/`)
 }
 
-const numbersOf = ({ options }: DialectEmulator, { query }: CarrierAsk): DialectAnswer => {
-  const numbers = options.numbers.map((number) => ({ active: true, number: number.slice(1), number_type: "local", voice_enabled: true }))
+const numbersOf = ({ numbers: owned }: DialectEmulator, { query }: CarrierAsk): CarrierAnswer => {
+  const numbers = owned.map((number) => ({ active: true, number: number.slice(1), number_type: "local", voice_enabled: true }))
   return pageOf(numbers, query, `${base}/Number/`)
 }
 
-const pageOf = (objects: ReadonlyArray<object>, query: URLSearchParams, path: string): DialectAnswer => {
+const pageOf = (objects: ReadonlyArray<object>, query: URLSearchParams, path: string): CarrierAnswer => {
   const limit = Math.min(Number(query.get("limit") ?? mostListed), mostListed)
   const offset = Number(query.get("offset") ?? 0)
   const after = offset + limit

@@ -4,12 +4,15 @@
  */
 import { type Callee, calleeOf, type Ending, machineMillis } from "./Callee.ts"
 import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
+import { Gate } from "./Gate.ts"
 
-interface CallPace {
+export interface CallPace {
   /** 0.1 is ten times faster; audio stays in real time. */
   readonly scale: number
   readonly ringMillis: number
   readonly talkMillis: number
+  /** Counts `talkMillis` from the first word that the callee hears, so that everybody is greeted on any machine, however slow. */
+  readonly talkOnceHeard: boolean
 }
 
 export interface CallEnd {
@@ -45,12 +48,14 @@ const firstReply = 0.2
 export class CallLives {
   readonly log: CalleeLog
   readonly pace: CallPace
-  /** Callees who would have answered; undefined while everybody may answer. */
-  #waiting: Array<() => void> | undefined
+  /** Callees who would have answered. */
+  readonly #answers = new Gate()
+  /** Callees who would have hung up. */
+  readonly goodbyes = new Gate()
 
   constructor(log: CalleeLog, pace: Partial<CallPace> = {}) {
     this.log = log
-    this.pace = { scale: 1, ringMillis: 100, talkMillis: 300, ...pace }
+    this.pace = { scale: 1, ringMillis: 100, talkMillis: 300, talkOnceHeard: false, ...pace }
   }
 
   /** The call leaves the carrier now. The listener is called later, never from here. */
@@ -60,18 +65,21 @@ export class CallLives {
 
   /** On: nobody answers. Off: callees whose time to answer has come do so now. */
   letRing(on: boolean): void {
-    const waiting = this.#waiting ?? []
-    this.#waiting = on ? waiting : undefined
-    if (!on) for (const pickUp of waiting) pickUp()
+    this.#answers.close(on)
+  }
+
+  /** On: nobody who talks hangs up. Off: callees whose time to hang up has come do so now. */
+  letTalk(on: boolean): void {
+    this.goodbyes.close(on)
   }
 
   whenAnswersAreAllowed(pickUp: () => void): void {
-    if (this.#waiting === undefined) pickUp()
-    else this.#waiting.push(pickUp)
+    this.#answers.pass(pickUp)
   }
 }
 
-class CallLife {
+export class CallLife {
+  readonly id: string
   readonly callee: Callee
   state: "dialing" | "ringing" | "up" | "ended" = "dialing"
   #answeredAt: number | undefined
@@ -81,9 +89,11 @@ class CallLife {
   readonly #timers = new Set<NodeJS.Timeout>()
   #hasPressed = false
   #afterKeys: (() => void) | undefined
+  #onceHeard: (() => void) | undefined
 
   constructor(lives: CallLives, settings: CallSettings, listener: Listener) {
     const { id, number, ringTimeoutSeconds, shown } = settings
+    this.id = id
     this.callee = calleeOf(number)
     this.#lives = lives
     this.#settings = settings
@@ -104,6 +114,13 @@ class CallLife {
   pressedAll(): void {
     this.#hasPressed = true
     this.#afterKeys?.()
+  }
+
+  /** The callee has heard a word of ours. */
+  heard(): void {
+    const run = this.#onceHeard
+    this.#onceHeard = undefined
+    run?.()
   }
 
   #whenPressed(callee: Extract<Callee, { kind: "answers" }>, run: () => void): void {
@@ -133,16 +150,24 @@ class CallLife {
     this.state = "up"
     this.#answeredAt = performance.now()
     this.#record("answered")
+    const { talkOnceHeard } = this.#lives.pace
+    if (talkOnceHeard) this.#onceHeard = () => this.#talk(callee)
     this.#listener.answered()
+    if (!talkOnceHeard) this.#talk(callee)
+    const { maxSeconds } = this.#settings
+    if (maxSeconds !== undefined) this.#after(maxSeconds * 1000 * this.#lives.pace.scale, () => this.#end({ by: "timeout" }))
+  }
+
+  #talk(callee: Extract<Callee, { kind: "answers" }>): void {
+    if (this.state === "ended") return
     const { scale, talkMillis } = this.#lives.pace
     const talk = talkMillis * scale
-    const goodbye = (cause: number) => () => this.#end({ by: "callee", ending: { cause } })
-    if (callee.stay === "talks") this.#after(talk, () => this.#whenPressed(callee, goodbye(16)))
-    if (callee.stay === "bounded") this.#after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye(16))
-    if (callee.stay === "hangs-up-at-once") this.#after(0, goodbye(16))
-    if (callee.stay === "loses-the-line") this.#after(talk / 2, goodbye(38))
-    const { maxSeconds } = this.#settings
-    if (maxSeconds !== undefined) this.#after(maxSeconds * 1000 * scale, () => this.#end({ by: "timeout" }))
+    const end = (cause: number) => () => this.#end({ by: "callee", ending: { cause } })
+    const goodbye = () => this.#lives.goodbyes.pass(end(16))
+    if (callee.stay === "talks") this.#after(talk, () => this.#whenPressed(callee, goodbye))
+    if (callee.stay === "bounded") this.#after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye)
+    if (callee.stay === "hangs-up-at-once") this.#after(0, goodbye)
+    if (callee.stay === "loses-the-line") this.#after(talk / 2, end(38))
   }
 
   #end({ by, ending }: { readonly by: CallEnd["by"]; readonly ending?: Ending }): void {

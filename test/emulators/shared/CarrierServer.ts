@@ -17,7 +17,7 @@ export interface CarrierAsk {
 }
 
 /** A text is sent as HTML, anything else as JSON. */
-interface CarrierAnswer {
+export interface CarrierAnswer {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@
  */
 
 /** The place of an event in the call: `ending` belongs to the end but is not the last event. */
-type Place = "before" | "answer" | "ending" | "end"
+export type Place = "before" | "answer" | "ending" | "end"
 
 const replayMillis = 50
 

@@ -7,6 +7,7 @@ import { WebSocket } from "ws"
 import { frameBytes, scoreOf } from "#test/emulators/ari/Sound.ts"
 import type { Callee } from "./Callee.ts"
 import { type CalleeLog, preciseNow } from "./CalleeLog.ts"
+import { isObject, type Json, jsonIn } from "./json.ts"
 
 /** The code of a normal close, which the other side repeats to confirm it. */
 const NORMAL = 1000
@@ -37,7 +38,7 @@ export interface MediaWords {
   readonly read: (data: Buffer, isBinary: boolean) => Said | undefined
 }
 
-interface MediaLegOptions {
+export interface MediaLegOptions {
   readonly id: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -49,6 +50,8 @@ interface MediaLegOptions {
   /** The time between two keys. */
   readonly pressMillis?: number
   readonly onPress?: (digit: string) => void
+  /** The callee hears a word. */
+  readonly onHeard?: () => void
   /** All of the callee's keys have been pressed, or can no longer be pressed. */
   readonly onPressedAll?: () => void
   /** The engine has refused the connection, or ended it. */
@@ -272,6 +275,7 @@ export class MediaLeg {
     audio.played += 1
     audio.lastPlayedAt = performance.timeOrigin + performance.now()
     log.hear(id, item)
+    if (audio.spokenAt !== undefined) this.#options.onHeard?.()
     return item
   }
 
@@ -294,15 +298,9 @@ export class MediaLeg {
 }
 
 /** The members of a JSON message; undefined: it is not one. */
-export const parsed = (data: Buffer, isBinary: boolean): Readonly<Record<string, unknown>> | undefined => {
-  if (isBinary) return undefined
-  try {
-    const value: unknown = JSON.parse(data.toString())
-    // The cast holds because this is an object, whose members may be anything.
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
-  } catch {
-    return undefined
-  }
+export const parsed = (data: Buffer, isBinary: boolean): Json | undefined => {
+  const value = isBinary ? undefined : jsonIn(data.toString())
+  return isObject(value) ? value : undefined
 }
 
 /** Audio that is well-formed base64. */

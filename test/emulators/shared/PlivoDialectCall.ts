@@ -6,10 +6,7 @@ import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type Verb, verbsOf } from "#test/emulators/twilio/twiml.ts"
 import type { CallbackSender } from "./CallbackSender.ts"
-import { calleeOf } from "./Callee.ts"
-import type { CallLives } from "./CallLife.ts"
-import { Disorder } from "./Disorder.ts"
-import { MediaLeg } from "./MediaLeg.ts"
+import { type HostedAccount, HostedCall } from "./HostedCall.ts"
 import type { Dial } from "./PlivoDialectDials.ts"
 import { type DialectEnd, endingOf, ownEnds } from "./PlivoDialectEnds.ts"
 import { dialectWords, type MediaTraits } from "./plivoDialectMedia.ts"
@@ -19,9 +16,8 @@ type OutgoingCallback = Parameters<CallbackSender["send"]>[1]
 type Reply = Parameters<NonNullable<OutgoingCallback["onReply"]>>[0]
 type Told = OutgoingCallback & { readonly event: string }
 
-export interface DialectAccount {
-  readonly lives: CallLives
-  readonly sender: CallbackSender
+/** What carriers of the dialect do differently. */
+export interface CallTraits {
   /** A callback with these fields, as the carrier signs it. */
   readonly signed: (url: string, fields: Fields) => OutgoingCallback
   /** Whether a call has the same id as its request. */
@@ -37,14 +33,16 @@ export interface DialectAccount {
     /** How often a refused socket is retried. */
     readonly retries: number
   }
+}
+
+export interface DialectAccount extends HostedAccount {
+  readonly traits: CallTraits
   /** What machine detection says about every callee; undefined: the truth. */
-  detected: boolean | undefined
-  /** How long after the end of the stream the end of a call is reported. */
-  endMillis: number
+  readonly detected: boolean | undefined
   /** False: calls are accepted, and end before they are dialed. */
-  hasCredit: boolean
+  readonly hasCredit: boolean
   /** Requests for media sockets have no signature. */
-  hasUnsignedMedia: boolean
+  readonly hasUnsignedMedia: boolean
 }
 
 /** Callbacks have the local time of the carrier's console, without its zone; here, the console is in India. */
@@ -79,23 +77,19 @@ const readDestination = (attributes: Verb["attributes"], [first, another]: Verb[
   return { action, number: first.text ?? "", seconds: Number(timeout), shown: callerId, told: callbackUrl }
 }
 
-export class DialectCall {
+export class DialectCall extends HostedCall<Told> {
   readonly requestUuid = randomUUID()
   readonly uuid: string
   readonly dialed: Dial
   readonly createdAt = Date.now()
   state: "queued" | "ringing" | "in-progress" | "ended" = "queued"
-  life: ReturnType<CallLives["dial"]> | undefined
   end: DialectEnd | undefined
   startedAt: number | undefined
   answeredAt: number | undefined
   endedAt: number | undefined
   /** The seconds from the answer to the end. */
   seconds = 0
-  /** Its media sockets, in order. */
-  readonly legs: Array<MediaLeg> = []
   readonly #account: DialectAccount
-  readonly #disorder: Disorder<Told> | undefined
   /** The reason that is reported for a hang-up by the carrier itself. */
   #because: DialectEnd | undefined
   #isObeying = false
@@ -103,52 +97,39 @@ export class DialectCall {
   #redirects = 0
   /** The current document; a newer one replaces it. */
   #document: ReadonlyArray<Verb> = []
-  /** The destination that is connected to the callee, or is being dialed for them. */
-  #destination: ReturnType<CallLives["dial"]> | undefined
   #streamUrl: string | undefined
   #streamIsOver: (() => void) | undefined
 
   constructor(account: DialectAccount, dialed: Dial) {
+    super(account, `+${dialed.to}`, ({ event }) => (event === "StartApp" ? "answer" : event === "Hangup" ? "end" : "before"))
     this.#account = account
     this.dialed = dialed
-    this.uuid = account.hasOneId ? this.requestUuid : randomUUID()
-    const callee = calleeOf(dialed.to)
-    if (callee.kind !== "answers" || callee.disorderly !== true) return
-    const send = (told: Told) => account.sender.send(this.uuid, told)
-    this.#disorder = new Disorder(send, ({ event }) => (event === "StartApp" ? "answer" : event === "Hangup" ? "end" : "before"))
+    this.uuid = account.traits.hasOneId ? this.requestUuid : randomUUID()
   }
 
-  /** Resolves when the reply to the request may be sent. */
-  get mayReply(): Promise<void> {
-    return this.#disorder?.answered ?? Promise.resolve()
+  hasEnded(): boolean {
+    return this.state === "ended"
   }
 
   /** Leaves the queue. */
   dial(): void {
     if (this.state !== "queued") return
     if (!this.#account.hasCredit) return this.#ended(ownEnds.noCredit, undefined)
-    const { from, limitSeconds, ringSeconds, ringUrl, to } = this.dialed
+    const { from, limitSeconds, ringSeconds, ringUrl } = this.dialed
     this.state = "ringing"
     this.startedAt = Date.now()
     this.life = this.#account.lives.dial(
-      { id: this.uuid, number: `+${to}`, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
+      { id: this.uuid, number: this.number, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
       {
         ringing: () => this.#tell(ringUrl, "Ring", { CallStatus: "ringing" }),
         answered: () => this.#answered(),
-        ended: (end) => {
-          // The stream ends first.
-          this.legs.at(-1)?.end()
-          this.#destination?.hangUp()
-          const tell = () => this.#ended(this.#because ?? endingOf(end), end.talkMillis)
-          if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
-          else setTimeout(tell, this.#account.endMillis).unref()
-        }
+        ended: (end) => this.endThen(() => this.#ended(this.#because ?? endingOf(end), end.talkMillis))
       }
     )
   }
 
   /** Returns false if the call has already ended. */
-  hangUp(because?: DialectEnd): boolean {
+  override hangUp(because?: DialectEnd): boolean {
     if (this.state === "ended") return false
     this.#because = because
     if (this.life === undefined) this.#ended(endingOf({ by: "us", ending: undefined, talkMillis: undefined }), undefined)
@@ -206,8 +187,7 @@ export class DialectCall {
     this.#tell(url, event, fields, (reply) => {
       if (isReplied || redirects !== this.#redirects) return
       isReplied = true
-      this.legs.at(-1)?.end()
-      this.#destination?.hangUp()
+      this.endStream()
       this.#obeyNext(reply)
     })
   }
@@ -238,7 +218,7 @@ export class DialectCall {
         ringing: () => {},
         answered: () => this.#tell(told, "DialAnswer", { ...legs, CallStatus: "in-progress", DialAction: "answer" }),
         ended: (end) => {
-          if (this.#destination === destination) this.#destination = undefined
+          if (this.destination === destination) this.destination = undefined
           const { status, word } = endingOf(end)
           const CallStatus = this.state === "ended" ? "completed" : "in-progress"
           const isAnswered = end.talkMillis !== undefined
@@ -248,12 +228,12 @@ export class DialectCall {
         }
       }
     )
-    this.#destination = destination
+    this.destination = destination
   }
 
   /** Opens another socket for the same stream. */
   restream(): void {
-    if (this.#streamUrl !== undefined) this.#open(this.#streamUrl, this.#account.media.retries)
+    if (this.#streamUrl !== undefined) this.#connect(this.#streamUrl, this.#account.traits.media.retries)
   }
 
   /** Resolves when the stream is over, or when all attempts were refused. */
@@ -261,30 +241,25 @@ export class DialectCall {
     this.#streamUrl = url
     return new Promise((resolve) => {
       this.#streamIsOver = resolve
-      this.#open(url, this.#account.media.retries)
+      this.#connect(url, this.#account.traits.media.retries)
     })
   }
 
-  #open(url: string, retries: number): void {
-    const { authId: accountId, hasUnsignedMedia, lives, media } = this.#account
+  #connect(url: string, retries: number): void {
+    const { hasUnsignedMedia, traits } = this.#account
+    const { authId: accountId, media } = traits
     if (this.life === undefined || this.state === "ended") return
-    const leg = new MediaLeg({
-      id: this.uuid,
+    const leg = this.open(this.life, {
       url,
       headers: hasUnsignedMedia ? {} : media.upgradeHeaders(url),
-      callee: this.life.callee,
-      log: lives.log,
       words: dialectWords({ accountId, callId: this.uuid }, media),
-      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
-      onPressedAll: () => this.life?.pressedAll(),
       onLost: ({ status }) => {
         // A newer socket has replaced this one.
         if (this.legs.at(-1) !== leg) return
         if (status === undefined || retries === 0) this.#streamIsOver?.()
-        else this.#open(url, retries - 1)
+        else this.#connect(url, retries - 1)
       }
     })
-    this.legs.push(leg)
     leg.start()
   }
 
@@ -296,9 +271,11 @@ export class DialectCall {
     this.seconds = talkMillis === undefined ? 0 : Math.max(1, Math.round(talkMillis / 1000))
     const { answeredAt, seconds } = this
     this.#tell(this.dialed.hangupUrl, "Hangup", {
-      CallStatus: this.#account.isAlwaysCompleted ? "completed" : end.status,
+      CallStatus: this.#account.traits.isAlwaysCompleted ? "completed" : end.status,
       HangupCause: end.word,
-      ...(this.#account.tellsCodes ? { HangupCauseCode: String(end.code), HangupCauseName: end.name, HangupSource: end.source } : {}),
+      ...(this.#account.traits.tellsCodes
+        ? { HangupCauseCode: String(end.code), HangupCauseName: end.name, HangupSource: end.source }
+        : {}),
       StartTime: localTime(this.startedAt ?? this.createdAt),
       ...(answeredAt === undefined ? {} : { AnswerTime: localTime(answeredAt) }),
       EndTime: localTime(this.endedAt),
@@ -336,8 +313,10 @@ export class DialectCall {
       To: to,
       ...more
     }
-    const told = { ...this.#account.signed(url, fields), event, ...(onReply === undefined ? {} : { onReply }) }
-    if (this.#disorder === undefined) this.#account.sender.send(this.uuid, told)
-    else this.#disorder.add(told)
+    this.tell({ ...this.#account.traits.signed(url, fields), event, ...(onReply === undefined ? {} : { onReply }) })
+  }
+
+  protected send(told: Told): void {
+    this.#account.callbacks.send(this.uuid, told)
   }
 }

@@ -2,6 +2,7 @@
  * What the carriers of Plivo's dialect require of a request for a call. Members that they do not document are refused, so that mistakes of the adapter
  * show.
  */
+import { isObject, jsonIn } from "./json.ts"
 
 export interface Dial {
   /** The digits of the number, without a plus. */
@@ -58,14 +59,6 @@ const refusedNumbers: ReadonlyArray<readonly [prefix: string, problem: DialProbl
   ["993", { status: 400, words: "invalid 'to' number" }]
 ]
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const isAddress = (value: unknown): boolean => typeof value === "string" && value.length <= 2048 && /^https?:\/\/[^/]+/.test(value)
 const secondsOf = (value: unknown, otherwise: number): number | undefined =>
@@ -77,7 +70,7 @@ const detections: Readonly<Record<string, Dial["detection"]>> = { "": "no", fals
 /** `owned`: the numbers of the account, from which calls may be placed. */
 export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<string>): Dial | DialProblem => {
   const bad = (words: string): DialProblem => ({ status: 400, words })
-  const body = parsed(text)
+  const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return bad("the body is not JSON")
   const stray = Object.keys(body).find((name) => !documented.has(name))
   if (stray !== undefined) return bad(`${stray} is not a parameter`)
@@ -104,7 +97,7 @@ export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<s
 
 /** The members of a request to redirect a call; undefined: they are not all texts. */
 export const readRedirect = (text: string): Readonly<Record<string, string>> | undefined => {
-  const body = parsed(text)
+  const body = jsonIn(text)
   const members = isObject(body) ? Object.entries(body) : []
   const texts = members.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []))
   return texts.length > 0 && texts.length === members.length ? Object.fromEntries(texts) : undefined

@@ -1,6 +1,6 @@
 /** The Call Control applications of an account, and its outbound voice profiles; an application needs one of them to dial. */
-import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
-import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { dataOf, errorOf } from "./TelnyxErrors.ts"
 
 interface Application {
   readonly id: string
@@ -16,8 +16,8 @@ interface Profile {
 
 const recordOf = (application: Application) => ({ record_type: "call_control_application", active: true, ...application })
 
-const pageOf = (records: ReadonlyArray<object>, query: URLSearchParams): TelnyxAnswer => {
-  const [size, number] = [Math.min(Number(query.get("page[size]") ?? 20), 250), Number(query.get("page[number]") ?? 1)]
+export const pageOf = (records: ReadonlyArray<object>, query: URLSearchParams, most = 250): CarrierAnswer => {
+  const [size, number] = [Math.min(Number(query.get("page[size]") ?? 20), most), Number(query.get("page[number]") ?? 1)]
   const meta = { total_pages: Math.ceil(records.length / size), total_results: records.length, page_number: number, page_size: size }
   return dataOf(records.slice((number - 1) * size, number * size), meta)
 }
@@ -42,7 +42,7 @@ export class TelnyxApplications {
     return typeof this.#applications.get(id)?.outbound.outbound_voice_profile_id === "string"
   }
 
-  list({ query }: CarrierAsk): TelnyxAnswer {
+  list({ query }: CarrierAsk): CarrierAnswer {
     const part = query.get("filter[application_name][contains]")?.toLowerCase() ?? ""
     return pageOf(
       this.all()
@@ -51,17 +51,17 @@ export class TelnyxApplications {
       query
     )
   }
-  listProfiles({ query }: CarrierAsk): TelnyxAnswer {
+  listProfiles({ query }: CarrierAsk): CarrierAnswer {
     return pageOf(
       this.profiles.map((profile) => ({ record_type: "outbound_voice_profile", ...profile })),
       query
     )
   }
-  find(id: string): TelnyxAnswer {
+  find(id: string): CarrierAnswer {
     const application = this.#applications.get(id)
     return application === undefined ? errorOf(404, "10005") : dataOf(recordOf(application))
   }
-  create({ body }: CarrierAsk): TelnyxAnswer {
+  create({ body }: CarrierAsk): CarrierAnswer {
     const { application_name, outbound, webhook_event_url } = JSON.parse(body) as Partial<Application> // Missing members are checked below.
     if (application_name === undefined) return errorOf(422, "10004", "/application_name")
     if (webhook_event_url === undefined || !/^https?:\/\//.test(webhook_event_url)) return errorOf(422, "10015", "/webhook_event_url")

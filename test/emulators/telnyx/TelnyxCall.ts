@@ -1,19 +1,16 @@
 /** One outbound leg: its record, its events, and the signed webhooks that report them. */
 import { randomBytes, randomUUID, sign, type KeyObject } from "node:crypto"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
-import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
+import type { CallEnd, CallLife } from "#test/emulators/shared/CallLife.ts"
+import { type HostedAccount, HostedCall } from "#test/emulators/shared/HostedCall.ts"
 import { telnyxWords } from "./telnyxMedia.ts"
-import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import type { Dial } from "./TelnyxDials.ts"
 
-export interface Telling {
-  readonly callbacks: CallbackSender
-  readonly privateKey: KeyObject
-  /** Event types have underscores: `call_answered` instead of `call.answered`. */
-  underscores: boolean
-  /** How long after the end of the stream the end of a call is reported. */
-  endMillis: number
+export interface TelnyxAccount extends HostedAccount {
+  readonly telling: {
+    readonly privateKey: KeyObject
+    /** Event types have underscores: `call_answered` instead of `call.answered`. */
+    underscores: boolean
+  }
 }
 
 interface Told {
@@ -34,7 +31,7 @@ export const signatureOf = (body: string, privateKey: KeyObject): Readonly<Recor
 /** Causes by the SIP status that ended an attempt. */
 const causes: Readonly<Record<number, string>> = { 404: "not_found", 480: "no_answer", 486: "user_busy", 603: "call_rejected" }
 
-export class TelnyxCall {
+export class TelnyxCall extends HostedCall<Told> {
   /** Contains colons, like real ids. */
   readonly id = `v3:${randomBytes(24).toString("base64url")}:${randomBytes(4).toString("hex")}`
   readonly legId = randomUUID()
@@ -42,37 +39,24 @@ export class TelnyxCall {
   readonly dial: Dial
   /** What Telnyx keeps of the events: `GET /call_events`. */
   readonly events: Array<object> = []
-  /** Resolves when the reply to the dial may be sent. */
-  readonly placed: Promise<void>
-  readonly life: ReturnType<CallLives["dial"]>
-  /** Its media sockets, in order. */
-  readonly legs: Array<MediaLeg> = []
-  /** The leg of the destination that is connected to the callee, or is being dialed for them. */
-  #other: TelnyxCall | undefined
-  readonly #lives: CallLives
-  readonly #telling: Telling
+  override readonly life: CallLife
+  readonly #account: TelnyxAccount
   readonly #startedAt = new Date()
   #endedAt: Date | undefined
-  readonly #disorder: Disorder<Told> | undefined
-
   readonly #joined: (how: "answered" | "ended") => void
 
   /** `joined`: called when this leg is answered and when it ends, if it is the destination of a transfer. */
-  constructor(dial: Dial, lives: CallLives, telling: Telling, joined: (how: "answered" | "ended") => void = () => {}) {
+  constructor(account: TelnyxAccount, dial: Dial, joined: (how: "answered" | "ended") => void = () => {}) {
+    super(account, dial.to, placeOf)
     this.dial = dial
     this.#joined = joined
-    this.#telling = telling
-    this.#lives = lives
+    this.#account = account
     const { from, limitSeconds, timeoutSeconds, to } = dial
-    this.life = lives.dial(
+    this.life = account.lives.dial(
       { id: this.id, number: to, shown: from, ringTimeoutSeconds: timeoutSeconds, maxSeconds: limitSeconds },
       // Telnyx has no event for ringing.
       { ringing: () => this.#openStream(), answered: () => this.#answered(), ended: (end) => this.#ended(end) }
     )
-    const { callee } = this.life
-    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
-    this.#disorder = isDisorderly ? new Disorder((told) => this.#send(told), placeOf) : undefined
-    this.placed = this.#disorder?.answered ?? Promise.resolve()
     this.#tell("call.initiated", { direction: "outgoing", state: "bridging", start_time: this.#startedAt.toISOString() })
   }
 
@@ -96,17 +80,17 @@ export class TelnyxCall {
   /** Dials a destination. The stream of this leg continues, and if nobody answers, so does the leg. */
   transfer(dial: Dial): void {
     let isBridged = false
-    const other = new TelnyxCall(dial, this.#lives, this.#telling, (how) => {
+    const other = new TelnyxCall(this.#account, dial, (how) => {
       if (how === "answered") {
         isBridged = true
         other.#tell("call.bridged", {})
         this.#tell("call.bridged", {})
       } else {
-        if (this.#other === other) this.#other = undefined
+        if (this.destination === other) this.destination = undefined
         if (isBridged) this.life.hangUp()
       }
     })
-    this.#other = other
+    this.destination = other
   }
 
   #answered(): void {
@@ -141,30 +125,18 @@ export class TelnyxCall {
   /** Each key is reported twice: on the socket, and by a webhook. */
   #stream(url = this.dial.streamUrl): void {
     if (url === undefined) return
-    const { pace, log } = this.#lives
-    const leg = new MediaLeg({
-      id: this.id,
+    this.open(this.life, {
       url,
-      callee: this.life.callee,
-      log,
       words: telnyxWords({ call_control_id: this.id, call_session_id: this.sessionId }, this.dial),
-      pressMillis: (pace.talkMillis * pace.scale) / 8,
-      onPressedAll: () => this.life.pressedAll(),
       onPress: (digit) => this.#tell("call.dtmf.received", { digit }),
       onLost: () => this.#tell("streaming.stopped", { stream_url: url })
     })
-    this.legs.push(leg)
   }
 
   #ended(end: CallEnd): void {
     this.#endedAt = new Date()
-    // The stream ends first.
-    this.legs.at(-1)?.end()
-    this.#other?.life.hangUp()
     this.#joined("ended")
-    const { endMillis } = this.#telling
-    if (endMillis === 0 || this.legs.length === 0) this.#tellEnd(end)
-    else setTimeout(() => this.#tellEnd(end), endMillis).unref()
+    this.endThen(() => this.#tellEnd(end))
   }
 
   #tellEnd({ by, ending, talkMillis }: CallEnd): void {
@@ -183,17 +155,15 @@ export class TelnyxCall {
     const ids = { call_control_id, call_leg_id, call_session_id }
     this.events.push({ ...ids, name: type, type: "webhook", record_type: "call_event", event_timestamp: occurred_at, metadata: {} })
     const payload = { ...ids, connection_id: dial.connectionId, client_state: dial.clientState, from: dial.from, to: dial.to, ...details }
-    const event_type = this.#telling.underscores ? type.replaceAll(".", "_") : type
+    const event_type = this.#account.telling.underscores ? type.replaceAll(".", "_") : type
     const data = { record_type: "event", event_type, id: randomUUID(), occurred_at, payload }
-    const told = { type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhookUrl } }) }
-    if (this.#disorder === undefined) this.#send(told)
-    else this.#disorder.add(told)
+    this.tell({ type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhookUrl } }) })
   }
 
-  #send({ body, type }: Told): void {
-    const { callbacks, privateKey } = this.#telling
+  protected send({ body, type }: Told): void {
+    const { callbacks, telling } = this.#account
     const retryMillis = this.dial.retryMillis.get(type) ?? []
-    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body, retryMillis })
+    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, telling.privateKey), body, retryMillis })
   }
 }
 

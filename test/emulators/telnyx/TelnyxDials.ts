@@ -1,5 +1,7 @@
 /** What Telnyx requires of a dial. Members that it does not document are refused, so that mistakes of the adapter show. */
-import { errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
+import type { CarrierAnswer } from "#test/emulators/shared/CarrierServer.ts"
+import { isObject, isWithin, type Json, jsonIn } from "#test/emulators/shared/json.ts"
+import { errorOf } from "./TelnyxErrors.ts"
 
 export interface Dial {
   readonly connectionId: string
@@ -43,11 +45,8 @@ const documented = new Set([
   "webhook_url_method"
 ])
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
 const isE164 = (value: unknown): value is string => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value)
 const isBase64 = (value: string) => Buffer.from(value, "base64").toString("base64") === value
-const isWithin = (value: unknown, least: number, most: number): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
 
 /** At most five retries of an event, within a minute. */
 const isRetriesPolicy = (policy: unknown): policy is { readonly retries_ms: ReadonlyArray<number> } => {
@@ -57,24 +56,16 @@ const isRetriesPolicy = (policy: unknown): policy is { readonly retries_ms: Read
 }
 
 /** What this emulator supports: mu-law in both directions. */
-const isStream = (body: Readonly<Record<string, unknown>>): body is { readonly stream_url: string } =>
+const isStream = (body: Json): body is { readonly stream_url: string } =>
   /^wss?:\/\/[^?#]+$/.test(String(body["stream_url"])) &&
   body["stream_track"] === "inbound_track" &&
   body["stream_bidirectional_mode"] === "rtp" &&
   body["stream_bidirectional_codec"] === "PCMU" &&
   body["stream_codec"] === "PCMU"
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The dial, or the reply to an invalid request. */
-export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer => {
-  const body = parsed(text)
+export const readDial = (mediaType: string, text: string): Dial | CarrierAnswer => {
+  const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return errorOf(400, "10015")
   const stray = Object.keys(body).find((name) => !documented.has(name))
   if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
@@ -111,8 +102,8 @@ const ofStreams = new Set([
 ])
 
 /** The address of the stream, or the reply to an invalid request. */
-export const readStream = (text: string): string | TelnyxAnswer => {
-  const body = parsed(text)
+export const readStream = (text: string): string | CarrierAnswer => {
+  const body = jsonIn(text)
   if (!isObject(body)) return errorOf(400, "10015")
   const stray = Object.keys(body).find((name) => !ofStreams.has(name))
   if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
@@ -131,8 +122,8 @@ const ofTransfers = new Set([
 ])
 
 /** The leg of a transfer's destination, or the reply to an invalid request. */
-export const readTransfer = ({ connectionId }: Dial, text: string): Dial | TelnyxAnswer => {
-  const body = parsed(text)
+export const readTransfer = ({ connectionId }: Dial, text: string): Dial | CarrierAnswer => {
+  const body = jsonIn(text)
   if (!isObject(body)) return errorOf(400, "10015")
   const stray = Object.keys(body).find((name) => !ofTransfers.has(name))
   if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)

@@ -1,30 +1,20 @@
-/**
- * Telnyx' Call Control API v2 as seen from the wire, on a real port of the loopback interface. The number that is dialed selects the callee
- * (`shared/Callee.ts`), the callees' log records what they saw, and numbers that begin with +999 are invalid.
- */
+/** Telnyx' Call Control API v2 and its signed webhooks. Numbers that begin with +999 are invalid. */
 import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto"
-import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
-import { CallLives } from "#test/emulators/shared/CallLife.ts"
-import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
-import { TelnyxApplications } from "./TelnyxApplications.ts"
-import { TelnyxCall, signatureOf, type Telling } from "./TelnyxCall.ts"
+import { AcceptWindow } from "#test/emulators/shared/AcceptWindow.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { HostedEmulator, type HostedOptions, started } from "#test/emulators/shared/HostedEmulator.ts"
+import { pageOf, TelnyxApplications } from "./TelnyxApplications.ts"
+import { TelnyxCall, signatureOf } from "./TelnyxCall.ts"
 import { readDial, readStream, readTransfer } from "./TelnyxDials.ts"
-import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
+import { dataOf, errorOf } from "./TelnyxErrors.ts"
 
-interface TelnyxOptions {
-  /** 0.1 is ten times faster; audio stays in real time. */
-  readonly timeScale?: number
-  readonly ringMillis?: number
-  readonly talkMillis?: number
+interface TelnyxOptions extends HostedOptions {
   /** How many calls may be live at the same time. */
   readonly channels?: number
   /** How many dials are accepted within `dialWindowMillis`. */
   readonly dials?: number
   /** How many live calls there are on one page of a list. */
   readonly pageSize?: number
-  /** The account's numbers. */
-  readonly numbers?: ReadonlyArray<string>
 }
 
 /** As often as the longest retry policy allows. */
@@ -34,37 +24,29 @@ export const isDial = ({ method, path }: CarrierAsk): boolean => method === "POS
 export const isTransfer = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/transfer")
 export const isHangup = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/hangup")
 
-export const startTelnyxEmulator = async (options: TelnyxOptions = {}): Promise<TelnyxEmulator> => {
-  const emulator = new TelnyxEmulator(options)
-  await emulator.server.listen()
-  return emulator
-}
+export const startTelnyxEmulator = (options: TelnyxOptions = {}) => started(new TelnyxEmulator(options))
 
-class TelnyxEmulator {
+class TelnyxEmulator extends HostedEmulator<TelnyxCall> {
+  readonly provider = "telnyx"
+  readonly places = isDial
   dialWindowMillis = 5_000
   apiKey = `KEY${randomBytes(16).toString("hex")}`
   readonly connectionId = "1684641123236054244"
   readonly applications = new TelnyxApplications()
-  readonly log = new CalleeLog()
-  readonly lives: CallLives
-  readonly callbacks = new CallbackSender({ retries: WEBHOOK_RETRIES })
-  readonly server = new CarrierServer((ask) => this.#answer(ask))
-  readonly calls = new Map<string, TelnyxCall>()
   readonly #keys = generateKeyPairSync("ed25519")
-  readonly telling: Telling = { callbacks: this.callbacks, privateKey: this.#keys.privateKey, underscores: false, endMillis: 0 }
+  readonly telling = { privateKey: this.#keys.privateKey, underscores: false }
   readonly #options: TelnyxOptions
   readonly #byCommand = new Map<string, TelnyxCall>()
-  #dialedAt: Array<number> = []
+  readonly #dials = new AcceptWindow()
 
   constructor(options: TelnyxOptions) {
-    const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
+    super(options, WEBHOOK_RETRIES)
     this.#options = options
     this.applications.add(this.connectionId, "made by a person")
-    this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
   }
 
-  get url(): string {
-    return this.server.url
+  get account() {
+    return { api_key: this.apiKey, connection_id: this.connectionId, webhook_public_key: this.publicKey }
   }
 
   /** The public key as the portal shows it: 32 bytes in base64. */
@@ -77,23 +59,12 @@ class TelnyxEmulator {
     return signatureOf(body, this.#keys.privateKey)
   }
 
-  /** The dials that arrived, whatever their results. */
-  dials(): ReadonlyArray<CarrierAsk> {
-    return this.server.requests.filter(isDial)
-  }
-
   /** Removes the calls that have ended, which Telnyx does ten minutes after their end. */
   forgetEnded(): void {
     for (const [id, { life }] of this.calls) if (life.state === "ended") this.calls.delete(id)
   }
 
-  async stop(): Promise<void> {
-    for (const { life } of this.calls.values()) life.hangUp()
-    this.callbacks.lose()
-    await this.server.stop()
-  }
-
-  #answer(ask: CarrierAsk): TelnyxAnswer | Promise<TelnyxAnswer> {
+  protected answer(ask: CarrierAsk): CarrierAnswer | Promise<CarrierAnswer> {
     if (ask.headers["authorization"] !== `Bearer ${this.apiKey}`) return errorOf(401, "10009")
     const [, , resource = "", id = "", more = "", action = ""] = ask.path.split("/").map(decodeURIComponent)
     switch (`${ask.method} ${resource}${id === "" ? "" : "/:id"}${more === "" ? "" : `/${more}`}`) {
@@ -125,18 +96,15 @@ class TelnyxEmulator {
     }
   }
 
-  async #dial({ body, headers }: CarrierAsk): Promise<TelnyxAnswer> {
-    const now = preciseNow()
-    this.#dialedAt = this.#dialedAt.filter((at) => now - at < this.dialWindowMillis)
-    if (this.#dialedAt.length >= (this.#options.dials ?? 150)) return errorOf(429, "90103")
-    this.#dialedAt.push(now)
+  async #dial({ body, headers }: CarrierAsk): Promise<CarrierAnswer> {
+    if (!this.#dials.accepts(this.#options.dials ?? 150, this.dialWindowMillis)) return errorOf(429, "90103")
     const dial = readDial(headers["content-type"] ?? "", body)
     if ("status" in dial) return dial
     if (!this.applications.mayDial(dial.connectionId)) return errorOf(404, "10005")
     const earlier = this.#byCommand.get(dial.commandId ?? "")
     if (earlier !== undefined) return dataOf(earlier.record())
     if (this.log.live() >= (this.#options.channels ?? 1_000)) return errorOf(403, "D1")
-    const call = new TelnyxCall(dial, this.lives, this.telling)
+    const call = new TelnyxCall(this, dial)
     this.calls.set(call.id, call)
     this.#byCommand.set(dial.commandId ?? randomUUID(), call)
     // The record as it is before the reply is delayed.
@@ -145,7 +113,7 @@ class TelnyxEmulator {
     return answer
   }
 
-  #act(call: TelnyxCall, action: string, body: string): TelnyxAnswer {
+  #act(call: TelnyxCall, action: string, body: string): CarrierAnswer {
     const { id, life } = call
     if (life.state === "ended") return errorOf(422, "90018")
     if (action === "hangup") life.hangUp()
@@ -157,13 +125,13 @@ class TelnyxEmulator {
     return dataOf({ result: "ok" })
   }
 
-  #withCall(id: string, use: (call: TelnyxCall) => TelnyxAnswer): TelnyxAnswer {
+  #withCall(id: string, use: (call: TelnyxCall) => CarrierAnswer): CarrierAnswer {
     const call = this.calls.get(id)
     return call === undefined ? errorOf(404, "10005") : use(call)
   }
 
   /** Lists live calls in pages. The cursor of a page is the number of its first call. */
-  #activeCalls(connectionId: string, query: URLSearchParams): TelnyxAnswer {
+  #activeCalls(connectionId: string, query: URLSearchParams): CarrierAnswer {
     if (this.applications.find(connectionId).status !== 200) return errorOf(404, "10005")
     const size = Math.min(Number(query.get("page[limit]") ?? 20), this.#options.pageSize ?? 250)
     const from = Number(query.get("page[after]") ?? 0)
@@ -174,25 +142,23 @@ class TelnyxEmulator {
     return dataOf(page, { total_items: live.length, cursors: { after: after ?? "" }, ...next })
   }
 
-  #callEvents(query: URLSearchParams): TelnyxAnswer {
+  #callEvents(query: URLSearchParams): CarrierAnswer {
     const call = [...this.calls.values()].find(({ legId }) => legId === query.get("filter[leg_id]"))
     return dataOf(call?.events ?? [], { total_pages: 1 })
   }
 
-  #numbers(query: URLSearchParams): TelnyxAnswer {
-    const { numbers = [], pageSize = 250 } = this.#options
-    const size = Math.min(Number(query.get("page[size]") ?? 20), pageSize)
-    const number = Number(query.get("page[number]") ?? 1)
-    const page = numbers.slice((number - 1) * size, number * size)
-    const meta = { page_number: number, page_size: size, total_pages: Math.ceil(numbers.length / size), total_results: numbers.length }
-    return dataOf(
-      page.map((phone_number, at) => ({ record_type: "phone_number", id: String(at), phone_number, status: "active" })),
-      meta
-    )
+  #numbers(query: URLSearchParams): CarrierAnswer {
+    const numbers = this.numbers.map((phone_number, at) => ({
+      record_type: "phone_number",
+      id: String(at),
+      phone_number,
+      status: "active"
+    }))
+    return pageOf(numbers, query, this.#options.pageSize)
   }
 }
 
-const startStream = (call: TelnyxCall, body: string): TelnyxAnswer => {
+const startStream = (call: TelnyxCall, body: string): CarrierAnswer => {
   const url = readStream(body)
   if (typeof url !== "string") return url
   if (call.life.state !== "up") return errorOf(422, "90034")
@@ -200,7 +166,7 @@ const startStream = (call: TelnyxCall, body: string): TelnyxAnswer => {
   return dataOf({ result: "ok" })
 }
 
-const transfer = (call: TelnyxCall, body: string): TelnyxAnswer => {
+const transfer = (call: TelnyxCall, body: string): CarrierAnswer => {
   const dial = readTransfer(call.dial, body)
   if ("status" in dial) return dial
   if (call.life.state !== "up") return errorOf(422, "90034")

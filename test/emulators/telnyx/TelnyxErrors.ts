@@ -1,9 +1,5 @@
 /** Telnyx' errors, in its own form. */
-
-export interface TelnyxAnswer {
-  readonly status: number
-  readonly body: unknown
-}
+import type { CarrierAnswer } from "#test/emulators/shared/CarrierServer.ts"
 
 const titles: Readonly<Record<string, string>> = {
   "10002": "Invalid phone number",
@@ -20,7 +16,7 @@ const titles: Readonly<Record<string, string>> = {
   D1: "Channel limit exceeded"
 }
 
-export const errorOf = (status: number, code: string, pointer?: string): TelnyxAnswer => {
+export const errorOf = (status: number, code: string, pointer?: string): CarrierAnswer => {
   const title = titles[code] ?? "Error"
   const source = pointer === undefined ? {} : { source: { pointer } }
   return {
@@ -29,7 +25,7 @@ export const errorOf = (status: number, code: string, pointer?: string): TelnyxA
   }
 }
 
-export const dataOf = (data: unknown, meta?: unknown): TelnyxAnswer => ({
+export const dataOf = (data: unknown, meta?: unknown): CarrierAnswer => ({
   status: 200,
   body: meta === undefined ? { data } : { data, meta }
 })

@@ -1,10 +1,7 @@
 /** One call at Twilio: its life from the queue to the end, its record, and its callbacks. */
 import { randomBytes } from "node:crypto"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import { calleeOf } from "#test/emulators/shared/Callee.ts"
-import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
-import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
-import { Disorder } from "#test/emulators/shared/Disorder.ts"
+import type { CallEnd } from "#test/emulators/shared/CallLife.ts"
+import { type HostedAccount, HostedCall } from "#test/emulators/shared/HostedCall.ts"
 import { signed } from "./signed.ts"
 import { twilioWords, upgradeHeaders } from "./twilioMedia.ts"
 import { type Verb, verbsOf } from "./twiml.ts"
@@ -13,17 +10,13 @@ type Status = "queued" | "initiated" | "ringing" | "in-progress" | "completed" |
 const eventNames: Partial<Record<Status, string>> = { initiated: "initiated", ringing: "ringing", "in-progress": "answered" }
 type Callback = ReturnType<typeof signed> & { readonly status: Status }
 
-export interface TwilioAccount {
-  readonly sid: string
+export interface TwilioAccount extends HostedAccount {
+  readonly accountSid: string
   readonly authToken: string
-  readonly lives: CallLives
-  readonly sender: CallbackSender
   /** What machine detection says about every callee; undefined: the truth. */
-  answeredBy: string | undefined
-  /** How long after the end of the stream the end of a call is reported. */
-  endMillis: number
+  readonly answeredBy: string | undefined
   /** How long after its end the price of a call is known. */
-  priceMillis: number
+  readonly priceMillis: number
 }
 
 /** A time in the form of RFC 2822. */
@@ -41,25 +34,15 @@ const endingOf = ({ by, ending, talkMillis }: CallEnd): { readonly status: Statu
   return { status: failedSip.includes(sip) ? "failed" : "no-answer", sip }
 }
 
-export class TwilioCall {
+export class TwilioCall extends HostedCall<Callback> {
   readonly sid = `CA${randomBytes(16).toString("hex")}`
   readonly createdAt = Date.now()
   readonly to: string
   readonly from: string
   status: Status = "queued"
   startedAt: number | undefined
-  /** Its media sockets, in order. */
-  readonly legs: Array<MediaLeg> = []
-  /** Resolves when the reply to the request may be sent. */
-  get mayReply(): Promise<void> {
-    return this.#disorder?.answered ?? Promise.resolve()
-  }
   readonly #account: TwilioAccount
   readonly #form: URLSearchParams
-  readonly #disorder: Disorder<Callback> | undefined
-  #life: ReturnType<CallLives["dial"]> | undefined
-  /** The destination that is connected to the callee, or is being dialed for them. */
-  #dialed: ReturnType<CallLives["dial"]> | undefined
   /** How often the document was replaced. */
   #replaced = 0
   #sequence = 0
@@ -68,14 +51,12 @@ export class TwilioCall {
   #answeredBy: string | undefined
 
   constructor(account: TwilioAccount, form: URLSearchParams) {
+    const to = form.get("To") ?? ""
+    super(account, to, ({ status }) => (status === "in-progress" ? "answer" : status === "completed" ? "end" : "before"))
     this.#account = account
     this.#form = form
-    this.to = form.get("To") ?? ""
+    this.to = to
     this.from = form.get("From") ?? ""
-    const callee = calleeOf(this.to)
-    if (callee.kind !== "answers" || callee.disorderly !== true) return
-    const send = (callback: Callback) => account.sender.send(this.sid, callback)
-    this.#disorder = new Disorder(send, ({ status }) => (status === "in-progress" ? "answer" : status === "completed" ? "end" : "before"))
   }
 
   hasEnded(): boolean {
@@ -87,19 +68,14 @@ export class TwilioCall {
     if (this.hasEnded()) return
     this.startedAt = Date.now()
     const ringTimeoutSeconds = Number(this.#form.get("Timeout") ?? 60)
-    this.#life = this.#account.lives.dial(
+    this.life = this.#account.lives.dial(
       { id: this.sid, number: this.to, ringTimeoutSeconds, shown: this.from },
       {
         ringing: () => this.#move("ringing"),
         answered: () => this.#answer(),
         ended: (end) => {
           const { sip, status } = endingOf(end)
-          // The stream and the leg of the destination end first.
-          this.legs.at(-1)?.end()
-          this.#dialed?.hangUp()
-          const tell = () => this.#end(status, end.talkMillis, sip)
-          if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
-          else setTimeout(tell, this.#account.endMillis).unref()
+          this.endThen(() => this.#end(status, end.talkMillis, sip))
         }
       }
     )
@@ -114,11 +90,11 @@ export class TwilioCall {
     const isWaiting = this.status === "queued" || this.status === "initiated" || this.status === "ringing"
     if (status === "canceled" && isWaiting) {
       this.#end("canceled", undefined)
-      this.#life?.hangUp()
+      this.life?.hangUp()
       return undefined
     }
-    if (status !== "completed" || this.#life === undefined) return "refused"
-    this.#life.hangUp()
+    if (status !== "completed" || this.life === undefined) return "refused"
+    this.life.hangUp()
     return undefined
   }
 
@@ -126,7 +102,7 @@ export class TwilioCall {
     const isPriced = this.#endedAt !== undefined && Date.now() >= this.#endedAt + this.#account.priceMillis
     return {
       sid: this.sid,
-      account_sid: this.#account.sid,
+      account_sid: this.#account.accountSid,
       to: this.to,
       from: this.from,
       status: this.status === "initiated" ? "queued" : this.status,
@@ -138,13 +114,13 @@ export class TwilioCall {
       duration: this.#endedAt === undefined ? null : String(this.#seconds ?? 0),
       price: isPriced && this.#seconds !== undefined ? "-0.0130" : null,
       price_unit: "USD",
-      uri: `/2010-04-01/Accounts/${this.#account.sid}/Calls/${this.sid}.json`
+      uri: `/2010-04-01/Accounts/${this.#account.accountSid}/Calls/${this.sid}.json`
     }
   }
 
   #answer(): void {
     const isDetecting = this.#form.has("MachineDetection")
-    const callee = this.#life?.callee
+    const callee = this.life?.callee
     const machine = this.#form.get("MachineDetection") === "DetectMessageEnd" ? "machine_end_beep" : "machine_start"
     const isMachine = callee?.kind === "answers" && callee.sound === "machine"
     if (isDetecting) this.#answeredBy = this.#account.answeredBy ?? (isMachine ? machine : "human")
@@ -152,7 +128,7 @@ export class TwilioCall {
     const url = this.#form.get("AsyncAmdStatusCallback")
     if (isDetecting && url !== null) {
       const fields = { ...this.#names(), AnsweredBy: this.#answeredBy ?? "", MachineDetectionDuration: "1840" }
-      this.#account.sender.send(this.sid, signed(url, fields, this.#account.authToken))
+      this.#account.callbacks.send(this.sid, signed(url, fields, this.#account.authToken))
     }
     this.#obey()
   }
@@ -160,42 +136,30 @@ export class TwilioCall {
   /** Follows the document. At its end, Twilio hangs up. */
   #obey(document = this.#form.get("Twiml") ?? ""): void {
     const [verb] = verbsOf(document) ?? []
-    if (verb?.name === "Connect") return this.stream(document)
+    if (verb?.name === "Connect") return this.restream(document)
     if (verb?.name === "Dial") return this.#connect(verb)
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale : 0
-    setTimeout(() => this.#life?.hangUp(), millis).unref()
+    setTimeout(() => this.life?.hangUp(), millis).unref()
   }
 
   /** Connects to the stream of the answer document: once the callee has answered, and again if the call is redirected. */
-  stream(document = this.#form.get("Twiml") ?? ""): void {
+  restream(document = this.#form.get("Twiml") ?? ""): void {
     const [verb] = verbsOf(document) ?? []
     const url = verb?.children[0]?.attributes["url"]
-    const life = this.#life
+    const { life } = this
     if (url === undefined || life === undefined) return
     this.legs.at(-1)?.end()
-    const { authToken, lives, sid } = this.#account
-    const leg = new MediaLeg({
-      id: this.sid,
-      url,
-      headers: upgradeHeaders(url, authToken),
-      callee: life.callee,
-      log: lives.log,
-      words: twilioWords(sid, this.sid),
-      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
-      onPressedAll: () => life.pressedAll(),
-      // Nothing follows the stream in the document.
-      onLost: () => life.hangUp()
-    })
-    this.legs.push(leg)
-    leg.start()
+    const { accountSid, authToken } = this.#account
+    const headers = upgradeHeaders(url, authToken)
+    // Nothing follows the stream in the document.
+    this.open(life, { url, headers, words: twilioWords(accountSid, this.sid), onLost: () => life.hangUp() }).start()
   }
 
   /** Replaces the document of an answered call, whose stream ends. */
   #replace(document: string): "refused" | undefined {
     if (this.status !== "in-progress" || verbsOf(document) === undefined) return "refused"
     this.#replaced += 1
-    this.legs.at(-1)?.end()
-    this.#dialed?.hangUp()
+    this.endStream()
     this.#obey(document)
     return undefined
   }
@@ -205,7 +169,7 @@ export class TwilioCall {
    * ignored. https://www.twilio.com/changelog/changes-to-dial-behavior-for-enhanced-programmable-sip-feature-accounts
    */
   #connect({ attributes, children: [number] }: Verb): void {
-    const { authToken, lives, sender } = this.#account
+    const { authToken, callbacks, lives } = this.#account
     const replaced = this.#replaced
     const sid = `CA${randomBytes(16).toString("hex")}`
     const shown = attributes["callerId"] ?? this.from
@@ -226,7 +190,7 @@ export class TwilioCall {
         DialCallSid: sid,
         DialCallStatus: status
       }
-      sender.send(sid, {
+      callbacks.send(sid, {
         ...signed(url, fields, authToken),
         onReply: (reply) => {
           if (this.#replaced === replaced) this.#obey(reply?.status === 200 ? reply.body : "")
@@ -238,16 +202,16 @@ export class TwilioCall {
       {
         ringing: () => {},
         answered: () => {
-          if (told !== undefined) sender.send(sid, signed(told, { ...names, CallStatus: "in-progress", SequenceNumber: "0" }, authToken))
+          if (told !== undefined) callbacks.send(sid, signed(told, { ...names, CallStatus: "in-progress", SequenceNumber: "0" }, authToken))
         },
         ended: (end) => {
-          if (this.#dialed === dialed) this.#dialed = undefined
+          if (this.destination === dialed) this.destination = undefined
           const { status } = endingOf(end)
           ask(status === "completed" && end.talkMillis === undefined ? "canceled" : status)
         }
       }
     )
-    this.#dialed = dialed
+    this.destination = dialed
   }
 
   #end(status: Status, talkMillis: number | undefined, sip?: number): void {
@@ -282,13 +246,15 @@ export class TwilioCall {
       SequenceNumber: String(this.#sequence++),
       ...more
     }
-    const callback = { ...signed(url, fields, this.#account.authToken), status }
-    if (this.#disorder === undefined) this.#account.sender.send(this.sid, callback)
-    else this.#disorder.add(callback)
+    this.tell({ ...signed(url, fields, this.#account.authToken), status })
+  }
+
+  protected send(callback: Callback): void {
+    this.#account.callbacks.send(this.sid, callback)
   }
 
   #names() {
     const { from: From, sid: CallSid, to: To } = this
-    return { AccountSid: this.#account.sid, ApiVersion: "2010-04-01", CallSid, Direction: "outbound-api", From, To }
+    return { AccountSid: this.#account.accountSid, ApiVersion: "2010-04-01", CallSid, Direction: "outbound-api", From, To }
   }
 }

@@ -1,13 +1,8 @@
 /** Vobiz: its own headers for the credentials, case-sensitive paths whose slashes matter, no queue, one id for each call, and its own list of records. */
-import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import type { DialectCall } from "#test/emulators/shared/PlivoDialectCall.ts"
-import {
-  type DialectAnswer,
-  DialectEmulator,
-  type DialectOptions,
-  errorOf,
-  type Traits
-} from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { started } from "#test/emulators/shared/HostedEmulator.ts"
+import { DialectEmulator, type DialectOptions, errorOf, type Traits } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { signatureOf, signed } from "./signed.ts"
 
 export const account = { authId: "MA_7XK2P9QD", authToken: "vobiz-auth-token-0001" }
@@ -18,17 +13,15 @@ interface VobizOptions extends DialectOptions {
   readonly placedStatus?: 200 | 201
 }
 
-export const startVobizEmulator = async ({ placedStatus = 200, ...options }: VobizOptions): Promise<DialectEmulator> => {
-  const emulator = new DialectEmulator(options, { ...traits, placedStatus })
-  await emulator.server.listen()
-  return emulator
-}
+export const startVobizEmulator = ({ placedStatus = 200, ...options }: VobizOptions) =>
+  started(new DialectEmulator(options, { ...traits, placedStatus }))
 
 const isGiven = ({ headers }: CarrierAsk): boolean =>
   headers["x-auth-id"] === account.authId && headers["x-auth-token"] === account.authToken && headers["authorization"] === undefined
 
 const traits: Traits = {
-  authId: account.authId,
+  ...account,
+  provider: "vobiz",
   media: { namesStream: false, retries: 0, tellsKeys: false, upgradeHeaders: (url) => signatureOf(url, account.authToken) },
   hasOneId: true,
   isAlwaysCompleted: true,
@@ -83,7 +76,7 @@ const detailsOf = ({ answeredAt, cost, createdAt, dialed, end, endedAt, seconds,
 })
 
 /** Lists the newest first. Dates count only if both are given. */
-const recordsOf = (emulator: DialectEmulator, query: URLSearchParams): DialectAnswer => {
+const recordsOf = (emulator: DialectEmulator, query: URLSearchParams): CarrierAnswer => {
   const [to, start, end] = [query.get("to_number") ?? "", query.get("start_date"), query.get("end_date")]
   const isBetween = (at: number) => start === null || end === null || (at >= Date.parse(start) && at < Date.parse(end) + 86_400_000)
   const calls = [...emulator.calls.values()]
@@ -97,8 +90,8 @@ const recordsOf = (emulator: DialectEmulator, query: URLSearchParams): DialectAn
   }
 }
 
-const numbersOf = ({ options }: DialectEmulator, query: URLSearchParams): DialectAnswer => {
+const numbersOf = ({ numbers: owned }: DialectEmulator, query: URLSearchParams): CarrierAnswer => {
   const [page, size] = [Number(query.get("page") ?? 1), Number(query.get("per_page") ?? 20)]
-  const items = options.numbers.slice((page - 1) * size, page * size).map((e164) => ({ e164, status: "active" }))
-  return { status: 200, body: { items, page, per_page: size, total: options.numbers.length } }
+  const items = owned.slice((page - 1) * size, page * size).map((e164) => ({ e164, status: "active" }))
+  return { status: 200, body: { items, page, per_page: size, total: owned.length } }
 }

@@ -1,27 +1,25 @@
 /** One outbound call at Vonage: its record, the leg of the websocket that it is connected to, and the webhooks that report both. */
 import { randomUUID } from "node:crypto"
-import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
-import { Disorder } from "#test/emulators/shared/Disorder.ts"
-import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
+import type { CallEnd, CallLife } from "#test/emulators/shared/CallLife.ts"
+import { type HostedAccount, HostedCall, type OnReply } from "#test/emulators/shared/HostedCall.ts"
+import { jsonIn } from "#test/emulators/shared/json.ts"
 import { signatureOf, type WebhookKeys } from "./tokens.ts"
 import { vonageWords } from "./vonageMedia.ts"
-import { type CallRequest, jsonIn, readDocument, type VonageDestination } from "./VonageRequest.ts"
+import { type CallRequest, readDocument, type VonageDestination } from "./VonageRequest.ts"
 
 interface Ending {
   readonly status: string
   readonly detail?: string
 }
 
-export interface Telling {
-  readonly callbacks: CallbackSender
+export interface VonageAccount extends HostedAccount {
   readonly keys: WebhookKeys
-  /** How unanswered calls end from now on, whoever is called. */
-  ending: Ending | undefined
-  /** Whether every end is followed by a `completed`. */
-  completesAll: boolean
-  /** How long after the end of the stream the end of a call is reported. */
-  endMillis: number
+  readonly telling: {
+    /** How unanswered calls end from now on, whoever is called. */
+    ending: Ending | undefined
+    /** Whether every end is followed by a `completed`. */
+    completesAll: boolean
+  }
 }
 
 interface Told {
@@ -29,8 +27,6 @@ interface Told {
   readonly status: string
   readonly body: string
 }
-
-type OnReply = NonNullable<Parameters<CallbackSender["send"]>[1]["onReply"]>
 
 const PRICE_PER_MINUTE = 0.0072
 
@@ -50,40 +46,28 @@ const endingOf = ({ by, ending, talkMillis }: CallEnd): Ending => {
 const ends = new Set(["busy", "cancelled", "completed", "failed", "rejected", "timeout", "unanswered"])
 const placeOf = ({ status }: Told) => (status === "answered" ? "answer" : ends.has(status) ? "end" : "before")
 
-export class VonageCall {
+export class VonageCall extends HostedCall<Told> {
   readonly uuid: string = randomUUID()
   readonly conversationUuid = `CON-${randomUUID()}`
   readonly createdAt = Date.now()
   readonly request: CallRequest
-  readonly life: ReturnType<CallLives["dial"]>
-  /** Resolves when the reply to the request may be sent. */
-  readonly placed: Promise<void>
+  override readonly life: CallLife
   status = "started"
-  /** Its websockets, in order. */
-  readonly legs: Array<MediaLeg> = []
   #bill: Readonly<Record<string, string>> = {}
-  readonly #lives: CallLives
-  readonly #telling: Telling
-  readonly #disorder: Disorder<Told> | undefined
+  readonly #account: VonageAccount
   readonly #legUuid = randomUUID()
   #socket: CallRequest["socket"]
-  /** The destination that is connected to the callee, or is being dialed for them. */
-  #destination: ReturnType<CallLives["dial"]> | undefined
 
-  constructor(request: CallRequest, lives: CallLives, telling: Telling) {
+  constructor(account: VonageAccount, request: CallRequest) {
+    super(account, `+${request.to}`, placeOf)
     this.request = request
-    this.#lives = lives
-    this.#telling = telling
+    this.#account = account
     this.#socket = request.socket
-    const { from, limitSeconds, ringSeconds, to } = request
-    this.life = lives.dial(
-      { id: this.uuid, number: `+${to}`, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
-      { ringing: () => this.#move("ringing"), answered: () => this.#answered(), ended: (end) => this.#ended(end) }
+    const { from, limitSeconds, ringSeconds } = request
+    this.life = account.lives.dial(
+      { id: this.uuid, number: this.number, shown: `+${from}`, ringTimeoutSeconds: ringSeconds, maxSeconds: limitSeconds },
+      { ringing: () => this.#move("ringing"), answered: () => this.#answered(), ended: (end) => this.endThen(() => this.#tellEnd(end)) }
     )
-    const { callee } = this.life
-    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
-    this.#disorder = isDisorderly ? new Disorder((told) => this.#send(told), placeOf) : undefined
-    this.placed = this.#disorder?.answered ?? Promise.resolve()
     this.#move("started")
   }
 
@@ -102,7 +86,7 @@ export class VonageCall {
   #answered(): void {
     const start_time = new Date().toISOString()
     this.#move("answered", { start_time, rate: PRICE_PER_MINUTE.toFixed(8), network: "" })
-    this.connect()
+    this.restream()
     const { callee } = this.life
     const { detects } = this.request
     const isMachine = callee.kind === "answers" && callee.sound === "machine"
@@ -111,41 +95,29 @@ export class VonageCall {
   }
 
   /** Connects to the websocket of the answer document: at the answer, and again when the call is transferred. */
-  connect(): void {
+  restream(): void {
     const socket = this.#socket
     if (socket === undefined) return
     this.legs.at(-1)?.end()
     this.#tellLeg("started")
     this.#tellLeg("answered")
-    const { log, pace } = this.#lives
-    const leg = new MediaLeg({
-      id: this.uuid,
-      url: socket.uri,
-      callee: this.life.callee,
-      log,
-      words: vonageWords,
-      pressMillis: (pace.talkMillis * pace.scale) / 8,
-      onPressedAll: () => this.life.pressedAll(),
-      onLost: () => {
-        this.#tellLeg("disconnected")
-        // Nothing follows the websocket in the document.
-        this.life.hangUp()
-      }
-    })
-    this.legs.push(leg)
-    leg.start()
+    const onLost = () => {
+      this.#tellLeg("disconnected")
+      // Nothing follows the websocket in the document.
+      this.life.hangUp()
+    }
+    this.open(this.life, { url: socket.uri, words: vonageWords, onLost }).start()
   }
 
   /** Follows another document, and ends the stream. Returns false if the document cannot be followed. */
   replace(document: unknown): boolean {
     const next = readDocument(document, this.request.eventUrl)
     if (next === undefined) return false
-    this.legs.at(-1)?.end()
-    this.#destination?.hangUp()
+    this.endStream()
     if ("number" in next) this.#dialOther(next)
     else {
       this.#socket = next
-      this.connect()
+      this.restream()
     }
     return true
   }
@@ -154,8 +126,8 @@ export class VonageCall {
   #dialOther({ eventUrl: url, number, seconds, shown }: VonageDestination): void {
     const uuid = randomUUID()
     const tell = (status: string, details: Readonly<Record<string, string>> = {}, onReply?: OnReply) =>
-      this.#send({ url, status, body: JSON.stringify({ ...this.#ids(status, details), from: shown, to: number, uuid }) }, onReply)
-    const destination = this.#lives.dial(
+      this.send({ url, status, body: JSON.stringify({ ...this.#ids(status, details), from: shown, to: number, uuid }) }, onReply)
+    const destination = this.#account.lives.dial(
       { id: uuid, number: `+${number}`, shown: `+${shown}`, ringTimeoutSeconds: seconds },
       {
         ringing: () => tell("ringing"),
@@ -163,8 +135,8 @@ export class VonageCall {
         ended: (end) => {
           const { detail, status } = endingOf(end)
           const duration = String(Math.ceil((end.talkMillis ?? 0) / 1000))
-          const isCurrent = this.#destination === destination
-          if (isCurrent) this.#destination = undefined
+          const isCurrent = this.destination === destination
+          if (isCurrent) this.destination = undefined
           const isOver = status === "completed" || !isCurrent
           const isReplaced = (reply: Parameters<OnReply>[0]) => reply?.status === 200 && !isOver && this.replace(jsonIn(reply.body))
           tell(status, status === "completed" ? { duration } : detail === undefined ? {} : { detail }, (reply) => {
@@ -173,22 +145,13 @@ export class VonageCall {
         }
       }
     )
-    this.#destination = destination
+    this.destination = destination
     tell("started")
-  }
-
-  #ended(end: CallEnd): void {
-    // The stream and the leg of the destination end first.
-    this.legs.at(-1)?.end()
-    this.#destination?.hangUp()
-    const { endMillis } = this.#telling
-    if (endMillis === 0 || this.legs.length === 0) this.#tellEnd(end)
-    else setTimeout(() => this.#tellEnd(end), endMillis).unref()
   }
 
   #tellEnd(end: CallEnd): void {
     const isTalk = end.talkMillis !== undefined
-    const { detail, status } = (isTalk || end.by === "us" ? undefined : this.#telling.ending) ?? endingOf(end)
+    const { detail, status } = (isTalk || end.by === "us" ? undefined : this.#account.telling.ending) ?? endingOf(end)
     const seconds = Math.ceil((end.talkMillis ?? 0) / 1000)
     const now = Date.now()
     this.#bill = {
@@ -200,7 +163,7 @@ export class VonageCall {
     }
     if (isTalk) this.#tellLeg("completed")
     this.#move(status, status === "completed" ? this.#bill : detail === undefined ? {} : { detail })
-    if (!isTalk && this.#telling.completesAll) this.#tell(this.#ids("completed", this.#bill))
+    if (!isTalk && this.#account.telling.completesAll) this.#tell(this.#ids("completed", this.#bill))
   }
 
   #ids(status: string, details: Readonly<Record<string, string>> = {}) {
@@ -220,7 +183,7 @@ export class VonageCall {
     const socket = this.#socket
     const details = status === "completed" ? { ...this.#bill, price: "0.00000000" } : {}
     if (socket === undefined) return
-    this.#send({
+    this.send({
       url: socket.eventUrl,
       status,
       body: JSON.stringify({ ...this.#ids(status, details), uuid: this.#legUuid, to: socket.uri })
@@ -228,13 +191,11 @@ export class VonageCall {
   }
 
   #tell(event: Readonly<Record<string, string>> & { readonly status: string }): void {
-    const told = { url: this.request.eventUrl, status: event.status, body: JSON.stringify(event) }
-    if (this.#disorder === undefined) this.#send(told)
-    else this.#disorder.add(told)
+    this.tell({ url: this.request.eventUrl, status: event.status, body: JSON.stringify(event) })
   }
 
-  #send({ body, url }: Told, onReply?: OnReply): void {
-    const { callbacks, keys } = this.#telling
+  protected send({ body, url }: Told, onReply?: OnReply): void {
+    const { callbacks, keys } = this.#account
     callbacks.send(this.uuid, { url, headers: signatureOf(body, keys), body, ...(onReply === undefined ? {} : { onReply }) })
   }
 }

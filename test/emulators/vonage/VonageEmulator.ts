@@ -1,24 +1,18 @@
 /**
- * Vonage's Voice API v1 and what belongs to it (numbers, applications) as seen from the wire, on a real port of the loopback interface. The number
- * that is dialed selects the callee (`shared/Callee.ts`), the callees' log records what they saw, and numbers that begin with +999 are invalid.
+ * Vonage's Voice API v1 and what belongs to it (numbers, applications), and its signed webhooks. Numbers that begin with +999 are invalid.
  */
 import { generateKeyPairSync, randomUUID } from "node:crypto"
-import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
-import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
-import { CallLives } from "#test/emulators/shared/CallLife.ts"
-import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
-import { nonceOf, signatureOf, type WebhookKeys } from "./tokens.ts"
+import { AcceptWindow } from "#test/emulators/shared/AcceptWindow.ts"
+import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
+import { HostedEmulator, type HostedOptions, started } from "#test/emulators/shared/HostedEmulator.ts"
+import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
+import { nonceOf, signatureOf } from "./tokens.ts"
 import { VonageApplications } from "./VonageApplications.ts"
-import { type Telling, VonageCall } from "./VonageCall.ts"
-import { type ErrorKind, errorOf, type VonageAnswer } from "./VonageErrors.ts"
-import { documentIn, isObject, jsonIn, readRequest } from "./VonageRequest.ts"
+import { type VonageAccount, VonageCall } from "./VonageCall.ts"
+import { type ErrorKind, errorOf } from "./VonageErrors.ts"
+import { documentIn, readRequest } from "./VonageRequest.ts"
 
-interface VonageOptions {
-  readonly numbers: ReadonlyArray<string>
-  /** 0.1 is ten times faster; audio stays in real time. */
-  readonly timeScale?: number
-  readonly ringMillis?: number
-  readonly talkMillis?: number
+interface VonageOptions extends HostedOptions {
   /** How many requests for a call are accepted per second, and how many other requests. */
   readonly callsPerSecond?: number
   readonly requestsPerSecond?: number
@@ -30,29 +24,24 @@ const LARGEST_PAGE = 100
 
 export const placesCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v1/calls"
 export const hangsUp = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"hangup"')
-
 export const transfersCall = ({ body, method }: CarrierAsk): boolean => method === "PUT" && body.includes('"transfer"')
 
-export const startVonageEmulator = async (options: VonageOptions): Promise<VonageEmulator> => {
-  const emulator = new VonageEmulator(options)
-  await emulator.server.listen()
-  return emulator
-}
+export const startVonageEmulator = (options: VonageOptions) => started(new VonageEmulator(options))
 
-class VonageEmulator {
+class VonageEmulator extends HostedEmulator<VonageCall> {
+  readonly provider = "vonage"
+  readonly places = placesCall
   readonly apiKey = "a1b2c3d4"
   readonly apiSecret = "Vonage-Secret-01"
   readonly applicationId: string = randomUUID()
   /** The applications that were created through the API. */
   readonly applications = new VonageApplications()
-  readonly keys: WebhookKeys
-  readonly log = new CalleeLog()
-  readonly lives: CallLives
-  /** Events are sent only once. */
-  readonly callbacks = new CallbackSender({ retries: 0 })
-  readonly server = new CarrierServer((ask) => this.#answer(ask))
-  readonly calls = new Map<string, VonageCall>()
-  readonly telling: Telling
+  readonly keys = {
+    apiKey: this.apiKey,
+    applicationId: this.applicationId,
+    signatureSecret: "vonage-signature-secret-0000000000000001"
+  }
+  readonly telling: VonageAccount["telling"] = { completesAll: false, ending: undefined }
   /** False: the balance is used up. */
   hasCredit = true
   /** Errors have the form that precedes RFC 7807. */
@@ -64,20 +53,23 @@ class VonageEmulator {
   #pair = generateKeyPairSync("rsa", { modulusLength: 2048 })
   readonly #options: VonageOptions
   readonly #nonces = new Set<string>()
-  #dialedAt: Array<number> = []
-  #askedAt: Array<number> = []
+  readonly #dials = new AcceptWindow()
+  readonly #others = new AcceptWindow()
 
   constructor(options: VonageOptions) {
-    const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
+    // Events are sent only once.
+    super(options, 0)
     this.#options = options
-    const signatureSecret = "vonage-signature-secret-0000000000000001"
-    this.keys = { apiKey: this.apiKey, applicationId: this.applicationId, signatureSecret }
-    this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
-    this.telling = { callbacks: this.callbacks, completesAll: false, endMillis: 0, ending: undefined, keys: this.keys }
   }
 
-  get url(): string {
-    return this.server.url
+  get account() {
+    return {
+      application_id: this.applicationId,
+      private_key: this.privateKey,
+      api_key: this.apiKey,
+      api_secret: this.apiSecret,
+      signature_secret: this.keys.signatureSecret
+    }
   }
 
   /** The private key as it is downloaded from the dashboard: PKCS#8 in PEM. */
@@ -95,27 +87,14 @@ class VonageEmulator {
     return signatureOf(body, this.keys, more)
   }
 
-  /** The requests for calls that arrived, whatever their results. */
-  dials(): ReadonlyArray<CarrierAsk> {
-    return this.server.requests.filter(placesCall)
-  }
+  readonly callsTo = (number: string) => this.to(number)
 
-  callsTo(number: string): ReadonlyArray<VonageCall> {
-    return [...this.calls.values()].filter(({ request }) => `+${request.to}` === number)
-  }
-
-  async stop(): Promise<void> {
-    for (const { life } of this.calls.values()) life.hangUp()
-    this.callbacks.lose()
-    await this.server.stop()
-  }
-
-  async #answer(ask: CarrierAsk): Promise<VonageAnswer> {
+  protected async answer(ask: CarrierAsk): Promise<CarrierAnswer> {
     const [, version, resource, id, more = ""] = ask.path.split("/").map(decodeURIComponent)
     const what = `${ask.method} ${version}/${resource}${id === undefined ? "" : "/:id"}${more === "" ? "" : `/${more}`}`
     const isBasic = version === "account" || version === "v2"
     if (!(isBasic ? this.#hasSecret(ask) : await this.#hasToken(ask))) return this.#error(401, "unauthorized")
-    if (!this.#isInTime(what === "POST v1/calls")) return this.#error(429, "throttled")
+    if (!this.#isInTime(what)) return this.#error(429, "throttled")
     switch (what) {
       case "POST v1/calls":
         return this.#place(ask)
@@ -140,11 +119,11 @@ class VonageEmulator {
     }
   }
 
-  #error(status: number, kind: ErrorKind, parameter?: string): VonageAnswer {
+  #error(status: number, kind: ErrorKind, parameter?: string): CarrierAnswer {
     return errorOf(status, kind, parameter, this.hasOldErrors)
   }
 
-  #applicationOf(id: string | undefined): VonageAnswer {
+  #applicationOf(id: string | undefined): CarrierAnswer {
     const application = id === this.applicationId ? this.#application() : this.applications.find(id)
     return application === undefined ? this.#error(404, "not-found") : { status: 200, body: application }
   }
@@ -163,42 +142,35 @@ class VonageEmulator {
     return true
   }
 
-  #isInTime(places: boolean): boolean {
-    const now = preciseNow()
-    const recent = (places ? this.#dialedAt : this.#askedAt).filter((at) => now - at < 1000)
+  #isInTime(what: string): boolean {
     const { callsPerSecond = 3, requestsPerSecond = 15 } = this.#options
-    const most = places ? callsPerSecond : requestsPerSecond
-    const isInTime = recent.length < most
-    if (isInTime) recent.push(now)
-    if (places) this.#dialedAt = recent
-    else this.#askedAt = recent
-    return isInTime
+    return what === "POST v1/calls" ? this.#dials.accepts(callsPerSecond, 1000) : this.#others.accepts(requestsPerSecond, 1000)
   }
 
-  async #place({ body, headers }: CarrierAsk): Promise<VonageAnswer> {
+  async #place({ body, headers }: CarrierAsk): Promise<CarrierAnswer> {
     const request = readRequest(headers["content-type"] ?? "", body)
     if (typeof request === "string") return this.#error(400, "invalid", request)
-    if (!this.#options.numbers.includes(`+${request.from}`)) return this.#error(400, "invalid", "from")
+    if (!this.numbers.includes(`+${request.from}`)) return this.#error(400, "invalid", "from")
     if (!this.hasCredit) return this.#error(403, "out-of-credit")
-    const call = new VonageCall(request, this.lives, this.telling)
+    const call = new VonageCall(this, request)
     this.calls.set(call.uuid, call)
     const { conversationUuid: conversation_uuid, uuid } = call
     await call.placed
     return { status: 201, body: { uuid, status: "started", direction: "outbound", conversation_uuid } }
   }
 
-  #modify(call: VonageCall, text: string): VonageAnswer {
+  #modify(call: VonageCall, text: string): CarrierAnswer {
     const { life } = call
     const body = jsonIn(text)
-    if (isObject(body) && body["action"] === "transfer") {
-      if (life.state !== "up") return this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
-      return call.replace(documentIn(body)) ? { status: 204 } : this.#error(400, "invalid", "destination")
-    }
-    if (!isObject(body) || body["action"] !== "hangup") return this.#error(400, "invalid", "action")
-    return life.hangUp() ? { status: 204 } : this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
+    const action = isObject(body) ? body["action"] : undefined
+    const over = () => this.#error(this.endedStatus, this.endedStatus === 404 ? "not-found" : "invalid")
+    if (action === "hangup") return life.hangUp() ? { status: 204 } : over()
+    if (!isObject(body) || action !== "transfer") return this.#error(400, "invalid", "action")
+    if (life.state !== "up") return over()
+    return call.replace(documentIn(body)) ? { status: 204 } : this.#error(400, "invalid", "destination")
   }
 
-  #press({ life, uuid }: VonageCall, text: string): VonageAnswer {
+  #press({ life, uuid }: VonageCall, text: string): CarrierAnswer {
     const body = jsonIn(text)
     const digits = isObject(body) ? body["digits"] : undefined
     if (typeof digits !== "string" || !/^[0-9*#p]+$/.test(digits)) return this.#error(400, "invalid", "digits")
@@ -207,7 +179,7 @@ class VonageEmulator {
     return { status: 200, body: { message: "DTMF sent", uuid } }
   }
 
-  #withCall(id: string | undefined, use: (call: VonageCall) => VonageAnswer): VonageAnswer {
+  #withCall(id: string | undefined, use: (call: VonageCall) => CarrierAnswer): CarrierAnswer {
     const call = this.calls.get(id ?? "")
     return call === undefined ? this.#error(404, "not-found") : use(call)
   }
@@ -226,7 +198,7 @@ class VonageEmulator {
     const first = (Number(query.get("index") ?? 1) - 1) * size
     const all = [
       { country: "US", msisdn: "15550008000", type: "mobile-lvn", features: ["SMS"] },
-      ...this.#options.numbers.map((number) => ({ country: "US", msisdn: number.slice(1), type: "mobile-lvn", features: ["SMS", "VOICE"] }))
+      ...this.numbers.map((number) => ({ country: "US", msisdn: number.slice(1), type: "mobile-lvn", features: ["SMS", "VOICE"] }))
     ]
     return { count: all.length, numbers: all.slice(first, first + size) }
   }

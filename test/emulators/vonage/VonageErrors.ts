@@ -1,9 +1,5 @@
 /** Vonage's errors, in both forms that its interfaces use. https://developer.vonage.com/en/api-errors */
-
-export interface VonageAnswer {
-  readonly status: number
-  readonly body?: unknown
-}
+import type { CarrierAnswer } from "#test/emulators/shared/CarrierServer.ts"
 
 const titles = {
   forbidden: "Forbidden",
@@ -16,7 +12,7 @@ const titles = {
 export type ErrorKind = keyof typeof titles
 
 /** `parameter`: the invalid member of the request. `isOld`: the form that precedes RFC 7807. */
-export const errorOf = (status: number, kind: ErrorKind, parameter?: string, isOld = false): VonageAnswer => {
+export const errorOf = (status: number, kind: ErrorKind, parameter?: string, isOld = false): CarrierAnswer => {
   const title = titles[kind]
   if (isOld) {
     const invalid = parameter === undefined ? {} : { invalid_parameters: { [parameter]: "Is invalid" } }

@@ -1,4 +1,5 @@
 /** What Vonage requires of a request for a call. Members that it does not document are refused, so that mistakes of the adapter show. */
+import { isObject, isWithin, type Json, jsonIn } from "#test/emulators/shared/json.ts"
 
 export interface CallRequest {
   /** The digits of the number, without a plus. */
@@ -27,20 +28,6 @@ const documented = new Set([
   "to"
 ])
 const actions = new Set(["connect", "conversation", "input", "notify", "record", "stream", "talk"])
-
-type Json = Readonly<Record<string, unknown>>
-
-export const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-const isWithin = (value: unknown, least: number, most: number): value is number =>
-  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
 
 const phoneIn = (endpoint: unknown): string | undefined => {
   const number = isObject(endpoint) && endpoint["type"] === "phone" ? endpoint["number"] : undefined

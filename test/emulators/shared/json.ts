@@ -1,0 +1,17 @@
+/** What arrives as JSON. */
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** Undefined: it is not JSON. */
+export const jsonIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+export const isWithin = (value: unknown, least: number, most: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
