@@ -1,7 +1,6 @@
 /** The callee of a hosted carrier. Audio that arrives while the process is stalled is still heard, and causes no lasting delay. */
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
-import { isDeepStrictEqual } from "node:util"
 import t, { type Test } from "tap"
 import { type WebSocket, WebSocketServer } from "ws"
 import { frameBytes } from "./ari/Sound.ts"
@@ -26,7 +25,6 @@ const connected = async (t: Test, log: CalleeLog) => {
     words: {
       start: () => ({}),
       audio: (one) => one,
-      press: (digit) => ({ digit }),
       read: (audio, isBinary) => (isBinary ? { _tag: "Audio", audio } : undefined)
     },
     onLost: () => {}
@@ -52,27 +50,10 @@ t.test("given frames that arrive while nothing can run, then the callee misses n
   t.ok(await hearsAfterStall(heard, () => engine.send(frame)))
 })
 
-t.test("given a callee who presses a key while they talk, then that is reported to the engine", async (t) => {
-  const log = new CalleeLog()
-  log.talkerFor = (_, press) => ({
-    next: () => {
-      press("5")
-      return frame
-    }
-  })
-  const engine = await connected(t, log)
-  const told = Promise.withResolvers<unknown>()
-  engine.on("message", (data, isBinary) => {
-    const message: unknown = isBinary ? undefined : JSON.parse(String(data))
-    if (isDeepStrictEqual(message, { digit: "5" })) told.resolve(message)
-  })
-  t.strictSame(await told.promise, { digit: "5" })
-})
-
 t.test("given an address that cannot be used, then the audio is lost, and the carrier continues", async (t) => {
   for (const url of ["no address", "https://127.0.0.1/", undefined as unknown as string]) {
     await new Promise<void>((lost) => {
-      const words = { start: () => ({}), audio: (one: Buffer) => one, press: (digit: string) => ({ digit }), read: () => undefined }
+      const words = { start: () => ({}), audio: (one: Buffer) => one, read: () => undefined }
       new MediaLeg({ id: "call", url, callee: calleeOf("+15550001017"), log: new CalleeLog(), words, onLost: () => lost() }).start()
     })
     t.pass(`lost: ${url}`)

@@ -10,14 +10,9 @@ const bodies: { readonly [model: string]: Readonly<Record<string, string>> } = {
   ChannelDtmfReceived: { channel: "Channel", digit: "string", duration_ms: "int" },
   ChannelEnteredBridge: { channel: "Channel", bridge: "Bridge" },
   ChannelLeftBridge: { channel: "Channel", bridge: "Bridge" },
-  BridgeCreated: { bridge: "Bridge" },
   BridgeDestroyed: { bridge: "Bridge" },
   StasisStart: { channel: "Channel", args: "List[string]" },
   StasisEnd: { channel: "Channel" },
-  PlaybackStarted: { playback: "Playback" },
-  PlaybackFinished: { playback: "Playback" },
-  RecordingStarted: { recording: "LiveRecording" },
-  RecordingFinished: { recording: "LiveRecording" },
   ApplicationReplaced: {}
 }
 
@@ -54,7 +49,7 @@ const operation = (route: Route) => ({
   responseClass: route.answers ?? "void",
   parameters: [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => parameter("path", name)),
-    ...(route.query ?? []).map((name) => parameter("query", name)),
+    ...route.query.map((name) => parameter("query", name)),
     ...(route.body === undefined ? [] : [parameter("body", route.body)])
   ]
 })

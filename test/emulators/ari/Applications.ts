@@ -13,7 +13,6 @@ const unreadLimitBytes = 4_000_000
 export class Application {
   readonly name: string
   socket: WebSocket | undefined
-  subscribeAll = false
   allowed: ReadonlyArray<string> = []
   disallowed: ReadonlyArray<string> = []
 
@@ -29,8 +28,6 @@ export class Application {
 export class Applications {
   delayMillis = 0
   #apps = new Map<string, Application>()
-  /** Only applications that asked for everything; a separate list keeps the usual event cheap. */
-  #greedy: Array<string> = []
   #outbox: Array<{ readonly due: number; readonly socket: WebSocket; readonly text: string }> = []
   #postman: NodeJS.Timeout | undefined
 
@@ -47,17 +44,13 @@ export class Applications {
   }
 
   /** A new client takes the application over; the previous one is told once, keeps an open socket, and never gets the application back. */
-  connect(names: ReadonlyArray<string>, socket: WebSocket, subscribeAll: boolean): void {
+  connect(names: ReadonlyArray<string>, socket: WebSocket): void {
     for (const name of names) {
       const app = this.#apps.get(name) ?? new Application(name)
       this.#apps.set(name, app)
       if (app.socket !== undefined) this.#send(app, "ApplicationReplaced", {})
       app.socket = socket
-      app.subscribeAll = subscribeAll
     }
-    this.#greedy = this.all()
-      .filter((app) => app.subscribeAll)
-      .map((app) => app.name)
     socket.on("close", () => {
       for (const name of names) {
         const app = this.#apps.get(name)
@@ -77,18 +70,10 @@ export class Applications {
 
   tell(names: ReadonlyArray<string>, type: string, body: () => object): void {
     for (const name of names) this.#tellOne(name, type, body)
-    for (const name of this.#greedy) if (!names.includes(name)) this.#tellOne(name, type, body)
-  }
-
-  /** Answers on the socket that asked, if the filter allows it. */
-  reply(names: ReadonlyArray<string>, socket: WebSocket, type: string, body: object): void {
-    const app = this.#apps.get(names[0] ?? "")
-    if (app?.lets(type)) this.#post(socket, JSON.stringify({ type, timestamp: timestamp(), ...body, asterisk_id: asteriskId }))
   }
 
   clear(): void {
     this.#apps.clear()
-    this.#greedy = []
     this.#outbox = []
     clearTimeout(this.#postman)
     this.#postman = undefined

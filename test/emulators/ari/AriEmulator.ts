@@ -3,7 +3,6 @@
  * callee (`shared/Callee.ts`), `shared/CalleeLog.ts` records what the callees saw, and the methods here cause faults in between.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { WebSocketServer } from "ws"
 import { apiDocument } from "./ApiDocs.ts"
@@ -15,10 +14,12 @@ import { type Channel, Channels } from "./Channel.ts"
 import { type Contexts, Dialplan } from "./Dialplan.ts"
 import { isAllowed, readBody, respond, respondAsIngress } from "./http.ts"
 import { Media } from "./Media.ts"
-import { Rest } from "./Rest.ts"
+import { answerTo, placesCall, routes } from "./Rest.ts"
 import type { Answer, Asterisk } from "./Route.ts"
-import { routes } from "./routes.ts"
+import { Gate } from "#test/emulators/shared/Gate.ts"
+import { listenOn } from "#test/emulators/shared/listenOn.ts"
 import { freePort } from "#test/support/freePort.ts"
+import { seeded } from "#test/support/seeded.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 
 export type AriEmulatorOptions = {
@@ -71,89 +72,41 @@ interface OriginateAsked {
   readonly fault: ResponseFault
 }
 
-export interface AriEmulator {
-  /** The URL without `/ari`. */
-  readonly url: string
-  readonly user: string
-  readonly password: string
-  readonly log: CalleeLog
-  /** Calls that were dialed and have not ended. */
-  live(): number
-  /** Applications with a client: a client that has closed its socket may still count for a moment. */
-  listeners(): number
-  /** Closes the event sockets; calls continue. */
-  dropSockets(): void
-  /** Closes the audio sockets: their channels end, but the calls they served continue. */
-  dropMediaSockets(): void
-  /** On: new connections get ECONNREFUSED and HTTP connections are closed; open sockets stay. Off: listens on the same port again. */
-  refuseConnections(on: boolean): Promise<void>
-  /** Like `kill -9` and an instant restart: every connection breaks; every call, filter and subscription is forgotten. */
-  crash(): void
-  /** Applies to later requests. */
-  setPassword(password: string): void
-  /** Applies to the next `count` originates, or until it is set again. Errors of the proxy carry `Retry-After` if it is given. */
-  setResponseFault(fault: ResponseFault, count?: number, retryAfterSeconds?: number): void
-  /** Every request for a call in order, including those with a fault; `log` says which calls resulted. */
-  readonly requests: ReadonlyArray<OriginateAsked>
-  /** On: nobody answers. Off: callees whose time to answer has come do so now. */
-  letRing(on: boolean): void
-  /** On: nobody who talks hangs up. Off: callees whose time to hang up has come do so now. */
-  letTalk(on: boolean): void
-  /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are dropped. */
-  holdDropped(on: boolean): void
-  /** On: lists of channels are composed when they are requested, but sent only when it is off again. */
-  holdLists(on: boolean): void
-  /** The number of lists of channels being held. */
-  heldLists(): number
-  /** The callee of this number says these frames, after those that it was given before. */
-  speak(number: string, frames: ReadonlyArray<Buffer>): void
-  /** The callee of this number presses a key, which the SIP dialog with the phone reports. */
-  press(number: string, digit: string): void
-  /** The callee of this number hangs up. */
-  hangUp(number: string): void
-  /** Sends this text to all event sockets, whatever it is. */
-  say(text: string): void
-  /** Delays all events by this much, without reordering them. */
-  delayEvents(millis: number): void
-  stop(): Promise<void>
-}
-
 const keepAliveMillis = 15_000
 const eventsPath = "/ari/events"
 const mediaPath = "/media/"
 
 export const startAriEmulator = async (options: AriEmulatorOptions = {}): Promise<AriEmulator> => {
-  const server = new AsteriskServer(options)
+  const server = new AriEmulator(options)
   // A port that nobody else is given while connections are refused.
   await server.listen(options.port ?? (await freePort()))
   return server
 }
 
-class AsteriskServer implements AriEmulator {
+export class AriEmulator {
   readonly user: string
   readonly log = new CalleeLog()
   #password: string
   #port = 0
   #startedAt = Date.now()
+  /** Every request for a call in order, including those with a fault; `log` says which calls resulted. */
   readonly requests: Array<OriginateAsked> = []
   #fault: { readonly kind: ResponseFault; left: number; readonly retryAfterSeconds?: number | undefined } = { kind: "none", left: 0 }
-  #heldLists: Array<() => void> | undefined
+  #lists = new Gate()
   #http: Server
   #events = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 64 * 1024 })
   #media = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols: () => "media" })
   #asterisk: Asterisk
-  #rest: Rest
 
   constructor(options: AriEmulatorOptions) {
     this.user = options.user ?? "trunkline"
     this.#password = options.password ?? "secret"
     const { namesRtpAt, seed, trunks } = options
-    const scale = options.timeScale ?? 1
     const applications = new Applications()
     const bridges = new Bridges(applications)
     const channels = new Channels()
     const pace = {
-      scale,
+      scale: options.timeScale ?? 1,
       ringMillis: options.ringMillis ?? 1000,
       talkMillis: options.talkMillis ?? 10_000,
       talkOnceHeard: options.talkOnceHeard ?? false,
@@ -172,11 +125,9 @@ class AsteriskServer implements AriEmulator {
       media,
       namesRtpAt,
       version: options.asteriskVersion ?? "22.10.1",
-      scale,
       knowsTrunk: (trunk) => (trunks === undefined ? !/unknown|nobody/.test(trunk) : trunks.includes(trunk)),
       startupTime: () => new Date(this.#startedAt).toISOString().replace("Z", "+0000")
     }
-    this.#rest = new Rest(this.#asterisk)
     this.#http = createServer({ keepAliveTimeout: keepAliveMillis }, (request, response) => {
       // The request may break off midway.
       this.#serve(request, response).catch(() => response.destroy())
@@ -184,6 +135,7 @@ class AsteriskServer implements AriEmulator {
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
   }
 
+  /** The URL without `/ari`. */
   get url(): string {
     return `http://127.0.0.1:${this.#port}`
   }
@@ -193,32 +145,30 @@ class AsteriskServer implements AriEmulator {
   }
 
   async listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#http.once("error", reject)
-      this.#http.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
-        this.#http.off("error", reject)
-        resolve()
-      })
-    })
-    this.#port = (this.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+    this.#port = await listenOn(this.#http, port)
   }
 
+  /** Calls that were dialed and have not ended. */
   live(): number {
     return this.log.live()
   }
 
+  /** Applications with a client: a client that has closed its socket may still count for a moment. */
   listeners(): number {
     return this.#asterisk.applications.all().filter(({ socket }) => socket !== undefined).length
   }
 
+  /** Closes the event sockets; calls continue. */
   dropSockets(): void {
     for (const socket of this.#events.clients) socket.terminate()
   }
 
+  /** Closes the audio sockets: their channels end, but the calls they served continue. */
   dropMediaSockets(): void {
     for (const socket of this.#media.clients) socket.terminate()
   }
 
+  /** On: new connections get ECONNREFUSED and HTTP connections are closed; open sockets stay. Off: listens on the same port again. */
   async refuseConnections(on: boolean): Promise<void> {
     if (on === !this.#http.listening) return
     if (!on) return this.listen(this.#port)
@@ -226,6 +176,7 @@ class AsteriskServer implements AriEmulator {
     this.#http.closeAllConnections()
   }
 
+  /** Like `kill -9` and an instant restart: every connection breaks; every call, filter and subscription is forgotten. */
   crash(): void {
     const { applications, bridges, calls, media } = this.#asterisk
     calls.forgetAll()
@@ -237,44 +188,52 @@ class AsteriskServer implements AriEmulator {
     this.#startedAt = Math.max(Date.now(), this.#startedAt + 1000)
   }
 
+  /** Applies to later requests. */
   setPassword(password: string): void {
     this.#password = password
   }
 
+  /** Applies to the next `count` originates, or until it is set again. Errors of the proxy carry `Retry-After` if it is given. */
   setResponseFault(fault: ResponseFault, count = Infinity, retryAfterSeconds?: number): void {
     this.#fault = { kind: fault, left: count, retryAfterSeconds }
   }
 
+  /** On: nobody answers. Off: callees whose time to answer has come do so now. */
   letRing(on: boolean): void {
-    this.#asterisk.calls.letRing(on)
+    this.#asterisk.calls.answers.close(on)
   }
 
+  /** On: nobody who talks hangs up. Off: callees whose time to hang up has come do so now. */
   letTalk(on: boolean): void {
-    this.#asterisk.calls.letTalk(on)
+    this.#asterisk.calls.goodbyes.close(on)
   }
 
+  /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are dropped. */
   holdDropped(on: boolean): void {
-    this.#asterisk.calls.holdDropped(on)
+    this.#asterisk.calls.drops.close(on)
   }
 
+  /** On: lists of channels are composed when they are requested, but sent only when it is off again. */
   holdLists(on: boolean): void {
-    const held = this.#heldLists ?? []
-    this.#heldLists = on ? held : undefined
-    if (!on) for (const release of held) release()
+    this.#lists.close(on)
   }
 
+  /** The number of lists of channels being held. */
   heldLists(): number {
-    return this.#heldLists?.length ?? 0
+    return this.#lists.held
   }
 
+  /** The callee of this number says these frames, after those that it was given before. */
   speak(number: string, frames: ReadonlyArray<Buffer>): void {
     this.#channelOf(number).toSay.push(...frames)
   }
 
+  /** The callee of this number presses a key, which the SIP dialog with the phone reports. */
   press(number: string, digit: string): void {
     this.#asterisk.calls.press(this.#channelOf(number), digit)
   }
 
+  /** The callee of this number hangs up. */
   hangUp(number: string): void {
     this.#asterisk.calls.end(this.#channelOf(number), { cause: 16, by: "callee", hangupRequest: { cause: 16 } })
   }
@@ -285,10 +244,12 @@ class AsteriskServer implements AriEmulator {
     return found
   }
 
+  /** Sends this text to all event sockets, whatever it is. */
   say(text: string): void {
     for (const socket of this.#events.clients) socket.send(text)
   }
 
+  /** Delays all events by this much, without reordering them. */
   delayEvents(millis: number): void {
     this.#asterisk.applications.delayMillis = millis
   }
@@ -317,7 +278,7 @@ class AsteriskServer implements AriEmulator {
       return tell(body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
     }
     const method = request.method ?? "GET"
-    const places = this.#rest.places(method, path)
+    const places = placesCall(method, path)
     const fault = places ? this.#nextFault() : "none"
     if (places) {
       const query = url.searchParams
@@ -331,13 +292,13 @@ class AsteriskServer implements AriEmulator {
       if (this.#fault.retryAfterSeconds !== undefined) response.setHeader("retry-after", String(this.#fault.retryAfterSeconds))
       return respondAsIngress(response, Number(fault))
     }
-    const answer = await this.#rest.answer(method, path, url.searchParams, text, receivedAt)
+    const answer = await answerTo(this.#asterisk, { method, path, query: url.searchParams, receivedAt, text })
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return resetSocket(request.socket)
-    if (this.#heldLists === undefined || method !== "GET" || path !== "/channels") return tell(answer)
+    if (method !== "GET" || path !== "/channels") return tell(answer)
     // A copy of the list as it is now, even if it is sent later.
     const body: unknown = JSON.parse(JSON.stringify(answer.body))
-    this.#heldLists.push(() => tell({ status: answer.status, body }))
+    this.#lists.pass(() => tell({ status: answer.status, body }))
   }
 
   #nextFault(): ResponseFault {
@@ -361,11 +322,7 @@ class AsteriskServer implements AriEmulator {
     const { applications } = this.#asterisk
     this.#events.handleUpgrade(request, socket, head, (client) => {
       client.on("error", () => client.terminate())
-      applications.connect(names, client, url.searchParams.get("subscribeAll") === "true")
-      client.on("message", async (data: Buffer) => {
-        const reply = await this.#rest.answerOverSocket(data.toString())
-        if (reply !== undefined) applications.reply(names, client, "RESTResponse", reply)
-      })
+      applications.connect(names, client)
     })
   }
 
@@ -374,27 +331,16 @@ class AsteriskServer implements AriEmulator {
     const connectionId = url.pathname.slice(mediaPath.length)
     const awaited = media.awaited.get(connectionId)
     if (awaited === undefined) return turnAway(socket, "404 Not Found")
-    if (media.isOpen(awaited.channel)) return turnAway(socket, "409 Conflict")
+    if (media.isOpen(awaited)) return turnAway(socket, "409 Conflict")
     const asked = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim())
     if (!asked.includes("media")) return turnAway(socket, "400 Bad Request")
     this.#media.handleUpgrade(request, socket, head, (client) => {
       client.on("error", () => client.terminate())
-      media.open(awaited.channel, client, awaited.json, connectionId)
+      media.open(awaited, client, connectionId)
     })
   }
 }
 
 const turnAway = (socket: Duplex, status: string): void => {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-}
-
-/** mulberry32: small, and deterministic for a seed. */
-const seeded = (seed: number): (() => number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

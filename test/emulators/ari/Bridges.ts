@@ -52,7 +52,6 @@ export class Bridges {
   create(id: string, name: string, type: string): Bridge {
     const bridge = new Bridge(id, name, type)
     this.#byId.set(id, bridge)
-    this.#applications.tell([], "BridgeCreated", () => ({ bridge }))
     return bridge
   }
 

@@ -8,6 +8,7 @@ import { type Callee, calleeOf, type Ending, goodbyeCause, machineMillis } from 
 import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { Channel, type Channels, type ChannelSettings, type Told } from "./Channel.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
+import { Gate } from "#test/emulators/shared/Gate.ts"
 
 type Pace = {
   /** 0.1 is ten times faster; audio always stays in real time. */
@@ -65,12 +66,12 @@ export class Calls {
   #channels: Channels
   #log: CalleeLog
   #pace: Pace
-  /** Callees who would have answered; undefined while everybody may answer. */
-  #waiting: Array<() => void> | undefined
-  /** Callees who would have hung up; undefined while everybody may hang up. */
-  #talking: Array<() => void> | undefined
-  /** Calls being dropped because nobody was connected; undefined while they are dropped at once. */
-  #dropping: Array<() => void> | undefined
+  /** Callees who would have answered. */
+  readonly answers = new Gate()
+  /** Callees who would have hung up. */
+  readonly goodbyes = new Gate()
+  /** Calls that are dropped because nobody is connected. */
+  readonly drops = new Gate()
 
   constructor(parts: { applications: Applications; bridges: Bridges; channels: Channels; log: CalleeLog; pace: Pace }) {
     this.#applications = parts.applications
@@ -169,29 +170,9 @@ export class Calls {
     this.#channels.clear()
   }
 
-  letRing(on: boolean): void {
-    const waiting = this.#waiting ?? []
-    this.#waiting = on ? waiting : undefined
-    if (!on) for (const pickUp of waiting) pickUp()
-  }
-
-  letTalk(on: boolean): void {
-    const talking = this.#talking ?? []
-    this.#talking = on ? talking : undefined
-    if (!on) for (const hangUp of talking) hangUp()
-  }
-
-  holdDropped(on: boolean): void {
-    const dropping = this.#dropping ?? []
-    this.#dropping = on ? dropping : undefined
-    if (!on) for (const drop of dropping) drop()
-  }
-
   #drop(channel: Channel): void {
-    const drop = () => this.end(channel, { cause: 16 })
-    if (this.#dropping === undefined) return drop()
-    channel.state = "Up"
-    this.#dropping.push(drop)
+    this.drops.pass(() => this.end(channel, { cause: 16 }))
+    if (!channel.ended) channel.state = "Up"
   }
 
   #play(channel: Channel, callee: Callee): void {
@@ -201,7 +182,7 @@ export class Calls {
     this.tellDial(channel, "")
     const rings = callee.kind === "answers" || callee.rings
     if (rings) channel.after(ring * firstReply, () => this.#ring(channel))
-    if (callee.kind === "answers") channel.after(ring, () => this.#pickUp(channel, callee))
+    if (callee.kind === "answers") channel.after(ring, () => this.answers.pass(() => this.#pickUp(channel, callee)))
     if (callee.kind === "refuses") channel.after(rings ? ring : ring * firstReply, () => this.#refuse(channel, callee.ending))
   }
 
@@ -217,7 +198,6 @@ export class Calls {
   }
 
   #pickUp(channel: Channel, callee: Extract<Callee, { kind: "answers" }>): void {
-    if (this.#waiting !== undefined) return void this.#waiting.push(() => this.#pickUp(channel, callee))
     if (channel.ended) return
     channel.clearTimers()
     this.#record(channel, "answered")
@@ -236,11 +216,8 @@ export class Calls {
     for (const [index, digit] of digits.entries()) {
       channel.after((talk * (index + 1)) / (digits.length + 1), () => this.press(channel, digit))
     }
-    const goodbye = (): void => {
-      if (this.#talking !== undefined) return void this.#talking.push(goodbye)
-      const cause = goodbyeCause(channel.number)
-      this.end(channel, { cause, by: "callee", hangupRequest: { cause } })
-    }
+    const cause = goodbyeCause(channel.number)
+    const goodbye = () => this.goodbyes.pass(() => this.end(channel, { cause, by: "callee", hangupRequest: { cause } }))
     if (callee.stay === "talks") channel.after(talk, goodbye)
     if (callee.stay === "bounded") channel.after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye)
     if (callee.stay === "hangs-up-at-once") channel.after(0, goodbye)

@@ -8,7 +8,7 @@ import { partnerOf } from "./Bridges.ts"
 import type { Calls, Line } from "./Calls.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { Channel } from "./Channel.ts"
-import { type Command, MediaQueue } from "./MediaQueue.ts"
+import { MediaQueue } from "./MediaQueue.ts"
 import { frameBytes, scoreOf } from "./Sound.ts"
 
 const tickMillis = 20
@@ -39,7 +39,7 @@ export const connectionIdVariable = "MEDIA_WEBSOCKET_CONNECTION_ID"
 
 export class Media implements Line {
   /** Channels that wait for a client, or have one, by connection id. */
-  readonly awaited = new Map<string, { readonly channel: Channel; readonly json: boolean }>()
+  readonly awaited = new Map<string, Channel>()
   #calls: Calls
   #log: CalleeLog
   #speaks: boolean
@@ -57,8 +57,8 @@ export class Media implements Line {
   }
 
   /** The client of this channel has connected: the channel is answered and enters its application. */
-  open(channel: Channel, socket: WebSocket, json: boolean, connectionId: string): void {
-    const say: Leg["say"] = (event, details = {}) => socket.send(json ? asJson(channel, event, details) : asText(channel, event, details))
+  open(channel: Channel, socket: WebSocket, connectionId: string): void {
+    const say: Leg["say"] = (event, details = {}) => socket.send(asText(channel, event, details))
     const leg: Leg = {
       channel,
       queue: new MediaQueue(say),
@@ -79,7 +79,7 @@ export class Media implements Line {
       ptime: tickMillis
     })
     socket.on("message", (data: Buffer, isBinary: boolean) => {
-      if (!isBinary) return this.#command(leg, socket, data.toString(), json)
+      if (!isBinary) return this.#command(leg, data.toString())
       if (data.length > longestAudio) return socket.close(1009)
       this.#receive(leg, data)
     })
@@ -208,36 +208,19 @@ export class Media implements Line {
     count.dropped += leg.queue.add(audio)
   }
 
-  #command(leg: Leg, socket: WebSocket, text: string, json: boolean): void {
+  #command(leg: Leg, text: string): void {
     if (text.length > longestCommand) return
-    const { command, id } = json ? fromJson(text) : fromText(text)
-    if (command === "HANGUP") return socket.close(1000)
+    const [command = "", id = ""] = text.split(" ", 2)
     if (command === "FLUSH_MEDIA") this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id).flushes += 1
-    if (command !== "ANSWER" && !leg.queue.obey(command, id)) leg.say("ERROR", { error_text: `Unknown command: ${command}` })
+    if (!leg.queue.obey(command, id)) leg.say("ERROR", { error_text: `Unknown command: ${command}` })
   }
 }
 
 type Details = Readonly<Record<string, string | number | boolean>>
 
-/** Events carry an id alone, nothing, or named values, which begin with the channel only in these two. */
+/** Events carry an id alone, nothing, or named values, which begin with the channel only in an error. */
 const asText = (channel: Channel, event: string, details: Details): string => {
   const { correlation_id: id = "", ...named } = details
-  const shown = event === "STATUS" || event === "ERROR" ? { channel_id: channel.id, ...named } : named
+  const shown = event === "ERROR" ? { channel_id: channel.id, ...named } : named
   return [event, ...(id === "" ? [] : [id]), ...Object.entries(shown).map(([name, value]) => `${name}:${value}`)].join(" ")
-}
-
-const asJson = (channel: Channel, event: string, details: Details): string => JSON.stringify({ event, channel_id: channel.id, ...details })
-
-const fromText = (text: string): Command => {
-  const [command = "", id = ""] = text.split(" ", 2)
-  return { command, id }
-}
-
-const fromJson = (text: string): Command => {
-  try {
-    const { command = "", correlation_id: id = "" } = JSON.parse(text)
-    return { command: String(command), id: String(id) }
-  } catch {
-    return { command: text, id: "" }
-  }
 }

@@ -1,62 +1,40 @@
-/** The REST operations, over HTTP or over the event socket. */
-import { STATUS_CODES } from "node:http"
-import { type Answer, AriRefusal, type Asterisk, matcher } from "./Route.ts"
-import { preciseNow } from "#test/emulators/shared/CalleeLog.ts"
-import { routes } from "./routes.ts"
+/** Everything that the emulator serves under /ari except events, audio and its API documents. */
+import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
+import { channelRoutes } from "./channelRoutes.ts"
+import { externalMediaRoutes } from "./externalMediaRoutes.ts"
+import { type Answer, AriRefusal, type Asterisk, matcher, type Route } from "./Route.ts"
+import { systemRoutes } from "./systemRoutes.ts"
+
+export const routes: ReadonlyArray<Route> = [...channelRoutes, ...externalMediaRoutes, ...systemRoutes]
 
 const match = matcher(routes)
 
-export class Rest {
-  #asterisk: Asterisk
+export const placesCall = (method: string, path: string): boolean => match(method, path)?.route.places ?? false
 
-  constructor(asterisk: Asterisk) {
-    this.#asterisk = asterisk
+export const answerTo = async (
+  asterisk: Asterisk,
+  {
+    method,
+    path,
+    query,
+    receivedAt,
+    text
+  }: Readonly<Record<"method" | "path" | "text", string>> & {
+    readonly query: URLSearchParams
+    readonly receivedAt: number
   }
-
-  places(method: string, path: string): boolean {
-    return match(method, path)?.route.places ?? false
-  }
-
-  async answer(method: string, path: string, query: URLSearchParams, text: string, receivedAt = preciseNow()): Promise<Answer> {
-    const found = match(method, path)
-    if (found === undefined) return { status: 404, body: { message: "Resource not found" } }
-    const body = parsed(text)
-    if (body === undefined) return { status: 400, body: { message: "Invalid body" } }
-    // Asterisk treats the other members of a body as parameters.
-    for (const [name, value] of Object.entries(body)) if (typeof value !== "object") query.set(name, String(value))
-    const [id = "", secondId = ""] = found.ids
-    try {
-      return await found.route.handle(this.#asterisk, { id, secondId, query, body, receivedAt })
-    } catch (refusal) {
-      if (refusal instanceof AriRefusal) return refusal
-      throw refusal
-    }
-  }
-
-  /** Undefined for a message that is not a request. */
-  async answerOverSocket(text: string): Promise<object | undefined> {
-    const request = parsed(text)
-    if (request?.["type"] !== "RESTRequest") return undefined
-    const { message_body: body = "", method = "GET", request_id, transaction_id, uri = "" } = request
-    const [path = "", query] = String(uri).split("?", 2)
-    const answer = await this.answer(String(method), `/${path.replace(/^\//, "")}`, new URLSearchParams(query), String(body))
-    return {
-      request_id,
-      transaction_id,
-      status_code: answer.status,
-      reason_phrase: STATUS_CODES[answer.status],
-      uri,
-      ...(answer.body === undefined ? {} : { content_type: "application/json", message_body: JSON.stringify(answer.body) })
-    }
-  }
-}
-
-const parsed = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  if (text === "") return {}
+): Promise<Answer> => {
+  const found = match(method, path)
+  if (found === undefined) return { status: 404, body: { message: "Resource not found" } }
+  const body = text === "" ? {} : jsonIn(text)
+  if (!isObject(body)) return { status: 400, body: { message: "Invalid body" } }
+  // Asterisk treats the other members of a body as parameters.
+  for (const [name, value] of Object.entries(body)) if (typeof value !== "object") query.set(name, String(value))
+  const [id = "", secondId = ""] = found.ids
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === "object" && value !== null ? { ...value } : undefined
-  } catch {
-    return undefined
+    return await found.route.handle(asterisk, { id, secondId, query, body, receivedAt })
+  } catch (refusal) {
+    if (refusal instanceof AriRefusal) return refusal
+    throw refusal
   }
 }

@@ -21,7 +21,6 @@ export type Asterisk = {
   /** Set for an Asterisk without WebSockets for audio. */
   readonly namesRtpAt: { readonly address: string; readonly port: number } | undefined
   readonly version: string
-  readonly scale: number
   knowsTrunk(trunk: string): boolean
   startupTime(): string
 }
@@ -40,16 +39,27 @@ export type AriRequest = {
 export type Answer = { readonly status: number; readonly body?: unknown }
 
 export type Route = {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly method: string
   readonly path: string
   readonly nickname: string
-  readonly query?: ReadonlyArray<string>
+  readonly query: ReadonlyArray<string>
   readonly body?: string
   /** The model of the answer; absent for 204. */
   readonly answers?: string
   /** An originate: response faults apply to it. */
   readonly places?: true
   readonly handle: (asterisk: Asterisk, request: AriRequest) => Answer | Promise<Answer>
+}
+
+/** `query`: the names of its parameters. */
+export const route = (
+  operation: `${"GET" | "POST" | "PUT" | "DELETE"} ${string}`,
+  nickname: string,
+  handle: Route["handle"],
+  { query = "", ...more }: Pick<Route, "answers" | "body" | "places"> & { readonly query?: string } = {}
+): Route => {
+  const [method = "", path = ""] = operation.split(" ")
+  return { method, path, nickname, query: query.split(" ").filter(Boolean), handle, ...more }
 }
 
 /** Thrown by handlers, and answered as it is. */
@@ -78,7 +88,7 @@ export const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
 
 type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
 
-/** Fixed paths come before those with an id, such as `/channels/create` before `/channels/{channelId}`. */
+/** Fixed paths come before those with an id, such as `/channels/externalMedia` before `/channels/{channelId}`. */
 export const matcher = (routes: ReadonlyArray<Route>): ((method: string, path: string) => Match | undefined) => {
   const byShape = new Map<string, Array<{ readonly route: Route; readonly parts: ReadonlyArray<string> }>>()
   for (const route of routes.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)) {

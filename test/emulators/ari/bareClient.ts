@@ -19,7 +19,7 @@ export type AriEvent = {
 }
 type Server = Pick<AriEmulator, "password" | "url" | "user">
 
-export const number = (lastThree: string): string => `+15550001${lastThree}`
+const number = (lastThree: string): string => `+15550001${lastThree}`
 
 export const start = async (test: Pick<typeof t, "teardown">, options: AriEmulatorOptions = {}): Promise<AriEmulator> => {
   const emulator = await startAriEmulator({ timeScale: 0.01, ringMillis: 1500, talkMillis: 4000, ...options })

@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram"
 import type { Channel } from "./Channel.ts"
 import { checkId } from "./channelRoutes.ts"
 import { connectionIdVariable } from "./Media.ts"
-import { type AriRequest, type Asterisk, ok, refuse, type Route } from "./Route.ts"
+import { type AriRequest, type Asterisk, ok, refuse, type Route, route } from "./Route.ts"
 import { frameBytes } from "./Sound.ts"
 
 /** If no client connects to the socket for this long, the channel ends. */
@@ -34,7 +34,7 @@ const byWebSocket = (asterisk: Asterisk, request: AriRequest): Channel => {
       MEDIA_WEBSOCKET_OPTIMAL_FRAME_SIZE: String(frameBytes)
     })
   )
-  asterisk.media.awaited.set(connectionId, { channel, json: query.get("transport_data")?.includes("f(json)") ?? false })
+  asterisk.media.awaited.set(connectionId, channel)
   channel.after(awaitedMillis, () => asterisk.calls.end(channel, { cause: 19 }))
   setImmediate(() => asterisk.calls.tellDial(channel, ""))
   return channel
@@ -77,25 +77,8 @@ const externalMedia: Route["handle"] = async (asterisk, request) => {
   return transport === "udp" ? ok((await byRtp(asterisk, request)).toJSON()) : refuse(501, "The transport is not supported")
 }
 
+const query = "app channelId external_host encapsulation transport connection_type format direction data transport_data"
+
 export const externalMediaRoutes: ReadonlyArray<Route> = [
-  {
-    method: "POST",
-    path: "/channels/externalMedia",
-    nickname: "externalMedia",
-    query: [
-      "app",
-      "channelId",
-      "external_host",
-      "encapsulation",
-      "transport",
-      "connection_type",
-      "format",
-      "direction",
-      "data",
-      "transport_data"
-    ],
-    body: "variables",
-    answers: "Channel",
-    handle: externalMedia
-  }
+  route("POST /channels/externalMedia", "externalMedia", externalMedia, { query, body: "variables", answers: "Channel" })
 ]

@@ -33,8 +33,7 @@ class CloudonixEmulator extends HostedEmulator<CloudonixSession> {
     staticKey: undefined,
     hasCallbacks: true,
     hasMarks: true,
-    hasCredit: true,
-    namesDials: false
+    hasCredit: true
   }
   readonly account = { bearer_token: this.apiKey, domain_id: this.domain.name }
   readonly places = isOrder

@@ -26,8 +26,6 @@ export interface Domain {
   hasMarks: boolean
   /** False: the account has no credit, which only the session shows. */
   hasCredit: boolean
-  /** True: the status of a finished dial has its own name, instead of replacing the status of the call. */
-  namesDials: boolean
 }
 
 export interface CloudonixAccount extends HostedAccount {
@@ -200,11 +198,10 @@ export class CloudonixSession extends HostedCall<Told> {
   /** Requests the next document. Only the first reply counts. */
   #ask(url: string, status: string): void {
     const { callerId: From, destination: To } = this.order
-    const told = this.#domain.namesDials ? { CallStatus: "in-progress", DialCallStatus: status } : { CallStatus: status }
     const names = { CallSid: this.callId, Session: this.token, From, To, Direction: "outbound-api", Domain: this.#domain.name }
     let isReplied = false
     // The request does not wait for the session's callbacks.
-    this.#post(url, JSON.stringify({ ...names, ...told }), `${this.token} document`, (reply) => {
+    this.#post(url, JSON.stringify({ ...names, CallStatus: status }), `${this.token} document`, (reply) => {
       if (isReplied || this.hasEnded()) return
       isReplied = true
       this.#obey(reply?.status === 200 ? reply.body : "")

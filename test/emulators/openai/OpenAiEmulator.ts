@@ -1,7 +1,9 @@
 /** A server of the chat-completions protocol on the loopback interface. It answers as scripted, at scripted times, and logs the requests. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { jsonIn } from "#test/emulators/shared/json.ts"
+import { listenOn } from "#test/emulators/shared/listenOn.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { type Completion, done, errorBody, streamed, whole } from "./completions.ts"
@@ -60,8 +62,7 @@ export class OpenAiEmulator {
 
   static async start(options: Options = {}): Promise<OpenAiEmulator> {
     const emulator = new OpenAiEmulator(options)
-    await new Promise<void>((resolve) => emulator.#http.listen({ port: 0, host: "127.0.0.1" }, resolve))
-    emulator.#port = (emulator.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+    emulator.#port = await listenOn(emulator.#http, 0)
     return emulator
   }
 
@@ -115,13 +116,8 @@ export class OpenAiEmulator {
   }
 }
 
-const bodyIn = (text: string): ChatBody | undefined => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+// The emulator checks what it reads of it.
+const bodyIn = (text: string) => jsonIn(text) as ChatBody | undefined
 
 const failure = (status: number, body: object): RawReply => json(body, status)
 

@@ -4,7 +4,8 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo, Socket } from "node:net"
+import type { Socket } from "node:net"
+import { listenOn } from "#test/emulators/shared/listenOn.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { S3Error } from "./S3Error.ts"
 import { checkBody, checkHead, type Keys, sha256 } from "./signature.ts"
@@ -105,8 +106,7 @@ export class S3Emulator {
   }
   async comeBack(): Promise<void> {
     this.#server = this.#made()
-    await new Promise<void>((resolve) => this.#server.listen({ port: this.#port, host: "127.0.0.1" }, resolve))
-    this.#port = (this.#server.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+    this.#port = await listenOn(this.#server, this.#port)
   }
   readonly stop = () => this.goAway()
 

@@ -1,10 +1,10 @@
 /** A carrier's REST server on the loopback interface: logs the requests, and misbehaves on demand. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { freePort } from "#test/support/freePort.ts"
 import { resetSocket } from "#test/support/resetSocket.ts"
 import { preciseNow } from "./CalleeLog.ts"
+import { listenOn } from "./listenOn.ts"
 
 export interface CarrierAsk {
   /** On the clock of `preciseNow`. */
@@ -72,15 +72,7 @@ export class CarrierServer {
 
   /** Without a number, it listens on a port that nobody else gets while connections are refused. */
   async listen(number?: number): Promise<void> {
-    const port = number ?? (await freePort())
-    await new Promise<void>((resolve, reject) => {
-      this.#http.once("error", reject)
-      this.#http.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
-        this.#http.off("error", reject)
-        resolve()
-      })
-    })
-    this.#port = (this.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+    this.#port = await listenOn(this.#http, number ?? (await freePort()))
   }
 
   /** The next `count` requests that `applies` selects get this fault. */

@@ -4,6 +4,10 @@ export class Gate {
   /** Undefined while it is open. */
   #held: Array<() => void> | undefined
 
+  get held(): number {
+    return this.#held?.length ?? 0
+  }
+
   close(on: boolean): void {
     const held = this.#held ?? []
     this.#held = on ? held : undefined

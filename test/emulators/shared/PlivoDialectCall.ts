@@ -37,8 +37,6 @@ export interface CallTraits {
 
 export interface DialectAccount extends HostedAccount {
   readonly traits: CallTraits
-  /** What machine detection says about every callee; undefined: the truth. */
-  readonly detected: boolean | undefined
   /** False: calls are accepted, and end before they are dialed. */
   readonly hasCredit: boolean
   /** Requests for media sockets have no signature. */
@@ -152,7 +150,7 @@ export class DialectCall extends HostedCall<Told> {
     const { answerUrl, detection, detectionUrl } = this.dialed
     this.#tell(answerUrl, "StartApp", { CallStatus: "in-progress" }, (reply) => this.#obey(reply))
     const callee = this.life?.callee
-    const isMachine = this.#account.detected ?? (callee?.kind === "answers" && callee.sound === "machine")
+    const isMachine = callee?.kind === "answers" && callee.sound === "machine"
     if (detection === "told" && detectionUrl !== undefined) {
       this.#tell(detectionUrl, "MachineDetection", { CallStatus: "in-progress", IfMachine: "continue", Machine: String(isMachine) })
     }

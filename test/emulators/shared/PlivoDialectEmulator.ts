@@ -12,8 +12,6 @@ export interface DialectOptions extends HostedOptions {
   readonly callsPerSecond?: number
   /** How many calls the account may have at the same time. */
   readonly mostCalls?: number
-  /** How many requests the account may send in any period of that length; 300 in 5 s by default. */
-  readonly mostRequests?: { readonly requests: number; readonly millis: number }
   /** How long after its end the record of a call appears. */
   readonly recordMillis?: number
 }
@@ -59,7 +57,6 @@ export class DialectEmulator extends HostedEmulator<DialectCall> {
   readonly sender = this.callbacks
   readonly options: DialectOptions
   readonly traits: Traits
-  detected: boolean | undefined
   hasCredit = true
   hasUnsignedMedia = false
   readonly #queue: DialQueue
@@ -77,11 +74,6 @@ export class DialectEmulator extends HostedEmulator<DialectCall> {
 
   get #callsPerSecond(): number {
     return this.options.callsPerSecond ?? 2
-  }
-
-  /** Sets what machine detection says about every callee from now on. */
-  detect(isMachine: boolean | undefined): void {
-    this.detected = isMachine
   }
 
   /** From now on, requests for media sockets have no signature. */
@@ -107,8 +99,7 @@ export class DialectEmulator extends HostedEmulator<DialectCall> {
   }
 
   protected async answer(ask: CarrierAsk): Promise<CarrierAnswer> {
-    const { millis, requests } = this.options.mostRequests ?? mostRequests
-    if (!this.#asks.accepts(requests, millis)) return errorOf(429, "request rate limit exceeded")
+    if (!this.#asks.accepts(mostRequests.requests, mostRequests.millis)) return errorOf(429, "request rate limit exceeded")
     const path = this.traits.pathOf(ask)
     if (typeof path !== "string") return path
     if (path === "/Call/") return this.#allCalls(ask)

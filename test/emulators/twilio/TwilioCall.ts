@@ -15,8 +15,8 @@ export interface TwilioAccount extends HostedAccount {
   readonly authToken: string
   /** What machine detection says about every callee; undefined: the truth. */
   readonly answeredBy: string | undefined
-  /** How long after its end the price of a call is known. */
-  readonly priceMillis: number
+  /** False: the prices of calls are not known yet. */
+  readonly hasPrices: boolean
 }
 
 /** A time in the form of RFC 2822. */
@@ -99,7 +99,7 @@ export class TwilioCall extends HostedCall<Callback> {
   }
 
   record() {
-    const isPriced = this.#endedAt !== undefined && Date.now() >= this.#endedAt + this.#account.priceMillis
+    const isPriced = this.hasEnded() && this.#account.hasPrices
     return {
       sid: this.sid,
       account_sid: this.#account.accountSid,

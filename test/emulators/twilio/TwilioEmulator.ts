@@ -9,7 +9,6 @@ interface TwilioOptions extends HostedOptions {
   readonly callsPerSecond?: number
   /** How many calls the account may have at the same time. */
   readonly mostCalls?: number
-  readonly priceMillis?: number
 }
 
 const errorOf = (status: number, code: number, message: string): CarrierAnswer => ({
@@ -35,15 +34,14 @@ export class TwilioEmulator extends HostedEmulator<TwilioCall> {
   /** `suspended` or `closed`: calls are refused. */
   standing = "active"
   answeredBy: string | undefined
-  priceMillis: number
+  hasPrices = true
   readonly #options: TwilioOptions
   readonly #queue: DialQueue
 
   constructor(options: TwilioOptions) {
     super(options, 1)
-    const { callsPerSecond = 1, priceMillis = 0 } = options
+    const { callsPerSecond = 1 } = options
     this.#options = options
-    this.priceMillis = priceMillis
     this.#queue = new DialQueue((1000 / callsPerSecond) * this.lives.pace.scale)
   }
 
@@ -56,9 +54,9 @@ export class TwilioEmulator extends HostedEmulator<TwilioCall> {
     this.answeredBy = answeredBy
   }
 
-  /** On: no record has a price. Off: records that are old enough have theirs. */
+  /** On: no record has a price. Off: those of calls that are over have theirs. */
   holdPrices(on: boolean): void {
-    this.priceMillis = on ? Number.POSITIVE_INFINITY : (this.#options.priceMillis ?? 0)
+    this.hasPrices = !on
   }
 
   /** On: calls stay in the queue. Off: they leave it at the account's rate. */
