@@ -1,5 +1,6 @@
 /** The outcome of the demo, and whether it is as expected: compares the service's records with what the callees saw. */
 import { carrierOf } from "#test/emulators/hostedCarriers.ts"
+import { mostWithin } from "#test/emulators/shared/CalleeLog.ts"
 import type { Campaign, Run } from "./Api.ts"
 import { type Contact, type Expected, expectedOf, kinds, type Mode, type Provider } from "./Callees.ts"
 import { type ConversationSummary, summarizeConversations } from "./ConversationSummary.ts"
@@ -140,14 +141,6 @@ const usePercent = (spans: ReadonlyArray<Span>, work: Work, slots: number): numb
   return work.until > work.from ? rounded((used / (slots * (work.until - work.from))) * 100) : 0
 }
 
-const mostInASecond = (times: ReadonlyArray<number>): number => {
-  let first = 0
-  return times.reduce((most, time, index) => {
-    while (time - (times[first] ?? time) >= 1000) first++
-    return Math.max(most, index - first + 1)
-  }, 0)
-}
-
 /** The numbers that were dialed more often than there are records, once for each extra dial. There must be none. */
 const dialedTwice = (story: Story): ReadonlyArray<string> => {
   const recorded = groupBy(allRuns(story), numberOf)
@@ -242,7 +235,7 @@ export const summarize = (story: Story): Summary => {
       usePercent: usePercent(spans, work, slots),
       judgedBy: mode === "emulator" ? "callees" : "service"
     },
-    dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostInASecond(times) },
+    dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostWithin(times, 1000) },
     turnaroundMillis: percentilesOf(turnarounds),
     firstWordMillis: percentilesOf(runs.flatMap(firstWordsOf)),
     transcripts,

@@ -1,27 +1,12 @@
 /** `npm run check-agent` as it is used before a release, by a person or in a pipeline. */
-import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import t from "tap"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
 import { definition } from "#test/support/talkScript.ts"
+import { programOf } from "./runProgram.ts"
 
-const program = fileURLToPath(new URL("../../runtime/checkAgent.ts", import.meta.url))
-
-const check = (...args: ReadonlyArray<string>) =>
-  new Promise<{ readonly status: number | null; readonly shown: string; readonly errors: string }>((resolve) => {
-    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })
-    let shown = ""
-    let errors = ""
-    child.stdout.on("data", (text) => {
-      shown += text
-    })
-    child.stderr.on("data", (text) => {
-      errors += text
-    })
-    child.on("close", (status) => resolve({ status, shown, errors }))
-  })
+const { refuses, run: check } = programOf("checkAgent")
 
 const folder = t.testdir({})
 const agent = join(folder, "agent.json")
@@ -38,14 +23,14 @@ const goesAlong = { name: "goes along", callee: [{ says: "yes" }], expect: { vis
 
 t.test("given callees who all reach the right node, then all pass", async (t) => {
   const scripts = await written("good.json", { scripts: [goesAlong, { ...goesAlong, name: "another" }] })
-  t.match(await check(agent, scripts), { status: 0, shown: "ok     goes along\nok     another\n\n2 of 2 passed\n", errors: "" })
-  const { shown } = await check(agent, scripts, "--verbose")
+  t.match(await check([agent, scripts]), { status: 0, shown: "ok     goes along\nok     another\n\n2 of 2 passed\n", errors: "" })
+  const { shown } = await check([agent, scripts, "--verbose"])
   t.match(shown, /at start\n +agent: Do you agree, Ada\?\n +callee: yes\n +at ask\n/)
 })
 
 t.test("given a callee who does not, then the reason and the conversation are shown, and the exit code is 1", async (t) => {
   const scripts = await written("bad.json", { scripts: [goesAlong, { ...goesAlong, name: "refuses", callee: [{ says: "no" }] }] })
-  const { errors, shown, status } = await check(agent, scripts)
+  const { errors, shown, status } = await check([agent, scripts])
   t.strictSame([status, errors], [1, ""])
   t.match(
     shown,
@@ -68,26 +53,22 @@ t.test("given a model on a server, then the callees talk to it at its own speed,
     expect: { path: ["start", "ask"], says: ["What else?", "Hello?"] }
   }
   const scripts = await written("served.json", { scripts: [waits] })
-  const { shown, status } = await check(agent, scripts, "--model", "emulated", "--url", server.url, "--verbose")
+  const { shown, status } = await check([agent, scripts, "--model", "emulated", "--url", server.url, "--verbose"])
   t.equal(status, 0, shown)
   t.match(
     shown,
     /callee: I do\.\n +at ask\n +agent: What else\?\n +\(the callee is silent for 1000 s\)\n +agent: Hello\?\n +agent: Goodbye\.\n/
   )
   t.equal(server.requests.length, 4)
-  const away = await check(agent, scripts, "--model", "emulated", "--url", server.url)
+  const away = await check([agent, scripts, "--model", "emulated", "--url", server.url])
   t.match(away, { status: 1, shown: /\(the model is in trouble: failed\)/ }, "a model that fails fails the test")
 })
 
 t.test("given unusable files or options, then nothing is tested", async (t) => {
-  const wrong = async (why: RegExp, ...args: ReadonlyArray<string>) => {
-    const { errors, shown, status } = await check(...args)
-    t.match({ status, shown, errors }, { status: 1, shown: "", errors: why })
-  }
   const scripts = await written("odd.json", { scripts: [{ ...goesAlong, callee: [{ says: "yes", at: "asks" }] }] })
-  await wrong(/odd\.json cannot be used:\n {2}scripts\.0\.callee\.0\.at: The agent has no node 'asks'/, agent, scripts)
-  await wrong(/: Field required\n/, agent, await written("none.json", {}))
-  await wrong(/nothere\.json cannot be read\nUsage: npm run check-agent/, agent, join(folder, "nothere.json"))
-  await wrong(/^An agent and a file with scripts are needed\.\nUsage/, agent)
-  await wrong(/^--at-once needs a number/, agent, scripts, "--at-once", "none")
+  await refuses(t, /odd\.json cannot be used:\n {2}scripts\.0\.callee\.0\.at: The agent has no node 'asks'/, agent, scripts)
+  await refuses(t, /: Field required\n/, agent, await written("none.json", {}))
+  await refuses(t, /nothere\.json cannot be read\nUsage: npm run check-agent/, agent, join(folder, "nothere.json"))
+  await refuses(t, /^An agent and a file with scripts are needed\.\nUsage/, agent)
+  await refuses(t, /^--at-once needs a number/, agent, scripts, "--at-once", "none")
 })

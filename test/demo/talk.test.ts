@@ -1,29 +1,13 @@
 /** `npm run talk` as a person at a terminal uses it. */
-import { spawn } from "node:child_process"
 import { writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import t from "tap"
 import { definition } from "#test/support/talkScript.ts"
+import { programOf } from "./runProgram.ts"
 
-const program = fileURLToPath(new URL("../../runtime/talk.ts", import.meta.url))
-
-const talk = (args: ReadonlyArray<string>, typed: ReadonlyArray<string>) =>
-  new Promise<{ readonly status: number | null; readonly shown: string; readonly errors: string }>((resolve) => {
-    const child = spawn(process.execPath, [program, ...args], { stdio: "pipe" })
-    let shown = ""
-    let errors = ""
-    child.stdout.on("data", (text) => {
-      shown += text
-    })
-    child.stderr.on("data", (text) => {
-      errors += text
-    })
-    child.stdin.end(typed.map((line) => `${line}\n`).join(""))
-    child.on("close", (status) => resolve({ status, shown, errors }))
-  })
+const { refuses, run: talk } = programOf("talk")
 
 t.test("given a template and a name", async (t) => {
   const { shown, status } = await talk(["Appointment reminder", "--with", "first_name=Grace"], ["please stop calling me"])
@@ -78,14 +62,10 @@ t.test("given an agent with tools in its file, then they can be called", async (
 })
 
 t.test("given unusable files or options", async (t) => {
-  const wrong = async (why: RegExp, ...args: ReadonlyArray<string>) => {
-    const { errors, shown, status } = await talk(args, [])
-    t.match({ status, shown, errors }, { status: 1, shown: "", errors: why })
-  }
   const folder = t.testdir({ "agent.json": "{", "empty.json": "{}" })
-  await wrong(/^nothere is neither a file nor a template: Appointment reminder, /, "nothere")
-  await wrong(/holds no agent/, join(folder, "agent.json"))
-  await wrong(/has no node of the type startCall/, join(folder, "empty.json"))
-  await wrong(/^--with needs name=value, not first_name\nUsage: npm run talk/, "--with", "first_name")
-  await wrong(/--modle/, "--modle", "x")
+  await refuses(t, /^nothere is neither a file nor a template: Appointment reminder, /, "nothere")
+  await refuses(t, /holds no agent/, join(folder, "agent.json"))
+  await refuses(t, /has no node of the type startCall/, join(folder, "empty.json"))
+  await refuses(t, /^--with needs name=value, not first_name\nUsage: npm run talk/, "--with", "first_name")
+  await refuses(t, /--modle/, "--modle", "x")
 })

@@ -5,7 +5,6 @@ import { WebSocket } from "ws"
 import type { AriEmulator } from "./ari/AriEmulator.ts"
 import { credentials, listen, originate, rest, start, until } from "./ari/bareClient.ts"
 import { frameBytes, fromMulaw } from "./ari/Sound.ts"
-import { hearsAfterStall } from "./shared/stalled.ts"
 
 const byWebSocket = "external_host=INCOMING&transport=websocket&encapsulation=none&connection_type=server&format=ulaw"
 const ours = Buffer.alloc(frameBytes, 0x42)
@@ -64,32 +63,6 @@ t.test("given a media socket in a bridge with a call", async (t) => {
     t.match((await once(nowhere, "error"))[0], /404/)
     const stranger = new WebSocket(mediaUrl(emulator, connectionId), "media")
     t.match((await once(stranger, "error"))[0], /401/)
-  })
-
-  t.test("when frames arrive while nothing can run, then the callee misses none of them", async (t) => {
-    const emulator = await start(t)
-    /** Whether each tick had a frame. */
-    const heard: Array<boolean> = []
-    emulator.log.talkerFor = () => ({
-      next: (frame) => {
-        heard.push(frame !== undefined)
-        return ours
-      }
-    })
-    const { socket } = await talking(emulator, "111")
-    t.ok(await hearsAfterStall(heard, () => socket.send(ours)))
-  })
-
-  t.test("when a machine answers, then it talks for more than four seconds, beeps, and falls silent", async (t) => {
-    const emulator = await start(t)
-    const { audio } = await talking(emulator, "104")
-    await until(() => audio.length >= 340)
-    const loud = loudness(audio).map((rms) => rms > 500)
-    const greeting = loud.indexOf(false, loud.indexOf(true)) - loud.indexOf(true)
-    t.ok(greeting > 200, `${greeting} frames of greeting`)
-    const beep = loud.indexOf(true, loud.indexOf(true) + greeting)
-    t.equal(loud.indexOf(false, beep) - beep, 25)
-    t.equal(loud.lastIndexOf(true), beep + 24)
   })
 
   t.test("when commands are sent, then the queue obeys", async (t) => {

@@ -89,6 +89,7 @@ export const hostedCarriers = {
 } as const satisfies Readonly<Record<string, HostedCarrier>>
 
 export type CarrierName = keyof typeof hostedCarriers
+export type CarrierTitle = (typeof hostedCarriers)[CarrierName]["title"]
 
 // `Object.keys` gives the names of an object's members as plain strings.
 export const carrierNames = Object.keys(hostedCarriers) as ReadonlyArray<CarrierName>

@@ -22,7 +22,7 @@ interface Client {
   /** A request that is accepted. */
   readonly request: Fields
   /** What a refusal contains. */
-  readonly error: (status: number, code?: number | string, pointer?: string) => object
+  readonly error: (status: number, code?: number | string | undefined, pointer?: string | undefined) => object
 }
 
 const from = "+15550009000"
@@ -91,7 +91,7 @@ const open = async (t: Test, name: CarrierName) => {
 }
 
 type Refusal = readonly [changed: Fields, status: number, code?: number | string, pointer?: string]
-type Strange = readonly [method: string, path: string, status: number, code?: number | string, headers?: Client["headers"]]
+type Strange = readonly [method: string, path: string, status: number, code?: number | string | undefined, headers?: Client["headers"]]
 
 const dialectRefusals: ReadonlyArray<Refusal> = [
   [{ to: "1000" }, 400],

@@ -3,13 +3,34 @@ import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { type WebSocket, WebSocketServer } from "ws"
+import { untilTrue } from "#test/support/until.ts"
 import { frameBytes } from "./ari/Sound.ts"
 import { calleeOf } from "./shared/Callee.ts"
 import { CalleeLog } from "./shared/CalleeLog.ts"
 import { MediaLeg } from "./shared/MediaLeg.ts"
-import { hearsAfterStall } from "./shared/stalled.ts"
 
 const frame = Buffer.alloc(frameBytes, 0x42)
+
+const sentFrames = 5
+const stallMillis = 150
+/** Some of the ticks that were due before the frames were sent may run after it, but not in every attempt. */
+const attempts = 10
+
+/** `heard`: whether each tick had a frame to hear. Returns true if, in one attempt, all sent frames were heard and no frame was missed before them. */
+const hearsAfterStall = async (heard: ReadonlyArray<boolean>, send: () => void): Promise<boolean> => {
+  await untilTrue("ticks", () => heard.length > 0)
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    // After this, timers run before arrived data is read.
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    const before = heard.length
+    for (let count = 0; count < sentFrames; count++) send()
+    const over = performance.now() + stallMillis
+    while (performance.now() < over);
+    await untilTrue("ticks after it", () => heard.slice(before).filter((isHeard) => isHeard).length >= sentFrames)
+    if (heard.slice(before, before + sentFrames).every((isHeard) => isHeard)) return true
+  }
+  return false
+}
 
 /** A callee who talks as `log` says, and the engine's end of the line. */
 const connected = async (t: Test, log: CalleeLog) => {

@@ -17,6 +17,7 @@ import { lookOf as vonageLook } from "#adapters/vonage/VonageCallback.ts"
 import { CallId } from "#core/Id.ts"
 import type { Adapter, Look, Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import type { CarrierTitle } from "#test/emulators/hostedCarriers.ts"
 import { signed as plivoSigned } from "#test/emulators/plivo/signed.ts"
 import { signatureOf as telnyxSignature } from "#test/emulators/telnyx/TelnyxCall.ts"
 import { signed as twilioSigned } from "#test/emulators/twilio/signed.ts"
@@ -348,7 +349,7 @@ const cloudonixDialect = (): Dialect => {
   }
 }
 
-const dialects: Readonly<Record<string, Dialect>> = {
+const dialects: Readonly<Record<CarrierTitle | "Plivo, tersely", Dialect>> = {
   Twilio: twilioDialect(),
   Telnyx: telnyxDialect(),
   Plivo: plivoDialect(plivo, { auth_id: `MA${"0".repeat(18)}`, auth_token: "token" }, plivoSigned, false),

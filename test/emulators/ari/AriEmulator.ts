@@ -225,7 +225,7 @@ export class AriEmulator {
 
   /** The callee of this number says these frames, after those that it was given before. */
   speak(number: string, frames: ReadonlyArray<Buffer>): void {
-    this.#channelOf(number).toSay.push(...frames)
+    this.#channelOf(number).mouth.toSay.push(...frames)
   }
 
   /** The callee of this number presses a key, which the SIP dialog with the phone reports. */

@@ -2,6 +2,7 @@
 import type { Bridge } from "./Bridges.ts"
 import type { Callee } from "#test/emulators/shared/Callee.ts"
 import type { Disorder } from "#test/emulators/shared/Disorder.ts"
+import { Mouth } from "./Sound.ts"
 
 type ChannelState = "Down" | "Ringing" | "Up"
 /** An event that a client gets about a channel. */
@@ -47,10 +48,7 @@ export class Channel {
   callee: Callee | undefined
   disorder: Disorder<Told> | undefined
   bridge: Bridge | undefined
-  /** How many frames of its sound the callee has played. */
-  spoken = 0
-  /** Frames that the callee says next, before the rest of the score. */
-  readonly toSay: Array<Buffer> = []
+  readonly mouth = new Mouth()
   #timers: Array<NodeJS.Timeout> = []
   #whenHeard: (() => void) | undefined
 

@@ -1,19 +1,17 @@
 /**
  * The audio, as chan_websocket carries it: frames both ways on a media socket, a queue of at most 20 s towards the callee, and text commands.
- * Each channel ticks from when it was opened, as in Asterisk, which has a timer for each; one timer serves all of them here, and runs only while
- * there is a channel. Audio is in real time, whatever the emulator's time scale.
+ * Each channel ticks from when it was opened, as in Asterisk. Audio is in real time, whatever the emulator's time scale.
  */
 import type { WebSocket } from "ws"
 import { partnerOf } from "./Bridges.ts"
 import type { Calls, Line } from "./Calls.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import { everyTick } from "#test/emulators/shared/everyTick.ts"
 import type { Channel } from "./Channel.ts"
 import { MediaQueue } from "./MediaQueue.ts"
-import { frameBytes, scoreOf } from "./Sound.ts"
+import { frameBytes } from "./Sound.ts"
 
 const tickMillis = 20
-const lookMillis = 2
-/** Ticks that are made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 10
 /** A client that does not read gets no more frames. */
 const unreadLimitBytes = 250_000
@@ -25,8 +23,7 @@ const longestCommand = 128
 type Leg = {
   readonly channel: Channel
   readonly queue: MediaQueue
-  /** On the process's monotonic clock. */
-  tickedAt: number
+  stopTicks: () => void
   send(frame: Buffer): void
   /** Sends an event to the other end of a WebSocket; RTP has none. */
   say(event: string, details?: Details): void
@@ -44,7 +41,6 @@ export class Media implements Line {
   #log: CalleeLog
   #speaks: boolean
   #legs = new Map<Channel, Leg>()
-  #ticker: NodeJS.Timeout | undefined
 
   constructor(calls: Calls, log: CalleeLog, speaks: boolean) {
     this.#calls = calls
@@ -62,7 +58,7 @@ export class Media implements Line {
     const leg: Leg = {
       channel,
       queue: new MediaQueue(say),
-      tickedAt: performance.now(),
+      stopTicks: () => {},
       send: (frame) => {
         if (socket.bufferedAmount < unreadLimitBytes) socket.send(frame, { binary: true })
       },
@@ -97,7 +93,7 @@ export class Media implements Line {
     const leg: Leg = {
       channel,
       queue: new MediaQueue(() => {}),
-      tickedAt: performance.now(),
+      stopTicks: () => {},
       send: port.send,
       say: () => {},
       close: port.close,
@@ -144,65 +140,33 @@ export class Media implements Line {
 
   #add(leg: Leg): void {
     this.#legs.set(leg.channel, leg)
-    this.#ticker ??= setInterval(() => this.#look(), lookMillis)
+    const lose = (ticks: number) => void (this.#log.audio(heardBy(leg)).lost += ticks)
+    leg.stopTicks = everyTick(mostLateTicks, () => this.#exchange(leg), lose)
   }
 
   #close(leg: Leg): void {
     this.#legs.delete(leg.channel)
-    if (this.#legs.size > 0) return
-    clearInterval(this.#ticker)
-    this.#ticker = undefined
-  }
-
-  /**
-   * Ticks run only after everything that had arrived when they were due has been read. Otherwise, audio that this process was late to read would count as
-   * missed, and stay in the queue from then on.
-   */
-  #look(): void {
-    const now = performance.now()
-    setImmediate(() => this.#tick(now))
-  }
-
-  #tick(now: number): void {
-    for (const leg of this.#legs.values()) {
-      // Negative if the leg was opened after `now`.
-      const due = Math.max(0, Math.floor((now - leg.tickedAt) / tickMillis))
-      leg.tickedAt += due * tickMillis
-      const made = Math.min(due, mostLateTicks)
-      for (let tick = made; tick > 0; tick--) this.#exchange(leg)
-      if (due > made) this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id).lost += due - made
-    }
+    leg.stopTicks()
   }
 
   #exchange(leg: Leg): void {
     const frame = leg.queue.take()
     const partner = partnerOf(leg.channel)
     if (partner === undefined || partner.state !== "Up") return
+    this.#log.play(partner.id, frame)
     const audio = this.#log.audio(partner.id)
-    if (frame === undefined && audio.played > 0) audio.missed += 1
-    if (frame !== undefined) {
-      audio.played += 1
-      audio.lastPlayedAt = performance.timeOrigin + performance.now()
-      this.#log.hear(partner.id, frame)
-      if (audio.spokenAt !== undefined) partner.heard()
-    }
+    if (audio.spokenAt !== undefined) partner.heard()
     const talker = this.#log.talker(partner.id, (digit) => this.#calls.press(partner, digit))
-    if (talker !== undefined) {
-      leg.send(talker.next(frame))
-      audio.sent += 1
-      return
-    }
-    if (!this.#speaks || partner.callee?.kind !== "answers") return
-    const { frames, loopFrom } = scoreOf(partner.callee.sound)
-    const spoken = partner.toSay.shift() ?? frames[partner.spoken]
-    partner.spoken = partner.spoken + 1 < frames.length ? partner.spoken + 1 : loopFrom
+    const { callee } = partner
+    const says = this.#speaks && callee?.kind === "answers" ? () => partner.mouth.next(callee.sound) : () => undefined
+    const spoken = talker === undefined ? says() : talker.next(frame)
     if (spoken === undefined) return
     leg.send(spoken)
     audio.sent += 1
   }
 
   #receive(leg: Leg, audio: Buffer): void {
-    const count = this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id)
+    const count = this.#log.audio(heardBy(leg))
     count.received += Math.floor(audio.length / frameBytes)
     count.receivedBytes += audio.length
     count.dropped += leg.queue.add(audio)
@@ -211,10 +175,13 @@ export class Media implements Line {
   #command(leg: Leg, text: string): void {
     if (text.length > longestCommand) return
     const [command = "", id = ""] = text.split(" ", 2)
-    if (command === "FLUSH_MEDIA") this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id).flushes += 1
+    if (command === "FLUSH_MEDIA") this.#log.audio(heardBy(leg)).flushes += 1
     if (!leg.queue.obey(command, id)) leg.say("ERROR", { error_text: `Unknown command: ${command}` })
   }
 }
+
+/** Whose audio it is: the callee's, or in no bridge the media channel's own. */
+const heardBy = ({ channel }: Leg): string => partnerOf(channel)?.id ?? channel.id
 
 type Details = Readonly<Record<string, string | number | boolean>>
 

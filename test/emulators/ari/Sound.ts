@@ -117,3 +117,18 @@ export const scoreOf = (sound: keyof typeof composers): Score => {
   composed.set(sound, score)
   return score
 }
+
+/** What a callee says, frame by frame. */
+export class Mouth {
+  /** What the callee says next, before the rest of the sound. */
+  readonly toSay: Array<Buffer> = []
+  #spoken = 0
+
+  /** Undefined: there is nothing to say. */
+  next(sound: Parameters<typeof scoreOf>[0]): Buffer | undefined {
+    const { frames, loopFrom } = scoreOf(sound)
+    const frame = this.toSay.shift() ?? frames[this.#spoken]
+    this.#spoken = this.#spoken + 1 < frames.length ? this.#spoken + 1 : loopFrom
+    return frame
+  }
+}

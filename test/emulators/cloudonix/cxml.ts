@@ -2,6 +2,7 @@
  * What Cloudonix does with a document that dials. Attributes that are not documented are refused, so that mistakes of the adapter show.
  * https://developers.cloudonix.com/Documentation/voiceApplication/Verb/dial
  */
+import { strayIn } from "#test/emulators/shared/json.ts"
 import { type Verb, verbsOf } from "#test/emulators/twilio/twiml.ts"
 
 export interface Dialed {
@@ -12,7 +13,7 @@ export interface Dialed {
   readonly action: string | undefined
 }
 
-const documented = new Set(["action", "callerId", "callerName", "hangupOnStar", "method", "timeLimit", "timeout", "trunks"])
+const documented = "action callerId callerName hangupOnStar method timeLimit timeout trunks"
 const defaultTimeout = "60"
 
 /** Undefined: it is not a dial, or Cloudonix does not understand it. */
@@ -21,7 +22,7 @@ export const dialIn = ({ attributes, children, name, text }: Verb): Dialed | und
   const [noun, another] = children
   const number = noun?.text ?? text ?? ""
   const isNumber = noun === undefined || (noun.name === "Number" && another === undefined && Object.keys(noun.attributes).length === 0)
-  const isPlain = Object.keys(attributes).every((attribute) => documented.has(attribute)) && method === "POST"
+  const isPlain = strayIn(attributes, documented) === undefined && method === "POST"
   const isAddress = action === undefined || /^https?:\/\/[^/]/.test(action)
   if (name !== "Dial" || !isNumber || !isPlain || !isAddress || !/^\+?\d{7,15}$/.test(number) || !/^[1-9]\d*$/.test(timeout))
     return undefined

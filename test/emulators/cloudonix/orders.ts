@@ -1,7 +1,7 @@
 /** What Cloudonix requires of a request for a call. Members that are not documented are refused, so that mistakes of the adapter show. */
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import type { CarrierAnswer, CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
-import { isObject, jsonIn } from "#test/emulators/shared/json.ts"
+import { isObject, jsonIn, strayIn } from "#test/emulators/shared/json.ts"
 
 export interface Order {
   readonly destination: string
@@ -15,20 +15,7 @@ export interface Order {
 /** Errors are JSON with a message; their real form is not documented. */
 export const errorOf = (status: number, message: string): CarrierAnswer => ({ status, body: { message, status } })
 
-const documented = new Set([
-  "application",
-  "callback",
-  "caller-id",
-  "cxml",
-  "destination",
-  "profile",
-  "routes",
-  "send-digits",
-  "timeLimit",
-  "timeout",
-  "trunk",
-  "url"
-])
+const documented = "application callback caller-id cxml destination profile routes send-digits timeLimit timeout trunk url"
 const defaultRingSeconds = 60
 
 const isNumber = (value: unknown): value is string => typeof value === "string" && /^\+?\d{7,15}$/.test(value)
@@ -38,7 +25,7 @@ const isSeconds = (value: unknown): value is number => typeof value === "number"
 export const readOrder = ({ body: text, headers }: CarrierAsk): Order | CarrierAnswer => {
   const body = jsonIn(text)
   if (!headers["content-type"]?.startsWith("application/json") || !isObject(body)) return errorOf(400, "Invalid JSON")
-  const stray = Object.keys(body).find((name) => !documented.has(name))
+  const stray = strayIn(body, documented)
   if (stray !== undefined) return errorOf(400, `Unknown field ${stray}`)
   const { "caller-id": callerId, callback, cxml, destination, timeLimit, timeout = defaultRingSeconds } = body
   if (destination === undefined) return errorOf(400, "Missing destination")

@@ -169,6 +169,18 @@ export class CalleeLog {
     return [...this.#audio].flatMap(([channelId, { spokenAt }]) => (spokenAt === undefined ? [] : [[channelId, spokenAt] as const]))
   }
 
+  /** The callee hears this frame in a tick. Undefined: there is none. */
+  play(channelId: string, frame: Buffer | undefined): void {
+    const audio = this.audio(channelId)
+    if (frame === undefined) {
+      if (audio.played > 0) audio.missed += 1
+      return
+    }
+    audio.played += 1
+    audio.lastPlayedAt = preciseNow()
+    this.hear(channelId, frame)
+  }
+
   hear(channelId: string, frame: Buffer): void {
     const audio = this.audio(channelId)
     if (isLoud(frame)) {

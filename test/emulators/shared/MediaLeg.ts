@@ -4,16 +4,14 @@
  */
 import type { Socket } from "node:net"
 import { WebSocket } from "ws"
-import { frameBytes, scoreOf } from "#test/emulators/ari/Sound.ts"
+import { frameBytes, Mouth } from "#test/emulators/ari/Sound.ts"
 import type { Callee } from "./Callee.ts"
 import { type CalleeLog, preciseNow } from "./CalleeLog.ts"
+import { everyTick } from "./everyTick.ts"
 import { isObject, type Json, jsonIn } from "./json.ts"
 
 /** The code of a normal close, which the other side repeats to confirm it. */
 const NORMAL = 1000
-const tickMillis = 20
-const lookMillis = 2
-/** Ticks that are made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 25
 
 /** What the engine may send. */
@@ -60,34 +58,6 @@ export interface MediaLegOptions {
 
 type Queued = Buffer | { readonly mark: string }
 
-interface Ticking {
-  /** Runs the ticks that were due at this time. */
-  readonly tick: (now: number) => void
-}
-
-/**
- * One timer serves all legs. Ticks run only after everything that had arrived when they were due has been read. Otherwise, audio that this process was
- * late to read would count as missed, and stay in the queue from then on.
- */
-const legs = new Set<Ticking>()
-let ticker: NodeJS.Timeout | undefined
-const look = (): void => {
-  const now = performance.now()
-  setImmediate(() => {
-    for (const leg of legs) leg.tick(now)
-  })
-}
-const join = (leg: Ticking): void => {
-  legs.add(leg)
-  ticker ??= setInterval(look, lookMillis)
-}
-const leave = (leg: Ticking): void => {
-  legs.delete(leg)
-  if (legs.size > 0) return
-  clearInterval(ticker)
-  ticker = undefined
-}
-
 /** An address where nobody listens: the engine under test may have given no address, or an unusable one. */
 const nowhere = "ws://127.0.0.1:9/"
 
@@ -105,10 +75,9 @@ export class MediaLeg {
   readonly #queue: Array<Queued> = []
   #isStarted = false
   #isOver = false
-  #tickedAt = 0
-  #spoken = 0
   #chunk = 0
-  readonly #ticking: Ticking = { tick: (now) => this.#tick(now) }
+  readonly #mouth = new Mouth()
+  #stopTicks = () => {}
   readonly #press = (digit: string): void => this.press(digit)
   #wantsStart = false
 
@@ -156,9 +125,9 @@ export class MediaLeg {
     this.#isStarted = true
     const started = this.#options.words.start?.()
     if (started !== undefined) this.say(started)
-    this.#tickedAt = performance.now()
-    join(this.#ticking)
-    const { callee, pressMillis = 100 } = this.#options
+    const { callee, id, log, pressMillis = 100 } = this.#options
+    const lose = (ticks: number) => void (log.audio(id).lost += ticks)
+    this.#stopTicks = everyTick(mostLateTicks, () => this.#speak(this.#play()), lose)
     if (callee.kind === "answers") this.#pressAll(callee.presses ?? "", performance.now(), pressMillis)
   }
 
@@ -214,7 +183,7 @@ export class MediaLeg {
   #halt(): void {
     this.#isOver = true
     this.#options.onPressedAll?.()
-    leave(this.#ticking)
+    this.#stopTicks()
   }
 
   #lost(how: Parameters<MediaLegOptions["onLost"]>[0]): void {
@@ -248,19 +217,9 @@ export class MediaLeg {
     for (const message of words.cleared?.(names) ?? []) this.say(message)
   }
 
-  #tick(now: number): void {
-    // Negative if it was started after `now`.
-    const due = Math.max(0, Math.floor((now - this.#tickedAt) / tickMillis))
-    this.#tickedAt += due * tickMillis
-    for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) {
-      this.#speak(this.#play())
-    }
-  }
-
   /** The frame that the callee hears. */
   #play(): Buffer | undefined {
     const { id, log, words } = this.#options
-    const audio = log.audio(id)
     let item = this.#queue.shift()
     while (item !== undefined && !Buffer.isBuffer(item)) {
       this.marks.push([item.mark, "played"])
@@ -268,14 +227,8 @@ export class MediaLeg {
       if (played !== undefined) this.say(played)
       item = this.#queue.shift()
     }
-    if (item === undefined) {
-      if (audio.played > 0) audio.missed += 1
-      return undefined
-    }
-    audio.played += 1
-    audio.lastPlayedAt = performance.timeOrigin + performance.now()
-    log.hear(id, item)
-    if (audio.spokenAt !== undefined) this.#options.onHeard?.()
+    log.play(id, item)
+    if (log.audio(id).spokenAt !== undefined) this.#options.onHeard?.()
     return item
   }
 
@@ -283,14 +236,7 @@ export class MediaLeg {
     const { callee, id, log, words } = this.#options
     if (callee.kind !== "answers") return
     const talker = log.talker(id, this.#press)
-    if (talker !== undefined) {
-      this.say(words.audio(talker.next(heard), ++this.#chunk))
-      log.audio(id).sent += 1
-      return
-    }
-    const { frames, loopFrom } = scoreOf(callee.sound)
-    const frame = frames[this.#spoken]
-    this.#spoken = this.#spoken + 1 < frames.length ? this.#spoken + 1 : loopFrom
+    const frame = talker === undefined ? this.#mouth.next(callee.sound) : talker.next(heard)
     if (frame === undefined) return
     this.say(words.audio(frame, ++this.#chunk))
     log.audio(id).sent += 1
@@ -308,4 +254,12 @@ export const audioIn = (payload: unknown): Said | undefined => {
   if (typeof payload !== "string") return undefined
   const audio = Buffer.from(payload, "base64")
   return audio.toString("base64") === payload ? { _tag: "Audio", audio } : undefined
+}
+
+/** What Twilio, and carriers that follow it, understand. */
+export const saidIn = ({ event, mark, media }: Json): Said | undefined => {
+  if (event === "clear") return { _tag: "Clear" }
+  if (event === "media") return audioIn(isObject(media) ? media["payload"] : undefined)
+  const name = isObject(mark) ? mark["name"] : undefined
+  return event === "mark" && typeof name === "string" ? { _tag: "Mark", name } : undefined
 }

@@ -2,7 +2,7 @@
  * What the carriers of Plivo's dialect require of a request for a call. Members that they do not document are refused, so that mistakes of the adapter
  * show.
  */
-import { isObject, jsonIn } from "./json.ts"
+import { isObject, jsonIn, strayIn } from "./json.ts"
 
 export interface Dial {
   /** The digits of the number, without a plus. */
@@ -22,33 +22,11 @@ interface DialProblem {
   readonly words: string
 }
 
-const documented = new Set([
-  "answer_method",
-  "answer_url",
-  "caller_name",
-  "fallback_method",
-  "fallback_url",
-  "from",
-  "hangup_method",
-  "hangup_on_ring",
-  "hangup_url",
-  "machine_detection",
-  "machine_detection_initial_greeting",
-  "machine_detection_initial_silence",
-  "machine_detection_maximum_speech_length",
-  "machine_detection_maximum_words",
-  "machine_detection_method",
-  "machine_detection_time",
-  "machine_detection_url",
-  "ring_method",
-  "ring_timeout",
-  "ring_url",
-  "send_digits",
-  "send_on_preanswer",
-  "sip_headers",
-  "time_limit",
-  "to"
-])
+const documented =
+  "answer_method answer_url caller_name fallback_method fallback_url from hangup_method hangup_on_ring hangup_url machine_detection " +
+  "machine_detection_initial_greeting machine_detection_initial_silence machine_detection_maximum_speech_length machine_detection_maximum_words " +
+  "machine_detection_method machine_detection_time machine_detection_url ring_method ring_timeout ring_url send_digits send_on_preanswer " +
+  "sip_headers time_limit to"
 const addresses = ["answer_url", "fallback_url", "hangup_url", "machine_detection_url", "ring_url"]
 const methods = ["answer_method", "fallback_method", "hangup_method", "machine_detection_method", "ring_method"]
 
@@ -72,7 +50,7 @@ export const readDial = (mediaType: string, text: string, owned: ReadonlyArray<s
   const bad = (words: string): DialProblem => ({ status: 400, words })
   const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return bad("the body is not JSON")
-  const stray = Object.keys(body).find((name) => !documented.has(name))
+  const stray = strayIn(body, documented)
   if (stray !== undefined) return bad(`${stray} is not a parameter`)
   for (const name of ["from", "to", "answer_url"]) if (body[name] === undefined) return bad(`mandatory parameter ${name} not found`)
   const [to, from] = [digitsOf(body["to"]), digitsOf(body["from"])]

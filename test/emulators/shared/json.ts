@@ -15,3 +15,9 @@ export const isObject = (value: unknown): value is Json => typeof value === "obj
 
 export const isWithin = (value: unknown, least: number, most: number): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+
+/** The first member that is not documented. `documented`: the names of those that are, separated by spaces. */
+export const strayIn = (body: object, documented: string): string | undefined => {
+  const names = documented.split(" ")
+  return Object.keys(body).find((name) => !names.includes(name))
+}

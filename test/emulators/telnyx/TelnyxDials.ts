@@ -1,6 +1,6 @@
 /** What Telnyx requires of a dial. Members that it does not document are refused, so that mistakes of the adapter show. */
 import type { CarrierAnswer } from "#test/emulators/shared/CarrierServer.ts"
-import { isObject, isWithin, type Json, jsonIn } from "#test/emulators/shared/json.ts"
+import { isObject, isWithin, type Json, jsonIn, strayIn } from "#test/emulators/shared/json.ts"
 import { errorOf } from "./TelnyxErrors.ts"
 
 export interface Dial {
@@ -22,28 +22,10 @@ export interface Dial {
 
 const detections = new Set(["disabled", "detect", "detect_beep", "detect_words", "greeting_end", "premium"])
 
-const documented = new Set([
-  "answering_machine_detection",
-  "answering_machine_detection_config",
-  "client_state",
-  "command_id",
-  "connection_id",
-  "custom_headers",
-  "from",
-  "from_display_name",
-  "link_to",
-  "stream_bidirectional_codec",
-  "stream_bidirectional_mode",
-  "stream_codec",
-  "stream_track",
-  "stream_url",
-  "time_limit_secs",
-  "timeout_secs",
-  "to",
-  "webhook_retries_policies",
-  "webhook_url",
-  "webhook_url_method"
-])
+const documented =
+  "answering_machine_detection answering_machine_detection_config client_state command_id connection_id custom_headers from from_display_name " +
+  "link_to stream_bidirectional_codec stream_bidirectional_mode stream_codec stream_track stream_url time_limit_secs timeout_secs to " +
+  "webhook_retries_policies webhook_url webhook_url_method"
 
 const isE164 = (value: unknown): value is string => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value)
 const isBase64 = (value: string) => Buffer.from(value, "base64").toString("base64") === value
@@ -63,12 +45,20 @@ const isStream = (body: Json): body is { readonly stream_url: string } =>
   body["stream_bidirectional_codec"] === "PCMU" &&
   body["stream_codec"] === "PCMU"
 
-/** The dial, or the reply to an invalid request. */
-export const readDial = (mediaType: string, text: string): Dial | CarrierAnswer => {
+/** The members of a command, or the reply to one with others. */
+const membersIn = (mediaType: string, text: string, documented: string): Json | CarrierAnswer => {
   const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return errorOf(400, "10015")
-  const stray = Object.keys(body).find((name) => !documented.has(name))
-  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  const stray = strayIn(body, documented)
+  return stray === undefined ? body : errorOf(422, "10015", `/${stray}`)
+}
+// No member is called `status`.
+const isRefusal = (one: Json | CarrierAnswer): one is CarrierAnswer => typeof one["status"] === "number"
+
+/** The dial, or the reply to an invalid request. */
+export const readDial = (mediaType: string, text: string): Dial | CarrierAnswer => {
+  const body = membersIn(mediaType, text, documented)
+  if (isRefusal(body)) return body
   for (const name of ["connection_id", "to", "from"]) if (body[name] === undefined) return errorOf(422, "10004", `/${name}`)
   const { answering_machine_detection: detection = "disabled", client_state: clientState = "", command_id: commandId, from, to } = body
   const { connection_id: connectionId, time_limit_secs: limitSeconds = 14_400, timeout_secs: timeoutSeconds = 30 } = body
@@ -91,42 +81,21 @@ export const readDial = (mediaType: string, text: string): Dial | CarrierAnswer 
   return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, retryMillis, streamUrl }
 }
 
-const ofStreams = new Set([
-  "client_state",
-  "command_id",
-  "stream_bidirectional_codec",
-  "stream_bidirectional_mode",
-  "stream_codec",
-  "stream_track",
-  "stream_url"
-])
+const ofStreams = "client_state command_id stream_bidirectional_codec stream_bidirectional_mode stream_codec stream_track stream_url"
 
 /** The address of the stream, or the reply to an invalid request. */
 export const readStream = (text: string): string | CarrierAnswer => {
-  const body = jsonIn(text)
-  if (!isObject(body)) return errorOf(400, "10015")
-  const stray = Object.keys(body).find((name) => !ofStreams.has(name))
-  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  const body = membersIn("application/json", text, ofStreams)
+  if (isRefusal(body)) return body
   return isStream(body) ? body.stream_url : errorOf(422, "10015", "/stream_url")
 }
 
-const ofTransfers = new Set([
-  "command_id",
-  "from",
-  "target_leg_client_state",
-  "timeout_secs",
-  "to",
-  "webhook_retries_policies",
-  "webhook_url",
-  "webhook_url_method"
-])
+const ofTransfers = "command_id from target_leg_client_state timeout_secs to webhook_retries_policies webhook_url webhook_url_method"
 
 /** The leg of a transfer's destination, or the reply to an invalid request. */
 export const readTransfer = ({ connectionId }: Dial, text: string): Dial | CarrierAnswer => {
-  const body = jsonIn(text)
-  if (!isObject(body)) return errorOf(400, "10015")
-  const stray = Object.keys(body).find((name) => !ofTransfers.has(name))
-  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  const body = membersIn("application/json", text, ofTransfers)
+  if (isRefusal(body)) return body
   const { target_leg_client_state: client_state, ...dial } = body
   return readDial("application/json", JSON.stringify({ ...dial, client_state, connection_id: connectionId }))
 }

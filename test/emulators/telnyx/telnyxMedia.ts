@@ -1,6 +1,6 @@
 /** Telnyx' messages on a media socket. https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming */
 import { randomUUID } from "node:crypto"
-import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
+import { type MediaWords, parsed, saidIn } from "#test/emulators/shared/MediaLeg.ts"
 import type { Dial } from "./TelnyxDials.ts"
 
 interface TelnyxNames {
@@ -28,13 +28,6 @@ export const telnyxWords = (names: TelnyxNames, { clientState: client_state, fro
     played: mark,
     cleared: (cleared) => cleared.map(mark),
     stop: () => numbered("stop", { stop: { user_id: randomUUID(), ...names } }),
-    read: (data, isBinary): Said | undefined => {
-      const message = parsed(data, isBinary)
-      const [event, media, named] = [message?.["event"], message?.["media"], message?.["mark"]]
-      if (event === "clear") return { _tag: "Clear" }
-      if (event === "media" && media instanceof Object) return audioIn(Reflect.get(media, "payload"))
-      const name: unknown = named instanceof Object ? Reflect.get(named, "name") : undefined
-      return event === "mark" && typeof name === "string" ? { _tag: "Mark", name } : undefined
-    }
+    read: (data, isBinary) => saidIn(parsed(data, isBinary) ?? {})
   }
 }

@@ -1,6 +1,6 @@
 /** Twilio's messages on a media socket. https://www.twilio.com/docs/voice/media-streams/websocket-messages */
 import { createHmac, randomBytes } from "node:crypto"
-import { audioIn, type MediaWords, parsed, type Said } from "#test/emulators/shared/MediaLeg.ts"
+import { type MediaWords, parsed, saidIn } from "#test/emulators/shared/MediaLeg.ts"
 
 export const twilioWords = (accountSid: string, callSid: string): MediaWords & Required<Pick<MediaWords, "start">> => {
   const streamSid = `MZ${randomBytes(16).toString("hex")}`
@@ -23,14 +23,9 @@ export const twilioWords = (accountSid: string, callSid: string): MediaWords & R
     // Twilio reports cleared marks at once, like played ones.
     cleared: (names) => names.map(mark),
     stop: () => numbered("stop", { stop: { accountSid, callSid } }),
-    read: (data, isBinary): Said | undefined => {
+    read: (data, isBinary) => {
       const message = parsed(data, isBinary)
-      if (message?.["streamSid"] !== streamSid) return undefined
-      const [media, named] = [message["media"], message["mark"]]
-      if (message["event"] === "clear") return { _tag: "Clear" }
-      if (message["event"] === "media" && media instanceof Object) return audioIn(Reflect.get(media, "payload"))
-      const name: unknown = named instanceof Object ? Reflect.get(named, "name") : undefined
-      return message["event"] === "mark" && typeof name === "string" ? { _tag: "Mark", name } : undefined
+      return message?.["streamSid"] === streamSid ? saidIn(message) : undefined
     }
   }
 }

@@ -1,5 +1,5 @@
 /** What Vonage requires of a request for a call. Members that it does not document are refused, so that mistakes of the adapter show. */
-import { isObject, isWithin, type Json, jsonIn } from "#test/emulators/shared/json.ts"
+import { isObject, isWithin, type Json, jsonIn, strayIn } from "#test/emulators/shared/json.ts"
 
 export interface CallRequest {
   /** The digits of the number, without a plus. */
@@ -13,20 +13,9 @@ export interface CallRequest {
   readonly limitSeconds: number
 }
 
-const documented = new Set([
-  "advanced_machine_detection",
-  "answer_method",
-  "answer_url",
-  "event_method",
-  "event_url",
-  "from",
-  "length_timer",
-  "machine_detection",
-  "ncco",
-  "random_from_number",
-  "ringing_timer",
-  "to"
-])
+const documented =
+  "advanced_machine_detection answer_method answer_url event_method event_url from length_timer machine_detection ncco random_from_number " +
+  "ringing_timer to"
 const actions = new Set(["connect", "conversation", "input", "notify", "record", "stream", "talk"])
 
 const phoneIn = (endpoint: unknown): string | undefined => {
@@ -64,7 +53,7 @@ const detectionIn = ({ advanced_machine_detection: advanced, machine_detection: 
 export const readRequest = (mediaType: string, text: string): CallRequest | string => {
   const body = jsonIn(text)
   if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return "body"
-  const stray = Object.keys(body).find((name) => !documented.has(name))
+  const stray = strayIn(body, documented)
   if (stray !== undefined) return stray
   const [callee, another]: ReadonlyArray<unknown> = Array.isArray(body["to"]) ? body["to"] : []
   const [to, from] = [phoneIn(callee), phoneIn(body["from"])]
