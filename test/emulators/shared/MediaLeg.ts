@@ -2,7 +2,6 @@
  * A hosted carrier's media socket: connects to the given address, sends what the callee says in frames of 20 ms, and plays what comes back into the
  * callees' log. `MediaWords` has the carrier's messages. Audio is in real time, whatever the emulator's time scale.
  */
-import type { Socket } from "node:net"
 import { WebSocket } from "ws"
 import { frameBytes, Mouth } from "#test/emulators/ari/Sound.ts"
 import type { Callee } from "./Callee.ts"
@@ -170,14 +169,6 @@ export class MediaLeg {
   drop(): void {
     this.#halt()
     this.#socket.terminate()
-  }
-
-  /** The carrier's machine is gone: nothing is sent, read or closed from now on. */
-  vanish(): void {
-    this.#halt()
-    // `ws` has no such method, and gives its socket no public name.
-    const { _socket } = this.#socket as unknown as { readonly _socket: Socket }
-    _socket.pause()
   }
 
   #halt(): void {
