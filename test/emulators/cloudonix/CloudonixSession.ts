@@ -28,7 +28,7 @@ export interface Domain {
   hasCredit: boolean
 }
 
-export interface CloudonixAccount extends HostedAccount {
+interface CloudonixAccount extends HostedAccount {
   readonly domain: Domain
 }
 

@@ -35,7 +35,7 @@ export interface CallTraits {
   }
 }
 
-export interface DialectAccount extends HostedAccount {
+interface DialectAccount extends HostedAccount {
   readonly traits: CallTraits
   /** False: calls are accepted, and end before they are dialed. */
   readonly hasCredit: boolean

@@ -5,7 +5,7 @@ import { type HostedAccount, HostedCall } from "#test/emulators/shared/HostedCal
 import { telnyxWords } from "./telnyxMedia.ts"
 import type { Dial } from "./TelnyxDials.ts"
 
-export interface TelnyxAccount extends HostedAccount {
+interface TelnyxAccount extends HostedAccount {
   readonly telling: {
     readonly privateKey: KeyObject
     /** Event types have underscores: `call_answered` instead of `call.answered`. */

@@ -10,7 +10,7 @@ type Status = "queued" | "initiated" | "ringing" | "in-progress" | "completed" |
 const eventNames: Partial<Record<Status, string>> = { initiated: "initiated", ringing: "ringing", "in-progress": "answered" }
 type Callback = ReturnType<typeof signed> & { readonly status: Status }
 
-export interface TwilioAccount extends HostedAccount {
+interface TwilioAccount extends HostedAccount {
   readonly accountSid: string
   readonly authToken: string
   /** What machine detection says about every callee; undefined: the truth. */
