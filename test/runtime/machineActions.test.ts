@@ -1,20 +1,13 @@
 /** What happens to a call that a machine answers, depending on what its agent wants: the actor's part, and the voice's. */
-import { Effect, Layer } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Effect } from "effect"
 import t from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
-import { Files } from "#runtime/storage/Files.ts"
-import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { answered, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
-import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan, type Voices } from "#test/support/voiceScene.ts"
+import { isNoise, type Loopback, type Voices } from "#test/support/voiceScene.ts"
+import { brokenTts, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "machine-actions-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const calling = callingWith(Files.layerLocal(folder))
+const { attached } = await voiceIn(t)
 
 t.test("given a call that is answered", async (t) => {
   const hears = (_tag: "MachineDetected" | "MessageOver") => (scene: Scene) =>
@@ -41,40 +34,26 @@ t.test("given a call that is answered", async (t) => {
     )
     t.strictSame(log, expected, name)
   }
+  const detected = hears("MachineDetected")
   const ends = ({ says }: Scene) => says(hungUp("normal_clearing"))
   const told = ({ says }: Scene) => says({ _tag: "Detected", who: "machine" })
-  const ending = ["line free, 0 slots", "finish"]
-  await check("a message is left before it is hung up", "leave_message", [hears("MachineDetected")], [])
-  await check(
-    "a message has been left",
-    "leave_message",
-    [hears("MachineDetected"), hears("MessageOver"), ends],
-    ["hangup machine_detected", ...ending, "ended voicemail"]
-  )
-  await check("the machine hangs up first", "leave_message", [hears("MachineDetected"), ends], [...ending, "ended voicemail"])
-  await check("the provider detects it", "leave_message", [told], ["told of a machine"])
   const over = ({ says }: Scene) => says({ _tag: "GreetingEnded" })
-  await check("the provider hears its greeting end", "leave_message", [told, over], ["told of a machine", "told that the greeting is over"])
   const fax = ({ says }: Scene) => says({ _tag: "Detected", who: "fax" })
-  await check("a fax takes no message", "leave_message", [fax, ends], ["hangup machine_detected", ...ending, "ended voicemail"])
   const person = ({ says }: Scene) => steps(says({ _tag: "Detected", who: "human" }), says({ _tag: "Detected", who: "unknown" }))
-  await check("the provider detects a person", "leave_message", [person, ends], [...ending, "ended answered"])
-  await check(
-    "the provider detects it, and the agent goes on",
-    "continue",
-    [told, ends],
-    ["told of a machine", ...ending, "ended answered"]
-  )
-  await check(
-    "a word that is unknown is what it always was",
-    "shout",
-    [hears("MachineDetected"), ends],
-    ["hangup machine_detected", ...ending, "ended voicemail"]
-  )
+  const ending = (outcome: string) => ["line free, 0 slots", "finish", `ended ${outcome}`]
+  const hungUpOn = ["hangup machine_detected", ...ending("voicemail")]
+  await check("a message is left before it is hung up", "leave_message", [detected], [])
+  await check("a message has been left", "leave_message", [detected, hears("MessageOver"), ends], hungUpOn)
+  await check("the machine hangs up first", "leave_message", [detected, ends], ending("voicemail"))
+  await check("the provider detects it", "leave_message", [told], ["told of a machine"])
+  await check("the provider hears its greeting end", "leave_message", [told, over], ["told of a machine", "told that the greeting is over"])
+  await check("a fax takes no message", "leave_message", [fax, ends], hungUpOn)
+  await check("the provider detects a person", "leave_message", [person, ends], ending("answered"))
+  await check("the provider detects it, and the agent goes on", "continue", [told, ends], ["told of a machine", ...ending("answered")])
+  await check("a word that is unknown is what it always was", "shout", [detected, ends], hungUpOn)
 })
 
-const leaving: VoicePlan = {
-  ...plan,
+const leaving: Partial<VoicePlan> = {
   record: false,
   greeting: "one two three four five six seven",
   message: "alpha beta",
@@ -87,18 +66,9 @@ const spokenTo = async (
   changes: Partial<VoicePlan> = {},
   voices: Voices = {}
 ) => {
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const report = await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* agent.attach({ ...leaving, ...changes }, line.media, emit)
-      yield* act(line, session)
-      return yield* session.finish
-    }),
-    voices
-  )
+  const { events, line, report } = await attached({ plan: { ...leaving, ...changes }, voices }, function* ({ line, session }) {
+    yield* act(line, session)
+  })
   return { events: events.map(({ _tag }) => _tag), report, said: line.sent.map((frame) => !isNoise(frame)) }
 }
 const turns = Effect.repeat(Effect.yieldNow, { times: 50 })
@@ -173,14 +143,7 @@ t.test("when there is nothing to say, then it is over at once", async (t) => {
   }
   await check("no message", undefined)
   await check("a message of which its variables have left nothing", "  ")
-  const mute = Layer.succeed(Tts, {
-    engine: "tone",
-    voice: "none",
-    warm: () => Effect.void,
-    isCrowdedBy: () => false,
-    speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
-  })
-  const { events } = await check("a voice that fails", "alpha", { tts: mute })
+  const { events } = await check("a voice that fails", "alpha", { tts: brokenTts })
   t.match(events.at(-1), { payload: { error: "The message could not be spoken: the worker that makes speech has crashed" } })
 })
 

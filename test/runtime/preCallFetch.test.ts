@@ -1,8 +1,5 @@
 /** The pre-call fetch: when it is made, how long the callee waits for it, and what happens to the call without it. */
-import { Deferred, Effect, Layer } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Deferred, Effect } from "effect"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
@@ -12,18 +9,16 @@ import { AgentDefinitionId, RunId } from "#core/Id.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher, NothingFetched } from "#runtime/call/ContextFetcher.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import { Files } from "#runtime/storage/Files.ts"
-import { Tts } from "#runtime/voice/Tts.ts"
 import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { answered, callId, hungUp, nothing, play, Scene, settled, steps, wait } from "#test/support/callScene.ts"
 import { configurationId, layerOf, organizationId, refusal } from "#test/support/fakes.ts"
 import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
 import { untilTrue } from "#test/support/engine.ts"
 import { run } from "#test/support/run.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
-import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { isNoise } from "#test/support/voiceScene.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { notedTts, voiceIn } from "./callVoice.ts"
 
 const fetching = {
   name: "Start",
@@ -58,6 +53,7 @@ const begun = ["sent", "originate +15551", asked]
 const ending = ["line free, 0 slots", "finish", "ended answered"]
 /** What the run says about problems. */
 const problemsOf = (scene: Pick<Scene, "world">) => scene.world.ends.map(({ record }) => record.logs["realtime_feedback_events"])
+const fetchedIn = ({ world }: Pick<Scene, "world">) => world.ends.map(({ fetchedContext }) => fetchedContext)
 const talk = ({ says }: Pick<Scene, "says">) => steps(says(answered), wait("30 seconds"), says(hungUp("normal_clearing")))
 
 t.test(
@@ -67,10 +63,7 @@ t.test(
       steps(scene.says({ _tag: "Rang" }), wait("2 seconds"), talk(scene))
     )
     t.strictSame(played.log, [...begun, "fetched", "prepared", "answered", "media", "voice", "says Hello Ada of Town", ...ending])
-    t.strictSame(
-      played.world.ends.map(({ fetchedContext }) => fetchedContext),
-      [ada]
-    )
+    t.strictSame(fetchedIn(played), [ada])
     t.strictSame(problemsOf(played), [[]])
   }
 )
@@ -110,10 +103,7 @@ t.test("given a fetch that fails, then the call continues with what is known, an
       }
     ]
   ])
-  t.strictSame(
-    played.world.ends.map(({ fetchedContext }) => fetchedContext),
-    [undefined]
-  )
+  t.strictSame(fetchedIn(played), [undefined])
   const broken = await play(fetches(Effect.die(new Error("a fault"))), talk)
   t.ok(broken.log.includes("says Hello Bob of Town"), "a fault of ours is no different")
   t.match(problemsOf(broken), [[{ payload: { error: /internal_error$/ } }]])
@@ -143,41 +133,35 @@ t.test("given a call that fails during its fetch, then the fetch is interrupted"
   )
 })
 
-t.test("given a call that may not leave, then nothing is fetched", async (t) => {
-  const { log } = await play(
-    fetches(Effect.succeed(ada), (scene) => {
-      scene.permitted = () => false
-    }),
-    () => settled
-  )
-  t.strictSame(log, ["void", "line free, 0 slots"])
-})
-
-t.test("given a call that is no longer allowed to leave when it could, then nothing was fetched for it in the meantime", async (t) => {
-  const { log } = await play(
-    fetches(Effect.succeed(ada), ({ world }) => {
-      world.marking = Effect.sleep("2 seconds")
-    }),
+t.test("given a call that does not take place, then nothing is fetched for it, or no longer", async (t) => {
+  const check = async (
+    name: string,
+    outcome: Parameters<typeof fetches>[0],
+    arrange: (scene: Scene) => void,
+    act: (scene: Scene) => Effect.Effect<unknown>,
+    expected: ReadonlyArray<string>
+  ) => t.strictSame((await play(fetches(outcome, arrange), act)).log, [...expected, "void", "line free, 0 slots"], name)
+  const forbid = (scene: Scene) => void (scene.permitted = () => false)
+  await check("it may not leave", Effect.succeed(ada), forbid, () => settled, [])
+  await check(
+    "it is no longer allowed to leave when it could",
+    Effect.succeed(ada),
+    ({ world }) => void (world.marking = Effect.sleep("2 seconds")),
     (scene) =>
       steps(
         wait("1 second"),
-        Effect.sync(() => {
-          scene.permitted = () => false
-        }),
+        Effect.sync(() => forbid(scene)),
         wait("2 seconds")
-      )
+      ),
+    ["sent"]
   )
-  t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-})
-
-t.test("given a provider that refuses the call, then the fetch is interrupted", async (t) => {
-  const { log } = await play(
-    fetches(Effect.never, ({ world }) => {
-      world.originate = Effect.delay(refusal("unreachable"), "1 second")
-    }),
-    () => wait("2 seconds")
+  await check(
+    "the provider refuses it",
+    Effect.never,
+    ({ world }) => void (world.originate = Effect.delay(refusal("unreachable"), "1 second")),
+    () => wait("2 seconds"),
+    [...begun, "fetch interrupted"]
   )
-  t.strictSame(log, [...begun, "fetch interrupted", "void", "line free, 0 slots"])
 })
 
 t.test("given a call that a former process left behind, when it is answered, then it opens with the data in its run", async (t) => {
@@ -217,13 +201,7 @@ t.test("given a call that a former process left behind, when it is answered, the
 })
 
 t.test("given a server that does not answer, when the callee does, then they wait at most ten seconds from the dial", async (t) => {
-  const slow = {
-    credential: Effect.delay(
-      Effect.succeed({ credentialType: "none" as const, data: {}, allowedHosts: [new URL(fetching.pre_call_fetch_url).host] }),
-      "6 seconds"
-    ),
-    send: () => Effect.never
-  }
+  const found = { credentialType: "none" as const, data: {}, allowedHosts: [new URL(fetching.pre_call_fetch_url).host] }
   const check = async (name: string, fetcher: Fetcher, pre_call_fetch_credential_uuid: string | undefined) => {
     const played = await play(
       (scene) => {
@@ -248,46 +226,26 @@ t.test("given a server that does not answer, when the callee does, then they wai
     t.match(problemsOf(played), [[{ payload: { error: /: timeout$/ }, timestamp: "1970-01-01T00:00:10.000Z" }]])
   }
   await check("it hangs", { send: () => Effect.never }, undefined)
+  const slow = { credential: Effect.delay(Effect.succeed(found), "6 seconds"), send: () => Effect.never }
   await check("the credential takes its part of them", slow, "c-1")
 })
 
 t.test("given a callee who has answered, when the greeting is not known yet, then they hear noise, and then the greeting", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "fetched-voice-"))
-  t.teardown(() => rm(folder, { recursive: true }))
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const spoken: Array<string> = []
-  const tts = Layer.effect(
-    Tts,
-    Effect.map(Tts, (silent) => ({
-      ...silent,
-      speak: (text: string) =>
-        Effect.suspend(() => {
-          spoken.push(text)
-          return silent.speak(text)
-        })
-    }))
-  ).pipe(Layer.provide(Tts.layerSilent))
-  const report = await callingWith(Files.layerLocal(folder))(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const known = yield* Deferred.make<PlannedOpening>()
-      const given = { ...plan, detectMachine: false, greeting: undefined, later: Deferred.await(known) }
-      const session = yield* agent.attach(given, line.media, emit)
-      line.talk(50, 9000)
-      session.dtmf("1", 1000)
-      t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
-      yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
-      yield* Effect.promise(() => untilTrue("greeting", () => spoken.length > 0))
-      yield* Effect.yieldNow
-      line.talk(30)
-      return yield* session.finish
-    }),
-    { tts }
-  )
+  const { attached } = await voiceIn(t)
+  const { asked, tts } = notedTts()
+  const known = Deferred.makeUnsafe<PlannedOpening>()
+  const plan = { detectMachine: false, greeting: undefined, later: Deferred.await(known) }
+  const { events, line, report } = await attached({ plan, voices: { tts } }, function* ({ line, session }) {
+    line.talk(50, 9000)
+    session.dtmf("1", 1000)
+    t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
+    yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
+    yield* Effect.promise(() => untilTrue("greeting", () => asked.length > 0))
+    yield* Effect.yieldNow
+    line.talk(30)
+  })
   t.strictSame(line.sent.slice(50).map(isNoise).indexOf(true), 10, "two words")
-  t.strictSame(spoken, ["Hello Ada"])
+  t.strictSame(asked, ["Hello Ada"])
   t.strictSame(events, [{ _tag: "GreetingSpoken" }])
   t.match(report.transcriptText, /assistant: Hello Ada\n/)
   t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")

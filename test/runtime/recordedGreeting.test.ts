@@ -1,8 +1,6 @@
 /** Calls that open with a recording: what is heard, what the run says, and what happens if the recording cannot be played. */
 import { Clock, Effect, Layer } from "effect"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { readFile } from "node:fs/promises"
 import t from "tap"
 import { OrganizationId, RecordingId } from "#core/Id.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
@@ -10,17 +8,13 @@ import { RecordingBytes } from "#runtime/storage/RecordingBytes.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { decode, encodeFrames } from "#core/audio/Mulaw.ts"
 import { untilTrue } from "#test/support/engine.ts"
-import { Tts } from "#runtime/voice/Tts.ts"
 import { RecordedSpeech } from "#runtime/voice/RecordedSpeech.ts"
 import type { VoicePlan } from "#runtime/voice/VoiceSession.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { isNoise } from "#test/support/voiceScene.ts"
 import { phoneWav, tone, wavOf } from "#test/support/wav.ts"
+import { notedTts, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "recorded-greeting-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const files = Files.layerLocal(folder)
-const calling = callingWith(files)
+const { attached, files } = await voiceIn(t)
 
 // The same sound every time, which resembles nothing else.
 const samples = Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * 0.001))
@@ -78,46 +72,26 @@ await Effect.runPromise(
   ).pipe(Effect.provide(files))
 )
 
-/** Works like the silent voice, and counts its requests. */
-const makeTts = () => {
-  const asked: Array<string> = []
-  const tts = Layer.effect(
-    Tts,
-    Effect.map(Tts, (silent) => ({
-      ...silent,
-      speak: (text: string) =>
-        Effect.suspend(() => {
-          asked.push(text)
-          return silent.speak(text)
-        })
-    }))
-  ).pipe(Layer.provide(Tts.layerSilent))
-  return { asked, tts }
-}
-
 /** One call with that many frames, whose phone rang before. With `speaks`, it starts when the voice is asked to speak to the callee. */
-const call = async (changes: Partial<VoicePlan>, { frames = 60, speaks = false } = {}) => {
-  const line = loopback()
-  const { asked, tts } = makeTts()
-  const { emit, events } = eventsOf()
+const call = async (plan: Partial<VoicePlan>, { frames = 60, speaks = false } = {}) => {
+  const { asked, tts } = notedTts()
   const { reads, recorded } = makeRecorded()
-  const given = { ...plan, record: false, detectMachine: false, ...changes }
-  const { readsBefore, report } = await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      yield* agent.prepare(given)
-      const readsBefore = reads.length
-      const prepared = asked.length
-      const session = yield* agent.attach(given, line.media, emit)
-      if (speaks) yield* Effect.promise(() => untilTrue("greeting that is spoken", () => asked.length > prepared))
+  let before = { asked: 0, reads: 0 }
+  const prepared = () => {
+    before = { asked: asked.length, reads: reads.length }
+  }
+  const { events, line, report } = await attached(
+    { plan: { record: false, detectMachine: false, ...plan }, prepared, voices: { recorded, tts } },
+    function* ({ line }) {
+      if (speaks) yield* Effect.promise(() => untilTrue("greeting that is spoken", () => asked.length > before.asked))
       line.talk(frames)
-      return { readsBefore, report: yield* session.finish }
-    }),
-    { recorded, tts }
+    }
   )
-  return { asked, events, heard: Buffer.concat(line.sent), reads, readsBefore, report, sent: line.sent }
+  return { asked, events, heard: Buffer.concat(line.sent), reads, readsBefore: before.reads, report, sent: line.sent }
 }
+/** Finds what is played, as calls do. */
+const finding = <A, E>(recorded: Layer.Layer<RecordedSpeech>, use: (find: RecordedSpeech["Service"]["find"]) => Effect.Effect<A, E>) =>
+  Effect.runPromise(RecordedSpeech.use(({ find }) => use(find)).pipe(Effect.provide(recorded)))
 
 t.test("given a recorded greeting, when the callee answers, then it is heard at once, and reported by its transcript", async (t) => {
   const { asked, events, heard, reads, readsBefore, report, sent } = await call({ recording: named("ra-wav") })
@@ -181,16 +155,11 @@ t.test("given such a recording and no text, when the callee answers, then nothin
 
 t.test("given one recording for many calls at once, when they begin, then it is decoded once", async (t) => {
   const { reads, recorded } = makeRecorded()
-  const lengths = await Effect.runPromise(
-    RecordedSpeech.use(({ find }) =>
-      Effect.gen(function* () {
-        const together = yield* Effect.all(
-          Array.from({ length: 20 }, () => find(ours, named("ra-wav"))),
-          { concurrency: "unbounded" }
-        )
-        return [...together, yield* find(ours, named("ra-wav"))].map(({ speech }) => speech.length)
-      })
-    ).pipe(Effect.provide(recorded))
+  const lengths = await finding(recorded, (find) =>
+    Effect.gen(function* () {
+      const one = Effect.map(find(ours, named("ra-wav")), ({ speech }) => speech.length)
+      return [...(yield* Effect.all(Array(20).fill(one), { concurrency: "unbounded" })), yield* one]
+    })
   )
   t.strictSame([reads.length, new Set(lengths)], [1, new Set([samples.length])])
 })
@@ -200,7 +169,7 @@ t.test(
   async (t) => {
     const { reads, recorded } = makeRecorded()
     const readsAfter: Array<number> = []
-    await Effect.runPromise(
+    await finding(recorded, (find) =>
       Effect.gen(function* () {
         const clock = yield* Clock.Clock
         const set = { steadyMillis: 0, wallMillis: 0 }
@@ -209,17 +178,16 @@ t.test(
           currentTimeMillis: { get: () => Effect.sync(() => clock.currentTimeMillisUnsafe() + set.wallMillis) },
           monotonicTimeNanosUnsafe: { value: () => clock.monotonicTimeNanosUnsafe() + BigInt(set.steadyMillis) * 1_000_000n }
         })
-        const ask = Effect.gen(function* () {
-          yield* Effect.flip(RecordedSpeech.use(({ find }) => find(ours, named("ra-text"))))
+        for (const [steadyMillis, wallMillis] of [
+          [0, 0],
+          [0, 3_600_000],
+          [300_001, -3_600_000]
+        ] as const) {
+          Object.assign(set, { steadyMillis, wallMillis })
+          yield* Effect.flip(find(ours, named("ra-text"))).pipe(Effect.provideService(Clock.Clock, turned))
           readsAfter.push(reads.length)
-        }).pipe(Effect.provideService(Clock.Clock, turned))
-        yield* ask
-        set.wallMillis = 3_600_000
-        yield* ask
-        set.steadyMillis = 300_001
-        set.wallMillis = -3_600_000
-        yield* ask
-      }).pipe(Effect.provide(recorded))
+        }
+      })
     )
     t.strictSame(readsAfter, [1, 1, 2])
   }
@@ -229,30 +197,20 @@ t.test(
   "given an MP3 with wrong bytes in it, when it is decoded, then there is sound for the rest of it, and for the next recording",
   async (t) => {
     const { recorded } = makeRecorded()
-    const lengths = await Effect.runPromise(
-      RecordedSpeech.use(({ find }) => Effect.forEach(["ra-broken", "ra-mp3"], (name) => find(ours, named(name)))).pipe(
-        Effect.map((lines) => lines.map(({ speech }) => speech.length / 8000)),
-        Effect.provide(recorded)
-      )
+    const [all = 0, one = 0] = await finding(recorded, (find) =>
+      Effect.forEach(["ra-broken", "ra-mp3"], (name) => Effect.map(find(ours, named(name)), ({ speech }) => speech.length / 8000))
     )
-    const [all = 0, one = 0] = lengths
-    t.ok(all > 5 && all < 12 && one > 0.4 && one < 0.7, lengths.join(", "))
+    t.ok(all > 5 && all < 12 && one > 0.4 && one < 0.7, `${all}, ${one}`)
   }
 )
 
 t.test("given a long recording that is being decoded, when frames are due in the meantime, then they are sent", async (t) => {
   const long = wavOf({ tag: 1, bits: 16, channels: 1, rate: 44_100 }, Buffer.from(tone(110, 44_100).buffer))
-  const { recorded } = makeRecorded()
   await Effect.runPromise(Files.use((store) => store.write("recordings/1/ra-gone/a.bin", long)).pipe(Effect.provide(files)))
   let turns = 0
-  const counting = Effect.gen(function* () {
-    yield* Effect.sleep(1)
-    turns++
-  })
-  const { speech } = await Effect.runPromise(
-    RecordedSpeech.use(({ find }) => Effect.raceFirst(find(ours, named("ra-gone")), Effect.forever(counting))).pipe(
-      Effect.provide(recorded)
-    )
+  const counting = Effect.map(Effect.sleep(1), () => turns++)
+  const { speech } = await finding(makeRecorded().recorded, (find) =>
+    Effect.raceFirst(find(ours, named("ra-gone")), Effect.forever(counting))
   )
   t.ok(speech.length >= 109 * 8000)
   t.ok(turns > 10, `the event loop turned ${turns} times`)

@@ -1,8 +1,5 @@
 /** The speech of services that agents choose: what is shared and cached, when it is heard, and what happens to speech that breaks off. */
-import { Cause, Effect, Exit, Fiber, Layer, Queue, type Scope, Stream } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Cause, Effect, Fiber, Layer, Queue, type Scope, Stream } from "effect"
 import t from "tap"
 import { OrganizationId } from "#core/Id.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -12,23 +9,21 @@ import { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import type { SpeechWanted, TextToSpeech } from "#core/model/TextToSpeech.ts"
 import { defineTextToSpeech } from "#core/model/TextToSpeechProvider.ts"
 import { optionalText, token } from "#core/provider/Credential.ts"
-import { Files } from "#runtime/storage/Files.ts"
 import { FliteVoices } from "#runtime/voice/FliteVoices.ts"
 import * as SpokenTts from "#runtime/voice/SpokenTts.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 import { planOf, text } from "#test/support/talk.ts"
-import { talking, toldTo } from "#test/support/talkScene.ts"
+import { toldTo } from "#test/support/talkScene.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { loudFrames, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "service-speech-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const calling = callingWith(Files.layerLocal(folder))
+const { attached, calling, conversing } = await voiceIn(t)
 
 const frameSize = 160
-const loudFrames = (count: number) => new Uint8Array(count * frameSize).fill(0x10)
+const frames = (count: number) => new Uint8Array(count * frameSize).fill(0x10)
 const broken = new ModelError({ reason: "broken", isRetryable: true, message: "it broke off" })
 
 type Answer = Queue.Queue<Uint8Array, ModelError | Cause.Done>
@@ -76,7 +71,8 @@ class Service {
     Queue.offerUnsafe(this.#answer(asked), bytes)
   }
 
-  end(asked: string): void {
+  end(asked: string, bytes: Uint8Array): void {
+    this.give(asked, bytes)
     Queue.endUnsafe(this.#answer(asked))
   }
 
@@ -112,8 +108,13 @@ const turned = Effect.promise(async () => {
 const patient = { timeoutMillis: 600_000, stallMillis: 600_000 }
 const ttsWith = (options: typeof patient) => SpokenTts.layer(options).pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
 const tts = ttsWith(patient)
-const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>, options = patient) =>
-  Effect.runPromise(Effect.scoped(Tts.use((made) => use(made.speak))).pipe(Effect.provide(Layer.fresh(ttsWith(options)))))
+type Speaking<A, E> = (speak: Tts["Service"]["speak"]) => Effect.gen.Return<A, E, Scope.Scope>
+const speaking = <A, E>(use: Speaking<A, E>, options = patient) => {
+  const work = Effect.gen(function* () {
+    return yield* use((yield* Tts).speak)
+  })
+  return Effect.runPromise(Effect.scoped(work).pipe(Effect.provide(Layer.fresh(ttsWith(options)))))
+}
 
 const start = <A, E>(work: Effect.Effect<A, E>) => Effect.forkChild(work, { startImmediately: true })
 
@@ -121,27 +122,20 @@ t.test(
   "given speech that a service has made, when the same is wanted, then the service is asked again only for another organization or other settings",
   async (t) => {
     const service = new Service()
-    const [first, ...others] = [
-      service.voiceFor(),
-      service.voiceFor({ voice: "bert" }),
-      service.voiceFor({ api_key: "key-of-others" }),
-      service.voiceFor({}, 2),
-      service.voiceFor({ voice: "anna" })
-    ]
-    const lengths = await speaking((speak) =>
-      Effect.forEach([first, ...others, first], (voice, index) =>
+    const first = service.voiceFor()
+    const others = [{ voice: "bert" }, { api_key: "key-of-others" }].map((settings) => service.voiceFor(settings))
+    const voices = [first, ...others, service.voiceFor({}, 2), service.voiceFor({ voice: "anna" }), first]
+    const lengths = await speaking(function* (speak) {
+      return yield* Effect.forEach(voices, (voice, index) =>
         Effect.gen(function* () {
           const asked = service.asked.length
           const speech = yield* start(speak("Hello.", undefined, voice))
           yield* until(() => service.asked.length > asked || speech.pollUnsafe() !== undefined)
-          if (service.asked.length > asked) {
-            service.give("Hello.", loudFrames(index + 1))
-            service.end("Hello.")
-          }
+          if (service.asked.length > asked) service.end("Hello.", frames(index + 1))
           return (yield* Fiber.join(speech)).length / frameSize
         })
       )
-    )
+    })
     t.strictSame(lengths, [1, 2, 3, 4, 1, 1], "each has its own, and the usual voice is that which was named")
   }
 )
@@ -149,25 +143,22 @@ t.test(
 t.test("given two calls that want the same, when one ends, then the other gets it; when both end, the request is aborted", async (t) => {
   const service = new Service()
   const voice = service.voiceFor()
-  const { late, length, open } = await speaking((speak) =>
-    Effect.gen(function* () {
-      const parts: Array<number> = []
-      const first = yield* start(speak("Hello.", undefined, voice))
-      yield* until(service.isAsked("Hello."))
-      service.give("Hello.", loudFrames(10))
-      const second = yield* start(speak("Hello.", undefined, voice, (part) => void parts.push(part.length / frameSize)))
-      yield* Fiber.interrupt(first)
-      yield* until(() => parts.length === 1)
-      service.give("Hello.", loudFrames(5))
-      service.end("Hello.")
-      const speech = yield* Fiber.join(second)
-      const both = [yield* start(speak("Bye.", undefined, voice)), yield* start(speak("Bye.", undefined, voice))]
-      yield* until(service.isAsked("Bye."))
-      yield* Fiber.interruptAll(both)
-      yield* turned
-      return { late: parts, length: speech.length / frameSize, open: service.open.size }
-    })
-  )
+  const { late, length, open } = await speaking(function* (speak) {
+    const parts: Array<number> = []
+    const first = yield* start(speak("Hello.", undefined, voice))
+    yield* until(service.isAsked("Hello."))
+    service.give("Hello.", frames(10))
+    const second = yield* start(speak("Hello.", undefined, voice, (part) => void parts.push(part.length / frameSize)))
+    yield* Fiber.interrupt(first)
+    yield* until(() => parts.length === 1)
+    service.end("Hello.", frames(5))
+    const speech = yield* Fiber.join(second)
+    const both = [yield* start(speak("Bye.", undefined, voice)), yield* start(speak("Bye.", undefined, voice))]
+    yield* until(service.isAsked("Bye."))
+    yield* Fiber.interruptAll(both)
+    yield* turned
+    return { late: parts, length: speech.length / frameSize, open: service.open.size }
+  })
   t.equal(open, 0)
   t.strictSame([late, length], [[10, 5], 15], "one that comes later gets what was there before")
   t.strictSame(service.asked, ["Hello.", "Bye."])
@@ -176,20 +167,17 @@ t.test("given two calls that want the same, when one ends, then the other gets i
 t.test("given speech that breaks off, then it is an error, and is made again for the next", async (t) => {
   const service = new Service()
   const voice = service.voiceFor()
-  const [error, speech] = await speaking((speak) =>
-    Effect.gen(function* () {
-      const first = yield* start(Effect.flip(speak("Hello.", undefined, voice)))
-      yield* until(service.isAsked("Hello."))
-      service.give("Hello.", loudFrames(20))
-      service.breakOff("Hello.")
-      const failed = yield* Fiber.join(first)
-      const second = yield* start(speak("Hello.", undefined, voice))
-      yield* until(service.isAsked("Hello."))
-      service.give("Hello.", loudFrames(3))
-      service.end("Hello.")
-      return [failed, yield* Fiber.join(second)] as const
-    })
-  )
+  const [error, speech] = await speaking(function* (speak) {
+    const first = yield* start(Effect.flip(speak("Hello.", undefined, voice)))
+    yield* until(service.isAsked("Hello."))
+    service.give("Hello.", frames(20))
+    service.breakOff("Hello.")
+    const failed = yield* Fiber.join(first)
+    const second = yield* start(speak("Hello.", undefined, voice))
+    yield* until(service.isAsked("Hello."))
+    service.end("Hello.", frames(3))
+    return [failed, yield* Fiber.join(second)] as const
+  })
   t.match(error, { reason: "Crashed", message: "it broke off" })
   t.equal(speech.length, 3 * frameSize)
 })
@@ -197,13 +185,12 @@ t.test("given speech that breaks off, then it is an error, and is made again for
 t.test("given a service that stops in the middle, when what there was would have been heard, then it is an error", async (t) => {
   const service = new Service()
   const error = await speaking(
-    (speak) =>
-      Effect.gen(function* () {
-        const fiber = yield* start(Effect.flip(speak("Hello.", undefined, service.voiceFor())))
-        yield* until(service.isAsked("Hello."))
-        service.give("Hello.", loudFrames(10))
-        return yield* Fiber.join(fiber)
-      }),
+    function* (speak) {
+      const fiber = yield* start(Effect.flip(speak("Hello.", undefined, service.voiceFor())))
+      yield* until(service.isAsked("Hello."))
+      service.give("Hello.", frames(10))
+      return yield* Fiber.join(fiber)
+    },
     { ...patient, stallMillis: 20 }
   )
   t.match(error, { reason: "TimedOut", message: "the rest of it did not come in time" })
@@ -212,45 +199,34 @@ t.test("given a service that stops in the middle, when what there was would have
 
 t.test("given a service that takes two texts at once, then the most urgent of the others is next", async (t) => {
   const service = new Service()
-  const voice = service.voiceFor()
-  const far = Number.MAX_SAFE_INTEGER
-  const ringing = (neededAt: number): SpeechWanted => ({ isAnswered: false, neededAt })
-  await speaking((speak) =>
-    Effect.gen(function* () {
-      const fibers = [
-        yield* start(speak("one", ringing(far), voice)),
-        yield* start(speak("two", ringing(far), voice)),
-        yield* start(speak("later", ringing(far), voice)),
-        yield* start(speak("gone", undefined, voice)),
-        yield* start(speak("now", undefined, voice))
-      ]
-      yield* until(() => service.isAsked("one")() && service.isAsked("two")())
-      yield* Effect.forEach(fibers.slice(3, 4), Fiber.interrupt)
-      for (const asked of ["one", "now", "two", "later"]) {
-        yield* until(service.isAsked(asked))
-        service.give(asked, loudFrames(1))
-        service.end(asked)
-      }
-      yield* Effect.forEach([...fibers.slice(0, 3), ...fibers.slice(4)], Fiber.join)
-    })
-  )
+  const ringing: SpeechWanted = { isAnswered: false, neededAt: Number.MAX_SAFE_INTEGER }
+  await speaking(function* (speak) {
+    const ask = (text: string, wanted?: SpeechWanted) => start(speak(text, wanted, service.voiceFor()))
+    const others = [yield* ask("one", ringing), yield* ask("two", ringing), yield* ask("later", ringing)]
+    const gone = yield* ask("gone")
+    others.push(yield* ask("now"))
+    yield* until(() => service.isAsked("one")() && service.isAsked("two")())
+    yield* Fiber.interrupt(gone)
+    for (const asked of ["one", "now", "two", "later"]) {
+      yield* until(service.isAsked(asked))
+      service.end(asked, frames(1))
+    }
+    yield* Fiber.joinAll(others)
+  })
   t.strictSame([service.asked, service.mostAtOnce], [["one", "two", "now", "later"], 2])
 })
 
 t.test("given speech that sounds different each time, then each call has its own", async (t) => {
   const service = new Service({ isCacheable: false })
   const voice = service.voiceFor()
-  await speaking((speak) =>
-    Effect.gen(function* () {
-      for (const times of [1, 2]) {
-        const fiber = yield* start(speak("Hello.", undefined, voice))
-        yield* until(() => service.asked.length === times)
-        service.give("Hello.", loudFrames(1))
-        service.end("Hello.")
-        yield* Fiber.join(fiber)
-      }
-    })
-  )
+  await speaking(function* (speak) {
+    for (const times of [1, 2]) {
+      const fiber = yield* start(speak("Hello.", undefined, voice))
+      yield* until(() => service.asked.length === times)
+      service.end("Hello.", frames(1))
+      yield* Fiber.join(fiber)
+    }
+  })
   t.strictSame(service.asked, ["Hello.", "Hello."])
 })
 
@@ -262,7 +238,9 @@ t.test("given linear samples, when their bytes arrive cut anywhere, then the pho
   const speechOf = (size: number) => {
     const speak = () => Stream.fromIterable(pieces(size))
     const service = new Service({ format: { encoding: "pcm16", rate: 24_000 }, speak })
-    return speaking((spoken) => spoken("Hello.", undefined, service.voiceFor()))
+    return speaking(function* (spoken) {
+      return yield* spoken("Hello.", undefined, service.voiceFor())
+    })
   }
   const [whole, odd, tiny] = [await speechOf(samples.length), await speechOf(997), await speechOf(1)]
   t.equal(whole.length % frameSize, 0)
@@ -272,9 +250,11 @@ t.test("given linear samples, when their bytes arrive cut anywhere, then the pho
 
 t.test("given a voice that cannot be used as configured, then it says why, without its key", async (t) => {
   const service = new Service({ speak: () => Stream.fail(new ModelError({ reason: "auth", isRetryable: false, message: "no such key" })) })
-  const errors = await speaking((speak) =>
-    Effect.forEach([service.voiceFor(), service.voiceFor({ api_key: "" })], (voice) => Effect.flip(speak("Hello.", undefined, voice)))
-  )
+  const errors = await speaking(function* (speak) {
+    return yield* Effect.forEach([service.voiceFor(), service.voiceFor({ api_key: "" })], (voice) =>
+      Effect.flip(speak("Hello.", undefined, voice))
+    )
+  })
   t.match(errors, [
     { reason: "Refused", message: "no such key" },
     { reason: "Refused", message: "api_key is missing or not what it must be" }
@@ -296,27 +276,17 @@ const [morning, late] = ["Good morning dear Ada.", "It is late."]
 
 t.test("given a greeting that a service speaks, then what is ready is heard at once, in order", async (t) => {
   const service = new Service()
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const greeted = { ...plan, greeting, record: false, detectMachine: false, voice: service.voiceFor() }
-  const report = await calling(
-    line,
-    Effect.gen(function* () {
-      const session = yield* (yield* VoiceAgent).attach(greeted, line.media, emit)
-      yield* until(() => service.isAsked(morning)() && service.isAsked(late)())
-      service.give(late, loudFrames(10))
-      service.end(late)
-      service.give(morning, loudFrames(10))
-      yield* turned
-      line.talk(15)
-      service.give(morning, loudFrames(10))
-      service.end(morning)
-      yield* turned
-      line.talk(40)
-      return yield* session.finish
-    }),
-    { tts }
-  )
+  const greeted = { greeting, record: false, detectMachine: false, voice: service.voiceFor() }
+  const { events, line, report } = await attached({ plan: greeted, voices: { tts } }, function* ({ line }) {
+    yield* until(() => service.isAsked(morning)() && service.isAsked(late)())
+    service.end(late, frames(10))
+    service.give(morning, frames(10))
+    yield* turned
+    line.talk(15)
+    service.end(morning, frames(10))
+    yield* turned
+    line.talk(40)
+  })
   t.strictSame(stretches(line.sent), [10, -5, 20, -20])
   t.match(report.transcriptText, `assistant: ${greeting}`)
   t.strictSame(report.usage.tts, { "acme#0|||anna": greeting.length })
@@ -344,27 +314,20 @@ t.test(
   "given a line of a conversation that breaks off in the middle, then what was heard of it is reported as heard, and nothing else",
   async (t) => {
     const service = new Service()
-    const line = loopback(2)
     const sentence = "Good morning to you and to everybody in your house."
-    const exit = await calling(
-      line,
-      Effect.exit(
-        Effect.gen(function* () {
-          const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
-          const scene = yield* talking(line, { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } })
-          const loud = () => line.heard.filter((frame) => !isNoise(frame)).length
-          yield* scene.until("request", service.isAsked(sentence))
-          service.give(sentence, loudFrames(90))
-          yield* scene.until("first part", () => loud() >= 50)
-          service.breakOff(sentence)
-          yield* scene.until("other words", service.isAsked("Never mind."))
-          return { heard: loud(), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
-        })
-      ),
+    const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
+    const { heard, report, told } = await conversing(
+      { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } },
+      function* (scene) {
+        yield* scene.until("request", service.isAsked(sentence))
+        service.give(sentence, frames(90))
+        yield* scene.until("first part", () => loudFrames(scene) >= 50)
+        service.breakOff(sentence)
+        yield* scene.until("other words", service.isAsked("Never mind."))
+        return { heard: loudFrames(scene), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
+      },
       { tts }
     )
-    if (!Exit.isSuccess(exit)) throw Cause.squash(exit.cause)
-    const { heard, report, told } = exit.value
     t.equal(heard, 90, "all that there was")
     t.strictSame(told, ["agent: Good morning to you and"], "half of it")
     t.match(

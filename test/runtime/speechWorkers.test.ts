@@ -1,10 +1,12 @@
-/** In which order speech is made, by how many workers, and what is not made at all. */
+/** The embedded voices: in which order speech is made, by how many workers, what is made once, and what is not made at all. */
 import { Context, Effect, Exit, Fiber, FiberSet, Layer, Scope } from "effect"
 import t from "tap"
+import { decode, sampleRate } from "#core/audio/Mulaw.ts"
 import { CampaignId } from "#core/Id.ts"
 import { CurrentSpeechMetrics } from "#runtime/metrics/SpeechMetrics.ts"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
-import type { FliteOptions } from "#runtime/voice/FliteVoices.ts"
+import { fliteVoices } from "#core/model/VoiceServices.ts"
+import { type FliteOptions, FliteVoices } from "#runtime/voice/FliteVoices.ts"
 import { SpeechAhead } from "#runtime/voice/SpeechAhead.ts"
 import { areLate, leastUrgent, mostUrgent } from "#runtime/voice/SpeechQueue.ts"
 import { fliteLayer } from "#test/support/flite.ts"
@@ -71,8 +73,8 @@ const worker = new URL(
   })
 `)}`
 )
-const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
-  Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ worker, workers: 1, ...options }))))
+const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, FliteVoices | Scope.Scope>, options: FliteOptions = { worker }) =>
+  Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ workers: 1, ...options }))))
 
 /** Requests speech, and records when it is ready. */
 const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: SpeechWanted) =>
@@ -83,6 +85,17 @@ const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wan
     }),
     { startImmediately: true }
   )
+
+/** Lets the slow worker answer, and waits for what it makes. The worker may not listen yet, so it is told again and again. */
+const released = <A, E>(slow: Effect.Effect<A, E>) =>
+  Effect.gen(function* () {
+    const channel = new BroadcastChannel("goOn")
+    const told = setInterval(() => channel.postMessage("go on"), 10)
+    const made = yield* slow
+    clearInterval(told)
+    channel.close()
+    return made
+  })
 
 t.test("given greetings of phones that ring, when one of them is answered, then its greeting is made next", async (t) => {
   const order: Array<string> = []
@@ -123,15 +136,9 @@ t.test(
           const ask = asking(tts, order)
           const slow = yield* ask("slow")
           const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
-          // The worker may not listen yet, so the message is repeated.
-          const channel = new BroadcastChannel("goOn")
-          const told = setInterval(() => channel.postMessage("go on"), 10)
-          const last = yield* Fiber.join(slow)
-          clearInterval(told)
-          channel.close()
-          return [last, ...quick]
+          return [yield* released(Fiber.join(slow)), ...quick]
         }),
-      { workers: 2 }
+      { worker, workers: 2 }
     )
     t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
   }
@@ -148,22 +155,11 @@ t.test("given a worker that is busy, when more is asked for, then the metrics sh
       const slow = yield* ask("slow")
       const next = [yield* ask("next"), yield* ask("last"), yield* ask("last")]
       const during = jobs()
-      const channel = new BroadcastChannel("goOn")
-      const told = setInterval(() => channel.postMessage("go on"), 10)
-      yield* Fiber.joinAll([slow, ...next])
-      clearInterval(told)
-      channel.close()
+      yield* released(Fiber.joinAll([slow, ...next]))
       return { before, during, after: jobs() }
     })
   )
   t.strictSame(jobs, { before: [0, 0], during: [1, 2], after: [0, 0] })
-})
-
-t.test("given a worker that dies, when more is asked for, then it is made by another", async (t) => {
-  const exits = await speaking((tts) =>
-    Effect.forEach(["one", "die", "two", "three"], (text) => Effect.exit(tts.speak(text)), { concurrency: "unbounded" })
-  )
-  t.strictSame(exits.map(Exit.isSuccess), [true, false, true, true])
 })
 
 t.test("given a full queue, when a text is wanted sooner, then the one that is wanted last makes room", async (t) => {
@@ -253,4 +249,103 @@ t.test("given lines that may be spoken next, then their beginnings are made, unt
   ])
   t.strictSame(before, ["One is next.", "Two is next."])
   t.equal(givenUp.length, 3, "none outlives the call")
+})
+
+/** With the engine's own worker, which speaks. */
+const real: FliteOptions = {}
+
+t.test("says the same text in the same way, whichever worker says it", async (t) => {
+  const said = () => speaking(({ speak }) => speak("Hello, this is Anna. Dr. Smith sees you at 3pm."), real)
+  const [one, other] = [await said(), await said()]
+  t.ok(one.length % 160 === 0 && one.length > 2 * 8000 && one.length < 8 * 8000, `${one.length} bytes`)
+  t.ok(new Set(one).size > 100, "it is not silence")
+  t.equal(Buffer.compare(one, other), 0)
+})
+
+t.test("synthesizes a text once, for all requests at the same time or later, unless the cache has no room for it", async (t) => {
+  const spoken = (options: FliteOptions) =>
+    speaking(
+      ({ speak }) =>
+        Effect.gen(function* () {
+          const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
+          return [...together, yield* speak("one")]
+        }),
+      options
+    )
+  const [first, ...others] = await spoken({ worker })
+  t.ok(others.every((speech) => speech === first))
+  t.equal(first?.[0], 1)
+  t.strictSame(
+    (await spoken({ worker, cacheBytes: 0 })).map(([count]) => count),
+    [1, 1, 1, 2]
+  )
+})
+
+t.test("refuses text that cannot be spoken", async (t) => {
+  const texts = ["日本語", "  ", "x".repeat(4001)]
+  const reasons = await speaking(
+    ({ speak }) => Effect.forEach(texts, (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason)),
+    real
+  )
+  t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
+})
+
+t.test("fails the text that made its worker die, and speaks the next ones with a new worker", async (t) => {
+  const outcomes = await speaking(({ speak }) =>
+    Effect.forEach(
+      ["one", "die", "two", "three"],
+      (text) => Effect.match(speak(text), { onSuccess: ([count]) => count, onFailure: ({ reason }) => reason }),
+      { concurrency: "unbounded" }
+    )
+  )
+  t.strictSame(outcomes, [1, "Crashed", 1, 2])
+})
+
+t.test("ends its worker when idle", async (t) => {
+  const counts = await speaking(
+    ({ speak }) =>
+      Effect.gen(function* () {
+        const before = yield* Effect.forEach(["one", "two"], (text) => speak(text))
+        yield* Effect.sleep("200 millis")
+        return [...before, yield* speak("three")].map(([count]) => count)
+      }),
+    { worker, idle: "20 millis" }
+  )
+  t.strictSame(counts, [1, 2, 1])
+})
+
+t.test("is closed with its layer", async (t) => {
+  const tts = Context.get(await Effect.runPromise(Effect.scoped(Layer.build(fliteLayer({ worker })))), Tts)
+  t.equal((await Effect.runPromise(Effect.flip(tts.speak("one")))).reason, "Unreachable")
+})
+
+/** What each of the voices says. */
+const inEachVoice = (tts: Tts["Service"], text: string) =>
+  FliteVoices.use(({ speaker }) =>
+    Effect.forEach(fliteVoices, (voice) => tts.speak(text, undefined, { speech: speaker(voice), key: voice }))
+  )
+
+t.test("each voice has its own speech, from the cache when it says the same again, and the default voice is one of them", async (t) => {
+  const { first, second, usual } = await speaking(
+    (tts) =>
+      Effect.gen(function* () {
+        const [first, second] = [yield* inEachVoice(tts, "Good morning."), yield* inEachVoice(tts, "Good morning.")]
+        return { first, second, usual: yield* tts.speak("Good morning.") }
+      }),
+    real
+  )
+  t.equal(new Set(first.map((speech) => Buffer.from(speech).toString("base64"))).size, fliteVoices.length)
+  for (const [index, speech] of first.entries()) {
+    t.ok(speech.length > 2000, `by ${fliteVoices[index]}`)
+    t.equal(second[index], speech, "from the cache")
+  }
+  t.equal(usual, first[fliteVoices.indexOf("slt")])
+})
+
+t.test("a text that begins with a sibilant is heard at once in each voice, however much the phone line filters out", async (t) => {
+  const louderThanTheLine = 200
+  for (const [index, speech] of (await speaking((tts) => inEachVoice(tts, "Step two of the plan is a visit."), real)).entries()) {
+    const first = decode(speech).findIndex((sample) => Math.abs(sample) > louderThanTheLine)
+    t.ok(first >= 0 && first <= 0.02 * sampleRate, `by ${fliteVoices[index]}, after ${(1000 * first) / sampleRate} ms`)
+  }
 })

@@ -1,48 +1,26 @@
-/** What the callee of a conversation has to wait for: measured, and shortened where possible. */
-import { Effect, Layer, type Scope, Stream } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+/** What the callee of a conversation has to wait for: measured, shortened where possible, and judged by a model of the agent's choice. */
+import { Effect, Stream } from "effect"
 import t from "tap"
+import { decode, encode } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
-import type { LanguageModel, ModelPart, OpenLanguageModel } from "#core/model/LanguageModel.ts"
-import { Files } from "#runtime/storage/Files.ts"
-import { Tts } from "#runtime/voice/Tts.ts"
-import type { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { call, finished, planOf, type ScriptedModel, text } from "#test/support/talk.ts"
-import { calleeSays, type TalkScene, talking, toldTo } from "#test/support/talkScene.ts"
-import { definition } from "#test/support/talkScript.ts"
-import { callingWith, isNoise, type Loopback, loopback, type Voices } from "#test/support/voiceScene.ts"
+import type { EndOfTurn, Pause } from "#core/model/EndOfTurn.ts"
+import { type LanguageModel, ModelError, type ModelPart, type OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import { call, finished, type ScriptedModel, text } from "#test/support/talk.ts"
+import { calleeSays, type TalkScene, toldTo } from "#test/support/talkScene.ts"
+import { isNoise } from "#test/support/voiceScene.ts"
+import { framesOf, greeted, greeting, heard, lastWords, loudFrames, notedTts, talkPlan, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "talk-latency-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const calling = callingWith(Files.layerLocal(folder))
-
-const play = <A>(use: (line: Loopback) => Effect.Effect<A, unknown, VoiceAgent | Scope.Scope>, voices: Voices = {}) => {
-  const line = loopback(2)
-  return calling(line, use(line), voices)
-}
-
-const lastWords = ({ messages }: Parameters<ScriptedModel>[0]): string => {
-  const last = messages.findLast(({ _tag }) => _tag === "User")
-  return last?._tag === "User" ? last.text : ""
-}
+const { conversing } = await voiceIn(t)
+const sentence = "Yes, I would like that."
 
 /** Follows the edge for a yes, and asks something in the next node. */
-const model: ScriptedModel = (request) => {
+const model = (request: Parameters<ScriptedModel>[0]): ReadonlyArray<ModelPart> => {
   const { messages, node, purpose } = request
   if (purpose === "extract") return [call("save_variables", { wish: lastWords(request) })]
   if (messages.at(-1)?._tag === "User") return [call(node.id === "start" ? "yes" : "done")]
   return [text(`This is ${node.id} and it has something to ask of you today.`)]
 }
-const greeting = "Good morning to you and to everybody in your house."
-const extracting = { extraction_enabled: true, extraction_variables: [{ name: "wish", type: "string" }] }
-const plan = () => planOf(definition({ greeting, ...extracting }), { max_user_idle_timeout: 600 })
-
-const loud = ({ line }: TalkScene) => line.heard.map((frame) => !isNoise(frame))
-const hasHeard = (scene: TalkScene, frames: number) => () => loud(scene).filter(Boolean).length >= frames
-/** The tone of the test's voice lasts 100 ms for each word. */
-const framesOf = (...lines: ReadonlyArray<string>) => lines.join(" ").split(" ").length * 5
+const usual = { plan: talkPlan(), script: model }
 
 type Waited = Extract<CallFact, { readonly _tag: "Waited" }>
 const waited = ({ facts }: TalkScene, stage: Waited["stage"]) =>
@@ -54,35 +32,25 @@ t.test("given a callee who answers, then their waits are recorded by stage, and 
   const metered: OpenLanguageModel = Effect.succeed({
     provider: "hosted",
     model: "large",
-    answer: (request) =>
-      Stream.fromIterable<ModelPart>([...(model(request) as ReadonlyArray<ModelPart>), { _tag: "Finished", why: "stop", usage }])
+    answer: (request) => Stream.fromIterable<ModelPart>([...model(request), { _tag: "Finished", why: "stop", usage }])
   })
-  const { atTurn, scene } = await play((line) =>
-    Effect.gen(function* () {
-      const scene = yield* talking(line, { plan: plan(), script: model, model: metered })
-      yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
-      yield* scene.silence(300)
-      yield* scene.says("Yes, I would like that.")
-      yield* scene.until("second line", hasHeard(scene, framesOf(greeting, "This is ask and")))
-      const atTurn = [...scene.facts]
-      yield* scene.session.finish
-      return { atTurn, scene }
-    })
-  )
+  const { atTurn, scene } = await conversing({ ...usual, model: metered }, function* (scene) {
+    yield* greeted(scene)
+    yield* scene.says(sentence)
+    yield* heard(scene, greeting, "This is ask and")
+    const atTurn = [...scene.facts]
+    yield* scene.session.finish
+    return { atTurn, scene }
+  })
   const [recognition] = waited(scene, "recognition")
   const [endOfTurn] = waited(scene, "end_of_turn")
   const [firstAudio] = waited(scene, "first_audio")
   t.match(recognition, { processor: "scripted", model: "scripted" })
   t.match(endOfTurn, { processor: "embedded", model: "rules" })
   t.match(firstAudio, { processor: "tone", model: "none" })
-  t.match(waited(scene, "first_token"), [
-    { processor: "hosted", model: "large" },
-    { processor: "hosted", model: "large" }
-  ])
-  t.match(waited(scene, "synthesis"), [
-    { processor: "tone", model: "none" },
-    { processor: "tone", model: "none" }
-  ])
+  const twice = (processor: string, model: string) => [1, 2].map(() => ({ processor, model }))
+  t.match(waited(scene, "first_token"), twice("hosted", "large"))
+  t.match(waited(scene, "synthesis"), twice("tone", "none"))
   const [text = 0, end = 0, audio = 0] = [recognition?.millis, endOfTurn?.millis, firstAudio?.millis]
   t.ok(text >= 60 && text < end && end <= audio, `${text}, ${end} and ${audio} ms after the voice`)
   t.ok(
@@ -99,34 +67,30 @@ t.test("given a callee who answers, then their waits are recorded by stage, and 
 t.test(
   "given an answer that may be complete, then the model is asked at once, and speaks once it is certain; if the callee continues, then never",
   async (t) => {
-    const line = "This is start and it has something to ask."
+    const answer = "This is start and it has something to ask."
     const script: ScriptedModel = (request) => {
       if (request.purpose === "extract") return [call("save_variables", {})]
-      return lastWords(request) === "let me see" ? [call("no")] : [text(`${line} `)]
+      return lastWords(request) === "let me see" ? [call("no")] : [text(`${answer} `)]
     }
-    const { aheadOfTurn, dropped, heard, scene } = await play((loop) =>
-      Effect.gen(function* () {
-        const scene = yield* talking(loop, { plan: plan(), script })
-        yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
-        yield* scene.silence(300)
-        const before = loud(scene).filter(Boolean).length
-        const isTurn = () => scene.facts.some((fact) => fact._tag === "Said" && fact.speaker === "user")
-        scene.recognizer.says("let me see")
-        yield* scene.hears(calleeSays("No, thank you."))
-        yield* scene.until("thought", () => scene.requests.length > 0)
-        const aheadOfTurn = !isTurn() && loud(scene).filter(Boolean).length === before
-        yield* scene.says("Yes, I would like that.")
-        yield* scene.until("answer", hasHeard(scene, framesOf(greeting, line)))
-        yield* scene.silence(1000)
-        const heard = loud(scene).filter(Boolean).length - before
-        return { aheadOfTurn, dropped: toldTo(scene.requests[0]), heard, scene }
-      })
-    )
+    const { added, aheadOfTurn, dropped, scene } = await conversing({ plan: talkPlan(), script }, function* (scene) {
+      yield* greeted(scene)
+      const before = loudFrames(scene)
+      const isTurn = () => scene.facts.some((fact) => fact._tag === "Said" && fact.speaker === "user")
+      scene.recognizer.says("let me see")
+      yield* scene.hears(calleeSays("No, thank you."))
+      yield* scene.until("thought", () => scene.requests.length > 0)
+      const aheadOfTurn = !isTurn() && loudFrames(scene) === before
+      yield* scene.says(sentence)
+      yield* heard(scene, greeting, answer)
+      yield* scene.silence(1000)
+      const added = loudFrames(scene) - before
+      return { aheadOfTurn, dropped: toldTo(scene.requests[0]), added, scene }
+    })
     t.ok(aheadOfTurn)
     t.strictSame(dropped, [`agent: ${greeting}`, "callee: let me see"])
     const entered = scene.facts.filter((fact) => fact._tag === "Noted" && fact.note._tag === "NodeEntered")
     t.equal(entered.length, 1, "the edge that was chosen for the first half was not followed")
-    t.equal(heard, framesOf(line), "nothing of what was thought up for the first half was heard")
+    t.equal(added, framesOf(answer), "nothing of what was thought up for the first half was heard")
     const asked = scene.requests.filter(({ purpose }) => purpose === "turn").map(toldTo)
     t.strictSame(asked.at(-1), [`agent: ${greeting}`, "callee: let me see Yes, I would like that."])
     t.equal(asked.length, 2, "and the answer requested in advance is the one that was given")
@@ -146,20 +110,16 @@ t.test("given an answer requested before the end of the turn, when it is dropped
       return Stream.make<ReadonlyArray<ModelPart>>(whole, { _tag: "Finished", why: "stop", usage })
     }
   })
-  const scene = await play((line) =>
-    Effect.gen(function* () {
-      const scene = yield* talking(line, { plan: plan(), script: model, model: hosted })
-      yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
-      yield* scene.silence(300)
-      scene.recognizer.says("let me see")
-      yield* scene.hears(calleeSays("No, thank you."))
-      yield* scene.until("thought", () => asked.length > 0)
-      yield* scene.says("Yes, I would like that.")
-      yield* scene.until("answer", hasHeard(scene, framesOf(greeting, "This is it.")))
-      yield* scene.session.finish
-      return scene
-    })
-  )
+  const scene = await conversing({ ...usual, model: hosted }, function* (scene) {
+    yield* greeted(scene)
+    scene.recognizer.says("let me see")
+    yield* scene.hears(calleeSays("No, thank you."))
+    yield* scene.until("thought", () => asked.length > 0)
+    yield* scene.says(sentence)
+    yield* heard(scene, greeting, "This is it.")
+    yield* scene.session.finish
+    return scene
+  })
   t.strictSame(asked, ["let me see", "let me see Yes, I would like that."])
   const used = lastUsed(scene, "llm")
   const tokens = used?._tag === "Used" && used.kind === "llm" ? used.tokens : undefined
@@ -182,50 +142,36 @@ t.test("given a model that streams its answer, then its first clause is heard be
             Stream.concat(Stream.drain(Stream.fromEffect(Effect.promise(() => rest.promise))), Stream.make(text(" it is done."), finished))
           )
   })
-  const heard = await play((line) =>
-    Effect.gen(function* () {
-      const scene = yield* talking(line, { plan: plan(), script: model, model: slow })
-      yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
-      yield* scene.silence(300)
-      yield* scene.says("No, thank you.")
-      yield* scene.until("clause", hasHeard(scene, framesOf(greeting, "Of course we can do that,")))
-      rest.resolve()
-      yield* scene.until("line", hasHeard(scene, framesOf(greeting, "Of course we can do that, and it is done.")))
-      yield* scene.silence(500)
-      yield* scene.session.finish
-      return scene.facts.flatMap((fact) => (fact._tag === "Said" && fact.speaker === "assistant" ? [fact.text] : []))
-    })
-  )
-  t.strictSame(heard, [greeting, "Of course we can do that, and it is done."])
+  const lines = await conversing({ ...usual, model: slow }, function* (scene) {
+    yield* greeted(scene)
+    yield* scene.says("No, thank you.")
+    yield* heard(scene, greeting, "Of course we can do that,")
+    rest.resolve()
+    yield* heard(scene, greeting, "Of course we can do that, and it is done.")
+    yield* scene.silence(500)
+    yield* scene.session.finish
+    return scene.facts.flatMap((fact) => (fact._tag === "Said" && fact.speaker === "assistant" ? [fact.text] : []))
+  })
+  t.strictSame(lines, [greeting, "Of course we can do that, and it is done."])
 })
 
 t.test(
   "given a callee who still hears a line, when the model answers at once, then what may follow is already made, and costs nothing",
   async (t) => {
-    const answer: LanguageModel["answer"] = (request) =>
-      Stream.fromIterable<ModelPart>([...(model(request) as ReadonlyArray<ModelPart>), finished])
+    const answer: LanguageModel["answer"] = (request) => Stream.fromIterable([...model(request), finished])
     const made = async (more: Partial<LanguageModel>) => {
-      const texts: Array<string> = []
-      const noted = Effect.map(Tts, (tts) =>
-        Tts.of({
-          ...tts,
-          speak: (text, ...how) => {
-            texts.push(text)
-            return tts.speak(text, ...how)
-          }
-        })
-      )
-      const tts = Layer.provide(Layer.effect(Tts, noted), Tts.layerSilent)
+      const { asked, tts } = notedTts()
       const opened: OpenLanguageModel = Effect.succeed({ provider: "ruled", model: "one", answer, ...more })
-      const use = (line: Loopback) =>
-        Effect.gen(function* () {
-          const scene = yield* talking(line, { plan: plan(), script: model, model: opened })
-          yield* scene.until("greeting", hasHeard(scene, framesOf(greeting)))
+      const usage = await conversing(
+        { ...usual, model: opened },
+        function* (scene) {
+          yield* heard(scene, greeting)
           yield* scene.silence(100)
-          const { usage } = yield* scene.session.finish
-          return { texts, usage }
-        })
-      return play(use, { tts })
+          return (yield* scene.session.finish).usage
+        },
+        { tts }
+      )
+      return { texts: asked, usage }
     }
     const instant = await made({ isInstant: true })
     const next = ["ask", "sorry"].map((id) => `This is ${id} and it has something to ask of you today.`)
@@ -234,3 +180,62 @@ t.test(
     t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
   }
 )
+
+const turns = 2
+/** The callee says the sentence after the greeting, and again after the next line. */
+const judgedBy = (probability: EndOfTurn["probability"]) =>
+  conversing({ ...usual, endOfTurn: Effect.succeed<EndOfTurn>({ provider: "acme", model: "ears", probability }) }, function* (scene) {
+    const frames = scene.line.heard
+    for (let turn = 1; turn <= turns; turn++) {
+      const before = frames.length
+      yield* scene.until("question", () => frames.slice(before).some((frame) => !isNoise(frame)))
+      yield* scene.until("end of the question", () => frames.length > 25 && frames.slice(-25).every(isNoise))
+      const asked = scene.requests.length
+      yield* scene.says(sentence)
+      yield* scene.until("answer", () => scene.requests.length > asked)
+    }
+    return scene
+  })
+
+const includes = (whole: Int16Array, part: Int16Array): boolean => {
+  for (let from = 0; from + part.length <= whole.length; from++) if (part.every((sample, at) => sample === whole[from + at])) return true
+  return false
+}
+
+t.test("given an end-of-turn model that uses the audio, then it gets the audio of the turn, and none of the turns before", async (t) => {
+  const pauses: Array<Pause> = []
+  await judgedBy((pause) =>
+    Effect.sync(() => {
+      pauses.push(pause)
+      return 1
+    })
+  )
+  const said = decode(encode(Int16Array.from(calleeSays(sentence) as ArrayLike<number>, (value) => Math.round(value))))
+  t.ok(pauses.length >= turns)
+  for (const { audio, text } of pauses) {
+    t.equal(text, sentence)
+    t.ok(includes(audio, said.subarray(said.length / 2, said.length / 2 + 800)), "the middle of the sentence")
+    t.ok(audio.length < said.length + 8000, `${audio.length} samples of ${said.length}`)
+  }
+})
+
+const failures: ReadonlyArray<readonly [name: string, fail: () => Effect.Effect<number, ModelError>]> = [
+  ["fails", () => Effect.fail(new ModelError({ reason: "broken", isRetryable: true, message: "gone" }))],
+  ["dies", () => Effect.die(new Error("of the model's own"))],
+  [
+    "throws",
+    () => {
+      throw new Error("of the model's own")
+    }
+  ]
+]
+for (const [name, fail] of failures)
+  t.test(`given an end-of-turn model that ${name}, then the rules judge instead, and it is not asked again`, async (t) => {
+    let asked = 0
+    const scene = await judgedBy(() => {
+      asked++
+      return fail()
+    })
+    t.equal(asked, 1)
+    t.ok(scene.requests.length >= turns)
+  })

@@ -1,136 +1,31 @@
-/** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, and the files that they leave. */
-import { Context, Effect, Exit, Layer, type Scope } from "effect"
-import { createHash } from "node:crypto"
-import { mkdtemp, readdir, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+/** A call's voice as its actor sees it: whole sessions over a loopback, and the files that they leave. */
+import { Effect, Exit } from "effect"
+import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import t from "tap"
 import { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Files } from "#runtime/storage/Files.ts"
-import type { FliteOptions } from "#runtime/voice/FliteVoices.ts"
-import { fliteLayer } from "#test/support/flite.ts"
-import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan } from "#test/support/voiceScene.ts"
+import { isNoise, type Loopback, loopback, plan } from "#test/support/voiceScene.ts"
+import { brokenTts, voiceIn } from "./callVoice.ts"
 
-const folder = await mkdtemp(join(tmpdir(), "voice-session-"))
-t.teardown(() => rm(folder, { recursive: true }))
-const files = Files.layerLocal(folder)
-const calling = callingWith(files)
-
-/** A worker that responds with the number of texts it was asked for, and dies because of one of them. */
-const fakeWorker = new URL(
-  `data:text/javascript,${encodeURIComponent(`
-  import { parentPort } from "node:worker_threads"
-  let asked = 0
-  parentPort.on("message", ({ text }) => {
-    if (text === "die") process.exit(3)
-    parentPort.postMessage(new Uint8Array(160).fill(++asked))
-  })
-`)}`
-)
-const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
-  Effect.runPromise(Effect.scoped(Tts.use((tts) => use(tts.speak))).pipe(Effect.provide(fliteLayer({ workers: 1, ...options }))))
-
-t.test("the embedded voice", async (t) => {
-  t.test("says the same text in the same way, whichever worker says it", async (t) => {
-    const greeting = "Hello, this is Anna. Dr. Smith sees you at 3pm."
-    const hashes = await Promise.all(
-      [0, 1].map(() =>
-        speaking((speak) =>
-          Effect.map(speak(greeting), (speech) => {
-            t.ok(speech.length % 160 === 0 && speech.length > 2 * 8000 && speech.length < 8 * 8000, `${speech.length} bytes`)
-            t.ok(new Set(speech).size > 100, "it is not silence")
-            return createHash("sha256").update(speech).digest("hex")
-          })
-        )
-      )
-    )
-    t.equal(hashes[0], hashes[1])
-  })
-  t.test("synthesizes a text once, for all requests at the same time or later", async (t) => {
-    const [first, ...others] = await speaking(
-      (speak) =>
-        Effect.gen(function* () {
-          const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
-          return [...together, yield* speak("one")]
-        }),
-      { worker: fakeWorker }
-    )
-    t.ok(others.every((speech) => speech === first))
-    t.equal(first?.[0], 1)
-  })
-  t.test("synthesizes again what the cache has no room for", async (t) => {
-    const counts = await speaking((speak) => Effect.forEach(["one", "one"], (text) => Effect.map(speak(text), (speech) => speech[0])), {
-      worker: fakeWorker,
-      cacheBytes: 0
-    })
-    t.strictSame(counts, [1, 2])
-  })
-  t.test("refuses text that cannot be spoken", async (t) => {
-    const reasons = await speaking((speak) =>
-      Effect.forEach(["日本語", "  ", "x".repeat(4001)], (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason))
-    )
-    t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
-  })
-  t.test("fails the text that made its worker die, and speaks the next ones with a new worker", async (t) => {
-    const outcomes = await speaking(
-      (speak) =>
-        Effect.forEach(
-          ["one", "die", "two", "three"],
-          (text) =>
-            Effect.match(speak(text), {
-              onSuccess: (speech) => speech[0],
-              onFailure: ({ reason }) => reason
-            }),
-          { concurrency: "unbounded" }
-        ),
-      { worker: fakeWorker }
-    )
-    t.strictSame(outcomes, [1, "Crashed", 1, 2])
-  })
-  t.test("ends its worker when idle", async (t) => {
-    const counts = await speaking(
-      (speak) =>
-        Effect.gen(function* () {
-          const before = yield* Effect.forEach(["one", "two"], (text) => speak(text))
-          yield* Effect.sleep("200 millis")
-          return [...before, yield* speak("three")].map((speech) => speech[0])
-        }),
-      { worker: fakeWorker, idle: "20 millis" }
-    )
-    t.strictSame(counts, [1, 2, 1])
-  })
-  t.test("is closed with its layer", async (t) => {
-    const built = await Effect.runPromise(Effect.scoped(Layer.build(fliteLayer({ worker: fakeWorker }))))
-    const tts = Context.get(built, Tts)
-    t.equal((await Effect.runPromise(Effect.flip(tts.speak("one")))).reason, "Unreachable")
-  })
-})
+const { attached, calling, files, folder } = await voiceIn(t)
+const readFile = (key: string) =>
+  Effect.runPromise(Files.use((store) => store.read(key)).pipe(Effect.provide(files), Effect.map(Buffer.from)))
 
 t.test("a session speaks its greeting at once, hears the callee, and reports", async (t) => {
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const { report, wav, text } = await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      yield* agent.prepare(plan)
-      const session = yield* agent.attach(plan, line.media, emit)
-      line.talk(20)
-      line.talk(20, 9000)
-      session.dtmf("1", Date.UTC(2100))
-      session.dtmf("hash", Date.UTC(2100))
-      session.dtmf("#", Date.UTC(2100) + 1)
-      line.talk(60)
-      const report = yield* session.finish
-      session.dtmf("2", Date.UTC(2100))
-      t.equal(yield* session.finish, report)
-      const store = yield* Files
-      const text = new TextDecoder().decode(yield* store.read("transcripts/7.txt"))
-      return { report, text, wav: Buffer.from(yield* store.read("recordings/7.wav")) }
-    })
-  )
+  const { events, line, report } = await attached({ prepared: () => {} }, function* ({ line, session }) {
+    line.talk(20)
+    line.talk(20, 9000)
+    session.dtmf("1", Date.UTC(2100))
+    session.dtmf("hash", Date.UTC(2100))
+    session.dtmf("#", Date.UTC(2100) + 1)
+    line.talk(60)
+    const report = yield* session.finish
+    session.dtmf("2", Date.UTC(2100))
+    t.equal(yield* session.finish, report)
+  })
+  const [text, wav] = [(await readFile("transcripts/7.txt")).toString(), await readFile("recordings/7.wav")]
   t.strictSame(events, [{ _tag: "GreetingSpoken" }, { _tag: "HumanDetected" }])
   t.equal(line.sent.length, 100)
   t.strictSame(line.sent.map(isNoise).indexOf(true), 30)
@@ -143,32 +38,26 @@ t.test("a session speaks its greeting at once, hears the callee, and reports", a
   )
   t.equal(text, report.transcriptText)
   t.equal(report.events.length, 4)
-  const loudest = (side: number, tick: number) =>
-    Math.max(...Array.from({ length: 160 }, (_, at) => Math.abs(wav.readInt16LE(44 + tick * 640 + at * 4 + side * 2))))
   t.equal(wav.readUInt32LE(40), 100 * 640)
-  const audible = [10, 30, 50].map((tick) => [loudest(0, tick) > 1000, loudest(1, tick) > 1000])
-  t.strictSame(audible, [
-    [false, true],
-    [true, false],
-    [false, false]
-  ])
+  const isLoud = (side: number, tick: number) =>
+    Array.from({ length: 160 }, (_, at) => wav.readInt16LE(44 + tick * 640 + at * 4 + side * 2)).some((sample) => Math.abs(sample) > 1000)
+  t.strictSame(
+    [10, 30, 50].map((tick) => [isLoud(0, tick), isLoud(1, tick)]),
+    [
+      [false, true],
+      [true, false],
+      [false, false]
+    ]
+  )
 })
 
 t.test("when the audio ends during the greeting, only what was heard counts as said", async (t) => {
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const report = await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* agent.attach({ ...plan, runId: 8, detectMachine: false }, line.media, emit)
-      line.talk(15)
-      line.end("hung up")
-      line.end("again")
-      line.talk(50)
-      return yield* session.finish
-    })
-  )
+  const { events, line, report } = await attached({ plan: { runId: 8, detectMachine: false } }, ({ line }) => {
+    line.talk(15)
+    line.end("hung up")
+    line.end("again")
+    line.talk(50)
+  })
   t.strictSame(events, [{ _tag: "MediaClosed", how: "unknown", why: "hung up" }])
   t.equal(line.sent.length, 15)
   t.match(report.transcriptText, / assistant: Hello and\n$/)
@@ -176,77 +65,46 @@ t.test("when the audio ends during the greeting, only what was heard counts as s
 })
 
 t.test("when the audio continues on another stream, so does the greeting, and the recording is as long as the call", async (t) => {
-  const { emit, events } = eventsOf()
-  const [whole, parts, line] = [loopback(), loopback(), loopback("untold")]
-  const greet = (one: Loopback, isParted: boolean) =>
-    calling(
-      one,
-      Effect.gen(function* () {
-        const agent = yield* VoiceAgent
-        const session = yield* agent.attach({ ...plan, runId: 19, detectMachine: false }, one.media, emit)
-        one.talk(15)
-        if (isParted) {
-          one.end("stopped", "ended")
-          one.talk(100)
-          session.resume(line.media)
-          one.end("of a stream that does not count any more", "failed")
-        }
-        one.talk(60)
-        const { transcriptText } = yield* session.finish
-        return { transcriptText, wav: Buffer.from(yield* (yield* Files).read("recordings/19.wav")) }
-      })
-    )
-  const { transcriptText } = await greet(whole, false)
-  events.length = 0
-  const parted = await greet(parts, true)
-  t.equal(parted.transcriptText.replace(/^\S+ /, ""), transcriptText.replace(/^\S+ /, ""))
-  t.strictSame([...parts.sent, ...line.sent].map(isNoise), whole.sent.map(isNoise), "then nothing was said twice or left out")
-  t.strictSame(events, [{ _tag: "MediaClosed", how: "ended", why: "stopped" }, { _tag: "GreetingSpoken" }])
-  t.equal(parted.wav.readUInt32LE(40), (15 + 100 + 60) * 640)
+  const next = loopback("untold")
+  const greet = (isParted: boolean) =>
+    attached({ plan: { runId: 19, detectMachine: false } }, ({ line, session }) => {
+      line.talk(15)
+      if (isParted) {
+        line.end("stopped", "ended")
+        line.talk(100)
+        session.resume(next.media)
+        line.end("of a stream that does not count any more", "failed")
+      }
+      line.talk(60)
+    })
+  const whole = await greet(false)
+  const parted = await greet(true)
+  t.equal(parted.report.transcriptText.replace(/^\S+ /, ""), whole.report.transcriptText.replace(/^\S+ /, ""))
+  t.strictSame([...parted.line.sent, ...next.sent].map(isNoise), whole.line.sent.map(isNoise), "then nothing was said twice or left out")
+  t.strictSame(parted.events, [{ _tag: "MediaClosed", how: "ended", why: "stopped" }, { _tag: "GreetingSpoken" }])
+  t.equal((await readFile("recordings/19.wav")).readUInt32LE(40), (15 + 100 + 60) * 640)
 })
 
 t.test("when its scope closes first, the recording is complete and finish still reports", async (t) => {
   const line = loopback()
-  const { session, wav } = await calling(
+  const session = await calling(
     line,
     Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const attached = yield* agent.attach({ ...plan, runId: 9 }, line.media, () => {})
-          line.talk(70)
-          return attached
-        })
-      )
-      return { session, wav: Buffer.from(yield* (yield* Files).read("recordings/9.wav")) }
+      const session = yield* (yield* VoiceAgent).attach({ ...plan, runId: 9 }, line.media, () => {})
+      line.talk(70)
+      return session
     })
   )
-  t.equal(wav.readUInt32LE(40), 70 * 640)
+  t.equal((await readFile("recordings/9.wav")).readUInt32LE(40), 70 * 640)
   t.equal((await Effect.runPromise(session.finish)).recordingKey, "recordings/9.wav")
 })
 
 t.test("a voice that fails leads to a silent call, not to a failed one", async (t) => {
-  const line = loopback()
-  const { emit, events } = eventsOf()
-  const broken = Layer.succeed(Tts, {
-    engine: "broken",
-    voice: "x",
-    warm: () => Effect.void,
-    isCrowdedBy: () => false,
-    speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
+  const how = { plan: { record: false }, prepared: () => {}, voices: { tts: brokenTts } }
+  const { events, line, report } = await attached(how, ({ line, session }) => {
+    line.talk(50)
+    session.dtmf("5", 1000)
   })
-  const report = await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      yield* agent.prepare(plan)
-      const session = yield* agent.attach({ ...plan, runId: 10, record: false }, line.media, emit)
-      line.talk(50)
-      session.dtmf("5", 1000)
-      return yield* session.finish
-    }),
-    { tts: broken }
-  )
   t.strictSame(events, [])
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))
   t.match([report.gathered, report.recordingKey, report.firstAudioMillis], [{ dtmf_digits: "5" }, undefined, undefined])
@@ -254,19 +112,11 @@ t.test("a voice that fails leads to a silent call, not to a failed one", async (
 })
 
 /** The figures after a call in which only `act` happens. */
-const figuresAfter = async (act: (line: ReturnType<typeof loopback>) => void) => {
-  const line = loopback()
+const figuresAfter = async (act: (line: Loopback) => void) => {
   const figures = new CallMetrics()
-  await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* agent.attach({ ...plan, runId: 12, record: false }, line.media, () => {})
-      act(line)
-      yield* session.finish
-    }),
-    { figures }
-  )
+  const { line } = await attached({ plan: { record: false }, voices: { figures } }, ({ line }) => {
+    act(line)
+  })
   return { figures, line }
 }
 
@@ -294,22 +144,12 @@ t.test("when the process stands still, the line is told how much later it contin
 
 t.test("a socket that throws ends the audio of its call", async (t) => {
   const line = loopback()
-  const { emit, events } = eventsOf()
-  const media = {
-    ...line.media,
-    send: () => {
-      throw new Error("socket is gone")
-    }
+  const send = () => {
+    throw new Error("socket is gone")
   }
-  await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* agent.attach({ ...plan, runId: 11, record: false }, media, emit)
-      line.talk(3)
-      return yield* session.finish
-    })
-  )
+  const { events } = await attached({ line, media: { ...line.media, send }, plan: { record: false } }, () => {
+    line.talk(3)
+  })
   t.strictSame(events, [{ _tag: "MediaClosed", how: "failed", why: "voice line failed" }])
 })
 
