@@ -67,42 +67,40 @@ class Machine {
   })
 }
 
+const onMachine = <A>(t: Test, act: (machine: Machine) => Effect.gen.Return<A, unknown, Scope.Scope>) => {
+  const machine = new Machine(t)
+  return run(Effect.gen(() => act(machine)))
+}
 /** What the next process knows about a call after the first one has done its part and something has happened to its files. */
 const knownAfter = (
   t: Test,
   first: (journal: LocalJournal["Service"]) => void,
   callId: CallId,
   between: (machine: Machine) => void = () => {}
-) => {
-  const machine = new Machine(t)
-  return run(
-    Effect.gen(function* () {
-      const dead = yield* machine.process
-      first(dead)
-      between(machine)
-      return (yield* machine.process).known(callId, dead.id)
-    })
-  )
-}
+) =>
+  onMachine(t, function* (machine) {
+    const dead = yield* machine.process
+    first(dead)
+    between(machine)
+    return (yield* machine.process).known(callId, dead.id)
+  })
 const leftOne = (journal: LocalJournal["Service"]) => {
   journal.left(one)
   journal.left(two)
 }
 
+const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
+
 t.test("given calls of campaigns, then it is known which numbers they dial", async (t) => {
-  const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
-  const seen = await run(
-    Effect.gen(function* () {
-      const machine = new Machine(t)
-      const dead = yield* machine.process
-      dead.left(one, "http://pbx:8088", contact)
-      dead.left(two)
-      const own = [...dead.dialed()]
-      const next = yield* machine.process
-      next.left(three, undefined, { ...contact, rowNo: 4 })
-      return { known: next.known(one, dead.id), next: [...next.dialed()], own }
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const dead = yield* machine.process
+    dead.left(one, "http://pbx:8088", contact)
+    dead.left(two)
+    const own = [...dead.dialed()]
+    const next = yield* machine.process
+    next.left(three, undefined, { ...contact, rowNo: 4 })
+    return { known: next.known(one, dead.id), next: [...next.dialed()], own }
+  })
   t.strictSame(seen.own, [[one, contact]], "by the process itself")
   t.strictSame(seen.next, [
     [one, contact],
@@ -112,77 +110,51 @@ t.test("given calls of campaigns, then it is known which numbers they dial", asy
 })
 
 t.test("given calls that the database has, then what is known about them is kept for ten more minutes", async (t) => {
-  const seen = await run(
-    Effect.gen(function* () {
-      const journal = yield* new Machine(t).process
-      const contact = { campaignId: CampaignId.make(7), rowNo: 3, telephonyConfigurationId: TelephonyConfigId.make(5) }
-      for (const callId of [one, two]) journal.left(callId, undefined, contact)
-      journal.answered(one, 1000)
-      journal.ended(one, end)
-      journal.undone(two, { at: 5, breakerEntry: true })
-      for (const callId of [one, two]) journal.settled(callId)
-      yield* TestClock.adjust("590 seconds")
-      const [ended, undone] = [journal.known(one, undefined), journal.known(two, undefined)]
-      yield* TestClock.adjust("60 seconds")
-      return { ended, later: [journal.dialed().size, journal.known(one, undefined).end], undone }
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const journal = yield* machine.process
+    for (const callId of [one, two]) journal.left(callId, undefined, contact)
+    journal.answered(one, 1000)
+    journal.ended(one, end)
+    journal.undone(two, { at: 5, breakerEntry: true })
+    for (const callId of [one, two]) journal.settled(callId)
+    yield* TestClock.adjust("590 seconds")
+    const [ended, undone] = [journal.known(one, undefined), journal.known(two, undefined)]
+    yield* TestClock.adjust("60 seconds")
+    return { ended, later: [journal.dialed().size, journal.known(one, undefined).end], undone }
+  })
   t.match(seen.ended, { answeredAt: 1000, end })
   t.match(seen.undone, { undone: { at: 5, breakerEntry: true } })
   t.strictSame(seen.later, [0, undefined])
 })
 
 t.test("given promises of several processes, then they are returned in order", async (t) => {
-  const seen = await run(
-    Effect.gen(function* () {
-      const machine = new Machine(t)
-      const first = yield* machine.process
-      first.promised("a")
-      first.promised("b")
-      yield* TestClock.adjust("1 second")
-      const second = yield* machine.process
-      second.promised("c")
-      return (yield* machine.process).promises
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const first = yield* machine.process
+    first.promised("a")
+    first.promised("b")
+    yield* TestClock.adjust("1 second")
+    const second = yield* machine.process
+    second.promised("c")
+    return (yield* machine.process).promises
+  })
   t.strictSame(seen, ["a", "b", "c"])
 })
 
 t.test("given a process that was killed", async (t) => {
   t.match(await knownAfter(t, leftOne, one), { left: "left", placed: false }, "then a call that left is known to have left")
   t.match(await knownAfter(t, leftOne, three), { left: "never_left" }, "then a call without an entry never left")
-  const known = await knownAfter(
-    t,
-    (journal) => {
-      journal.left(one)
-      journal.placed(one)
-      journal.named(one, "request-1")
-      journal.named(one, "CA1")
-      journal.answered(one, 1234)
-      journal.muted(one, 2000)
-      journal.muted(one, undefined)
-      journal.muted(one, 3000)
-      journal.handed(one, 1)
-      journal.handed(one, 2)
-      journal.ended(one, end)
-      journal.settled(two)
-    },
-    one
-  )
-  t.match(
-    known,
-    {
-      aliveAt: 3000,
-      answeredAt: 1234,
-      end: JSON.parse(JSON.stringify(end)),
-      left: "left",
-      mutedAt: 3000,
-      placed: true,
-      providerCallId: "CA1",
-      transfers: 2
-    },
-    "then everything that it knew is known"
-  )
+  const everything = (journal: LocalJournal["Service"]) => {
+    journal.left(one)
+    journal.placed(one)
+    for (const name of ["request-1", "CA1"]) journal.named(one, name)
+    journal.answered(one, 1234)
+    for (const since of [2000, undefined, 3000]) journal.muted(one, since)
+    for (const transfer of [1, 2]) journal.handed(one, transfer)
+    journal.ended(one, end)
+    journal.settled(two)
+  }
+  const known = { aliveAt: 3000, answeredAt: 1234, end: JSON.parse(JSON.stringify(end)), left: "left", mutedAt: 3000, placed: true }
+  t.match(await knownAfter(t, everything, one), { ...known, providerCallId: "CA1", transfers: 2 }, "then everything that it knew is known")
   const undone = (journal: LocalJournal["Service"]) => journal.undone(one, { at: 5, breakerEntry: true })
   t.match(await knownAfter(t, undone, one), { undone: { at: 5, breakerEntry: true } }, "then what must be undone is known")
 })
@@ -194,13 +166,14 @@ const rewrite = (change: (text: string) => string) => (machine: Machine) => {
 /** Keeps the line complete, with a valid checksum. */
 const rewriteHeader = (change: (header: string) => string) =>
   rewrite((text) => text.replace(/^(journal .*) \w{8}\n/, (_, header: string) => sealed(change(header))))
+const otherBoot = rewriteHeader((header) => header.replace(/\S+$/, "00000000-1111-4222-8333-444444444444"))
 const damages: ReadonlyArray<readonly [string, (machine: Machine) => void, "never_left" | "unsure"]> = [
   ["a torn last line", rewrite((text) => `${text}left 01890000-0000-7000`), "never_left"],
   ["a last line without its end", rewrite((text) => text.slice(0, -4)), "never_left"],
   ["a changed letter", rewrite((text) => text.replace(two, callIdOf(8))), "unsure"],
   ["a line that was cut out of the middle in part", rewrite((text) => text.replace(one.slice(0, 9), "")), "unsure"],
   ["a header that was changed", rewrite((text) => text.replace("journal 1", "journal 2")), "unsure"],
-  ["the header of another boot", rewriteHeader((header) => header.replace(/\S+$/, "00000000-1111-4222-8333-444444444444")), "unsure"],
+  ["the header of another boot", otherBoot, "unsure"],
   ["the header of another journal", rewriteHeader((header) => header.replace(/^journal 1 \S+/, `journal 1 ${installation}`)), "unsure"],
   ["no header", rewrite((text) => text.replace(/^journal.*\n/, "")), "unsure"],
   ["a missing file", (machine) => rmSync(machine.calls()), "unsure"],
@@ -216,7 +189,6 @@ t.test("given a call that left, when its process is gone, then the journal says 
   const before = uptimeMillis()
   const { leftAtUptime = Number.NaN } = await knownAfter(t, leftOne, one)
   t.ok(leftAtUptime >= before && leftAtUptime <= uptimeMillis(), `${leftAtUptime}`)
-  const otherBoot = rewriteHeader((header) => header.replace(/\S+$/, "00000000-1111-4222-8333-444444444444"))
   t.equal((await knownAfter(t, leftOne, one, otherBoot)).leftAtUptime, undefined, "but not after another boot")
 })
 t.test("given a journal that was cut off in the last line", async (t) => {
@@ -225,105 +197,83 @@ t.test("given a journal that was cut off in the last line", async (t) => {
 })
 
 t.test("given a full disk, when a call is about to leave", async (t) => {
-  const machine = new Machine(t)
-  const seen = await run(
-    Effect.gen(function* () {
-      const journal = yield* machine.process
-      const before = journal.left(one)
-      machine.isFull = true
-      const during = journal.left(two)
-      const failure = journal.failure()
-      let woken = 0
-      journal.watch(() => woken++)
-      machine.isFull = false
-      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 5 })
-      const after = journal.left(three)
-      const known = (yield* machine.process).known
-      return { after, before, during, failure, known: [one, two, three].map((id) => known(id, journal.id).left), woken }
-    })
-  )
-  t.match(
-    seen,
-    { after: true, before: true, during: false, failure: "ENOSPC", woken: 1 },
-    "then it does not leave until there is room again"
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const journal = yield* machine.process
+    const before = journal.left(one)
+    machine.isFull = true
+    const during = journal.left(two)
+    const failure = journal.failure()
+    let woken = 0
+    journal.watch(() => woken++)
+    machine.isFull = false
+    yield* Effect.repeat(TestClock.adjust("1 second"), { times: 5 })
+    const after = journal.left(three)
+    const known = (yield* machine.process).known
+    return { after, before, during, failure, known: [one, two, three].map((id) => known(id, journal.id).left), woken }
+  })
+  const expected = { after: true, before: true, during: false, failure: "ENOSPC", woken: 1 }
+  t.match(seen, expected, "then it does not leave until there is room again")
   t.strictSame(seen.known, ["left", "never_left", "left"], "then the journal is still complete")
 })
 
 t.test("given a process that is still alive when the next one has read its journal", async (t) => {
-  const machine = new Machine(t)
-  const seen = await run(
-    Effect.gen(function* () {
-      const frozen = yield* machine.process
-      yield* machine.process
-      return { failure: frozen.failure(), left: frozen.left(one), why: frozen.failure() }
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const frozen = yield* machine.process
+    yield* machine.process
+    return { failure: frozen.failure(), left: frozen.left(one), why: frozen.failure() }
+  })
   t.equal(seen.left, false, "then nothing leaves it any more")
   t.match(seen.why, /another engine/, "then it says why")
 })
 
 t.test("given a call that is withheld", async (t) => {
-  const machine = new Machine(t)
-  const seen = await run(
-    Effect.map(machine.process, (journal) => ({
-      withheld: journal.withhold(one),
-      left: journal.left(one),
-      leaves: journal.left(two),
-      tooLate: journal.withhold(two)
-    }))
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const journal = yield* machine.process
+    return { withheld: journal.withhold(one), left: journal.left(one), leaves: journal.left(two), tooLate: journal.withhold(two) }
+  })
   t.strictSame(seen, { withheld: true, left: false, leaves: true, tooLate: false }, "then it does not leave; what has left is not withheld")
 })
 
 t.test("given a long life at a hundred calls a second", async (t) => {
-  const machine = new Machine(t)
-  const seen = await run(
-    Effect.gen(function* () {
-      const journal = yield* machine.process
-      const long = callIdOf(999_999)
-      journal.left(long)
-      for (let index = 0; index < 20_000; index++) {
-        const callId = callIdOf(index)
-        journal.left(callId)
-        journal.placed(callId)
-        journal.ended(callId, end)
-        journal.settled(callId)
-        if (index % 1000 === 0) yield* TestClock.adjust("10 seconds")
-      }
-      yield* TestClock.adjust("15 minutes")
-      const files = machine.files().map((file) => statSync(file))
-      const leftOf = ({ known }: LocalJournal["Service"]) => [10_000, 1_000_000].map((index) => known(callIdOf(index), journal.id).left)
-      const own = leftOf(journal)
-      const next = yield* machine.process
-      const known = { long: next.known(long, journal.id).left, next: leftOf(next), own }
-      return { bytes: files.reduce((sum, { size }) => sum + size, 0), files, known }
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const journal = yield* machine.process
+    const long = callIdOf(999_999)
+    journal.left(long)
+    for (let index = 0; index < 20_000; index++) {
+      const callId = callIdOf(index)
+      journal.left(callId)
+      journal.placed(callId)
+      journal.ended(callId, end)
+      journal.settled(callId)
+      if (index % 1000 === 0) yield* TestClock.adjust("10 seconds")
+    }
+    yield* TestClock.adjust("15 minutes")
+    const files = machine.files().map((file) => statSync(file))
+    const leftOf = ({ known }: LocalJournal["Service"]) => [10_000, 1_000_000].map((index) => known(callIdOf(index), journal.id).left)
+    const own = leftOf(journal)
+    const next = yield* machine.process
+    const known = { long: next.known(long, journal.id).left, next: leftOf(next), own }
+    const readable = files.filter(({ mode }) => (mode & 0o077) !== 0)
+    return { bytes: files.reduce((sum, { size }) => sum + size, 0), known, readable }
+  })
   t.ok(seen.bytes < 2.2 * 1024 * 1024, `then its files stay small: ${seen.bytes} bytes`)
-  t.ok(
-    seen.files.every(({ mode }) => (mode & 0o077) === 0),
-    "then nobody else may read them"
-  )
+  t.strictSame(seen.readable, [], "then nobody else may read them")
   t.equal(seen.known.long, "left", "then a call that is still up is not forgotten")
   for (const known of [seen.known.own, seen.known.next])
     t.strictSame(known, ["unsure", "never_left"], "then a call that was forgotten may have left, and a later one certainly has not")
 })
 
 t.test("given journals of dead processes that no attempt needs", async (t) => {
-  const machine = new Machine(t)
-  const seen = await run(
-    Effect.gen(function* () {
-      const first = yield* machine.process
-      first.left(one)
-      const second = yield* machine.process
-      second.left(two)
-      const third = yield* machine.process
-      third.keepFor([{ callId: one, journal: first.id }])
-      const kept = readdirSync(machine.root).length
-      third.settled(one)
-      return { kept, left: readdirSync(machine.root).length }
-    })
-  )
+  const seen = await onMachine(t, function* (machine) {
+    const first = yield* machine.process
+    first.left(one)
+    const second = yield* machine.process
+    second.left(two)
+    const third = yield* machine.process
+    third.keepFor([{ callId: one, journal: first.id }])
+    const kept = readdirSync(machine.root).length
+    third.settled(one)
+    return { kept, left: readdirSync(machine.root).length }
+  })
   t.strictSame(seen, { kept: 2, left: 1 }, "then they are deleted")
 })

@@ -158,7 +158,7 @@ t.test("given one recording for many calls at once, when they begin, then it is 
   const lengths = await finding(recorded, (find) =>
     Effect.gen(function* () {
       const one = Effect.map(find(ours, named("ra-wav")), ({ speech }) => speech.length)
-      return [...(yield* Effect.all(Array(20).fill(one), { concurrency: "unbounded" })), yield* one]
+      return [...(yield* Effect.all(Array.from({ length: 20 }, () => one), { concurrency: "unbounded" })), yield* one]
     })
   )
   t.strictSame([reads.length, new Set(lengths)], [1, new Set([samples.length])])

@@ -43,6 +43,7 @@ class World {
   connecting: Effect.Effect<void> = Effect.void
   readonly heard: Array<TrunkEvent> = []
   finds = 0
+  needsCallerId = false
   isDatabaseDown = false
   setting: TrunkSetting | undefined = {
     callerIds: { all: [], preferred: undefined },
@@ -59,9 +60,17 @@ class World {
   readonly open = () => this.sessions.map(({ isOpen }) => isOpen)
 }
 
-const fake = (world: World, needsCallerId: boolean): Adapter => ({
+const fake = (world: World): Adapter => ({
   fields: {},
-  manifest: { callsPerSecond: 1, contract: 2, displayName: "Fake", docsUrl: "", needsCallerId, originatesInFlight: 1, provider: "fake" },
+  manifest: {
+    callsPerSecond: 1,
+    contract: 2,
+    displayName: "Fake",
+    docsUrl: "",
+    needsCallerId: world.needsCallerId,
+    originatesInFlight: 1,
+    provider: "fake"
+  },
   connect: (credentials, context) =>
     Effect.gen(function* () {
       const session: Session = { context, credentials, isOpen: true, log: [], presence: "gone" }
@@ -121,58 +130,56 @@ const scene = Effect.fnUntraced(function* (world: World) {
   return { pool, signals, trunk } satisfies Scene
 })
 
-/** Runs on a manual clock, with one open trunk. */
-const play = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>, needsCallerId = false) => {
-  const world = new World()
-  await run(
-    scene(world).pipe(
-      Effect.flatMap((it) => act(it, world)),
-      Effect.provide(layerOf(world, fake(world, needsCallerId)))
-    )
-  )
+type Act = (scene: Scene, world: World) => Effect.gen.Return<unknown, unknown, Scope.Scope>
+const playOn = async (world: World, adapter: Adapter, act: Act, runs: typeof run) => {
+  const acting = Effect.flatMap(scene(world), (it) => Effect.gen(() => act(it, world)))
+  await runs(Effect.provide(acting, layerOf(world, adapter)))
   return world
+}
+/** Runs on a manual clock, with one open trunk. */
+const play = (act: Act, world = new World()) => playOn(world, fake(world), act, run)
+/** Saves other credentials. */
+const renewed = ({ signals }: Scene, world: World) => {
+  world.change({ credentials: { account: "b" } })
+  return signals.configurationChanged(id)
 }
 
 t.test("given other credentials", async (t) => {
   t.test("when a request waits for its connection, then it does not leave through the old trunk", async (t) => {
-    const world = await play(({ pool, signals, trunk }, world) =>
-      Effect.gen(function* () {
-        const connected = yield* Deferred.make<void>()
-        world.connecting = Deferred.await(connected)
-        const placing = yield* Effect.forkChild(Effect.flip(trunk.originate(dialed)), { startImmediately: true })
-        world.live.push({ ref: refTo(callId), dialing: {}, trunk })
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        yield* Deferred.succeed(connected, undefined)
-        t.match(yield* Fiber.join(placing), { reason: "permit_lapsed" })
-        // Claimed before the change, and sent after it.
-        yield* trunk.originate(dialed)
-        t.equal((yield* pool.get(id))?.isCurrent(), true)
-      })
-    )
+    const world = await play(function* (scene, world) {
+      const { pool, trunk } = scene
+      const connected = yield* Deferred.make<void>()
+      world.connecting = Deferred.await(connected)
+      const placing = yield* Effect.forkChild(Effect.flip(trunk.originate(dialed)), { startImmediately: true })
+      world.live.push({ ref: refTo(callId), dialing: {}, trunk })
+      yield* renewed(scene, world)
+      yield* Deferred.succeed(connected, undefined)
+      t.match(yield* Fiber.join(placing), { reason: "permit_lapsed" })
+      // Claimed before the change, and sent after it.
+      yield* trunk.originate(dialed)
+      t.equal((yield* pool.get(id))?.isCurrent(), true)
+    })
     t.strictSame(world.logs(), ["", "originate from undefined"], "and the new one does not take it for a call that has been placed")
   })
 
   t.test("when a call is up, then it keeps its trunk until it ends, and new calls go through the new one", async (t) => {
-    const world = await play(({ pool, signals, trunk }, world) =>
-      Effect.gen(function* () {
-        const woken: Array<string> = []
-        trunk.watch(() => woken.push("woken"))
-        world.live.push({ ref: refTo(callId), trunk })
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        const next = yield* pool.get(id)
-        t.strictSame([trunk.isCurrent(), next?.isCurrent(), pool.all().length], [false, true, 1])
-        t.strictSame(woken, ["woken"], "whoever waits for the old one hears of it")
-        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
-        yield* next?.originate(dialed) ?? Effect.void
-        yield* TestClock.adjust("10 minutes")
-        t.strictSame(world.open(), [true, true], "the old one lives with its call")
-        world.live.pop()
-        yield* TestClock.adjust("1 minute")
-        t.strictSame(world.open(), [false, true], "and no longer")
-      })
-    )
+    const world = await play(function* (scene, world) {
+      const { pool, trunk } = scene
+      const woken: Array<string> = []
+      trunk.watch(() => woken.push("woken"))
+      world.live.push({ ref: refTo(callId), trunk })
+      yield* renewed(scene, world)
+      const next = yield* pool.get(id)
+      t.strictSame([trunk.isCurrent(), next?.isCurrent(), pool.all().length], [false, true, 1])
+      t.strictSame(woken, ["woken"], "whoever waits for the old one hears of it")
+      yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
+      yield* next?.originate(dialed) ?? Effect.void
+      yield* TestClock.adjust("10 minutes")
+      t.strictSame(world.open(), [true, true], "the old one lives with its call")
+      world.live.pop()
+      yield* TestClock.adjust("1 minute")
+      t.strictSame(world.open(), [false, true], "and no longer")
+    })
     t.strictSame(
       world.sessions.map(({ credentials }) => credentials),
       [{ account: "a" }, { account: "b" }]
@@ -180,140 +187,109 @@ t.test("given other credentials", async (t) => {
     t.strictSame(world.logs(), ["hangup", "adopt, originate from undefined"])
   })
   t.test("when the new trunk sees the call, then it is the new one's", async (t) => {
-    const world = await play(({ signals, trunk }, world) =>
-      Effect.gen(function* () {
-        world.live.push({ ref: refTo(callId), trunk })
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        const [, next] = world.sessions
-        if (next !== undefined) next.presence = "up"
-        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
-        t.match(yield* trunk.trunk.lookup(refTo(callId)), { presence: "up" })
-        yield* trunk.trunk.transfer?.(refTo(callId), {
-          kind: "blind",
-          leave: () => true,
-          timeoutSeconds: 20,
-          to: "1000",
-          transfer: 1
-        }) ?? Effect.void
-      })
-    )
+    const world = await play(function* (scene, world) {
+      const { trunk } = scene
+      world.live.push({ ref: refTo(callId), trunk })
+      yield* renewed(scene, world)
+      const [, next] = world.sessions
+      if (next !== undefined) next.presence = "up"
+      yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
+      t.match(yield* trunk.trunk.lookup(refTo(callId)), { presence: "up" })
+      const request = { kind: "blind", leave: () => true, timeoutSeconds: 20, to: "1000", transfer: 1 } as const
+      yield* trunk.trunk.transfer?.(refTo(callId), request) ?? Effect.void
+    })
     t.strictSame(world.logs(), ["", "adopt, hangup, transfer to 1000"])
   })
-  t.test("when a call was claimed for the old trunk and is dialed after that, then it goes out through the new one", async (t) => {
-    const world = await play(({ signals, trunk }, world) =>
-      Effect.gen(function* () {
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        yield* trunk.originate(dialed)
-      })
-    )
-    t.strictSame(world.logs(), ["", "originate from undefined"])
-  })
   t.test("when the old trunk is down, then it is closed first, so that it never comes back", async (t) => {
-    await play(({ signals }, world) =>
-      Effect.gen(function* () {
-        world.sessions[0]?.context.onStatus({ _tag: "Down", detail: "gone", reason: "unreachable" })
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        t.strictSame(world.open(), [false, true])
-      })
-    )
+    await play(function* (scene, world) {
+      world.sessions[0]?.context.onStatus({ _tag: "Down", detail: "gone", reason: "unreachable" })
+      yield* renewed(scene, world)
+      t.strictSame(world.open(), [false, true])
+    })
   })
   t.test("when the database is away, then they are used as soon as it is back", async (t) => {
-    const world = await play(({ signals, trunk }, world) =>
-      Effect.gen(function* () {
-        world.isDatabaseDown = true
-        world.change({ credentials: { account: "b" } })
-        yield* signals.configurationChanged(id)
-        t.ok(trunk.isCurrent())
-        world.isDatabaseDown = false
-        yield* TestClock.adjust("6 seconds")
-        t.notOk(trunk.isCurrent())
-      })
-    )
+    const world = await play(function* (scene, world) {
+      const { trunk } = scene
+      world.isDatabaseDown = true
+      yield* renewed(scene, world)
+      t.ok(trunk.isCurrent())
+      world.isDatabaseDown = false
+      yield* TestClock.adjust("6 seconds")
+      t.notOk(trunk.isCurrent())
+    })
     t.equal(world.sessions.length, 2)
   })
 })
 
 t.test("given a configuration that is deleted, then its trunk is closed, and a late call is refused", async (t) => {
-  const world = await play(({ pool, signals, trunk }, world) =>
-    Effect.gen(function* () {
-      world.setting = undefined
-      yield* signals.configurationChanged(id)
-      t.equal(yield* pool.get(id), undefined)
-      t.match(yield* Effect.flip(trunk.originate(dialed)), { _tag: "OriginateRefused", reason: "misconfigured" })
-      yield* TestClock.adjust("1 minute")
-      t.strictSame(world.open(), [false])
-    })
-  )
+  const world = await play(function* ({ pool, signals, trunk }, world) {
+    world.setting = undefined
+    yield* signals.configurationChanged(id)
+    t.equal(yield* pool.get(id), undefined)
+    t.match(yield* Effect.flip(trunk.originate(dialed)), { _tag: "OriginateRefused", reason: "misconfigured" })
+    yield* TestClock.adjust("1 minute")
+    t.strictSame(world.open(), [false])
+  })
   t.strictSame(world.logs(), [""])
 })
 
 t.test("given other numbers or limits, then the same trunk follows them", async (t) => {
-  const world = await play(({ signals, trunk }, world) =>
-    Effect.gen(function* () {
-      const woken: Array<string> = []
-      trunk.watch(() => woken.push("woken"))
-      yield* trunk.originate(dialed)
-      world.change({ callerIds: { all: ["+15550000001"], preferred: undefined } })
-      yield* signals.numbersChanged(id)
-      yield* trunk.originate(dialed)
-      yield* trunk.originate({ ...dialed, from: "+15550000009" })
-      world.change({ maxConcurrentCalls: 4 })
-      yield* signals.configurationChanged(id)
-      t.strictSame([trunk.isCurrent(), trunk.maxConcurrentCalls(), woken.length], [true, 4, 2])
-    })
-  )
+  const world = await play(function* ({ signals, trunk }, world) {
+    const woken: Array<string> = []
+    trunk.watch(() => woken.push("woken"))
+    yield* trunk.originate(dialed)
+    world.change({ callerIds: { all: ["+15550000001"], preferred: undefined } })
+    yield* signals.numbersChanged(id)
+    yield* trunk.originate(dialed)
+    yield* trunk.originate({ ...dialed, from: "+15550000009" })
+    world.change({ maxConcurrentCalls: 4 })
+    yield* signals.configurationChanged(id)
+    t.strictSame([trunk.isCurrent(), trunk.maxConcurrentCalls(), woken.length], [true, 4, 2])
+  })
   t.strictSame(world.logs(), ["originate from undefined, originate from +15550000001, originate from +15550000009"])
 })
 
 t.test("given a provider that needs a number, when there is none, then no call is placed", async (t) => {
-  const world = await play(
-    ({ trunk }) => Effect.map(Effect.flip(trunk.originate(dialed)), (error) => t.match(error, { reason: "misconfigured" })),
-    true
-  )
+  const world = Object.assign(new World(), { needsCallerId: true })
+  await play(function* ({ trunk }) {
+    t.match(yield* Effect.flip(trunk.originate(dialed)), { reason: "misconfigured" })
+  }, world)
   t.strictSame(world.logs(), [""])
 })
 
 t.test("given a trunk that is not open, when its configuration changes, then nothing is done", async (t) => {
   const world = new World()
   const asked = Effect.flatMap(TrunkSignals, (signals) => signals.configurationChanged(id))
-  await run(asked.pipe(Effect.provide(layerOf(world, fake(world, false)))))
+  await run(asked.pipe(Effect.provide(layerOf(world, fake(world)))))
   t.strictSame([world.finds, world.sessions.length], [0, 0])
 })
 
 t.test("given a trunk that is down", async (t) => {
-  const down = (reason: "auth" | "replaced") => (world: World) =>
+  const down = (reason: "auth" | "replaced", world: World) =>
     world.sessions.at(-1)?.context.onStatus({ _tag: "Down", detail: "gone", reason })
   t.test("when somebody may have repaired it, then it tries again at once", async (t) => {
-    const world = await play(({ pool }, world) =>
-      Effect.andThen(
-        Effect.sync(() => down("auth")(world)),
-        pool.getRepaired(id)
-      )
-    )
+    const world = await play(function* ({ pool }, world) {
+      down("auth", world)
+      yield* pool.getRepaired(id)
+    })
     t.strictSame(world.logs(), ["reconnect"])
   })
   t.test("when its configuration is saved unchanged, then it tries again at once; a change of numbers does not do that", async (t) => {
-    const world = await play(({ signals }, world) =>
-      Effect.andThen(
-        Effect.sync(() => down("auth")(world)),
-        Effect.andThen(signals.numbersChanged(id), signals.configurationChanged(id))
-      )
-    )
+    const world = await play(function* ({ signals }, world) {
+      down("auth", world)
+      yield* signals.numbersChanged(id)
+      yield* signals.configurationChanged(id)
+    })
     t.strictSame(world.logs(), ["reconnect"])
   })
   t.test("when another client took its place, then it is reopened, together with its calls", async (t) => {
-    const world = await play(({ pool, trunk }, world) =>
-      Effect.gen(function* () {
-        world.live.push({ ref: refTo(callId), trunk })
-        down("replaced")(world)
-        const next = yield* pool.getRepaired(id)
-        t.strictSame([trunk.isCurrent(), next?.isCurrent(), next?.status()._tag], [false, true, "Up"])
-        t.equal(yield* pool.getRepaired(id), next, "once")
-      })
-    )
+    const world = await play(function* ({ pool, trunk }, world) {
+      world.live.push({ ref: refTo(callId), trunk })
+      down("replaced", world)
+      const next = yield* pool.getRepaired(id)
+      t.strictSame([trunk.isCurrent(), next?.isCurrent(), next?.status()._tag], [false, true, "Up"])
+      t.equal(yield* pool.getRepaired(id), next, "once")
+    })
     t.strictSame(world.logs(), ["", "adopt"])
   })
 })
@@ -322,37 +298,29 @@ t.test("given an emulated Asterisk", async (t) => {
   const emulator = await startAriEmulator({ ringMillis: 20, media: false })
   t.teardown(() => emulator.stop())
   const credentials = ariConfig(emulator)
-  const onAsterisk = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) => {
+  const onAsterisk = (act: Act) => {
     const world = new World()
     world.change({ credentials, provider: "ari" })
-    await runLive(
-      scene(world).pipe(
-        Effect.flatMap((it) => act(it, world)),
-        Effect.provide(layerOf(world, ari))
-      )
-    )
-    return world
+    return playOn(world, ari, act, runLive)
   }
   const heard = (world: World, tag: TrunkEvent["_tag"]) =>
     Effect.repeat(Effect.sleep(10), { until: () => world.heard.some(({ _tag }) => _tag === tag) }).pipe(Effect.timeout("60 seconds"))
   const up = (trunk: LiveTrunk | undefined) => (trunk === undefined ? Effect.succeed(false) : awaitUp(trunk, 5000))
 
   t.test("when the dial string changes during a call, then the call is followed to its end", async (t) => {
-    const world = await onAsterisk(({ pool, signals, trunk }, world) =>
-      Effect.gen(function* () {
-        yield* up(trunk)
-        world.live.push({ ref: refTo(callId), trunk })
-        yield* trunk.originate(dialed)
-        yield* heard(world, "Answered")
-        world.change({ credentials: { ...credentials, dial_string: "PJSIP/{digits}@trunk" } })
-        yield* signals.configurationChanged(id)
-        const next = yield* pool.get(id)
-        t.ok(yield* up(next))
-        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
-        yield* heard(world, "HungUp")
-        yield* next?.originate({ ...dialed, callId: CallId.make(callId.replace(/1$/, "2")) }) ?? Effect.void
-      })
-    )
+    const world = await onAsterisk(function* ({ pool, signals, trunk }, world) {
+      yield* up(trunk)
+      world.live.push({ ref: refTo(callId), trunk })
+      yield* trunk.originate(dialed)
+      yield* heard(world, "Answered")
+      world.change({ credentials: { ...credentials, dial_string: "PJSIP/{digits}@trunk" } })
+      yield* signals.configurationChanged(id)
+      const next = yield* pool.get(id)
+      t.ok(yield* up(next))
+      yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
+      yield* heard(world, "HungUp")
+      yield* next?.originate({ ...dialed, callId: CallId.make(callId.replace(/1$/, "2")) }) ?? Effect.void
+    })
     t.match(world.heard.at(-1), { _tag: "HungUp" })
     t.strictSame(
       emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
@@ -360,20 +328,18 @@ t.test("given an emulated Asterisk", async (t) => {
     )
   })
   t.test("when another client takes the application, then the trunk is down until it is asked to come back", async (t) => {
-    await onAsterisk(({ pool, trunk }) =>
-      Effect.gen(function* () {
-        yield* up(trunk)
-        const app = `${emulator.user}.here.${id}`
-        const address = `${emulator.url.replace("http", "ws")}/ari/events?app=${app}&api_key=${emulator.user}:${emulator.password}`
-        const other = yield* Effect.acquireRelease(
-          Effect.sync(() => new WebSocket(address)),
-          (socket) => Effect.sync(() => socket.terminate())
-        )
-        other.on("error", () => {})
-        yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("60 seconds"))
-        t.match(trunk.status(), { reason: "replaced" })
-        t.ok(yield* up(yield* pool.getRepaired(id)))
-      })
-    )
+    await onAsterisk(function* ({ pool, trunk }) {
+      yield* up(trunk)
+      const app = `${emulator.user}.here.${id}`
+      const address = `${emulator.url.replace("http", "ws")}/ari/events?app=${app}&api_key=${emulator.user}:${emulator.password}`
+      const other = yield* Effect.acquireRelease(
+        Effect.sync(() => new WebSocket(address)),
+        (socket) => Effect.sync(() => socket.terminate())
+      )
+      other.on("error", () => {})
+      yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("60 seconds"))
+      t.match(trunk.status(), { reason: "replaced" })
+      t.ok(yield* up(yield* pool.getRepaired(id)))
+    })
   })
 })
