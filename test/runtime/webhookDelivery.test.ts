@@ -5,17 +5,13 @@ import { createHmac } from "node:crypto"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
-import type { WebhookEndpointWithSecret } from "#core/webhook/WebhookEndpoint.ts"
 import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/webhook/WebhookQueue.ts"
-import type { OrganizationId } from "#core/Id.ts"
 import * as events from "#runtime/events.ts"
-import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase } from "#test/support/postgres.ts"
-import { runLive } from "#test/support/run.ts"
 
 const database = await openDatabase(t)
 
@@ -79,30 +75,41 @@ const node = async (t: Test) => {
 }
 
 const settings = { description: "", eventTypes: [], enabled: true } as const
+const query = { state: undefined, before: undefined, limit: 100 }
+/** An endpoint for all events, and a node that delivers to it. */
 const scene = async (t: Test) => {
   const run = await node(t)
   const to = await receiver(t)
   const organizationId = await database.run(given.organization())
-  const endpoint = await run(WebhookEndpoints.use((_) => _.create(organizationId, { ...settings, url: to.url })))
-  const test = () => run(WebhookEndpoints.use((_) => _.test(organizationId, endpoint.id)))
-  return { endpoint, organizationId, run, test, to }
+  const asked = <A, E>(ask: (endpoints: WebhookEndpoints["Service"]) => Effect.Effect<A, E>) => run(WebhookEndpoints.use(ask))
+  const endpoint = await asked((_) => _.create(organizationId, { ...settings, url: to.url }))
+  const { id } = endpoint
+  return {
+    asked,
+    endpoint,
+    organizationId,
+    to,
+    deliveries: (state: "pending" | undefined = undefined) => asked((_) => _.deliveries(organizationId, id, { ...query, state })),
+    get: () => asked((_) => _.get(organizationId, id)),
+    replayAll: () => asked((_) => _.replayAll(organizationId, id)),
+    test: () => asked((_) => _.test(organizationId, id)),
+    update: (changes: { readonly enabled?: boolean; readonly url?: string }) => asked((_) => _.update(organizationId, id, changes))
+  }
 }
-
-const query = { state: undefined, before: undefined, limit: 100 }
-const deliveriesOf = (run: Awaited<ReturnType<typeof node>>, organizationId: OrganizationId, { id }: WebhookEndpointWithSecret) =>
-  run(WebhookEndpoints.use((_) => _.deliveries(organizationId, id, query)))
 const arrived = (to: Receiver, count: number) => until(`${count} requests`, () => (to.received.length >= count ? to.received : undefined))
 
-/** Makes the next try due. */
-const makeDue = (id: number) =>
+/** Sets when the next try is due. */
+const dueIn = (hours: number, id: number) =>
   database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE webhook_deliveries SET due_at = now() WHERE endpoint_id = ${id} AND state = 'pending'`
-      yield* sql`UPDATE webhook_endpoints SET next_due_at = now(), version = version + 1 WHERE id = ${id}`
-      yield* sql`SELECT pg_notify('trunkline_events', 'deliveries')`
+      const due = sql`now() + ${hours} * interval '1 hour'`
+      yield* sql`UPDATE webhook_deliveries SET due_at = ${due} WHERE endpoint_id = ${id} AND state = 'pending'`
+      yield* sql`UPDATE webhook_endpoints SET next_due_at = ${due}, version = version + 1 WHERE id = ${id}`
+      if (hours === 0) yield* sql`SELECT pg_notify('trunkline_events', 'deliveries')`
     })
   )
+const makeDue = (id: number) => dueIn(0, id)
 
 const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: Received): string =>
   `v1,${createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
@@ -110,7 +117,7 @@ const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: 
     .digest("base64")}`
 
 t.test("given a campaign and an endpoint for all events", async (t) => {
-  const { endpoint, organizationId, run, to } = await scene(t)
+  const { asked, deliveries, endpoint, organizationId, test, to } = await scene(t)
 
   t.test("when the campaign is created, started and completed with its call, then each event arrives once, signed", async (t) => {
     await database.run(
@@ -160,7 +167,7 @@ t.test("given a campaign and an endpoint for all events", async (t) => {
       t.equal(request.path, "/hook?a=1")
     }
     const delivered = await until("records", async () => {
-      const found = await deliveriesOf(run, organizationId, endpoint)
+      const found = await deliveries()
       return found.every(({ state }) => state === "delivered") ? found : undefined
     })
     t.strictSame(
@@ -170,9 +177,9 @@ t.test("given a campaign and an endpoint for all events", async (t) => {
   })
 
   t.test("when the secret was just changed, then both sign", async (t) => {
-    const rotated = await run(WebhookEndpoints.use((_) => _.rotate(organizationId, endpoint.id)))
+    const rotated = await asked((_) => _.rotate(organizationId, endpoint.id))
     to.received.length = 0
-    await run(WebhookEndpoints.use((_) => _.test(organizationId, endpoint.id)))
+    await test()
     const [request] = await arrived(to, 1)
     t.not(rotated.secret, endpoint.secret)
     t.equal(request?.headers["webhook-signature"], request && `${signedWith(rotated, request)} ${signedWith(endpoint, request)}`)
@@ -180,10 +187,10 @@ t.test("given a campaign and an endpoint for all events", async (t) => {
 })
 
 t.test("given an endpoint that does not accept requests", async (t) => {
-  const { endpoint, organizationId, run, test, to } = await scene(t)
+  const { deliveries, endpoint, replayAll, test, to } = await scene(t)
   const latest = async (what: string, attempts: number) => {
     const found = await until(what, async () => {
-      const [one] = await deliveriesOf(run, organizationId, endpoint)
+      const [one] = await deliveries()
       return one?.attempts === attempts ? one : undefined
     })
     return { ...found, waits: Math.round((found.dueAt.getTime() - (found.lastAttemptAt?.getTime() ?? 0)) / 1000) }
@@ -230,155 +237,104 @@ t.test("given an endpoint that does not accept requests", async (t) => {
     await makeDue(endpoint.id)
     const dead = await latest("last failure", 10)
     t.equal(dead.state, "dead")
-    t.equal(await run(WebhookEndpoints.use((_) => _.replayAll(organizationId, endpoint.id))), 1)
+    t.equal(await replayAll(), 1)
     t.match(await latest("success", 1), { id: dead.id, state: "delivered" })
-    t.equal(await run(WebhookEndpoints.use((_) => _.replayAll(organizationId, endpoint.id))), 0)
+    t.equal(await replayAll(), 0)
   })
 })
 
 t.test("given an endpoint that accepts a request without a body in its answer, then that is a delivery like any other", async (t) => {
-  const { endpoint, organizationId, run, test, to } = await scene(t)
+  const { deliveries, test, to } = await scene(t)
   to.answers.push(204)
   await test()
-  const outcome = await until("the outcome", async () =>
-    (await deliveriesOf(run, organizationId, endpoint)).find(({ attempts }) => attempts > 0)
-  )
+  const outcome = await until("the outcome", async () => (await deliveries()).find(({ attempts }) => attempts > 0))
   t.match(outcome, { state: "delivered", attempts: 1, lastStatus: 204 })
 })
 
-t.test("given an endpoint that has had enough", async (t) => {
-  const { endpoint, organizationId, run, test, to } = await scene(t)
-
-  t.test("when it says that it is gone, then it is disabled and gets nothing more until it is enabled", async (t) => {
-    to.answers.push(410)
-    await test()
-    const get = () => run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id)))
-    await until("its end", async () => (await get()).disabledReason)
-    t.match(await get(), { enabled: false, disabledReason: "gone" })
-    t.match(await deliveriesOf(run, organizationId, endpoint), [{ state: "dead", attempts: 1, lastStatus: 410 }])
-    await run(WebhookEndpoints.use((_) => _.update(organizationId, endpoint.id, { enabled: true })))
-    t.match(await get(), { enabled: true, disabledReason: undefined })
-    to.received.length = 0
-    await test()
-    await arrived(to, 1)
-  })
+t.test("given an endpoint that says that it is gone, then it is disabled and gets nothing more until it is enabled", async (t) => {
+  const { deliveries, get, test, to, update } = await scene(t)
+  to.answers.push(410)
+  await test()
+  await until("its end", async () => (await get()).disabledReason)
+  t.match(await get(), { enabled: false, disabledReason: "gone" })
+  t.match(await deliveries(), [{ state: "dead", attempts: 1, lastStatus: 410 }])
+  await update({ enabled: true })
+  t.match(await get(), { enabled: true, disabledReason: undefined })
+  to.received.length = 0
+  await test()
+  await arrived(to, 1)
 })
 
-t.test("given an endpoint whose URL changes during its last request", async (t) => {
-  const { endpoint, organizationId, run, test, to } = await scene(t)
+t.test("given an endpoint whose URL changes during its last request, then it stays enabled", async (t) => {
+  const { deliveries, get, test, to, update } = await scene(t)
   const next = await receiver(t)
-  let letGo = () => {}
-  to.held = new Promise((resolve) => {
-    letGo = resolve
-  })
+  const held = Promise.withResolvers<void>()
+  to.held = held.promise
   to.answers.push(410)
   await test()
   await arrived(to, 1)
-  await run(WebhookEndpoints.use((_) => _.update(organizationId, endpoint.id, { url: next.url })))
-  letGo()
-  await until("the end of it", async () => (await deliveriesOf(run, organizationId, endpoint))[0]?.lastStatus)
+  await update({ url: next.url })
+  held.resolve()
+  await until("the end of it", async () => (await deliveries())[0]?.lastStatus)
   await test()
   await arrived(next, 1)
-  t.match(await run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id))), { enabled: true, disabledReason: undefined })
+  t.match(await get(), { enabled: true, disabledReason: undefined })
 })
 
 t.test("given a delivery whose retry is hours away, when there is a new event, then it is sent without waiting", async (t) => {
-  const { endpoint, organizationId, run, test, to } = await scene(t)
+  const { deliveries, endpoint, test, to } = await scene(t)
   to.answers.push(500)
   await test()
-  await until("a failure", async () => (await deliveriesOf(run, organizationId, endpoint))[0]?.lastStatus)
-  await database.run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE webhook_deliveries SET due_at = now() + interval '2 hours' WHERE endpoint_id = ${endpoint.id}`
-      yield* sql`UPDATE webhook_endpoints SET next_due_at = now() + interval '2 hours', version = version + 1 WHERE id = ${endpoint.id}`
-    })
-  )
+  await until("a failure", async () => (await deliveries())[0]?.lastStatus)
+  await dueIn(2, endpoint.id)
   await test()
   await arrived(to, 2)
   // The receiver knows about it before the engine has recorded the response.
   const [latest, earlier] = await until("the end of the second", async () => {
-    const found = await deliveriesOf(run, organizationId, endpoint)
+    const found = await deliveries()
     return found[0]?.state === "pending" ? undefined : found
   })
   t.match([latest, earlier], [{ state: "delivered" }, { state: "pending", attempts: 1 }])
 })
 
-t.test("given two nodes and many events", async (t) => {
-  const { endpoint, organizationId, run, to } = await scene(t)
+t.test("given two nodes and many events, when another endpoint never answers, then this one gets every event exactly once", async (t) => {
+  const { asked, deliveries, organizationId, to } = await scene(t)
   await node(t)
-
-  t.test("when another endpoint never answers, then this one gets every event exactly once", async (t) => {
-    const dead = await receiver(t)
-    dead.answers.push(...Array.from({ length: 500 }, () => undefined))
-    await run(WebhookEndpoints.use((_) => _.create(organizationId, { ...settings, url: dead.url })))
-    const wanted = 300
-    await database.run(
-      SqlClient.SqlClient.use(
-        (sql) =>
-          sql`SELECT add_event(${organizationId}, 'campaign.started', 'campaigns/' || n, '{}') FROM generate_series(1, ${wanted}::int) AS n`
-      )
+  const dead = await receiver(t)
+  dead.answers.push(...Array.from({ length: 500 }, () => undefined))
+  await asked((_) => _.create(organizationId, { ...settings, url: dead.url }))
+  const wanted = 300
+  await database.run(
+    SqlClient.SqlClient.use(
+      (sql) =>
+        sql`SELECT add_event(${organizationId}, 'campaign.started', 'campaigns/' || n, '{}') FROM generate_series(1, ${wanted}::int) AS n`
     )
-    await until("all of them", async () => (to.received.length >= wanted ? true : undefined))
-    await until("records", async () => {
-      const pending = await run(WebhookEndpoints.use((_) => _.deliveries(organizationId, endpoint.id, { ...query, state: "pending" })))
-      return pending.length === 0 || undefined
-    })
-    t.equal(new Set(to.received.map(({ body }) => JSON.parse(body).subject)).size, wanted)
-    t.equal(to.received.length, wanted)
-    t.ok(dead.received.length < 20)
-  })
+  )
+  await until("all of them", async () => (to.received.length >= wanted ? true : undefined))
+  await until("records", async () => (await deliveries("pending")).length === 0 || undefined)
+  t.equal(new Set(to.received.map(({ body }) => JSON.parse(body).subject)).size, wanted)
+  t.equal(to.received.length, wanted)
+  t.ok(dead.received.length < 20)
 })
 
-t.test("given an endpoint of a node that died in its turn", async (t) => {
+t.test("given an endpoint of a node that died in its turn, when its lease has expired, then another node continues", async (t) => {
   const organizationId = await database.run(given.organization())
   const to = await receiver(t)
-
-  t.test("when its lease has expired, then another node continues", async (t) => {
-    await database.run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* WebhookQueue
-        yield* sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret, next_due_at)
-          VALUES (${organizationId}, ${to.url}, '', '{}', true, 'whsec_AAAA', now())`
-        const [event] = yield* sql<{ readonly id: number }>`INSERT INTO events (organization_id, type, subject, data, created_at)
-          VALUES (${organizationId}, 'campaign.started', 'campaigns/1', '{}', now()) RETURNING id`
-        yield* sql`INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id)
-          SELECT organization_id, id, ${event?.id ?? 0}::bigint FROM webhook_endpoints WHERE organization_id = ${organizationId}`
-        const claimed = Effect.map(queue.claim(10), (endpoints) => endpoints.filter(({ url }) => url === to.url).length)
-        t.strictSame([yield* claimed, yield* claimed], [1, 0])
-        yield* sql`UPDATE webhook_endpoints SET leased_until = now() - interval '1 second' WHERE organization_id = ${organizationId}`
-      }).pipe(Effect.provide(WebhookQueue.layer))
-    )
-    await node(t)
-    t.match((await arrived(to, 1)).length, 1)
-  })
-})
-
-t.test("given targets that must be public", async (t) => {
-  const to = await receiver(t)
-  const port = new URL(to.url).port
-  const send = (url: string, privateTargets: boolean) =>
-    runLive(
-      WebhookSender.use((_) => _.send({ url, headers: {}, body: "{}" })).pipe(
-        Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason)),
-        Effect.provide(WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks: privateTargets }))))
-      )
-    )
-
-  t.test("when a name or a number leads to this machine, then no connection is made", async (t) => {
-    for (const host of ["localhost", "127.0.0.1", "[::1]", "2130706433", "[::ffff:127.0.0.1]"]) {
-      t.equal(await send(`http://${host}:${port}/`, false), "address_not_public", host)
-    }
-    t.equal(to.received.length, 0)
-  })
-
-  t.test("when they need not be public, then a connection is made", async (t) => {
-    t.match(await send(`http://localhost:${port}/`, true), { status: 200 })
-  })
-
-  t.test("when nothing listens or the name does not exist, then the error is a single word", async (t) => {
-    t.equal(await send("http://127.0.0.1:1/", true), "connection_refused")
-    t.equal(await send("http://no-such-name.invalid/", true), "name_not_found")
-  })
+  await database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* WebhookQueue
+      yield* sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret, next_due_at)
+        VALUES (${organizationId}, ${to.url}, '', '{}', true, 'whsec_AAAA', now())`
+      const [event] = yield* sql<{ readonly id: number }>`INSERT INTO events (organization_id, type, subject, data, created_at)
+        VALUES (${organizationId}, 'campaign.started', 'campaigns/1', '{}', now()) RETURNING id`
+      yield* sql`INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id)
+        SELECT organization_id, id, ${event?.id ?? 0}::bigint FROM webhook_endpoints WHERE organization_id = ${organizationId}`
+      const claimed = Effect.map(queue.claim(10), (endpoints) => endpoints.filter(({ url }) => url === to.url).length)
+      t.strictSame([yield* claimed, yield* claimed], [1, 0])
+      yield* sql`UPDATE webhook_endpoints SET leased_until = now() - interval '1 second' WHERE organization_id = ${organizationId}`
+    }).pipe(Effect.provide(WebhookQueue.layer))
+  )
+  await node(t)
+  t.match((await arrived(to, 1)).length, 1)
 })
