@@ -74,170 +74,140 @@ const opens = (scene: Scene, closings: Array<number> = []) =>
 
 const says = (scene: Scene, ...all: ReadonlyArray<string>) => Effect.map(opens(scene), (session) => words(session, ...all))
 
-const callWith = async (act: (scene: Scene) => ReturnType<typeof steps<MediaSockets>>) => {
-  const { accept, log: media } = carrier()
-  const { log, world } = await play((scene) => {
-    scene.world.accept = accept
-    // The agent listens to every stream that it is given.
-    scene.onMedia = (stream) => stream.listen({ closed: (how, why) => scene.hears({ _tag: "MediaClosed", how, why }), frame: () => {} })
-  }, act)
-  return { journal: world.journal, log, media }
+type Act = Effect.Effect<unknown, never, MediaSockets>
+interface Expected {
+  readonly log?: ReadonlyArray<string>
+  readonly media?: ReadonlyArray<string>
+  /** How the journal begins. */
+  readonly journal?: ReadonlyArray<string>
+  readonly closings?: ReadonlyArray<number>
 }
+/** What comes of a call whose agent listens to every stream that it is given. */
+const check = (
+  title: string,
+  acts: (scene: Scene, closings: Array<number>) => Effect.Effect<unknown, never, MediaSockets>,
+  expected: Expected
+) =>
+  t.test(title, async (t) => {
+    const { accept, log: media } = carrier()
+    const closings: Array<number> = []
+    const { log, world } = await play(
+      (scene) => {
+        scene.world.accept = accept
+        scene.onMedia = (stream) => stream.listen({ closed: (how, why) => scene.hears({ _tag: "MediaClosed", how, why }), frame: () => {} })
+      },
+      (scene) => acts(scene, closings)
+    )
+    const { log: expectedLog = log, media: expectedMedia = media, journal = [], closings: expectedClosings = closings } = expected
+    t.strictSame([log, media, closings], [expectedLog, expectedMedia, expectedClosings])
+    t.strictSame(world.journal.slice(0, journal.length), journal)
+  })
+const all = (...acts: ReadonlyArray<Act>) => steps<MediaSockets>(...acts)
+const notes = (scene: Scene, what: string) => Effect.sync(() => scene.world.log.push(what))
+const isUp = ({ world }: Scene) => Effect.sync(() => void (world.lookup = Effect.succeed("up")))
+const ends = ({ says }: Scene) => says(hungUp("normal_clearing"))
 const ending = ["line free, 0 slots", "finish", "ended answered"]
 
-t.test("given a call whose carrier connects to us", async (t) => {
-  await t.test(
-    "when the stream starts before the answer, then that is not an answer, and the agent speaks once there is one",
-    async (t) => {
-      const { log, media } = await callWith((scene) =>
-        steps<MediaSockets>(
-          says(scene, "start"),
-          wait("20 seconds"),
-          Effect.sync(() => scene.world.log.push("-")),
-          scene.says(answered),
-          scene.says(hungUp("normal_clearing"))
-        )
-      )
-      t.strictSame(log, [...accepted, "-", "answered", "voice", ...ending])
-      t.strictSame(media, ["socket 1 heard", "socket 1 ended"], "then the socket is closed with the call")
-    }
-  )
-  await t.test("when it starts some seconds after the answer, then the agent speaks from that time on", async (t) => {
-    const { log } = await callWith((scene) =>
-      steps<MediaSockets>(scene.says(answered), wait("9 seconds"), says(scene, "start"), wait(0), scene.says(hungUp("normal_clearing")))
-    )
-    t.strictSame(log, [...accepted, "answered", "voice", ...ending])
+check(
+  "given a stream that starts before the answer, then that is not an answer, the agent speaks once there is one, and it is closed with the call",
+  (scene) => all(says(scene, "start"), wait("20 seconds"), notes(scene, "-"), scene.says(answered), ends(scene)),
+  { log: [...accepted, "-", "answered", "voice", ...ending], media: ["socket 1 heard", "socket 1 ended"] }
+)
+check(
+  "given a stream that starts some seconds after the answer, then the agent speaks from that time on",
+  (scene) => all(scene.says(answered), wait("9 seconds"), says(scene, "start"), wait(0), ends(scene)),
+  { log: [...accepted, "answered", "voice", ...ending] }
+)
+check(
+  "given a stream that never starts, then the call is looked up and hung up",
+  (scene) => all(isUp(scene), opens(scene), scene.says(answered), wait("15 seconds"), ends(scene)),
+  { log: [...accepted, "answered", "look", "hangup media_failure", "line free, 0 slots", "ended error"] }
+)
+check(
+  "given a call that nobody answers, then the socket is closed with the call",
+  (scene, closings) => all(opens(scene, closings), scene.says(hungUp("no_answer")), wait("20 seconds")),
+  { closings: [1000] }
+)
+const startsAndCloses = (scene: Scene) =>
+  Effect.map(opens(scene), (session) => {
+    words(session, "start")
+    session.closed("ended", "closed")
   })
-  await t.test("when it never starts, then the call is looked up and hung up", async (t) => {
-    const { log } = await callWith((scene) =>
-      steps<MediaSockets>(
-        Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
-        opens(scene),
-        scene.says(answered),
-        wait("15 seconds"),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(log, [...accepted, "answered", "look", "hangup media_failure", "line free, 0 slots", "ended error"])
-  })
-  await t.test("when nobody answers, then the socket is closed with the call", async (t) => {
-    const closings: Array<number> = []
-    await callWith((scene) => steps<MediaSockets>(opens(scene, closings), scene.says(hungUp("no_answer")), wait("20 seconds")))
-    t.strictSame(closings, [1000])
-  })
-  await t.test("when the stream stops before the answer is reported, then its end is on disk before the answer", async (t) => {
-    const { journal, log } = await callWith((scene) =>
-      steps<MediaSockets>(
-        Effect.map(opens(scene), (session) => {
-          words(session, "start")
-          session.closed("ended", "closed")
-        }),
-        scene.says(answered),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(log, [...accepted, "answered", "voice", ...ending])
-    t.strictSame(journal.slice(0, 3), ["placed", "audio has ended", "answered"])
-  })
-  await t.test("when a stream that has stopped is followed by another, then the call has its audio again", async (t) => {
-    const { journal } = await callWith((scene) =>
-      steps<MediaSockets>(
-        Effect.map(opens(scene), (session) => {
-          words(session, "start")
-          session.closed("ended", "closed")
-        }),
-        says(scene, "start"),
-        scene.says(answered),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(journal.slice(0, 4), ["placed", "audio has ended", "audio is back", "answered"])
-  })
-  await t.test("when a key is pressed on the stream, then the agent hears it", async (t) => {
-    const { log } = await callWith((scene) =>
-      steps<MediaSockets>(scene.says(answered), says(scene, "start", "key"), wait(0), scene.says(hungUp("normal_clearing")))
-    )
-    t.strictSame(log, [...accepted, "answered", "voice", "key 5", ...ending])
-  })
-})
+check(
+  "given a stream that stops before the answer is reported, then its end is on disk before the answer",
+  (scene) => all(startsAndCloses(scene), scene.says(answered), ends(scene)),
+  { log: [...accepted, "answered", "voice", ...ending], journal: ["placed", "audio has ended", "answered"] }
+)
+check(
+  "given a stream that has stopped, when it is followed by another, then the call has its audio again",
+  (scene) => all(startsAndCloses(scene), says(scene, "start"), scene.says(answered), ends(scene)),
+  { journal: ["placed", "audio has ended", "audio is back", "answered"] }
+)
+check(
+  "given a key that is pressed on the stream, then the agent hears it",
+  (scene) => all(scene.says(answered), says(scene, "start", "key"), wait(0), ends(scene)),
+  { log: [...accepted, "answered", "voice", "key 5", ...ending] }
+)
 
-t.test("given a call that talks", async (t) => {
-  const talking = (act: (scene: Scene, first: MediaSession) => ReturnType<typeof steps<MediaSockets>>) =>
-    callWith((scene) =>
+/** The rest of a call that talks on a first stream. */
+const talks = (title: string, acts: (scene: Scene, first: MediaSession, closings: Array<number>) => Act, expected: Expected) =>
+  check(
+    `given a call that talks, ${title}`,
+    (scene, closings) =>
       Effect.gen(function* () {
         yield* scene.says(answered)
         const first = yield* opens(scene)
         words(first, "start")
         yield* wait(0)
         scene.world.log.length = 0
-        yield* act(scene, first)
-      })
-    )
-  const stopped = (session: MediaSession) =>
-    Effect.sync(() => {
-      words(session, "stop")
-      session.closed("ended", "closed")
-    })
+        yield* acts(scene, first, closings)
+      }),
+    expected
+  )
+const stops = (session: MediaSession) =>
+  Effect.sync(() => {
+    words(session, "stop")
+    session.closed("ended", "closed")
+  })
 
-  for (const seconds of [1, 5, 9]) {
-    await t.test(`when its stream stops ${seconds} s before its end is reported, then that is not a failure`, async (t) => {
-      const { log } = await talking((scene, first) =>
-        steps<MediaSockets>(stopped(first), wait(`${seconds} seconds`), scene.says(hungUp("normal_clearing")))
-      )
-      t.strictSame(log, ending)
-    })
-  }
-  await t.test("when its stream stops and it is still up, then it is hung up", async (t) => {
-    const { log } = await talking((scene, first) =>
-      steps<MediaSockets>(
-        Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
-        stopped(first),
-        wait("11 seconds"),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(log, ["look", "hangup media_failure", "line free, 0 slots", "finish", "ended error"])
-  })
-  await t.test("when a message of its stream is unreadable, then it is looked up at once", async (t) => {
-    const { log, media } = await talking((scene, first) =>
-      steps<MediaSockets>(
-        Effect.sync(() => words(first, "garbage", "key")),
-        wait(0),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(log, ["look", ...ending], "then the following messages are not read")
-    t.strictSame(media, ["socket 1 heard", "socket 1 failed"])
-  })
-  await t.test("when a second stream starts beside the first, then it replaces the first, and the agent continues on it", async (t) => {
-    const { log, media } = await talking((scene) =>
-      steps<MediaSockets>(says(scene, "start"), wait("30 seconds"), scene.says(hungUp("normal_clearing")))
-    )
-    t.strictSame(log, ["resumed", ...ending])
-    t.strictSame(media, ["socket 1 heard", "socket 1 replaced", "socket 2 heard", "socket 2 ended"])
-  })
-  await t.test("when a second stream starts after the first has stopped, then the call continues", async (t) => {
-    const { log } = await talking((scene, first) =>
-      steps<MediaSockets>(
-        stopped(first),
-        wait("5 seconds"),
-        says(scene, "start"),
-        wait("60 seconds"),
-        scene.says(hungUp("normal_clearing"))
-      )
-    )
-    t.strictSame(log, ["resumed", ...ending])
-  })
-  await t.test("when sockets are opened endlessly, then the oldest ones are closed", async (t) => {
-    const closings: Array<number> = []
-    await talking((scene) =>
-      steps<MediaSockets>(
-        ...Array.from({ length: 10 }, () => opens(scene, closings)),
-        Effect.sync(() => t.equal(closings.length, 6))
-      )
-    )
-  })
-})
+for (const seconds of [1, 5, 9])
+  talks(
+    `when its stream stops ${seconds} s before its end is reported, then that is not a failure`,
+    (scene, first) => all(stops(first), wait(`${seconds} seconds`), ends(scene)),
+    { log: ending }
+  )
+talks(
+  "when its stream stops and it is still up, then it is hung up",
+  (scene, first) => all(isUp(scene), stops(first), wait("11 seconds"), ends(scene)),
+  { log: ["look", "hangup media_failure", "line free, 0 slots", "finish", "ended error"] }
+)
+talks(
+  "when a message of its stream is unreadable, then it is looked up at once, and the following messages are not read",
+  (scene, first) => {
+    const garbage = Effect.sync(() => words(first, "garbage", "key"))
+    return all(garbage, wait(0), ends(scene))
+  },
+  { log: ["look", ...ending], media: ["socket 1 heard", "socket 1 failed"] }
+)
+talks(
+  "when a second stream starts beside the first, then it replaces the first, and the agent continues on it",
+  (scene) => all(says(scene, "start"), wait("30 seconds"), ends(scene)),
+  { log: ["resumed", ...ending], media: ["socket 1 heard", "socket 1 replaced", "socket 2 heard", "socket 2 ended"] }
+)
+talks(
+  "when a second stream starts after the first has stopped, then the call continues",
+  (scene, first) => all(stops(first), wait("5 seconds"), says(scene, "start"), wait("60 seconds"), ends(scene)),
+  { log: ["resumed", ...ending] }
+)
+talks(
+  "when sockets are opened endlessly, then the oldest ones are closed",
+  (scene, _, closings) =>
+    all(
+      ...Array.from({ length: 10 }, () => opens(scene, closings)),
+      Effect.sync(() => t.equal(closings.length, 6))
+    ),
+  {}
+)
 
 t.test("given a protocol that cannot start, then its socket is closed", async (t) => {
   const closings: Array<number> = []

@@ -19,7 +19,7 @@ const single = async (t: Test, data: object = {}) => {
   await one.publish(webhook("a", { endpoint_url: to.url, ...data }))
   return { ...one, to }
 }
-const claiming = (limits: { readonly limit: number; readonly limitOfOrganization: number; readonly sending: Map<number, number> }) =>
+const claiming = (limits: Parameters<NodeWebhookQueue["Service"]["claim"]>[0]) =>
   NodeWebhookQueue.use((_) => _.claim(limits)).pipe(Effect.provide(NodeWebhookQueue.layer))
 
 t.test(

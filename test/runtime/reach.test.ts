@@ -17,114 +17,42 @@ const bytes = (length: number) => fc.array(fc.nat(255), { minLength: length, max
 
 t.test("given numeric addresses", async (t) => {
   const inside = [
-    "0.0.0.0",
-    "0.255.255.255",
-    "10.0.0.1",
-    "100.64.0.1",
-    "100.127.255.255",
-    "127.0.0.1",
-    "127.255.255.254",
-    "169.254.169.254",
-    "172.16.0.1",
-    "172.31.255.255",
-    "192.0.0.8",
-    "192.0.2.1",
-    "192.88.99.1",
-    "192.168.1.1",
-    "198.18.0.1",
-    "198.19.255.255",
-    "198.51.100.7",
-    "203.0.113.9",
-    "224.0.0.1",
-    "239.255.255.255",
-    "240.0.0.1",
-    "255.255.255.255"
+    ...["0.0.0.0", "0.255.255.255", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.254", "169.254.169.254"],
+    ...["172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255"],
+    ...["198.51.100.7", "203.0.113.9", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255"]
   ]
   const outside = [
-    "1.1.1.1",
-    "8.8.8.8",
-    "9.255.255.255",
-    "11.0.0.0",
-    "100.63.255.255",
-    "100.128.0.0",
-    "126.255.255.255",
-    "128.0.0.0",
-    "169.253.255.255",
-    "169.255.0.0",
-    "172.15.255.255",
-    "172.32.0.0",
-    "192.167.255.255",
-    "192.169.0.0",
-    "198.17.255.255",
-    "198.20.0.0",
-    "223.255.255.255"
+    ...["1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0"],
+    ...["169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "198.17.255.255"],
+    ...["198.20.0.0", "223.255.255.255"]
   ]
+  const insideSix = [
+    ...["::", "::1", "fe80::1", "febf::1", "fec0::1", "fc00::1", "fdff::1", "ff02::1", "100::1", "2001::1", "2001:1ff::1", "2001:db8::1"],
+    ...["2002:808:808::1", "3fff::1", "4000::1", "5f00::1", "::8.8.8.8", "64:ff9b:1::808:808", "::ffff:0:8.8.8.8"]
+  ]
+  const none = [
+    ...["", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.1.1.1", "0x8.8.8.8", "8.8.8.8 ", "134744072", "fe80::1%eth0"],
+    ...[
+      "2606:4700::1%1",
+      ":::",
+      "1::2::3",
+      "2606:4700",
+      "2606:4700:0:0:0:0:0:0:1",
+      "2606:4700::g",
+      "::ffff:999.1.1.1",
+      "8.8.8.8::",
+      "12345::"
+    ]
+  ]
+  const wrapped = (all: ReadonlyArray<string>) => all.flatMap((address) => [`::ffff:${address}`, `64:ff9b::${address}`])
   t.test("when they are special in IPv4, then they are not public", check(inside, false))
   t.test("when they are not, then they are", check(outside, true))
-  t.test(
-    "when they are special in IPv6, then they are not public",
-    check(
-      [
-        "::",
-        "::1",
-        "fe80::1",
-        "febf::1",
-        "fec0::1",
-        "fc00::1",
-        "fdff::1",
-        "ff02::1",
-        "100::1",
-        "2001::1",
-        "2001:1ff::1",
-        "2001:db8::1",
-        "2002:808:808::1",
-        "3fff::1",
-        "4000::1",
-        "5f00::1",
-        "::8.8.8.8",
-        "64:ff9b:1::808:808",
-        "::ffff:0:8.8.8.8"
-      ],
-      false
-    )
-  )
-  t.test(
-    "when they are global in IPv6, then they are",
-    check(["2606:4700::1111", "2a00:1450:4001:80b::200e", "2001:200::1", "2003::1"], true)
-  )
-  t.test("when they wrap an IPv4 address, then that one is judged", async (t) => {
-    for (const address of inside)
-      for (const wrapped of [`::ffff:${address}`, `64:ff9b::${address}`]) t.notOk(isPublicAddress(wrapped), wrapped)
-    for (const address of outside)
-      for (const wrapped of [`::ffff:${address}`, `64:ff9b::${address}`]) t.ok(isPublicAddress(wrapped), wrapped)
-  })
-  t.test(
-    "when they are not addresses, then they are not public",
-    check(
-      [
-        "",
-        "localhost",
-        "1.2.3",
-        "1.2.3.4.5",
-        "256.1.1.1",
-        "01.1.1.1",
-        "0x8.8.8.8",
-        "8.8.8.8 ",
-        "134744072",
-        "fe80::1%eth0",
-        "2606:4700::1%1",
-        ":::",
-        "1::2::3",
-        "2606:4700",
-        "2606:4700:0:0:0:0:0:0:1",
-        "2606:4700::g",
-        "::ffff:999.1.1.1",
-        "8.8.8.8::",
-        "12345::"
-      ],
-      false
-    )
-  )
+  t.test("when they are special in IPv6, then they are not public", check(insideSix, false))
+  const outsideSix = ["2606:4700::1111", "2a00:1450:4001:80b::200e", "2001:200::1", "2003::1"]
+  t.test("when they are global in IPv6, then they are", check(outsideSix, true))
+  t.test("when they wrap an IPv4 address that is special, then neither are they public", check(wrapped(inside), false))
+  t.test("when they wrap one that is not, then they are", check(wrapped(outside), true))
+  t.test("when they are not addresses, then they are not public", check(none, false))
 })
 
 t.test("given any address", async (t) => {
@@ -210,9 +138,5 @@ t.test("given any address", async (t) => {
   t.test("when it is outside of what is assigned to the internet, then it is not public", async () => {
     const foreign = bytes(16).filter(([first = 0]) => first >> 5 !== 1 && first !== 0)
     fc.assert(fc.property(foreign, (sixteen) => !isPublicAddress(groups(sixteen))))
-  })
-
-  t.test("when it is any text, then there is an answer", async () => {
-    fc.assert(fc.property(fc.string(), (any) => isPublicAddress(any) === false || canonicalAddress(any) !== undefined))
   })
 })

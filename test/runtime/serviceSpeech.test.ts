@@ -108,8 +108,8 @@ const turned = Effect.promise(async () => {
 const patient = { timeoutMillis: 600_000, stallMillis: 600_000 }
 const ttsWith = (options: typeof patient) => SpokenTts.layer(options).pipe(Layer.provide(FliteVoices.layer({ workers: 1 })))
 const tts = ttsWith(patient)
-type Speaking<A, E> = (speak: Tts["Service"]["speak"]) => Effect.gen.Return<A, E, Scope.Scope>
-const speaking = <A, E>(use: Speaking<A, E>, options = patient) => {
+type Speaking<A> = (speak: Tts["Service"]["speak"]) => Effect.gen.Return<A, unknown, Scope.Scope>
+const speaking = <A>(use: Speaking<A>, options = patient) => {
   const work = Effect.gen(function* () {
     return yield* use((yield* Tts).speak)
   })
