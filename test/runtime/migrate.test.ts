@@ -1,5 +1,5 @@
 /** How the schema is migrated: that of an empty database, by several nodes at once, and that of a database from an earlier version. */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,8 @@ const migrations = (files: Readonly<Record<string, string>>): string => {
 }
 const first = { "0001_first.sql": "-- why\nCREATE TABLE kept (id int);\nINSERT INTO kept VALUES (1);\n" }
 const second = { "0002_second.sql": "INSERT INTO kept VALUES (2)" }
-const onEmpty = <A, E>(use: (url: Redacted.Redacted) => Effect.Effect<A, E>) => runLive(Effect.flatMap(emptyDatabase, use))
+const onEmpty = <A>(use: (url: Redacted.Redacted) => Effect.gen.Return<A, unknown, Scope.Scope>) =>
+  runLive(Effect.flatMap(emptyDatabase, (url) => Effect.gen(() => use(url))))
 type Witness = ReturnType<typeof openWitness>
 const asWitness = <A>(url: Redacted.Redacted, use: (sql: Witness) => Promise<A>) =>
   Effect.promise(async () => {
@@ -30,166 +31,150 @@ const asWitness = <A>(url: Redacted.Redacted, use: (sql: Witness) => Promise<A>)
   })
 const migrating = (url: Redacted.Redacted, folder?: string) => migrate(folder).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
 const refusal = (url: Redacted.Redacted, folder: string) => Effect.map(Effect.flip(migrating(url, folder)), (error) => error.message)
-const keptIn = (url: Redacted.Redacted) => asWitness(url, async (sql) => [...(await sql`SELECT id FROM kept ORDER BY id`)])
+const keptIn = (url: Redacted.Redacted) => asWitness(url, async (sql) => (await sql`SELECT id FROM kept ORDER BY id`).map(({ id }) => id))
 const everything = async (sql: Witness) => ({
   applied: await sql`SELECT version, file, checksum, needs, applied_at FROM schema_migrations ORDER BY version`,
   kept: await sql`SELECT id, xmin::text FROM kept ORDER BY id`,
   relations: await sql`SELECT relname, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY relname`
 })
 
-t.test("migrations", async (t) => {
-  t.test("are applied once each, in order", async (t) => {
-    const rows = await onEmpty((url) =>
-      Effect.gen(function* () {
-        yield* migrating(url, migrations(first))
-        yield* migrating(url, migrations(first))
-        yield* migrating(url, migrations({ ...second, ...first }))
-        return yield* keptIn(url)
-      })
-    )
-    t.strictSame(rows, [{ id: 1 }, { id: 2 }])
-  })
-
-  t.test("two nodes at once apply them once", async (t) => {
-    const folder = migrations({ ...first, ...second })
-    const nodes = (url: Redacted.Redacted) => Effect.forEach([1, 2, 3, 4], () => migrating(url, folder), { concurrency: "unbounded" })
-    t.strictSame(await onEmpty((url) => Effect.andThen(nodes(url), keptIn(url))), [{ id: 1 }, { id: 2 }])
-  })
-
-  t.test("a file that was changed after it was applied is named", async (t) => {
-    const changed = migrations({ "0001_first.sql": "CREATE TABLE kept (id bigint)" })
-    const message = await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), refusal(url, changed)))
-    t.match(message, /0001_first\.sql: was changed/)
-  })
-
-  t.test("different line endings are not a change", async (t) => {
-    const dos = migrations({ "0001_first.sql": first["0001_first.sql"].replaceAll("\n", "\r\n") })
-    t.strictSame(
-      await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), Effect.andThen(migrating(url, dos), keptIn(url)))),
-      [{ id: 1 }]
-    )
-  })
-
-  t.test("a file that fails leaves nothing behind, and is named", async (t) => {
-    const failing = migrations({ ...first, "0002_bad.sql": "INSERT INTO kept VALUES (9);\nINSERT INTO nowhere VALUES (1);" })
-    const [message, rows] = await onEmpty((url) => Effect.all([refusal(url, failing), keptIn(url)]))
-    t.match(message, /0002_bad\.sql: .*nowhere/)
-    t.strictSame(rows, [{ id: 1 }])
-  })
-
-  t.test("a file may contain any SQL that Postgres accepts in a transaction", async (t) => {
-    const check = async (source: string, expected: ReadonlyArray<unknown>) => {
-      const folder = migrations({ ...first, "0002_any.sql": source })
-      t.strictSame(await onEmpty((url) => Effect.andThen(migrating(url, folder), keptIn(url))), expected, source)
-    }
-    await check("", [{ id: 1 }])
-    await check("-- only; a comment\n/* ; */ ;;\n", [{ id: 1 }])
-    await check("-- it's\nDELETE FROM kept -- one;\n;/* it's; */", [])
-    await check("INSERT INTO kept SELECT length(';it''s;'); CREATE TABLE \"a;\"\"b\" ()", [{ id: 1 }, { id: 6 }])
-    await check("INSERT INTO kept SELECT length(E'it\\'s;');", [{ id: 1 }, { id: 5 }])
-    await check(
-      "DO $body$ BEGIN INSERT INTO kept VALUES (2); PERFORM $$;$$; END $body$; INSERT INTO kept VALUES (3)",
-      [1, 2, 3].map((id) => ({ id }))
-    )
-    await check("CREATE FUNCTION two() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END; INSERT INTO kept SELECT two()", [
-      { id: 1 },
-      { id: 2 }
-    ])
-    await check(
-      "CREATE TABLE more (id int); INSERT INTO more VALUES (7); ALTER TABLE more ADD n int; INSERT INTO kept SELECT id FROM more",
-      [{ id: 1 }, { id: 7 }]
-    )
-  })
-
-  t.test("a file cannot end its transaction", async (t) => {
-    const failing = migrations({ ...first, "0002_bad.sql": "INSERT INTO kept VALUES (9); COMMIT; INSERT INTO kept VALUES (10)" })
-    const [message, rows] = await onEmpty((url) => Effect.all([refusal(url, failing), keptIn(url)]))
-    t.match(message, /0002_bad\.sql: /)
-    t.strictSame(rows, [{ id: 1 }])
-  })
-
-  t.test("a schema that a newer engine has only expanded is accepted, and left alone", async (t) => {
-    const old = migrations(first)
-    const newer = migrations({ ...first, "0002_more.sql": `-- Expands. A row.\n${second["0002_second.sql"]}` })
-    const [before, after] = await onEmpty((url) =>
-      Effect.andThen(
-        migrating(url, newer),
-        Effect.all([asWitness(url, everything), Effect.andThen(migrating(url, old), asWitness(url, everything))])
-      )
-    )
-    t.strictSame(after, before)
-    t.equal(before.applied.length, 2)
-  })
-
-  t.test("a schema that a newer engine has contracted is refused by engines that it does not support, and left alone", async (t) => {
-    const third = { "0003_gone.sql": "-- Contracts: needs 0002. Nobody reads them.\nDELETE FROM kept" }
-    const more = { "0002_more.sql": "-- Expands.\nCREATE TABLE more ()" }
-    const [old, next] = [migrations(first), migrations({ ...first, ...more })]
-    const story = await onEmpty((url) =>
-      Effect.gen(function* () {
-        yield* migrating(url, migrations({ ...first, ...more, ...third }))
-        const before = yield* asWitness(url, everything)
-        const message = yield* refusal(url, old)
-        yield* migrating(url, next)
-        return { after: yield* asWitness(url, everything), before, message }
-      })
-    )
-    t.match(
-      story.message,
-      /0003_gone\.sql: was applied by a newer engine and contracts .* needs an engine that knows 0002.* after 0001\. Start/
-    )
-    t.strictSame(story.after, story.before)
-  })
-
-  t.test("a schema is refused if it cannot be known whether it fits", async (t) => {
-    const check = async (applied: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>, expected: RegExp) =>
-      t.match(await onEmpty((url) => Effect.andThen(migrating(url, migrations(applied)), refusal(url, migrations(own)))), expected)
-    const grown = { "0003_grown.sql": "-- Expands.\nCREATE TABLE grown ()" }
-    await check({ ...first, ...second }, first, /0002_second\.sql: was applied by a newer engine, and does not say which others can run/)
-    await check({ ...first, ...second }, { ...first, ...grown }, /0002_second\.sql: was applied, but is not one of this engine's/)
-    await check({ ...first, ...grown }, { ...first, ...second }, /0002_second\.sql: is missing from a schema that a newer engine/)
-    await check({ ...first, ...grown }, { "0001_first.sql": "CREATE TABLE kept (id bigint)" }, /0001_first\.sql: was changed after/)
-  })
-
-  t.test("beside another engine the schema is only expanded", async (t) => {
-    const folder = migrations({
-      ...first,
-      "0002_more.sql": "-- Expands.\nINSERT INTO kept VALUES (2)",
-      "0003_gone.sql": "-- Contracts: needs 0002.\nDELETE FROM kept",
-      "0004_more.sql": "-- Expands.\nINSERT INTO kept VALUES (4)"
+type Files = Readonly<Record<string, string>>
+/** What is kept after all of these have been applied to an empty database, one after the other. */
+const applied = (expected: ReadonlyArray<number>, title: string, ...all: ReadonlyArray<Files>) =>
+  t.test(title, async (t) => {
+    const kept = await onEmpty(function* (url) {
+      for (const files of all) yield* migrating(url, migrations(files))
+      return yield* keptIn(url)
     })
-    const story = await onEmpty((url) =>
-      Effect.gen(function* () {
-        const left = yield* Effect.flatMap(readMigrations(folder), expand).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
-        const beside = yield* keptIn(url)
-        yield* migrating(url, folder)
-        return { alone: yield* keptIn(url), beside, left: left.map(({ file }) => file) }
-      })
-    )
-    t.strictSame(story, { alone: [{ id: 4 }], beside: [{ id: 1 }, { id: 2 }], left: ["0003_gone.sql", "0004_more.sql"] })
+    t.strictSame(kept, expected)
+  })
+/** After those that were applied, the last ones are refused, and what was there stays as it was. */
+const refused = (expected: RegExp, title: string, ...all: ReadonlyArray<Files>) =>
+  t.test(title, async (t) => {
+    const { after, before, message } = await onEmpty(function* (url) {
+      for (const files of all.slice(0, -1)) yield* migrating(url, migrations(files))
+      const before = all.length > 1 && (yield* asWitness(url, everything))
+      const message = yield* refusal(url, migrations(all.at(-1) ?? {}))
+      return { after: all.length > 1 && (yield* asWitness(url, everything)), before, message }
+    })
+    t.match(message, expected)
+    t.strictSame(after, before)
   })
 
-  t.test("a file must say whether engines of earlier releases can run on it", async (t) => {
-    const check = async (source: string, expected: RegExp) =>
-      t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0093_x.sql": source }))), expected, source)
-    await check("-- Why.\nSELECT 1", /0093_x\.sql: must begin with "-- Expands\."/)
-    await check("SELECT 1;\n-- Expands.\n", /must begin/)
-    await check("-- Contracts.\nSELECT 1", /must begin/)
-    await check("-- Contracts: needs 0093.\nSELECT 1", /says that it needs 0093, which is no migration before it/)
-    await check("-- Contracts: needs 0002.\nSELECT 1", /says that it needs 0002/)
+applied([1, 2], "migrations are applied once each, in order", first, first, { ...second, ...first })
+const dos = { "0001_first.sql": first["0001_first.sql"].replaceAll("\n", "\r\n") }
+applied([1], "different line endings are not a change", first, dos)
+const changed = { "0001_first.sql": "CREATE TABLE kept (id bigint)" }
+refused(/0001_first\.sql: was changed/, "a file that was changed after it was applied is named", first, changed)
+
+t.test("nodes that start at once apply them once", async (t) => {
+  const folder = migrations({ ...first, ...second })
+  const kept = await onEmpty(function* (url) {
+    yield* Effect.forEach([1, 2, 3, 4], () => migrating(url, folder), { concurrency: "unbounded" })
+    return yield* keptIn(url)
+  })
+  t.strictSame(kept, [1, 2])
+})
+
+const bad: ReadonlyArray<readonly [title: string, source: string, message: RegExp]> = [
+  ["a file that fails", "INSERT INTO kept VALUES (9);\nINSERT INTO nowhere VALUES (1);", /0002_bad\.sql: .*nowhere/],
+  ["a file that ends its transaction", "INSERT INTO kept VALUES (9); COMMIT; INSERT INTO kept VALUES (10)", /0002_bad\.sql: /]
+]
+for (const [title, source, expected] of bad)
+  t.test(`${title} leaves nothing behind, and is named`, async (t) => {
+    const [message, kept] = await onEmpty(function* (url) {
+      return [yield* refusal(url, migrations({ ...first, "0002_bad.sql": source })), yield* keptIn(url)] as const
+    })
+    t.match(message, expected)
+    t.strictSame(kept, [1])
   })
 
-  t.test("names must be in order", async (t) => {
-    t.match(await onEmpty((url) => refusal(url, migrations({ "1_x.sql": "" }))), /1_x\.sql: must be named/)
-    t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0001_again.sql": "" }))), /0001_first\.sql: its number is taken/)
-  })
+const accepted: ReadonlyArray<readonly [source: string, kept: ReadonlyArray<number>]> = [
+  ["", [1]],
+  ["-- only; a comment\n/* ; */ ;;\n", [1]],
+  ["-- it's\nDELETE FROM kept -- one;\n;/* it's; */", []],
+  ["INSERT INTO kept SELECT length(';it''s;'); CREATE TABLE \"a;\"\"b\" ()", [1, 6]],
+  ["INSERT INTO kept SELECT length(E'it\\'s;');", [1, 5]],
+  ["DO $body$ BEGIN INSERT INTO kept VALUES (2); PERFORM $$;$$; END $body$; INSERT INTO kept VALUES (3)", [1, 2, 3]],
+  ["CREATE FUNCTION two() RETURNS int BEGIN ATOMIC SELECT 1; SELECT 2; END; INSERT INTO kept SELECT two()", [1, 2]],
+  ["CREATE TABLE more (id int); INSERT INTO more VALUES (7); ALTER TABLE more ADD n int; INSERT INTO kept SELECT id FROM more", [1, 7]]
+]
+for (const [source, kept] of accepted)
+  applied(kept, `a file may contain any SQL that Postgres accepts in a transaction: ${source}`, { ...first, "0002_any.sql": source })
 
-  t.test("the engine's own migrations apply to an empty database", async (t) => {
-    const tables = await onEmpty((url) =>
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM contacts, attempts, runs`).pipe(Effect.provide(databaseLayer(url)))
-    )
-    t.strictSame(tables, [])
+t.test("a schema that a newer engine has only expanded is accepted, and left alone", async (t) => {
+  const newer = migrations({ ...first, "0002_more.sql": `-- Expands. A row.\n${second["0002_second.sql"]}` })
+  const [before, after] = await onEmpty(function* (url) {
+    yield* migrating(url, newer)
+    const before = yield* asWitness(url, everything)
+    yield* migrating(url, migrations(first))
+    return [before, yield* asWitness(url, everything)] as const
   })
+  t.strictSame(after, before)
+  t.equal(before.applied.length, 2)
+})
+
+t.test("a schema that a newer engine has contracted is refused by engines that it does not support, and left alone", async (t) => {
+  const third = { "0003_gone.sql": "-- Contracts: needs 0002. Nobody reads them.\nDELETE FROM kept" }
+  const more = { "0002_more.sql": "-- Expands.\nCREATE TABLE more ()" }
+  const story = await onEmpty(function* (url) {
+    yield* migrating(url, migrations({ ...first, ...more, ...third }))
+    const before = yield* asWitness(url, everything)
+    const message = yield* refusal(url, migrations(first))
+    yield* migrating(url, migrations({ ...first, ...more }))
+    return { after: yield* asWitness(url, everything), before, message }
+  })
+  t.match(
+    story.message,
+    /0003_gone\.sql: was applied by a newer engine and contracts .* needs an engine that knows 0002.* after 0001\. Start/
+  )
+  t.strictSame(story.after, story.before)
+})
+
+const grown = { "0003_grown.sql": "-- Expands.\nCREATE TABLE grown ()" }
+const unfit: ReadonlyArray<readonly [applied: Files, own: Files, expected: RegExp]> = [
+  [{ ...first, ...second }, first, /0002_second\.sql: was applied by a newer engine, and does not say which others can run/],
+  [{ ...first, ...second }, { ...first, ...grown }, /0002_second\.sql: was applied, but is not one of this engine's/],
+  [{ ...first, ...grown }, { ...first, ...second }, /0002_second\.sql: is missing from a schema that a newer engine/],
+  [{ ...first, ...grown }, changed, /0001_first\.sql: was changed after/]
+]
+for (const [before, own, expected] of unfit)
+  refused(expected, `a schema is refused if it cannot be known whether it fits: ${expected}`, before, own)
+
+t.test("beside another engine the schema is only expanded", async (t) => {
+  const folder = migrations({
+    ...first,
+    "0002_more.sql": "-- Expands.\nINSERT INTO kept VALUES (2)",
+    "0003_gone.sql": "-- Contracts: needs 0002.\nDELETE FROM kept",
+    "0004_more.sql": "-- Expands.\nINSERT INTO kept VALUES (4)"
+  })
+  const story = await onEmpty(function* (url) {
+    const left = yield* Effect.flatMap(readMigrations(folder), expand).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
+    const beside = yield* keptIn(url)
+    yield* migrating(url, folder)
+    return { alone: yield* keptIn(url), beside, left: left.map(({ file }) => file) }
+  })
+  t.strictSame(story, { alone: [4], beside: [1, 2], left: ["0003_gone.sql", "0004_more.sql"] })
+})
+
+const undeclared: ReadonlyArray<readonly [source: string, expected: RegExp]> = [
+  ["-- Why.\nSELECT 1", /0093_x\.sql: must begin with "-- Expands\."/],
+  ["SELECT 1;\n-- Expands.\n", /must begin/],
+  ["-- Contracts.\nSELECT 1", /must begin/],
+  ["-- Contracts: needs 0093.\nSELECT 1", /says that it needs 0093, which is no migration before it/],
+  ["-- Contracts: needs 0002.\nSELECT 1", /says that it needs 0002/]
+]
+for (const [source, expected] of undeclared)
+  refused(expected, `a file must say whether engines of earlier releases can run on it: ${source}`, { ...first, "0093_x.sql": source })
+refused(/1_x\.sql: must be named/, "names must have a number", { "1_x.sql": "" })
+refused(/0001_first\.sql: its number is taken/, "names must be in order", { ...first, "0001_again.sql": "" })
+
+t.test("the engine's own migrations apply to an empty database", async (t) => {
+  const tables = await onEmpty(function* (url) {
+    const query = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM contacts, attempts, runs`)
+    return yield* Effect.provide(query, databaseLayer(url))
+  })
+  t.strictSame(tables, [])
 })
 
 /** The migrations of an early version, with the checksums that it stored. */
@@ -259,15 +244,12 @@ t.test("an early database is upgraded, and its records are kept", async (t) => {
 })
 
 t.test("an early database with a file that had other contents is refused", async (t) => {
-  const refused = await runLive(
-    Effect.gen(function* () {
-      const url = yield* emptyDatabase
-      yield* asWitness(url, asBefore)
-      yield* asWitness(url, (sql) => sql`UPDATE schema_migrations SET checksum = 'other' WHERE version = 7`)
-      const { message } = yield* Effect.flip(migrating(url))
-      return { message, records: yield* asWitness(url, recordsIn) }
-    })
-  )
+  const refused = await onEmpty(function* (url) {
+    yield* asWitness(url, asBefore)
+    yield* asWitness(url, (sql) => sql`UPDATE schema_migrations SET checksum = 'other' WHERE version = 7`)
+    const { message } = yield* Effect.flip(migrating(url))
+    return { message, records: yield* asWitness(url, recordsIn) }
+  })
   t.match(refused.message, /0007_phone_numbers\.sql: was changed after it had been applied/)
   t.equal(refused.records.length, early.length)
 })

@@ -46,11 +46,26 @@ const registryOf = (adapters?: string) =>
       Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: adapters }), FliteVoices.layer()]))
     )
   )
-const refusalOf = (adapters: string) =>
-  registryOf(adapters).then(
+/** What a start says that is refused. */
+const refusal = (start: Promise<unknown>) =>
+  start.then(
     () => "let in",
     (error: Error) => error.message
   )
+const refusalOf = (adapters: string) => refusal(registryOf(adapters))
+const context = {
+  configurationId: TelephonyConfigId.make(1),
+  node: "node1",
+  onEvent: () => {},
+  onStatus: () => {},
+  apiOrigin: undefined,
+  callbackUrl: undefined,
+  egress: trunksOf(OrganizationId.make(1))
+}
+const connected = async (name: string) => {
+  const [adapter] = await registryOf(name)
+  return { adapter, connect: adapter?.connect({}, context) ?? Effect.die("no adapter") }
+}
 
 let calls = 0
 const newCallId = () => CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
@@ -94,34 +109,18 @@ t.test("given an adapter in a package, when it places calls, then `leave` is alw
     expected: ReadonlyArray<string>,
     faults: number
   ) => {
-    const [adapter] = await registryOf(name)
+    const { connect } = await connected(name)
     const notes: Array<string> = []
     const left = [...answers]
     const logged: Array<unknown> = []
-    const context = {
-      configurationId: TelephonyConfigId.make(1),
-      node: "node1",
-      onEvent: () => {},
-      onStatus: () => {},
-      apiOrigin: undefined,
-      callbackUrl: undefined,
-      egress: trunksOf(OrganizationId.make(1))
-    }
     await Effect.gen(function* () {
-      const trunk = yield* adapter?.connect({}, context) ?? Effect.die("no adapter")
+      const trunk = yield* connect
       for (const to of numbers) {
         const leave = () => {
           notes.push("asked")
           return left.shift() ?? true
         }
-        const request = {
-          callId: newCallId(),
-          from: undefined,
-          leave,
-          note: (word: string) => notes.push(word),
-          ...usual,
-          to
-        }
+        const request = { callId: newCallId(), from: undefined, leave, note: (word: string) => notes.push(word), ...usual, to }
         yield* Effect.catch(trunk.originate(request), ({ _tag }) => Effect.sync(() => notes.push(_tag)))
       }
     }).pipe(Effect.scoped, Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])), Effect.runPromise)
@@ -150,44 +149,19 @@ t.test("given an adapter in a package, then all of its features reach the engine
       "Effect.succeed(new Line())"
     )
     .replace("connect:", "verify: (config, { tell }) => Effect.sync(() => tell()), connect:")
-  const verbs = [
-    "originate",
-    "hangup",
-    "lookup",
-    "openMedia",
-    "sendDtmf",
-    "transfer",
-    "adopt",
-    "mayAppear",
-    "reconnect",
-    "endpoints",
-    "statusOf"
-  ]
+  const others = ["hangup", "lookup", "openMedia", "sendDtmf", "transfer", "adopt", "mayAppear", "reconnect", "endpoints", "statusOf"]
+  const verbs = ["originate", ...others]
   const methods = verbs.map((verb) => `${verb}() { return [this.#name, "${verb}"] }`).join("\n")
   await install("voice-adapter-able", source.replace("get name()", `${methods}\n get name()`))
   await install("voice-adapter-plain", acme)
-  const context = {
-    configurationId: TelephonyConfigId.make(1),
-    node: "node1",
-    onEvent: () => {},
-    onStatus: () => {},
-    apiOrigin: undefined,
-    callbackUrl: undefined,
-    egress: trunksOf(OrganizationId.make(1))
-  }
   const trunkOf = async (name: string) => {
-    const [adapter] = await registryOf(name)
-    const trunk = await Effect.runPromise(Effect.scoped(adapter?.connect({}, context) ?? Effect.die("no adapter")))
+    const { adapter, connect } = await connected(name)
+    const trunk = await Effect.runPromise(Effect.scoped(connect))
     return { hasVerify: adapter?.verify !== undefined, trunk }
   }
   const able = await trunkOf("voice-adapter-able")
   t.equal(able.hasVerify, true, "a test of its configurations")
-  const said = verbs.slice(1).map((verb) => Reflect.apply(Reflect.get(able.trunk, verb), undefined, []))
-  t.strictSame(
-    said,
-    verbs.slice(1).map((verb) => ["acme", verb]),
-    "each verb, with the trunk's own state"
-  )
+  for (const verb of others) t.strictSame(Reflect.apply(Reflect.get(able.trunk, verb), undefined, []), ["acme", verb], "with its own state")
   t.ok(Effect.isEffect(able.trunk.retire))
   const plain = await trunkOf("voice-adapter-plain")
   t.strictSame([plain.hasVerify, plain.trunk.transfer, plain.trunk.endpoints], [false, undefined, undefined], "and nothing that it cannot")
@@ -203,64 +177,67 @@ t.test("given a package with an engine and an effect of its own, when it is load
   t.equal(shared.Effect.succeed, Effect.succeed)
 })
 
+type Package = readonly [name: string, source: string, said: RegExp, exports?: unknown]
+const unloadable: ReadonlyArray<Package> = [
+  [
+    "throws",
+    "const limits = undefined\nexport default limits.callsPerSecond",
+    /^The package throws fails while it loads: TypeError: Cannot read properties of undefined.*\n.*throws\/index\.js:2:/
+  ],
+  ["throws-words", 'throw "no licence"', /fails while it loads: no licence$/],
+  ["misspelt", "export default {{", /fails while it loads: .*SyntaxError/s],
+  [
+    "former-names",
+    'import { connectTrunk } from "trunkline/adapter"\nexport default connectTrunk',
+    /fails while it loads: .*does not provide an export named 'connectTrunk'/s
+  ],
+  ["hungry", 'import "left-pad"\nexport default {}', /^The package hungry needs the package left-pad, which is not installed$/],
+  ["hungry-scoped", 'import "@acme/voice/client"\nexport default {}', /needs the package @acme\/voice, which is not installed$/],
+  [
+    "hungry-old",
+    'import { createRequire } from "node:module"\ncreateRequire(import.meta.url)("left-pad")\nexport default {}',
+    /needs the package left-pad, which is not installed$/
+  ],
+  ["incomplete", 'import "./other.js"\nexport default {}', /fails while it loads: .*Cannot find module '.*other\.js'/s],
+  ["unbuilt", "export default {}", /fails while it loads: .*Cannot find module '.*src\/index\.ts'/s, "./src/index.ts"],
+  ["closed", "export default {}", /fails while it loads: .*No "exports" main defined/s, { "./other": "./index.js" }]
+]
 t.test("given a package that cannot be loaded, when it is named, then the start is refused with the package's own error", async (t) => {
-  const check = async (name: string, expected: RegExp) => {
+  const missing = `which is neither a built-in adapter (${builtIn.map(({ manifest }) => manifest.provider).join(", ")}) nor a package installed in`
+  t.match(await refusalOf("nobody"), `ADAPTERS names nobody, ${missing} `)
+  for (const [name, source, expected, exports] of unloadable) {
+    await install(name, source, exports === undefined ? {} : { exports })
     const said = await refusalOf(name)
     t.match(said, expected, name)
     t.match(said, name)
   }
-  const missing = `which is neither a built-in adapter (${builtIn.map(({ manifest }) => manifest.provider).join(", ")}) nor a package installed in`
-  t.match(await refusalOf("nobody"), `ADAPTERS names nobody, ${missing} `)
-  await install("throws", "const limits = undefined\nexport default limits.callsPerSecond")
-  await check(
-    "throws",
-    /^The package throws fails while it loads: TypeError: Cannot read properties of undefined.*\n.*throws\/index\.js:2:/
-  )
-  await install("throws-words", 'throw "no licence"')
-  await check("throws-words", /fails while it loads: no licence$/)
-  await install("misspelt", "export default {{")
-  await check("misspelt", /fails while it loads: .*SyntaxError/s)
-  await install("former-names", 'import { connectTrunk } from "trunkline/adapter"\nexport default connectTrunk')
-  await check("former-names", /fails while it loads: .*does not provide an export named 'connectTrunk'/s)
-  await install("hungry", 'import "left-pad"\nexport default {}')
-  await check("hungry", /^The package hungry needs the package left-pad, which is not installed$/)
-  await install("hungry-scoped", 'import "@acme/voice/client"\nexport default {}')
-  await check("hungry-scoped", /needs the package @acme\/voice, which is not installed$/)
-  await install("hungry-old", 'import { createRequire } from "node:module"\ncreateRequire(import.meta.url)("left-pad")\nexport default {}')
-  await check("hungry-old", /needs the package left-pad, which is not installed$/)
-  await install("incomplete", 'import "./other.js"\nexport default {}')
-  await check("incomplete", /fails while it loads: .*Cannot find module '.*other\.js'/s)
-  await install("unbuilt", "export default {}", { exports: "./src/index.ts" })
-  await check("unbuilt", /fails while it loads: .*Cannot find module '.*src\/index\.ts'/s)
-  await install("closed", "export default {}", { exports: { "./other": "./index.js" } })
-  await check("closed", /fails while it loads: .*No "exports" main defined/s)
   const typed = await install("typed", "", { exports: "./index.ts" })
   await writeFile(join(typed, "index.ts"), "export default {}")
-  await check("typed", /fails while it loads: .*Stripping types is currently unsupported for files under node_modules/s)
+  t.match(await refusalOf("typed"), /typed fails while it loads: .*Stripping types is currently unsupported for files under node_modules/s)
 })
 
+const adapterWith = (more: string, fields = "{}") =>
+  `export default { manifest: { ...${manifest}, ${more} }, fields: ${fields}, connect: () => {} }`
+const normal = (form: string) => adapterWith("", `{ account: { normal: ${form} } }`)
+const unknown = "its field account has an unknown normal form"
+const forms = "there are trimmed, token, address, pem and { domain }"
+const noAdapters: ReadonlyArray<readonly [name: string, source: string, said: string]> = [
+  ["no-default", "export const x = 1", "The package no-default is not an adapter for this engine: it has no default export"],
+  ["no-object", "export default () => {}", "its default export is not an object"],
+  ["former-contract", adapterWith("contract: 1"), "version 1 of the adapter contract, not 2"],
+  ["bad-name", adapterWith('provider: "A B"'), "its provider name"],
+  ["ari,same-name", adapterWith('provider: "ari"'), "two adapters for the provider ari"],
+  ["bad-normal", normal('"upper"'), `The package bad-normal is not an adapter for this engine: ${unknown}, "upper": ${forms}`],
+  ["inherited-normal", normal('"constructor"'), `${unknown}, "constructor"`],
+  ["bad-domain", normal("{ domain: 7 }"), `${unknown}, {"domain":7}`],
+  ["normal", normal('"token"'), "let in"],
+  ["normal-domain", normal('{ domain: "acme.example" }'), "let in"]
+]
 t.test("given packages that are not adapters, when they are named, then the start is refused and says why", async (t) => {
-  await install("no-default", "export const x = 1")
-  await install("no-object", "export default () => {}")
-  await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
-  await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
-  await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
-  const normal = async (name: string, form: string) => {
-    await install(name, `export default { manifest: ${manifest}, fields: { account: { normal: ${form} } }, connect: () => {} }`)
-    return await refusalOf(name)
+  for (const [names, source, said] of noAdapters) {
+    await install(names.replace("ari,", ""), source)
+    t.match(await refusalOf(names), said, names)
   }
-  const unknown = "its field account has an unknown normal form"
-  const forms = "there are trimmed, token, address, pem and { domain }"
-  t.match(await normal("bad-normal", '"upper"'), `The package bad-normal is not an adapter for this engine: ${unknown}, "upper": ${forms}`)
-  t.match(await normal("inherited-normal", '"constructor"'), `${unknown}, "constructor"`)
-  t.match(await normal("bad-domain", "{ domain: 7 }"), `${unknown}, {"domain":7}`)
-  t.equal(await normal("normal", '"token"'), "let in")
-  t.equal(await normal("normal-domain", '{ domain: "acme.example" }'), "let in")
-  t.match(await refusalOf("no-default"), "The package no-default is not an adapter for this engine: it has no default export")
-  t.match(await refusalOf("no-object"), "its default export is not an object")
-  t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
-  t.match(await refusalOf("bad-name"), "its provider name")
-  t.match(await refusalOf("ari,same-name"), "two adapters for the provider ari")
 })
 
 const services = (settings: Readonly<Record<string, string>> = {}) =>
@@ -268,11 +245,6 @@ const services = (settings: Readonly<Record<string, string>> = {}) =>
     ServiceRegistry.use(Effect.succeed).pipe(
       Effect.provide(Layer.provide(layer, [Config.layerOf({ ADAPTERS: "ari", ...settings }), FliteVoices.layer()]))
     )
-  )
-const serviceRefused = (name: string) =>
-  services({ SERVICES: name }).then(
-    () => "let in",
-    (error: Error) => error.message
   )
 const modelManifest = `{ contract: 1, kind: "llm", provider: "parrot", title: "Parrot", description: "" }`
 const parrot = (fields: string, name = "parrot") => `
@@ -295,11 +267,7 @@ t.test("given no names, then the built-in services are there, and PocketSphinx o
       t.strictSame(unknown, [], "the names of secrets say so")
     }
   }
-  const folder = await services({ POCKETSPHINX_DIR: "nowhere" }).then(
-    () => "let in",
-    (error: Error) => error.message
-  )
-  t.match(folder, /^POCKETSPHINX_DIR names .*nowhere, which PocketSphinx is not in$/)
+  t.match(await refusal(services({ POCKETSPHINX_DIR: "nowhere" })), /^POCKETSPHINX_DIR names .*nowhere, which PocketSphinx is not in$/)
 })
 
 t.test("given PocketSphinx in a folder, then it is the recognizer of agents that choose none", async (t) => {
@@ -343,35 +311,28 @@ t.test("given a package with an end-of-turn model, then agents can choose it", a
   )
 })
 
+const plain = (manifest: string, rest = "fields: {}, faultsOf: () => [], open: () => {}") =>
+  `export default { manifest: { ...${modelManifest}, ${manifest} }, ${rest} }`
+const secretField = parrot(`{ pin: Credential.secret({ label: "PIN" }) }`)
+const addressField = parrot(`{ place: Credential.address({ label: "Place" }) }`)
+const noServices: ReadonlyArray<Package> = [
+  ["service-throws", "export default undefined.x", /^The package service-throws fails while it loads: TypeError/],
+  ["no-service", acme, /^The package no-service is not a service for this engine: it follows version 2 of the contract of services/],
+  ["service-kind", plain(`kind: "embeddings"`), /its kind is "embeddings", not one of end_of_turn, llm, stt, tts$/],
+  ["service-inherited", plain(`kind: "constructor"`), /its kind is "constructor"/],
+  ["service-name", plain(`provider: "A B"`), /its provider name/],
+  ["service-none", plain(`provider: "none"`), /its provider name/],
+  ["service-closed", plain("", "fields: {}, faultsOf: () => []"), /it has no open function/],
+  ["service-deaf", plain(`kind: "stt"`), /it has no recognizer function/],
+  ["service-shown", secretField, /its secret field pin needs a name that says so, such as api_key/],
+  ["service-place", addressField, /its address field place needs a name that ends in _url/],
+  ["service-twice", parrot("{}", "openai"), /^SERVICES names a second llm provider openai$/]
+]
 t.test("given a package that is not a service, when it is named, then the start is refused and says why", async (t) => {
-  const check = async (name: string, source: string, expected: RegExp) => {
+  const missing = await refusal(services({ SERVICES: "no-such-service" }))
+  t.match(missing, /^SERVICES names no-such-service, which is not a package installed in /)
+  for (const [name, source, expected] of noServices) {
     await install(name, source)
-    t.match(await serviceRefused(name), expected, name)
+    t.match(await refusal(services({ SERVICES: name })), expected, name)
   }
-  const plain = (manifest: string, rest = "fields: {}, faultsOf: () => [], open: () => {}") =>
-    `export default { manifest: { ...${modelManifest}, ${manifest} }, ${rest} }`
-  t.match(await serviceRefused("no-such-service"), /^SERVICES names no-such-service, which is not a package installed in /)
-  await check("service-throws", "export default undefined.x", /^The package service-throws fails while it loads: TypeError/)
-  await check(
-    "no-service",
-    acme,
-    /^The package no-service is not a service for this engine: it follows version 2 of the contract of services/
-  )
-  await check("service-kind", plain(`kind: "embeddings"`), /its kind is "embeddings", not one of end_of_turn, llm, stt, tts$/)
-  await check("service-inherited", plain(`kind: "constructor"`), /its kind is "constructor"/)
-  await check("service-name", plain(`provider: "A B"`), /its provider name/)
-  await check("service-none", plain(`provider: "none"`), /its provider name/)
-  await check("service-closed", plain("", "fields: {}, faultsOf: () => []"), /it has no open function/)
-  await check("service-deaf", plain(`kind: "stt"`), /it has no recognizer function/)
-  await check(
-    "service-shown",
-    parrot(`{ pin: Credential.secret({ label: "PIN" }) }`),
-    /its secret field pin needs a name that says so, such as api_key/
-  )
-  await check(
-    "service-place",
-    parrot(`{ place: Credential.address({ label: "Place" }) }`),
-    /its address field place needs a name that ends in _url/
-  )
-  await check("service-twice", parrot("{}", "openai"), /^SERVICES names a second llm provider openai$/)
 })

@@ -1,9 +1,7 @@
 /** Connections to Postgres that a network has dropped silently, while new ones work. */
-import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t, { type Test } from "tap"
-import { destroy, socketOf } from "#runtime/postgres/connectionSocket.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
@@ -80,19 +78,4 @@ t.test("given a transaction that has locked a row, when its connection goes sile
 t.test("given a slow statement, when the server is working on it, then it is left alone", async (t) => {
   const slow = await given(t, (sql) => Effect.exit(sql`SELECT count(*) FROM generate_series(1, 6) AS second, pg_sleep(1)`))
   t.ok(Exit.isSuccess(slow), "six seconds of sleep at the server")
-})
-
-t.test("given a connection of @effect/sql-pg, when its socket is destroyed, then whatever waits for it fails", async (t) => {
-  const ended = await runLive(
-    Effect.gen(function* () {
-      const connection = yield* PgConnection.make({ url: Redacted.make(database.url) })
-      const pinned = yield* connection.pin
-      const waiting = yield* Effect.forkChild(Effect.exit(pinned.query("SELECT pg_sleep(60)")), { startImmediately: true })
-      const socket = socketOf(pinned)
-      destroy(pinned, "for a test")
-      return { exit: yield* Effect.suspend(() => Effect.flatMap(Effect.exit(pinned.query("SELECT 1")), Effect.succeed)), socket, waiting }
-    }).pipe(Effect.orDie)
-  )
-  t.ok(ended.socket)
-  t.ok(Exit.isFailure(ended.exit))
 })

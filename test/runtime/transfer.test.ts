@@ -59,54 +59,54 @@ const play = <A>(begin: Begin | undefined, act: (world: World) => Effect.Effect<
     )
   )
 
-t.test(
-  "given an idle account, when a callee is transferred, then the request leaves at once with the number that the callee was shown",
-  async (t) => {
-    const { noted, requests, told } = await play(leaving, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world))
-    t.match(requests, [{ from: "+15559000", kind: "attended", timeoutSeconds: 30, to: "+15550100", transfer: 2 }])
-    t.strictSame(told, [], "what comes of it is the provider's to tell")
-    t.strictSame(noted, [2], "and the journal knows of it")
-  }
-)
+/** The transfer from its beginning to its end, with what happens in between. */
+const throughout = (world: World, between: Effect.Effect<unknown> = Effect.void) =>
+  Effect.flatMap(world.begun, (fiber) => Effect.andThen(between, Fiber.join(fiber)))
+
+t.test("given an idle account, then the request leaves at once with the number that the callee was shown", async (t) => {
+  const { noted, requests, told } = await play(leaving, (world) => Effect.as(throughout(world), world))
+  t.match(requests, [{ from: "+15559000", kind: "attended", timeoutSeconds: 30, to: "+15550100", transfer: 2 }])
+  t.strictSame(told, [], "what comes of it is the provider's to tell")
+  t.strictSame(noted, [2], "and the journal knows of it")
+})
 
 t.test("given an account that has just dialed, then the request waits for its rate, and counts for the next call", async (t) => {
   const waited = await play(leaving, (world) =>
     Effect.gen(function* () {
       world.rate.reserve([ACCOUNT]).leave()
-      const began = world.requests.length
-      const fiber = yield* world.begun
-      const atOnce = world.requests.length
-      yield* TestClock.adjust(1100)
-      yield* Fiber.join(fiber)
+      let atOnce = -1
+      const passes = Effect.andThen(
+        Effect.sync(() => (atOnce = world.requests.length)),
+        TestClock.adjust(1100)
+      )
+      yield* throughout(world, passes)
       const next = world.rate.reserve([ACCOUNT]).readyAt() - (yield* Clock.currentTimeMillis)
-      return { atOnce: atOnce - began, later: world.requests.length, next: next > 500 }
+      return { atOnce, later: world.requests.length, next: next > 500 }
     })
   )
   t.strictSame(waited, { atOnce: 0, later: 1, next: true })
 })
 
-t.test("given a call that is hung up while the request waits, then nobody is dialed", async (t) => {
-  for (const prevent of [
-    ({ call }: World) => void (call.transfer = undefined),
-    ({ call }: World) => void (call.isOver = true),
-    (world: World) => void (world.isLockHeld = false)
-  ]) {
-    const told = await play(leaving, (world) =>
-      Effect.gen(function* () {
-        world.rate.reserve([ACCOUNT]).leave()
-        const fiber = yield* world.begun
-        prevent(world)
-        yield* TestClock.adjust(1100)
-        yield* Fiber.join(fiber)
-        return world.told
-      })
-    )
+const preventions: Readonly<Record<string, (world: World) => void>> = {
+  "a transfer that is over": ({ call }) => void (call.transfer = undefined),
+  "a call that is over": ({ call }) => void (call.isOver = true),
+  "an engine that has lost its lock": (world) => void (world.isLockHeld = false)
+}
+for (const [what, prevent] of Object.entries(preventions))
+  t.test(`given ${what} while the request waits, then nobody is dialed`, async (t) => {
+    const told = await play(leaving, (world) => {
+      world.rate.reserve([ACCOUNT]).leave()
+      const passes = Effect.andThen(
+        Effect.sync(() => prevent(world)),
+        TestClock.adjust(1100)
+      )
+      return Effect.as(throughout(world, passes), world.told)
+    })
     t.strictSame(told, [refusal])
-  }
-})
+  })
 
 t.test("given a request that fails, then only a refusal brings the callee back", async (t) => {
-  const outcome = (begin: Begin | undefined) => play(begin, (world) => Effect.as(Effect.flatMap(world.begun, Fiber.join), world.told))
+  const outcome = (begin: Begin | undefined) => play(begin, (world) => Effect.as(throughout(world), world.told))
   t.strictSame(await outcome(undefined), [refusal], "a provider that transfers no calls")
   t.strictSame(await outcome(() => Effect.fail(new TransferRefused({ detail: "" }))), [refusal])
   t.strictSame(await outcome(() => Effect.fail(new TransferDoubtful({ detail: "" }))), [])
@@ -117,14 +117,12 @@ t.test("given a refusal because of the account's rate, then the account's next d
     play(
       () => Effect.fail(new TransferRefused({ detail: "", isRateLimited })),
       (world) =>
-        Effect.gen(function* () {
-          yield* Effect.flatMap(world.begun, Fiber.join)
+        Effect.map(throughout(world), () => {
           const [first, second] = [world.rate.reserve([ACCOUNT]), world.rate.reserve([ACCOUNT])]
           return second.readyAt() - first.readyAt()
         })
     )
-  const usual = await spacing(false)
-  const slowed = await spacing(true)
+  const [usual, slowed] = [await spacing(false), await spacing(true)]
   t.ok(slowed > usual, `${slowed} ms, and not ${usual} ms`)
 })
 
@@ -136,13 +134,7 @@ t.test("given an adapter that never answers, then the request may no longer leav
           Effect.sync(() => leaves && leave()),
           Effect.never
         ),
-      (world) =>
-        Effect.gen(function* () {
-          const fiber = yield* world.begun
-          yield* TestClock.adjust(20_000)
-          yield* Fiber.join(fiber)
-          return { late: world.requests[0]?.leave(), told: world.told }
-        })
+      (world) => Effect.map(throughout(world, TestClock.adjust(20_000)), () => ({ late: world.requests[0]?.leave(), told: world.told }))
     )
   t.strictSame(await afterLeaving(true), { late: false, told: [] })
   t.strictSame(await afterLeaving(false), { late: false, told: [refusal] })
