@@ -23,16 +23,22 @@ interface Given {
   readonly configurations?: JsonObject
   readonly tools?: Parameters<typeof planOf>[2]
   readonly model?: OpenLanguageModel
+  /** The script's answers for tools. */
+  readonly answers?: object
+}
+const greets = (greeting: string, more: JsonObject = {}) => definition({ greeting, ...more })
+const scriptOf = (callee: ReadonlyArray<object>, expect: object, more: object = {}) => {
+  const [script] = scriptsIn({ scripts: [{ name: "one", callee, expect, context: { first_name: "Ada" }, ...more }] })
+  if (script === undefined) throw new Error("There is no script")
+  return script
 }
 /** Runs on a clock that stands still, so that nothing waits. */
 const tried = (
   callee: ReadonlyArray<object>,
   expect: object,
-  { agent = definition({ greeting: "Hello {{first_name}}." }), configurations = {}, model = played(follower), tools = [] }: Given = {},
-  more: object = {}
+  { agent = greets("Hello {{first_name}}."), answers = {}, configurations = {}, model = played(follower), tools = [] }: Given = {}
 ): Promise<Verdict> => {
-  const [script] = scriptsIn({ scripts: [{ name: "one", callee, expect, context: { first_name: "Ada" }, ...more }] })
-  if (script === undefined) throw new Error("There is no script")
+  const script = scriptOf(callee, expect, { tools: answers })
   return run(rehearse({ plan: planOf(agent, configurations, tools), model, script, limit }))
 }
 const linesOf = ({ transcript }: Verdict) => transcript.map(({ text: words, who }) => `${who}: ${words}`)
@@ -58,36 +64,26 @@ t.test("given a silence, then the timers of the call fire during it, each at its
   const long = await tried([{ silence: 1000 }], { disposition: "user_idle_max_duration_exceeded" })
   t.strictSame(said(long), [])
   t.strictSame(linesOf(long), ["agent: Hello Ada.", "event: the callee is silent for 1000 s", "agent: check_in", "agent: farewell"])
-  const endless = await tried(
-    [{ says: "hm", times: 20 }, { silence: 100 }],
-    { disposition: "call_duration_exceeded" },
-    {
-      configurations: { max_call_duration: 60, max_user_idle_timeout: 90 }
-    }
-  )
-  t.strictSame(said(endless), [])
+  const configurations = { max_call_duration: 60, max_user_idle_timeout: 90 }
+  const callee = [{ says: "hm", times: 20 }, { silence: 100 }]
+  t.strictSame(said(await tried(callee, { disposition: "call_duration_exceeded" }, { configurations })), [])
 })
 
 t.test("given keys, then the agent waits for the whole number, and no longer", async (t) => {
   const extraction = { extraction_enabled: true, extraction_variables: [{ name: "order", type: "string" }] }
-  const verdict = await tried(
-    [{ presses: "4711" }, { hangs_up: true }],
-    { variables: { order: "4711" } },
-    {
-      agent: definition({ greeting: "Your number?", ...extraction }),
-      model: played(({ messages, purpose }) => {
-        const last = messages.findLast(({ _tag }) => _tag === "User")
-        const keyed = last?._tag === "User" ? last.text : ""
-        return purpose === "extract" ? [call("save_variables", { order: keyed })] : [text(`Thank you for ${keyed}.`)]
-      })
-    }
-  )
+  const model = played((request) => {
+    const last = request.messages.findLast(({ _tag }) => _tag === "User")
+    const keyed = last?._tag === "User" ? last.text : ""
+    return request.purpose === "extract" ? [call("save_variables", { order: keyed })] : [text(`Thank you for ${keyed}.`)]
+  })
+  const callee = [{ presses: "4711" }, { hangs_up: true }]
+  const verdict = await tried(callee, { variables: { order: "4711" } }, { agent: greets("Your number?", extraction), model })
   t.strictSame(said(verdict), [])
   t.match(linesOf(verdict), ["agent: Your number?", "callee: [presses 4711]", "agent: Thank you for 4711."])
 })
 
 t.test("given an agent that starts late, then nobody waits for it", async (t) => {
-  const agent = definition({ greeting: "Hello.", delayed_start: true, delayed_start_duration: 5 })
+  const agent = greets("Hello.", { delayed_start: true, delayed_start_duration: 5 })
   t.strictSame(said(await tried([{ hears: "hello", says: "yes" }, { hangs_up: true }], { visits: ["ask"] }, { agent })), [])
 })
 
@@ -103,21 +99,15 @@ t.test("given a machine, then a message is left after the beep", async (t) => {
 
 t.test("given tools, then the script answers for them, and no request is sent", async (t) => {
   const tools = [storedTool(1, "Find order", { type: "http_api", config: { method: "GET", url: "https://shop.example/orders" } })]
-  const agent = definition({ greeting: "Hi.", tool_uuids: [toolUuid(1)] })
+  const agent = greets("Hi.", { tool_uuids: [toolUuid(1)] })
   const model = played((request) => {
     const last = request.messages.at(-1)
     if (last?._tag === "ToolResult") return [text(`It says ${JSON.stringify(last.result)}.`)]
     return request.purpose === "turn" ? [call("find_order")] : follower(request)
   })
   const twice = [{ says: "where is it" }, { says: "and now" }, { hangs_up: true }]
-  const answered = await tried(
-    twice,
-    { calls: ["find_order"] },
-    { tools, agent, model },
-    {
-      tools: { "Find order": [{ status: 404, body: { error: "none" } }, { fails: "It is down." }] }
-    }
-  )
+  const answers = { "Find order": [{ status: 404, body: { error: "none" } }, { fails: "It is down." }] }
+  const answered = await tried(twice, { calls: ["find_order"] }, { tools, agent, answers, model })
   t.strictSame(said(answered), [])
   t.match(linesOf(answered), [
     "agent: Hi.",
@@ -141,7 +131,7 @@ t.test("given a script that does not fit the conversation, then the failure says
 })
 
 t.test("given an agent whose edge leads to another node than before, then the test that relied on it fails", async (t) => {
-  const graph = definition({ greeting: "Hi." })
+  const graph = greets("Hi.")
   const edges = Array.isArray(graph["edges"]) ? graph["edges"] : []
   const agent = { ...graph, edges: edges.map((one: JsonObject) => (one["target"] === "ask" ? { ...one, target: "sorry" } : one)) }
   const verdict = await tried([{ says: "yes" }], { path: ["start", "ask"] }, { agent })
@@ -154,11 +144,10 @@ t.test("given a model that cannot be opened or never answers, then the test fail
     "run: the language model could not be opened: auth",
     "visits: 'start' was never entered"
   ])
-  const [script] = scriptsIn({ scripts: [{ name: "one", callee: [{ says: "yes" }], expect: { visits: ["start"] } }] })
-  if (script === undefined) throw new Error("There is no script")
+  const script = scriptOf([{ says: "yes" }], { visits: ["start"] })
   const verdict = await run(
     Effect.gen(function* () {
-      const plan = planOf(definition({ greeting: "Hi." }))
+      const plan = planOf(greets("Hi."))
       const fiber = yield* Effect.forkChild(rehearse({ plan, model: played(() => "hangs"), script, limit }))
       yield* TestClock.adjust(limit)
       return yield* Fiber.join(fiber)
@@ -168,13 +157,16 @@ t.test("given a model that cannot be opened or never answers, then the test fail
 })
 
 t.test("given many callees at once, then each has a conversation of its own", async (t) => {
-  const scripts = Array.from({ length: 300 }, (_, n) => n).map((n) => ({
-    name: `${n}`,
-    context: { first_name: `Ada ${n}` },
-    callee: n % 3 === 0 ? [{ says: "no" }] : n % 3 === 1 ? [{ says: "yes" }, { silence: n + 20 }] : [{ says: "yes" }, { says: "done" }],
-    expect: { path: n % 3 === 0 ? ["start", "sorry"] : n % 3 === 1 ? ["start", "ask"] : ["start", "ask", "bye"], says: [`Hello Ada ${n}`] }
-  }))
-  const plan = planOf(definition({ greeting: "Hello {{first_name}}." }))
+  const coursesOf = (n: number) => [
+    { callee: [{ says: "no" }], path: ["start", "sorry"] },
+    { callee: [{ says: "yes" }, { silence: n + 20 }], path: ["start", "ask"] },
+    { callee: [{ says: "yes" }, { says: "done" }], path: ["start", "ask", "bye"] }
+  ]
+  const scripts = Array.from({ length: 300 }, (_, n) => {
+    const { callee = [], path = [] } = coursesOf(n)[n % 3] ?? {}
+    return { name: `${n}`, context: { first_name: `Ada ${n}` }, callee, expect: { path, says: [`Hello Ada ${n}`] } }
+  })
+  const plan = planOf(greets("Hello {{first_name}}."))
   const all = Array.from({ length: 6 }, (_, n) => scriptsIn({ scripts: scripts.slice(n * 50, n * 50 + 50) })).flat()
   const verdicts = await run(
     Effect.forEach(all, (script) => rehearse({ plan, model: played(follower), script, limit }), { concurrency: "unbounded" })
@@ -183,21 +175,10 @@ t.test("given many callees at once, then each has a conversation of its own", as
   t.equal(verdicts.length, 300)
 })
 
-t.test(
-  "given an agent that says more than can be compared with what is expected, then the callee hangs up, and the test fails",
-  async (t) => {
-    const talks: OpenLanguageModel = played(({ purpose }) =>
-      purpose === "extract" ? [call("save_variables", {})] : [text("word ".repeat(790))]
-    )
-    const verdict = await tried(
-      [
-        { says: "Go on.", times: 20 },
-        { says: "And on.", times: 20 }
-      ],
-      { never_says: ["anything else"] },
-      { model: talks }
-    )
-    t.strictSame(said(verdict).slice(0, 1), ["run: the agent has said more than 100000 characters"])
-    t.equal(verdict.disposition, "user_hangup")
-  }
-)
+t.test("given an agent that says more than can be compared, then the callee hangs up, and the test fails", async (t) => {
+  const model = played(({ purpose }) => (purpose === "extract" ? [call("save_variables", {})] : [text("word ".repeat(790))]))
+  const callee = ["Go on.", "And on."].map((says) => ({ says, times: 20 }))
+  const verdict = await tried(callee, { never_says: ["anything else"] }, { model })
+  t.strictSame(said(verdict).slice(0, 1), ["run: the agent has said more than 100000 characters"])
+  t.equal(verdict.disposition, "user_hangup")
+})

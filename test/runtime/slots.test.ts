@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import t from "tap"
+import t, { type Test } from "tap"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type SlotQueue, type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
 import { run } from "#test/support/run.ts"
@@ -12,32 +12,26 @@ const names = (from: number) => () => `call${from++}`
 const organization = (limit: number): SlotScope => ({ key: "organization:1", limit })
 const nobody = () => {}
 
-t.test("given room in one scope and none in another", async (t) => {
-  const { release, tryTake, used } = slots()
-  tryTake("a", [{ key: "trunk:1", limit: 1 }])
-  t.test("when a slot is taken in both, then neither counts it", async (t) => {
-    t.notOk(tryTake("b", [organization(5), { key: "trunk:1", limit: 1 }]))
-    t.equal(used("organization:1"), 0)
-    t.equal(used("trunk:1"), 1)
-  })
-  t.test("when the slot is released twice, then it is free once", async (t) => {
-    release("a")
-    release("a")
-    t.equal(used("trunk:1"), 0)
-    t.ok(tryTake("c", [{ key: "trunk:1", limit: 1 }]))
-    t.notOk(tryTake("d", [{ key: "trunk:1", limit: 1 }]))
-  })
+t.test("given room in one scope and none in another, when a slot is taken in both, then neither counts it", async (t) => {
+  const { tryTake, used } = slots()
+  const trunk = { key: "trunk:1", limit: 1 }
+  tryTake("a", [trunk])
+  t.notOk(tryTake("b", [organization(5), trunk]))
+  t.strictSame([used("organization:1"), used("trunk:1")], [0, 1])
 })
 
-t.test("given two calls under one limit, when the slot of one is released twice, then the other still counts", async (t) => {
-  const { release, tryTake, used } = slots()
-  for (const holder of ["a", "b"]) tryTake(holder, [organization(2)])
-  release("a")
-  release("a")
-  t.equal(used("organization:1"), 1)
-  t.ok(tryTake("c", [organization(2)]))
-  t.notOk(tryTake("d", [organization(2)]), "there is room for one more, not for two")
-})
+t.test(
+  "given two calls under one limit, when the slot of one is released twice, then it is free once, and the other still counts",
+  async (t) => {
+    const { release, tryTake, used } = slots()
+    for (const holder of ["a", "b"]) tryTake(holder, [organization(2)])
+    release("a")
+    release("a")
+    t.equal(used("organization:1"), 1)
+    t.ok(tryTake("c", [organization(2)]))
+    t.notOk(tryTake("d", [organization(2)]), "there is room for one more, not for two")
+  }
+)
 
 t.test("given calls that were up before, when they are adopted, then they count whatever the limit, once each", async (t) => {
   const { adopt, tryTake, used } = slots()
@@ -49,9 +43,7 @@ t.test("given calls that were up before, when they are adopted, then they count 
 t.test("given a queue that wants three slots of two, then it gets two, and the third when one is free", async (t) => {
   const { queue, release, reserved, used } = slots()
   let woken = 0
-  const waiter = queue(() => {
-    woken++
-  })
+  const waiter = queue(() => void woken++)
   t.strictSame(waiter.take(3, names(0), [organization(2)]), ["call0", "call1"])
   t.equal(woken, 0)
   release("call0")
@@ -84,8 +76,10 @@ t.test("given a queue that waits, when slots become free, then those who take th
   t.strictSame(told, [undefined, 1007, 1012, undefined, undefined])
 })
 
-t.test("given a slot that is reserved for a queue", async (t) => {
-  const kept = () => {
+type Kept = Slots["Service"] & { readonly first: SlotQueue; readonly second: SlotQueue }
+/** A slot is reserved for the first of two queues, and this happens. */
+const reserved = (what: string, then: string, happens: (kept: Kept, t: Test) => void, expected: ReadonlyArray<string>) =>
+  t.test(`given a slot that is reserved for a queue, ${what}, then ${then}`, async (t) => {
     const pool = slots()
     const woken: Array<string> = []
     const [first, second] = [pool.queue(() => woken.push("first")), pool.queue(() => woken.push("second"))] as const
@@ -93,83 +87,79 @@ t.test("given a slot that is reserved for a queue", async (t) => {
     first.take(1, names(1), [organization(1)])
     second.take(1, names(2), [organization(1)])
     pool.release("call0")
-    return { ...pool, first, second, woken }
-  }
-  t.test("then nobody else gets it", async (t) => {
-    const { second, tryTake, woken } = kept()
-    t.strictSame(woken, ["first"])
+    happens({ ...pool, first, second }, t)
+    t.strictSame(woken, expected)
+  })
+reserved(
+  "when others want it",
+  "nobody else gets it",
+  ({ second, tryTake }, t) => {
     t.notOk(tryTake("x", [organization(1)]))
     t.strictSame(second.take(1, names(3), [organization(1)]), [])
-  })
-  t.test("when the queue is left, then the slot goes to the next", async (t) => {
-    const { first, second, woken } = kept()
+  },
+  ["first"]
+)
+reserved(
+  "when the queue is left",
+  "the slot goes to the next",
+  ({ first, second }, t) => {
     first.leave()
-    t.strictSame(woken, ["first", "second"])
     t.strictSame(second.take(1, names(3), [organization(1)]), ["call3"])
-  })
-  t.test("when its limits no longer let it use the slot, then the slot goes to the next", async (t) => {
-    const { first, woken } = kept()
-    t.strictSame(first.take(1, names(4), [{ key: "campaign:1", limit: 0 }, organization(1)]), [])
-    t.strictSame(woken, ["first", "second"])
-  })
-  t.test("when it wants none after all, then the slot goes to the next", async (t) => {
-    const { first, woken } = kept()
-    first.take(0, names(4), [organization(1)])
-    t.strictSame(woken, ["first", "second"])
-  })
-})
+  },
+  ["first", "second"]
+)
+reserved(
+  "when its limits no longer let it use the slot",
+  "the slot goes to the next",
+  ({ first }, t) => t.strictSame(first.take(1, names(4), [{ key: "campaign:1", limit: 0 }, organization(1)]), []),
+  ["first", "second"]
+)
+reserved("when it wants none after all", "the slot goes to the next", ({ first }) => first.take(0, names(4), [organization(1)]), [
+  "first",
+  "second"
+])
 
-t.test("given slots that may still be given back, when somebody waits for the claims", async (t) => {
-  const told = (story: (pool: Slots["Service"], queue: SlotQueue, claim: Effect.Effect<void>) => Effect.Effect<void>) =>
-    run(
+type Story = (pool: Slots["Service"], queue: SlotQueue) => Effect.Effect<unknown>
+/** Whether the claims count as over, for somebody who waits for them while a queue has been woken and this happens. */
+const claims = (title: string, story: Story, isOver: boolean) =>
+  t.test(`given slots that may still be given back, when somebody waits for the claims, ${title}`, async (t) => {
+    let isOverNow = false
+    const before = await run(
       Effect.gen(function* () {
         const pool = yield* Slots
         const [first, second] = [pool.queue(nobody), pool.queue(nobody)] as const
         first.take(1, names(0), [organization(1)])
         second.take(1, names(1), [organization(1)])
         pool.release("call0")
-        const isOver = { now: false }
-        yield* Effect.forkChild(
-          Effect.andThen(
-            pool.awaitClaims,
-            Effect.sync(() => Object.assign(isOver, { now: true }))
-          )
-        )
+        yield* Effect.forkChild(Effect.map(pool.awaitClaims, () => (isOverNow = true)))
         yield* TestClock.adjust(1000)
-        const before = isOver.now
-        yield* story(pool, second, pool.claiming(Effect.sleep(500)))
+        const before = isOverNow
+        yield* story(pool, second)
         yield* TestClock.adjust(0)
-        return { before, after: isOver.now }
+        return before
       }).pipe(Effect.provide(Slots.layerMemory))
     )
-  await t.test("then a queue that has been woken and has not begun its claim is waited for", async (t) => {
-    t.strictSame(await told(() => Effect.void), { after: false, before: false })
+    t.strictSame([before, isOverNow], [false, isOver])
   })
-  await t.test("and the claim that it begins", async (t) => {
-    const begins = (pool: Slots["Service"], queue: SlotQueue, claim: Effect.Effect<void>) =>
-      Effect.forkChild(
-        pool.claiming(
-          Effect.andThen(
-            Effect.sync(() => queue.take(1, names(2), [organization(1)])),
-            claim
-          )
-        )
-      )
-    t.strictSame(await told((...given) => Effect.asVoid(begins(...given))), { after: false, before: false })
-    const ends = (...given: Parameters<typeof begins>) => Effect.andThen(begins(...given), TestClock.adjust(500))
-    t.strictSame(await told(ends), { after: true, before: false })
-  })
-  await t.test("and not when it leaves instead", async (t) => {
-    t.strictSame(await told((_, queue) => Effect.sync(queue.leave)), { after: true, before: false })
-  })
-})
+/** The queue that was woken begins a claim of half a second. */
+const begins: Story = (pool, queue) =>
+  Effect.forkChild(
+    pool.claiming(
+      Effect.suspend(() => {
+        queue.take(1, names(2), [organization(1)])
+        return Effect.sleep(500)
+      })
+    )
+  )
+claims("then a queue that has been woken and has not begun its claim is waited for", () => Effect.void, false)
+claims("then the claim that it begins is waited for", begins, false)
+claims("then not for longer than the claim takes", (...given) => Effect.andThen(begins(...given), TestClock.adjust(500)), true)
+claims("then a queue that leaves instead is not waited for", (_, queue) => Effect.sync(queue.leave), true)
 
 t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit applies", async (t) => {
   const { queue, release, tryTake } = slots()
   let woken = 0
-  const waiter = queue(() => {
-    woken++
-  })
+  const waiter = queue(() => void woken++)
   waiter.take(1, names(0), [{ key: "campaign:1", limit: 1 }, organization(2)])
   tryTake("other", [organization(2)])
   waiter.take(1, names(1), [{ key: "campaign:1", limit: 1 }, organization(2)])
@@ -198,19 +188,8 @@ t.test("given two campaigns with endless backlogs under one limit, then of any h
     const up: Array<string> = []
     const dialed: Array<string> = []
     const woken = new Set<string>()
-    const campaigns = new Map(
-      ["a", "b"].map((name) => [
-        name,
-        backlogged(
-          queue(() => woken.add(name)),
-          name,
-          wanted,
-          limit,
-          up,
-          dialed
-        )
-      ])
-    )
+    const queueOf = (name: string) => queue(() => woken.add(name))
+    const campaigns = new Map(["a", "b"].map((name) => [name, backlogged(queueOf(name), name, wanted, limit, up, dialed)]))
     for (const dial of campaigns.values()) dial()
     while (dialed.length < 400) {
       for (const id of up.splice(0, endTogether)) release(id)
@@ -260,26 +239,17 @@ t.test("given any uses of the slots, then no limit is ever passed, and released 
     let made = 0
     const isWithin = () =>
       scopes.every(({ key, limit }) => pool.used(key) >= heldIn(key) && pool.used(key) <= (limit ?? Number.POSITIVE_INFINITY))
-    const act = (use: (typeof uses)[number]) => {
-      switch (use.kind) {
-        case "take": {
-          const next = () => `call${made++}`
-          for (const id of queues[use.queue]?.take(use.wanted, next, use.scopes) ?? []) held.set(id, use.scopes)
-          return
-        }
-        case "tryTake": {
-          const id = `call${made++}`
-          if (pool.tryTake(id, use.scopes)) held.set(id, use.scopes)
-          return
-        }
-        case "release": {
-          pool.release(`call${use.which}`)
-          held.delete(`call${use.which}`)
-          return
-        }
-        case "leave":
-          return queues[use.queue]?.leave()
+    const next = () => `call${made++}`
+    const act = (use: AnyUse) => {
+      if (use.kind === "take") for (const id of queues[use.queue]?.take(use.wanted, next, use.scopes) ?? []) held.set(id, use.scopes)
+      if (use.kind === "leave") queues[use.queue]?.leave()
+      if (use.kind === "release") {
+        pool.release(`call${use.which}`)
+        held.delete(`call${use.which}`)
       }
+      if (use.kind !== "tryTake") return
+      const id = next()
+      if (pool.tryTake(id, use.scopes)) held.set(id, use.scopes)
     }
     const kept = uses.every((use) => {
       act(use)

@@ -1,5 +1,5 @@
 /** The slow sweep: it finds campaigns without an owner, and does not mistake a campaign for one if its owner is back in a moment. */
-import { Effect, Layer, Logger } from "effect"
+import { type Duration, Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import t from "tap"
@@ -38,26 +38,39 @@ const sweeping = (
   )
 }
 
+const after = (time: Duration.Input, act: () => unknown) =>
+  Effect.andThen(
+    TestClock.adjust(time),
+    Effect.sync(() => void act())
+  )
+
 t.test("given a campaign that runs and has no owner, when the sweep finds it, then an owner is requested", async (t) => {
   const { called } = await sweeping(() => TestClock.adjust("41 seconds"))
   t.strictSame(called, [`${campaignId}: 3.4`])
 })
 
-t.test(
-  "given a campaign whose owner waits for its database, when the owner is back a moment after the sweep, then no other owner is requested",
-  async (t) => {
-    const { called } = await sweeping((inboxes) =>
+const owners: ReadonlyArray<readonly [string, Parameters<typeof sweeping>[0]]> = [
+  [
+    "whose owner waits for its database, when the owner is back a moment after the sweep",
+    (inboxes) =>
       Effect.andThen(
-        TestClock.adjust("31 seconds"),
-        Effect.andThen(
-          Effect.sync(() => inboxes.of(campaignId).open(5)),
-          TestClock.adjust("3 minutes")
-        )
+        after("31 seconds", () => inboxes.of(campaignId).open(5)),
+        TestClock.adjust("3 minutes")
       )
-    )
-    t.strictSame(called, [])
-  }
-)
+  ],
+  [
+    "whose owners come and go, when the sweep finds it between two",
+    (_, row) =>
+      Effect.andThen(
+        after("31 seconds", () => (row.ownerEpoch = 5)),
+        TestClock.adjust("10 seconds")
+      )
+  ]
+]
+for (const [campaign, happens] of owners)
+  t.test(`given a campaign ${campaign}, then no other owner is requested`, async (t) => {
+    t.strictSame((await sweeping(happens)).called, [])
+  })
 
 t.test("given a campaign whose owner waits for what should take a moment, when it takes minutes, then the log says so", async (t) => {
   const { errors } = await sweeping((inboxes, { ownerEpoch }) =>
@@ -75,17 +88,4 @@ t.test("given a campaign whose owner waits for what should take a moment, when i
     })
   )
   t.strictSame(errors, [["a campaign dials nothing although contacts are due", { campaignId, seconds: 89, waitsFor: "a claim" }]])
-})
-
-t.test("given a campaign whose owners come and go, when the sweep finds it between two, then no other owner is requested", async (t) => {
-  const { called } = await sweeping((_, row) =>
-    Effect.andThen(
-      TestClock.adjust("31 seconds"),
-      Effect.andThen(
-        Effect.sync(() => (row.ownerEpoch = 5)),
-        TestClock.adjust("10 seconds")
-      )
-    )
-  )
-  t.strictSame(called, [])
 })

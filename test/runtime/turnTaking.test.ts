@@ -43,18 +43,16 @@ const conversation = (rules: BargeInRules = interruptible, answer?: (tell: () =>
     )
   )
   const millis = () => callee.sent.length * 20
+  const write = (samples: Int16Array, isSpeech?: boolean) => {
+    written.push(millis())
+    if (isSpeech === true) speech.push(millis())
+    session.write(samples)
+  }
   const listening = {
     now: () => callee.pacer.now(),
     ownsTurns: false,
     rules: () => rules,
-    recognizer: {
-      finalize: session.finalize,
-      write: (samples: Int16Array, isSpeech?: boolean) => {
-        written.push(millis())
-        if (isSpeech === true) speech.push(millis())
-        session.write(samples)
-      }
-    }
+    recognizer: { finalize: session.finalize, write }
   }
   const pause = { audio: new Int16Array(0), isAnswer: false, language: "en", expects: { _tag: "Anything" } } as const
   const { playout } = openLine(
@@ -110,12 +108,11 @@ const spokenTo = (rules?: BargeInRules, answer?: (tell: () => void) => void) => 
 }
 /** The longest stretch of silence that the callee hears, in milliseconds. */
 const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
-  const lengths = frames
-    .map(isNoise)
-    .join()
-    .split("false")
-    .map((part) => part.match(/true/g)?.length ?? 0)
-  return Math.max(...lengths.slice(1, -1)) * 20
+  const stretches = frames
+    .map((frame) => (isNoise(frame) ? "-" : " "))
+    .join("")
+    .split(" ")
+  return Math.max(...stretches.slice(1, -1).map(({ length }) => length)) * 20
 }
 
 t.test(
@@ -198,15 +195,20 @@ t.test(
   }
 )
 
+/** A call whose recognizer answers only when it is let. */
+const slowly = () => {
+  const late: Array<() => void> = []
+  const call = spokenTo(interruptible, (tell) => void late.push(tell))
+  return { ...call, answers: () => late.forEach((tell) => void tell()) }
+}
 t.test(
   "given a slow recognizer, when the agent has continued before it reports what was said over it, then that interrupts after all",
   async (t) => {
-    const late: Array<() => void> = []
-    const { hears, says, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
+    const { answers, hears, says, stops, told, turnings } = slowly()
     says("Wait a minute, please.")
     hears(nothing(1800))
     t.equal(stops.length, 0, "the agent goes on")
-    for (const tell of late) tell()
+    answers()
     hears(nothing(1500))
     t.equal(stops.length, 1, "then it is interrupted")
     t.match(told.at(-1), /committed Wait a minute, please\./)
@@ -215,10 +217,9 @@ t.test(
 )
 
 t.test("given a slow recognizer, when the agent has continued before it finds no words, then the agent is not disturbed", async (t) => {
-  const late: Array<() => void> = []
-  const { hears, stops, told, turnings } = spokenTo(interruptible, (tell) => void late.push(tell))
+  const { answers, hears, stops, told, turnings } = slowly()
   hears(after(cough, nothing(1800)))
-  for (const tell of late) tell()
+  answers()
   hears(nothing(1500))
   t.strictSame({ stops, told, turnings }, { stops: [], told: [], turnings: [] })
 })

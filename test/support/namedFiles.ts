@@ -38,7 +38,6 @@ export const alone: ReadonlyArray<string> = [
   "runtime/fliteWasm",
   "runtime/foundation",
   "runtime/npmStart",
-  "runtime/ownPriority",
   "runtime/plugins",
   "runtime/recordedTalks",
   "runtime/s3Faults",
