@@ -35,27 +35,24 @@ const playing = (contacts: number, act: (scene: Scene) => Effect.Effect<unknown>
 const set = { ...audio, MAX_LIVE_MEDIA: "2" }
 const waiting = (entries: ReadonlyArray<string>) => entries.filter((entry) => entry === "waiting_for_capacity").length
 
-t.test(
-  "given MAX_LIVE_MEDIA=2, when a campaign has three contacts, then the third is dialed as a call ends, and the log says why",
-  async (t) => {
-    const seen: Array<unknown> = []
-    const { at, details, entries } = await playing(
-      3,
-      (scene) =>
-        steps(
-          wait("5 seconds"),
-          afterwards(() => seen.push([scene.world.dials.length, scene.media.metrics()])),
-          scene.ends(0, "user_busy"),
-          wait("1 second")
-        ),
-      set
-    )
-    t.match(seen, [[2, { placed: 2, limit: 2, streams: 0 }]])
-    t.equal(at.length, 3)
-    t.equal(waiting(entries), 1)
-    t.match(details, [{ calls_with_audio: 2 }])
-  }
-)
+t.test("given MAX_LIVE_MEDIA=2 and three contacts, then the third is dialed as a call ends, and the log says why", async (t) => {
+  const seen: Array<unknown> = []
+  const { at, details, entries } = await playing(
+    3,
+    (scene) =>
+      steps(
+        wait("5 seconds"),
+        afterwards(() => seen.push([scene.world.dials.length, scene.media.metrics()])),
+        scene.ends(0, "user_busy"),
+        wait("1 second")
+      ),
+    set
+  )
+  t.match(seen, [[2, { placed: 2, limit: 2, streams: 0 }]])
+  t.equal(at.length, 3)
+  t.equal(waiting(entries), 1)
+  t.match(details, [{ calls_with_audio: 2 }])
+})
 
 t.test("given MAX_LIVE_MEDIA=2 and calls without audio, then they are not held back once it is known that they need none", async (t) => {
   const { at, entries } = await playing(9, () => wait("5 seconds"), { ...set, RECORDINGS: "off" })

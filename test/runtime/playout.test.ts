@@ -15,36 +15,30 @@ const lineOver = (callee: Loopback, media: MediaStream = callee.media) =>
 const speech = (frames: number, piece = 0) => Uint8Array.from({ length: frames * 160 }, (_, at) => (at * 7 + piece * 31) % 90)
 const bytesOf = (frames: ReadonlyArray<Uint8Array>) => [...Buffer.concat(frames.filter((frame) => !isNoise(frame)))]
 
-t.test(
-  "given a carrier that plays 60 ms late, when the agent is stopped, then what was heard is reported exactly, and nothing more is heard",
-  async (t) => {
-    const callee = loopback(3)
-    const { playout } = lineOver(callee)
-    playout.append(playout.epoch(), speech(20))
-    callee.talk(13)
-    const played = playout.stop()
-    callee.talk(20)
-    t.equal(played?.bytes, 10 * 160)
-    t.strictSame(bytesOf(callee.heard), [...speech(20).subarray(0, 10 * 160)])
-  }
-)
+t.test("given a carrier that plays 60 ms late, when the agent is stopped, then exactly what is reported has been heard", async (t) => {
+  const callee = loopback(3)
+  const { playout } = lineOver(callee)
+  playout.append(playout.epoch(), speech(20))
+  callee.talk(13)
+  const played = playout.stop()
+  callee.talk(20)
+  t.equal(played?.bytes, 10 * 160)
+  t.strictSame(bytesOf(callee.heard), [...speech(20).subarray(0, 10 * 160)])
+})
 
-t.test(
-  "given an utterance that was stopped, when pieces of it arrive late, then they are dropped, and the next one is heard",
-  async (t) => {
-    const callee = loopback()
-    const { playout } = lineOver(callee)
-    const stopped = playout.epoch()
-    t.ok(playout.append(stopped, speech(5)))
-    playout.stop()
-    t.notOk(playout.append(stopped, speech(5, 1)))
-    playout.finish(stopped, () => t.fail("an utterance that was stopped is not finished"))
-    playout.append(playout.epoch(), speech(5, 2))
-    callee.talk(20)
-    t.strictSame(bytesOf(callee.heard), [...speech(5, 2)])
-    t.equal(playout.played()?.bytes, 5 * 160, "counting begins again")
-  }
-)
+t.test("given a stopped utterance, when pieces of it arrive late, then they are dropped, and the next one is heard", async (t) => {
+  const callee = loopback()
+  const { playout } = lineOver(callee)
+  const stopped = playout.epoch()
+  t.ok(playout.append(stopped, speech(5)))
+  playout.stop()
+  t.notOk(playout.append(stopped, speech(5, 1)))
+  playout.finish(stopped, () => t.fail("an utterance that was stopped is not finished"))
+  playout.append(playout.epoch(), speech(5, 2))
+  callee.talk(20)
+  t.strictSame(bytesOf(callee.heard), [...speech(5, 2)])
+  t.equal(playout.played()?.bytes, 5 * 160, "counting begins again")
+})
 
 t.test("given a pause within a frame, when the agent continues, then it starts with the first sample that was not heard", async (t) => {
   const check = (name: string, frames: number, lag: number | "untold") => {
@@ -113,21 +107,18 @@ t.test("given a carrier that never reports marks, when the agent is stopped, the
   t.equal(playout.stop()?.bytes, 150 * 160)
 })
 
-t.test(
-  "given marks that were lost with a stream, when the audio continues on another one, then the end of the utterance is still reported",
-  async (t) => {
-    const [first, second] = [loopback(50), loopback()]
-    const line = lineOver(first)
-    let told = 0
-    line.playout.append(line.playout.epoch(), speech(10))
-    line.playout.finish(line.playout.epoch(), () => told++)
-    first.talk(12)
-    first.end("replaced", "replaced")
-    line.resume(second.media)
-    first.talk(40)
-    t.equal(told, 1)
-  }
-)
+t.test("given marks that were lost with a stream, when another one continues, then the end of the utterance is reported", async (t) => {
+  const [first, second] = [loopback(50), loopback()]
+  const line = lineOver(first)
+  let told = 0
+  line.playout.append(line.playout.epoch(), speech(10))
+  line.playout.finish(line.playout.epoch(), () => told++)
+  first.talk(12)
+  first.end("replaced", "replaced")
+  line.resume(second.media)
+  first.talk(40)
+  t.equal(told, 1)
+})
 
 /** The actions of a call, each of which takes place in a tick. */
 const acts = fc.array(
@@ -139,33 +130,30 @@ const acts = fc.array(
   { maxLength: 60, size: "max" }
 )
 
-t.test(
-  "whatever is appended, paused and stopped, the callee hears each utterance up to the sample that is told, once and in order",
-  async () => {
-    fc.assert(
-      fc.property(acts, fc.integer({ min: 0, max: 12 }), (all, lag) => {
-        const callee = loopback(lag)
-        const { playout } = lineOver(callee)
-        const expected: Array<number> = []
-        let utterance: Array<number> = []
-        let pieces = 0
-        const stop = () => {
-          expected.push(...utterance.slice(0, playout.stop()?.bytes ?? 0))
-          utterance = []
-        }
-        for (const { do: act, frames } of all) {
-          if (act === "talk") callee.talk(frames)
-          if (act === "pause" || act === "resume") playout[act]()
-          if (act === "stop") stop()
-          if (act !== "append") continue
-          utterance.push(...speech(frames, ++pieces))
-          playout.append(playout.epoch(), speech(frames, pieces))
-        }
-        stop()
-        callee.talk(20)
-        return Buffer.from(bytesOf(callee.heard)).equals(Buffer.from(expected))
-      }),
-      { numRuns: 400 }
-    )
-  }
-)
+t.test("whatever is appended, paused and stopped, each utterance is heard up to the sample that is told, once and in order", async () => {
+  fc.assert(
+    fc.property(acts, fc.integer({ min: 0, max: 12 }), (all, lag) => {
+      const callee = loopback(lag)
+      const { playout } = lineOver(callee)
+      const expected: Array<number> = []
+      let utterance: Array<number> = []
+      let pieces = 0
+      const stop = () => {
+        expected.push(...utterance.slice(0, playout.stop()?.bytes ?? 0))
+        utterance = []
+      }
+      for (const { do: act, frames } of all) {
+        if (act === "talk") callee.talk(frames)
+        if (act === "pause" || act === "resume") playout[act]()
+        if (act === "stop") stop()
+        if (act !== "append") continue
+        utterance.push(...speech(frames, ++pieces))
+        playout.append(playout.epoch(), speech(frames, pieces))
+      }
+      stop()
+      callee.talk(20)
+      return Buffer.from(bytesOf(callee.heard)).equals(Buffer.from(expected))
+    }),
+    { numRuns: 400 }
+  )
+})

@@ -56,17 +56,14 @@ const problemsOf = (scene: Pick<Scene, "world">) => scene.world.ends.map(({ reco
 const fetchedIn = ({ world }: Pick<Scene, "world">) => world.ends.map(({ fetchedContext }) => fetchedContext)
 const talk = ({ says }: Pick<Scene, "says">) => steps(says(answered), wait("30 seconds"), says(hungUp("normal_clearing")))
 
-t.test(
-  "given an agent that fetches, when the fetch is answered before the callee answers, then the call opens with the data, and its run has it",
-  async (t) => {
-    const played = await play(fetches(Effect.delay(Effect.succeed(ada), "2 seconds")), (scene) =>
-      steps(scene.says({ _tag: "Rang" }), wait("2 seconds"), talk(scene))
-    )
-    t.strictSame(played.log, [...begun, "fetched", "prepared", "answered", "media", "voice", "says Hello Ada of Town", ...ending])
-    t.strictSame(fetchedIn(played), [ada])
-    t.strictSame(problemsOf(played), [[]])
-  }
-)
+t.test("given a fetch that is answered before the callee answers, then the call opens with the data, and its run has it", async (t) => {
+  const played = await play(fetches(Effect.delay(Effect.succeed(ada), "2 seconds")), (scene) =>
+    steps(scene.says({ _tag: "Rang" }), wait("2 seconds"), talk(scene))
+  )
+  t.strictSame(played.log, [...begun, "fetched", "prepared", "answered", "media", "voice", "says Hello Ada of Town", ...ending])
+  t.strictSame(fetchedIn(played), [ada])
+  t.strictSame(problemsOf(played), [[]])
+})
 
 t.test("given a caller ID, then the request contains it", async (t) => {
   const { log } = await play(

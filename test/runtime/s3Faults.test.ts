@@ -84,18 +84,14 @@ t.test("given requests that break, or whose replies are lost, then they are repe
 })
 
 for (const kind of ["loseReply", "lateError"] as const) {
-  t.test(
-    `given a large file, when its completion meets "${kind}", then it is in the bucket in the end, and no parts are left`,
-    async (t) => {
-      const { emulator, inBucket, stores } = await bucket(t)
-      let faults = 0
-      emulator.faultOf = ({ method, query }) =>
-        method === "POST" && query["uploadId"] !== undefined && faults++ < 1 ? { kind } : undefined
-      await stores(large)
-      t.equal(inBucket()?.compare(large), 0)
-      t.equal(emulator.uploads.size, 0)
-    }
-  )
+  t.test(`given a large file, when its completion meets ${kind}, then the bucket gets it, and no parts are left`, async (t) => {
+    const { emulator, inBucket, stores } = await bucket(t)
+    let faults = 0
+    emulator.faultOf = ({ method, query }) => (method === "POST" && query["uploadId"] !== undefined && faults++ < 1 ? { kind } : undefined)
+    await stores(large)
+    t.equal(inBucket()?.compare(large), 0)
+    t.equal(emulator.uploads.size, 0)
+  })
 }
 
 for (const kind of ["cut", "truncate"] as const) {
@@ -171,20 +167,17 @@ refusedStart("an unknown access key", { keys: { AWS_ACCESS_KEY_ID: "AKIANOBODY" 
 refusedStart("a session token that is not wanted", { keys: { AWS_SESSION_TOKEN: "x" } }, "InvalidToken")
 refusedStart("a bucket that is missing", { bucket: "others" }, "NoSuchBucket")
 
-t.test(
-  "given keys that are revoked while the engine runs, then files wait, readers are told that it is away, and the log says why",
-  async (t) => {
-    const { emulator, living, metrics, said, waiting } = await stored(t)
-    emulator.faultOf = (request) => (isProbe(request) ? undefined : error(403, "AccessDenied"))
-    await living(function* (files) {
-      t.match(yield* failureOf(files.open(key)), { _tag: "FilesAway" })
-      yield* files.write(other, Buffer.from("x"))
-      yield* seen("tries", () => emulator.log.filter(isTransfer).length >= 2)
-    })
-    t.strictSame([metrics.waiting, (await waiting()).length], [1, 1])
-    t.strictSame(said, [`${waited}: HTTP403`], "in a word, because the answer to HEAD has none")
-  }
-)
+t.test("given keys that are revoked in the meantime, then files wait, readers are told so, and the log says why", async (t) => {
+  const { emulator, living, metrics, said, waiting } = await stored(t)
+  emulator.faultOf = (request) => (isProbe(request) ? undefined : error(403, "AccessDenied"))
+  await living(function* (files) {
+    t.match(yield* failureOf(files.open(key)), { _tag: "FilesAway" })
+    yield* files.write(other, Buffer.from("x"))
+    yield* seen("tries", () => emulator.log.filter(isTransfer).length >= 2)
+  })
+  t.strictSame([metrics.waiting, (await waiting()).length], [1, 1])
+  t.strictSame(said, [`${waited}: HTTP403`], "in a word, because the answer to HEAD has none")
+})
 
 t.test("given a bucket that is deleted while the engine runs, then its files are not treated as missing", async (t) => {
   const { emulator, using } = await stored(t)

@@ -118,27 +118,24 @@ const speaking = <A>(use: Speaking<A>, options = patient) => {
 
 const start = <A, E>(work: Effect.Effect<A, E>) => Effect.forkChild(work, { startImmediately: true })
 
-t.test(
-  "given speech that a service has made, when the same is wanted, then the service is asked again only for another organization or other settings",
-  async (t) => {
-    const service = new Service()
-    const first = service.voiceFor()
-    const others = [{ voice: "bert" }, { api_key: "key-of-others" }].map((settings) => service.voiceFor(settings))
-    const voices = [first, ...others, service.voiceFor({}, 2), service.voiceFor({ voice: "anna" }), first]
-    const lengths = await speaking(function* (speak) {
-      return yield* Effect.forEach(voices, (voice, index) =>
-        Effect.gen(function* () {
-          const asked = service.asked.length
-          const speech = yield* start(speak("Hello.", undefined, voice))
-          yield* until(() => service.asked.length > asked || speech.pollUnsafe() !== undefined)
-          if (service.asked.length > asked) service.end("Hello.", frames(index + 1))
-          return (yield* Fiber.join(speech)).length / frameSize
-        })
-      )
-    })
-    t.strictSame(lengths, [1, 2, 3, 4, 1, 1], "each has its own, and the usual voice is that which was named")
-  }
-)
+t.test("given speech that a service has made, then it is asked again only for another organization or other settings", async (t) => {
+  const service = new Service()
+  const first = service.voiceFor()
+  const others = [{ voice: "bert" }, { api_key: "key-of-others" }].map((settings) => service.voiceFor(settings))
+  const voices = [first, ...others, service.voiceFor({}, 2), service.voiceFor({ voice: "anna" }), first]
+  const lengths = await speaking(function* (speak) {
+    return yield* Effect.forEach(voices, (voice, index) =>
+      Effect.gen(function* () {
+        const asked = service.asked.length
+        const speech = yield* start(speak("Hello.", undefined, voice))
+        yield* until(() => service.asked.length > asked || speech.pollUnsafe() !== undefined)
+        if (service.asked.length > asked) service.end("Hello.", frames(index + 1))
+        return (yield* Fiber.join(speech)).length / frameSize
+      })
+    )
+  })
+  t.strictSame(lengths, [1, 2, 3, 4, 1, 1], "each has its own, and the usual voice is that which was named")
+})
 
 t.test("given two calls that want the same, when one ends, then the other gets it; when both end, the request is aborted", async (t) => {
   const service = new Service()
@@ -310,29 +307,26 @@ t.test("given a phone that rings, then the greeting of a voice that always sound
   t.strictSame([await prepared(true), await prepared(false)], [1, 0])
 })
 
-t.test(
-  "given a line of a conversation that breaks off in the middle, then what was heard of it is reported as heard, and nothing else",
-  async (t) => {
-    const service = new Service()
-    const sentence = "Good morning to you and to everybody in your house."
-    const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
-    const { heard, report, told } = await conversing(
-      { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } },
-      function* (scene) {
-        yield* scene.until("request", service.isAsked(sentence))
-        service.give(sentence, frames(90))
-        yield* scene.until("first part", () => loudFrames(scene) >= 50)
-        service.breakOff(sentence)
-        yield* scene.until("other words", service.isAsked("Never mind."))
-        return { heard: loudFrames(scene), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
-      },
-      { tts }
-    )
-    t.equal(heard, 90, "all that there was")
-    t.strictSame(told, ["agent: Good morning to you and"], "half of it")
-    t.match(
-      report.events.filter(({ type }) => type === "rtf-pipeline-error"),
-      [{ payload: { processor: "acme", error: "A line could not be spoken: it broke off" } }]
-    )
-  }
-)
+t.test("given a line that breaks off in the middle, then what was heard of it is reported as heard, and nothing else", async (t) => {
+  const service = new Service()
+  const sentence = "Good morning to you and to everybody in your house."
+  const plan = planOf(definition({ greeting: sentence }), { max_user_idle_timeout: 600 })
+  const { heard, report, told } = await conversing(
+    { plan, script: () => [text("Never mind.")], voice: { voice: service.voiceFor() } },
+    function* (scene) {
+      yield* scene.until("request", service.isAsked(sentence))
+      service.give(sentence, frames(90))
+      yield* scene.until("first part", () => loudFrames(scene) >= 50)
+      service.breakOff(sentence)
+      yield* scene.until("other words", service.isAsked("Never mind."))
+      return { heard: loudFrames(scene), told: toldTo(scene.requests.at(-1)), report: yield* scene.session.finish }
+    },
+    { tts }
+  )
+  t.equal(heard, 90, "all that there was")
+  t.strictSame(told, ["agent: Good morning to you and"], "half of it")
+  t.match(
+    report.events.filter(({ type }) => type === "rtf-pipeline-error"),
+    [{ payload: { processor: "acme", error: "A line could not be spoken: it broke off" } }]
+  )
+})

@@ -126,23 +126,20 @@ t.test("given greetings that wait, when their calls have ended, then only what s
   t.strictSame([order, count], [["first 50", "shared"], 3])
 })
 
-t.test(
-  "given two workers, when one of them is busy, then the other makes what comes next, and neither more than one at a time",
-  async (t) => {
-    const order: Array<string> = []
-    const counts = await speaking(
-      (tts) =>
-        Effect.gen(function* () {
-          const ask = asking(tts, order)
-          const slow = yield* ask("slow")
-          const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
-          return [yield* released(Fiber.join(slow)), ...quick]
-        }),
-      { worker, workers: 2 }
-    )
-    t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
-  }
-)
+t.test("given two workers, when one is busy, then the other makes what comes next, and neither two at a time", async (t) => {
+  const order: Array<string> = []
+  const counts = await speaking(
+    (tts) =>
+      Effect.gen(function* () {
+        const ask = asking(tts, order)
+        const slow = yield* ask("slow")
+        const quick = yield* Fiber.joinAll([yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")])
+        return [yield* released(Fiber.join(slow)), ...quick]
+      }),
+    { worker, workers: 2 }
+  )
+  t.strictSame([order.at(-1), counts], ["slow", [1, 1, 2, 3]])
+})
 
 t.test("given a worker that is busy, when more is asked for, then the metrics show its current work and the queue", async (t) => {
   const order: Array<string> = []

@@ -50,51 +50,48 @@ const concludesWith = (disposition: string) => (fact: CallFact) =>
   fact._tag === "Remembered" && fact.gathered["call_disposition"] === disposition
 const gathered = ({ world }: SpokenCall) => world.ends[0]?.record.gatheredContext
 
-t.test(
-  "given a callee who answers, interrupts, presses keys, and is transferred to somebody who is busy, then the call ends properly",
-  async (t) => {
-    let heardBefore = 0
-    const spoken = await spokenCall(t, graph("+15550100002"), async (one) => {
-      const { heard, makes, presses, requests, says, untilHeard } = one
-      await untilHeard(framesOf(lines.greeting))
-      says("Yes, I would like that.")
-      await untilHeard(framesOf(lines.greeting) + 20)
-      says("Wait a minute, please.")
-      await untilTrue("interruption", () => requests.some((request) => lastWords(request).startsWith("Wait")))
-      const cut = heard()
-      await untilHeard(cut + framesOf(lines.patience))
-      // Its tones are heard before the phone reports it.
-      makes(after(nothing(300), keyTone("1", 150), nothing(100)))
-      await untilTrue("key", () => requests.some((request) => lastWords(request) === "1"))
-      presses("1")
-      await untilHeard(cut + framesOf(lines.patience, lines.connecting, lines.nobody))
-      heardBefore = heard()
-      says("No, thank you.")
-    })
-    const { emulator, heard, requests, world } = spoken
-    t.equal(heard(), heardBefore + framesOf(lines.goodbye), "the goodbye was heard to its end")
-    t.match(events(spoken, "ended").at(-1), { by: "us" })
-    t.equal(world.ends.length, 1)
-    t.match(world.ends[0], { outcome: "answered", cause: "agent_hangup" })
-    t.match(gathered(spoken), {
-      call_disposition: "user_qualified",
-      call_tags: ["user_qualified", "user_speech"],
-      dtmf_digits: "1",
-      wish: "No, thank you.",
-      nodes_visited: ["start", "ask", "bye"]
-    })
-    t.equal(emulator.log.count("originate"), 2, "the destination was dialed once")
-    const told = toldTo(requests.find((request) => lastWords(request).startsWith("Wait")))
-    const cutLine = told.at(-2)?.replace("agent: ", "") ?? ""
-    t.ok(lines.question.startsWith(cutLine) && cutLine.length < 60, `of the question, they heard: ${cutLine}`)
-    t.strictSame(toldTo(requests.at(-1)).slice(-4), [
-      `agent: ${lines.patience}`,
-      "callee: 1",
-      `agent: ${lines.nobody}`,
-      "callee: No, thank you."
-    ])
-  }
-)
+t.test("given a callee who answers, interrupts, presses keys, and is transferred in vain, then the call ends properly", async (t) => {
+  let heardBefore = 0
+  const spoken = await spokenCall(t, graph("+15550100002"), async (one) => {
+    const { heard, makes, presses, requests, says, untilHeard } = one
+    await untilHeard(framesOf(lines.greeting))
+    says("Yes, I would like that.")
+    await untilHeard(framesOf(lines.greeting) + 20)
+    says("Wait a minute, please.")
+    await untilTrue("interruption", () => requests.some((request) => lastWords(request).startsWith("Wait")))
+    const cut = heard()
+    await untilHeard(cut + framesOf(lines.patience))
+    // Its tones are heard before the phone reports it.
+    makes(after(nothing(300), keyTone("1", 150), nothing(100)))
+    await untilTrue("key", () => requests.some((request) => lastWords(request) === "1"))
+    presses("1")
+    await untilHeard(cut + framesOf(lines.patience, lines.connecting, lines.nobody))
+    heardBefore = heard()
+    says("No, thank you.")
+  })
+  const { emulator, heard, requests, world } = spoken
+  t.equal(heard(), heardBefore + framesOf(lines.goodbye), "the goodbye was heard to its end")
+  t.match(events(spoken, "ended").at(-1), { by: "us" })
+  t.equal(world.ends.length, 1)
+  t.match(world.ends[0], { outcome: "answered", cause: "agent_hangup" })
+  t.match(gathered(spoken), {
+    call_disposition: "user_qualified",
+    call_tags: ["user_qualified", "user_speech"],
+    dtmf_digits: "1",
+    wish: "No, thank you.",
+    nodes_visited: ["start", "ask", "bye"]
+  })
+  t.equal(emulator.log.count("originate"), 2, "the destination was dialed once")
+  const told = toldTo(requests.find((request) => lastWords(request).startsWith("Wait")))
+  const cutLine = told.at(-2)?.replace("agent: ", "") ?? ""
+  t.ok(lines.question.startsWith(cutLine) && cutLine.length < 60, `of the question, they heard: ${cutLine}`)
+  t.strictSame(toldTo(requests.at(-1)).slice(-4), [
+    `agent: ${lines.patience}`,
+    "callee: 1",
+    `agent: ${lines.nobody}`,
+    "callee: No, thank you."
+  ])
+})
 
 t.test("given a destination that answers, then the conversation is over, and the two of them continue", async (t) => {
   let isApart = false

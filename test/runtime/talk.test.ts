@@ -253,38 +253,35 @@ t.test("given a machine, then the message is left once it may be, and the call e
   t.match(scene.kept().gathered, { voicemail_message: "left", answered_by: "machine" })
 })
 
-t.test(
-  "given a transfer, then it begins once the callee has heard of it, and a destination that answers ends the conversation",
-  async (t) => {
-    const config = { destination: "+15550100", customMessage: "I connect you now." }
-    const plan = planOf(definition({ greeting, tool_uuids: [toolUuid(1)] }), {}, [
-      storedTool(1, "Connect", { type: "transfer_call", config })
-    ])
-    const script: ScriptedModel = (request) => (isAnswered(request) ? [text("They are not there.")] : [call("connect")])
-    const transferring = (outcome: "transferred" | { readonly _tag: "Failed"; readonly reason: string }) => {
-      let frames = () => 0
-      let heardBefore = 0
-      const transfer = () =>
-        Effect.sync(() => {
-          heardBefore = frames()
-          return outcome
-        })
-      return conversing({ plan, script, verbs: { transfer } }, function* (scene) {
-        frames = () => loudFrames(scene)
-        yield* greeted(scene)
-        yield* scene.says("Yes, I would like that.")
-        yield* scene.until("transfer", () => heardBefore > 0)
-        yield* scene.silence(2000)
-        yield* scene.session.finish
-        return { heardBefore, ended: ended(scene), heard: frames(), disposition: scene.kept().gathered["call_disposition"] }
+t.test("given a transfer, then it begins once the callee has heard of it, and an answer there ends the conversation", async (t) => {
+  const config = { destination: "+15550100", customMessage: "I connect you now." }
+  const plan = planOf(definition({ greeting, tool_uuids: [toolUuid(1)] }), {}, [
+    storedTool(1, "Connect", { type: "transfer_call", config })
+  ])
+  const script: ScriptedModel = (request) => (isAnswered(request) ? [text("They are not there.")] : [call("connect")])
+  const transferring = (outcome: "transferred" | { readonly _tag: "Failed"; readonly reason: string }) => {
+    let frames = () => 0
+    let heardBefore = 0
+    const transfer = () =>
+      Effect.sync(() => {
+        heardBefore = frames()
+        return outcome
       })
-    }
-    const done = await transferring("transferred")
-    t.equal(done.heardBefore, framesOf(greeting, config.customMessage))
-    t.equal(done.disposition, "transfer_call")
-    t.notOk(done.ended, "their call goes on")
-    const none = await transferring({ _tag: "Failed", reason: "Nobody took the call there." })
-    t.equal(none.heard, framesOf(greeting, config.customMessage, "They are not there."))
-    t.equal(none.disposition, "user_hangup")
+    return conversing({ plan, script, verbs: { transfer } }, function* (scene) {
+      frames = () => loudFrames(scene)
+      yield* greeted(scene)
+      yield* scene.says("Yes, I would like that.")
+      yield* scene.until("transfer", () => heardBefore > 0)
+      yield* scene.silence(2000)
+      yield* scene.session.finish
+      return { heardBefore, ended: ended(scene), heard: frames(), disposition: scene.kept().gathered["call_disposition"] }
+    })
   }
-)
+  const done = await transferring("transferred")
+  t.equal(done.heardBefore, framesOf(greeting, config.customMessage))
+  t.equal(done.disposition, "transfer_call")
+  t.notOk(done.ended, "their call goes on")
+  const none = await transferring({ _tag: "Failed", reason: "Nobody took the call there." })
+  t.equal(none.heard, framesOf(greeting, config.customMessage, "They are not there."))
+  t.equal(none.disposition, "user_hangup")
+})

@@ -64,38 +64,35 @@ t.test("given a callee who answers, then their waits are recorded by stage, and 
   t.match(lastUsed(scene, "stt"), { processor: "scripted", model: "scripted", seconds: Number })
 })
 
-t.test(
-  "given an answer that may be complete, then the model is asked at once, and speaks once it is certain; if the callee continues, then never",
-  async (t) => {
-    const answer = "This is start and it has something to ask."
-    const script: ScriptedModel = (request) => {
-      if (request.purpose === "extract") return [call("save_variables", {})]
-      return lastWords(request) === "let me see" ? [call("no")] : [text(`${answer} `)]
-    }
-    const { added, aheadOfTurn, dropped, scene } = await conversing({ plan: talkPlan(), script }, function* (scene) {
-      yield* greeted(scene)
-      const before = loudFrames(scene)
-      const isTurn = () => scene.facts.some((fact) => fact._tag === "Said" && fact.speaker === "user")
-      scene.recognizer.says("let me see")
-      yield* scene.hears(calleeSays("No, thank you."))
-      yield* scene.until("thought", () => scene.requests.length > 0)
-      const aheadOfTurn = !isTurn() && loudFrames(scene) === before
-      yield* scene.says(sentence)
-      yield* heard(scene, greeting, answer)
-      yield* scene.silence(1000)
-      const added = loudFrames(scene) - before
-      return { aheadOfTurn, dropped: toldTo(scene.requests[0]), added, scene }
-    })
-    t.ok(aheadOfTurn)
-    t.strictSame(dropped, [`agent: ${greeting}`, "callee: let me see"])
-    const entered = scene.facts.filter((fact) => fact._tag === "Noted" && fact.note._tag === "NodeEntered")
-    t.equal(entered.length, 1, "the edge that was chosen for the first half was not followed")
-    t.equal(added, framesOf(answer), "nothing of what was thought up for the first half was heard")
-    const asked = scene.requests.filter(({ purpose }) => purpose === "turn").map(toldTo)
-    t.strictSame(asked.at(-1), [`agent: ${greeting}`, "callee: let me see Yes, I would like that."])
-    t.equal(asked.length, 2, "and the answer requested in advance is the one that was given")
+t.test("given an answer that may be complete, then the model is asked at once, and is heard unless the callee continues", async (t) => {
+  const answer = "This is start and it has something to ask."
+  const script: ScriptedModel = (request) => {
+    if (request.purpose === "extract") return [call("save_variables", {})]
+    return lastWords(request) === "let me see" ? [call("no")] : [text(`${answer} `)]
   }
-)
+  const { added, aheadOfTurn, dropped, scene } = await conversing({ plan: talkPlan(), script }, function* (scene) {
+    yield* greeted(scene)
+    const before = loudFrames(scene)
+    const isTurn = () => scene.facts.some((fact) => fact._tag === "Said" && fact.speaker === "user")
+    scene.recognizer.says("let me see")
+    yield* scene.hears(calleeSays("No, thank you."))
+    yield* scene.until("thought", () => scene.requests.length > 0)
+    const aheadOfTurn = !isTurn() && loudFrames(scene) === before
+    yield* scene.says(sentence)
+    yield* heard(scene, greeting, answer)
+    yield* scene.silence(1000)
+    const added = loudFrames(scene) - before
+    return { aheadOfTurn, dropped: toldTo(scene.requests[0]), added, scene }
+  })
+  t.ok(aheadOfTurn)
+  t.strictSame(dropped, [`agent: ${greeting}`, "callee: let me see"])
+  const entered = scene.facts.filter((fact) => fact._tag === "Noted" && fact.note._tag === "NodeEntered")
+  t.equal(entered.length, 1, "the edge that was chosen for the first half was not followed")
+  t.equal(added, framesOf(answer), "nothing of what was thought up for the first half was heard")
+  const asked = scene.requests.filter(({ purpose }) => purpose === "turn").map(toldTo)
+  t.strictSame(asked.at(-1), [`agent: ${greeting}`, "callee: let me see Yes, I would like that."])
+  t.equal(asked.length, 2, "and the answer requested in advance is the one that was given")
+})
 
 t.test("given an answer requested before the end of the turn, when it is dropped, then the run counts its tokens too", async (t) => {
   const usage = { promptTokens: 1000, completionTokens: 20, cachedTokens: 10 }
@@ -155,31 +152,28 @@ t.test("given a model that streams its answer, then its first clause is heard be
   t.strictSame(lines, [greeting, "Of course we can do that, and it is done."])
 })
 
-t.test(
-  "given a callee who still hears a line, when the model answers at once, then what may follow is already made, and costs nothing",
-  async (t) => {
-    const answer: LanguageModel["answer"] = (request) => Stream.fromIterable([...model(request), finished])
-    const made = async (more: Partial<LanguageModel>) => {
-      const { asked, tts } = notedTts()
-      const opened: OpenLanguageModel = Effect.succeed({ provider: "ruled", model: "one", answer, ...more })
-      const usage = await conversing(
-        { ...usual, model: opened },
-        function* (scene) {
-          yield* heard(scene, greeting)
-          yield* scene.silence(100)
-          return (yield* scene.session.finish).usage
-        },
-        { tts }
-      )
-      return { texts: asked, usage }
-    }
-    const instant = await made({ isInstant: true })
-    const next = ["ask", "sorry"].map((id) => `This is ${id} and it has something to ask of you today.`)
-    t.strictSame(instant.texts, [greeting, ...next])
-    t.strictSame(instant.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
-    t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
+t.test("given a callee who hears a line, when the model answers at once, then what may follow is made, and costs nothing", async (t) => {
+  const answer: LanguageModel["answer"] = (request) => Stream.fromIterable([...model(request), finished])
+  const made = async (more: Partial<LanguageModel>) => {
+    const { asked, tts } = notedTts()
+    const opened: OpenLanguageModel = Effect.succeed({ provider: "ruled", model: "one", answer, ...more })
+    const usage = await conversing(
+      { ...usual, model: opened },
+      function* (scene) {
+        yield* heard(scene, greeting)
+        yield* scene.silence(100)
+        return (yield* scene.session.finish).usage
+      },
+      { tts }
+    )
+    return { texts: asked, usage }
   }
-)
+  const instant = await made({ isInstant: true })
+  const next = ["ask", "sorry"].map((id) => `This is ${id} and it has something to ask of you today.`)
+  t.strictSame(instant.texts, [greeting, ...next])
+  t.strictSame(instant.usage.tts, { "tone#0|||none": greeting.length }, "only what was said is counted")
+  t.strictSame((await made({})).texts, [greeting], "but nothing where each answer costs something")
+})
 
 const turns = 2
 /** The callee says the sentence after the greeting, and again after the next line. */

@@ -54,27 +54,24 @@ const recorder = () => {
 const rootFor = (open: (start: SpanStart) => TraceSpan) =>
   open({ name: "root", traceId, parentSpanId: undefined, kind: "server", startTime: 0n, linked: [] })
 
-t.test(
-  "given an operation of ours in a request, when it fails with something private, then only its name and the error's tag are exported",
-  async (t) => {
-    const { ended, open } = recorder()
-    const root = rootFor(open)
-    const inner = Effect.fail(new PrivateFailure({ message: "+15550172001" })).pipe(
-      Effect.withSpan("sql SELECT 15550172001", { attributes: { "db.query.text": "15550172001" }, kind: "client" }),
-      Effect.withSpan("Calls.start", { attributes: { phone: "+15550172001" } }),
-      Effect.withSpan("call +15550172001")
-    )
-    const outcome = await Effect.runPromiseExit(
-      inner.pipe(Effect.provideService(Tracer.ParentSpan, root), Effect.provideService(Tracer.Tracer, exporting(open)))
-    )
-    t.ok(Exit.isFailure(outcome))
-    t.strictSame(
-      ended.map(({ failed, name, parentSpanId, told }) => ({ failed, name, parentSpanId, told })),
-      [{ failed: true, name: "Calls.start", parentSpanId: root.spanId, told: [["error.type", "PrivateFailure"]] }]
-    )
-    t.notMatch(bodyFor("node", "1")(ended), /5550172001/)
-  }
-)
+t.test("given an operation that fails with something private, then only its name and the error's tag are exported", async (t) => {
+  const { ended, open } = recorder()
+  const root = rootFor(open)
+  const inner = Effect.fail(new PrivateFailure({ message: "+15550172001" })).pipe(
+    Effect.withSpan("sql SELECT 15550172001", { attributes: { "db.query.text": "15550172001" }, kind: "client" }),
+    Effect.withSpan("Calls.start", { attributes: { phone: "+15550172001" } }),
+    Effect.withSpan("call +15550172001")
+  )
+  const outcome = await Effect.runPromiseExit(
+    inner.pipe(Effect.provideService(Tracer.ParentSpan, root), Effect.provideService(Tracer.Tracer, exporting(open)))
+  )
+  t.ok(Exit.isFailure(outcome))
+  t.strictSame(
+    ended.map(({ failed, name, parentSpanId, told }) => ({ failed, name, parentSpanId, told })),
+    [{ failed: true, name: "Calls.start", parentSpanId: root.spanId, told: [["error.type", "PrivateFailure"]] }]
+  )
+  t.notMatch(bodyFor("node", "1")(ended), /5550172001/)
+})
 
 t.test("given errors of any names and defects, when they end a span, then only plain words of them are exported", async () => {
   fc.assert(
@@ -140,51 +137,45 @@ const idsIn = ({ spans }: TraceCollector) => new Set(spans.map(({ spanId }) => s
 const taken = (collector: TraceCollector, count: number) =>
   Effect.promise(() => untilTrue(`${count} spans`, () => collector.spans.length >= count))
 
-t.test(
-  "given a collector, when spans end, then it gets all of them, in requests of a bounded size, the last ones at the end",
-  async (t) => {
-    const collector = await TraceCollector.start(t)
-    const logged = await exported(
-      collector,
-      Effect.fnUntraced(function* (add) {
-        add(600)
-        yield* TestClock.adjust("1 second")
-        yield* taken(collector, 600)
-        add(1)
-      })
-    )
-    t.equal(idsIn(collector).size, 601, "each at least once: a request whose answer was not waited for is sent again")
-    t.ok(collector.received.length >= 4, "no request had more than 256")
-    t.strictSame(logged, [])
-    t.strictSame(
-      collector.spans.slice(0, 1).map((span) => [span.name, span.kind, attributeOf(span, "error.type")]),
-      [["root", 2, undefined]]
-    )
-  }
-)
+t.test("given a collector, then it gets all spans, in requests of a bounded size, the last ones at the end", async (t) => {
+  const collector = await TraceCollector.start(t)
+  const logged = await exported(
+    collector,
+    Effect.fnUntraced(function* (add) {
+      add(600)
+      yield* TestClock.adjust("1 second")
+      yield* taken(collector, 600)
+      add(1)
+    })
+  )
+  t.equal(idsIn(collector).size, 601, "each at least once: a request whose answer was not waited for is sent again")
+  t.ok(collector.received.length >= 4, "no request had more than 256")
+  t.strictSame(logged, [])
+  t.strictSame(
+    collector.spans.slice(0, 1).map((span) => [span.name, span.kind, attributeOf(span, "error.type")]),
+    [["root", 2, undefined]]
+  )
+})
 
-t.test(
-  "given a collector that does not respond, when far more spans end than it takes, then what waits is bounded, and the log is quiet",
-  async (t) => {
-    const collector = await TraceCollector.start(t, "silence")
-    const logged = await exported(
-      collector,
-      Effect.fnUntraced(function* (add) {
-        add(20_000)
-        for (let round = 1; round <= 5; round++) {
-          yield* TestClock.adjust("1 second")
-          yield* received(collector, round)
-          yield* TestClock.adjust("15 seconds")
-        }
-        collector.answer = 200
+t.test("given a collector that does not respond, then what waits for it is bounded, and the log is quiet", async (t) => {
+  const collector = await TraceCollector.start(t, "silence")
+  const logged = await exported(
+    collector,
+    Effect.fnUntraced(function* (add) {
+      add(20_000)
+      for (let round = 1; round <= 5; round++) {
         yield* TestClock.adjust("1 second")
-        yield* taken(collector, 4096)
-      })
-    )
-    t.equal(idsIn(collector).size, 4096)
-    t.strictSame(logged, [["traces could not be exported", { reason: "timeout", lost: 15_904 }]], "once for all five")
-  }
-)
+        yield* received(collector, round)
+        yield* TestClock.adjust("15 seconds")
+      }
+      collector.answer = 200
+      yield* TestClock.adjust("1 second")
+      yield* taken(collector, 4096)
+    })
+  )
+  t.equal(idsIn(collector).size, 4096)
+  t.strictSame(logged, [["traces could not be exported", { reason: "timeout", lost: 15_904 }]], "once for all five")
+})
 
 t.test("given a collector that refuses, when spans end, then those are lost, and later ones are tried", async (t) => {
   const collector = await TraceCollector.start(t, 401)

@@ -112,7 +112,7 @@ suspect("when probes get no answer, then each rest is longer, and starts when th
   t.match(health.trouble(), { failures: 7, since: 0 })
 })
 story(
-  "given requests in flight, when one error comes back after another, then that is one failure, and the rest counts from the last of them",
+  "given requests in flight, when all come back as errors, then that is one failure, and the rest counts from the last",
   function* ({ health, pass }, t) {
     for (const index of [1, 2, 3]) leaves(health, index)
     health.doubted(idOf(1), badGateway())
@@ -126,7 +126,7 @@ story(
   }
 )
 story(
-  "given a suspect trunk, when requests from before are still in flight, then nobody probes until they are settled, and they cost no further rest",
+  "given a suspect trunk, when earlier requests are in flight, then nobody probes until they are settled, at no further rest",
   function* ({ health, pass }, t) {
     leaves(health, 20)
     leaves(health, 21)
@@ -231,7 +231,7 @@ moment("given a provider that asks for fewer calls, when a person resumes, then 
   t.match(health.trouble(), { until: 30_000 })
 })
 story(
-  "given a request that did not get through, when a person resumes, then it is tried at once, but not again and again",
+  "given a request that did not get through, when a person resumes, then it is tried at once, but not time and again",
   function* ({ health, pass }, t) {
     leaves(health, 1)
     health.unreachable(idOf(1), "HTTP 500")

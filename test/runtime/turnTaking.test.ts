@@ -115,57 +115,48 @@ const longestGap = (frames: ReadonlyArray<Uint8Array>) => {
   return Math.max(...stretches.slice(1, -1).map(({ length }) => length)) * 20
 }
 
-t.test(
-  "given a callee who answers, when the answer is complete, then the turn is committed 200 ms after it, with a head start",
-  async (t) => {
-    const { hears, says, speech, told, turnings } = conversation()
-    const { from, until } = says("Yes, I would like that.")
-    hears(nothing(1500))
-    t.ok(speech.length > 40 && speech.every((at) => at > from && at < until + 150), "the recognizer is told what is speech")
-    t.equal(told.length, 2)
-    t.strictSame(turnings, ["started", "committed"])
-    const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
-    t.match(told, [/speculate Yes, I would like that/, /committed Yes, I would like that/])
-    t.ok((speculated ?? 999) <= 140, `thought about after ${speculated} ms`)
-    t.ok((committed ?? 999) >= 180 && (committed ?? 999) <= 260, `committed after ${committed} ms`)
-  }
-)
+t.test("given a complete answer, then the turn is committed 200 ms after it, and thought about before", async (t) => {
+  const { hears, says, speech, told, turnings } = conversation()
+  const { from, until } = says("Yes, I would like that.")
+  hears(nothing(1500))
+  t.ok(speech.length > 40 && speech.every((at) => at > from && at < until + 150), "the recognizer is told what is speech")
+  t.equal(told.length, 2)
+  t.strictSame(turnings, ["started", "committed"])
+  const [speculated, committed] = told.map((line) => Number.parseInt(line, 10) - (until - 50))
+  t.match(told, [/speculate Yes, I would like that/, /committed Yes, I would like that/])
+  t.ok((speculated ?? 999) <= 140, `thought about after ${speculated} ms`)
+  t.ok((committed ?? 999) >= 180 && (committed ?? 999) <= 260, `committed after ${committed} ms`)
+})
 
-t.test(
-  "given an agent that speaks, when the callee interrupts it, then it is silent at once, and what was heard is reported exactly",
-  async (t) => {
-    const { callee, hears, says, stops, told } = spokenTo()
-    const { from } = says("Wait a minute, please.")
-    const silentAt = callee.sent.findIndex((frame, at) => at > from / 20 && isNoise(frame)) * 20
-    t.ok(silentAt - from - 20 <= 100, `silent ${silentAt - from - 20} ms after the voice`)
-    hears(nothing(2000))
-    t.equal(stops.length, 1)
-    t.ok(Math.abs(bytesOf(callee.heard).length - (stops[0]?.bytes ?? 0)) <= 160)
-    t.match(told, [/speculate Wait a minute/, /committed Wait a minute/])
-  }
-)
+t.test("given a callee who interrupts, then the agent is silent at once, and what was heard is reported exactly", async (t) => {
+  const { callee, hears, says, stops, told } = spokenTo()
+  const { from } = says("Wait a minute, please.")
+  const silentAt = callee.sent.findIndex((frame, at) => at > from / 20 && isNoise(frame)) * 20
+  t.ok(silentAt - from - 20 <= 100, `silent ${silentAt - from - 20} ms after the voice`)
+  hears(nothing(2000))
+  t.equal(stops.length, 1)
+  t.ok(Math.abs(bytesOf(callee.heard).length - (stops[0]?.bytes ?? 0)) <= 160)
+  t.match(told, [/speculate Wait a minute/, /committed Wait a minute/])
+})
 
-t.test(
-  "given an agent that speaks, when there is a cough or assent, then it continues with the next sample, and nothing counts as a turn",
-  async (t) => {
-    const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void) => {
-      const call = spokenTo()
-      disturb(call)
-      call.hears(nothing(5000))
-      t.ok(bytesOf(call.callee.heard).equals(Buffer.from(speech(200))), `${name}: all is heard, once`)
-      t.ok(longestGap(call.callee.heard) <= 1500, `${name}: after ${longestGap(call.callee.heard)} ms`)
-      t.strictSame([call.stops, call.told, call.turnings], [[], [], []], name)
-      return longestGap(call.callee.heard)
-    }
-    t.ok(check("cough", ({ hears }) => hears(cough)) > 0, "it had paused")
-    t.ok(check("assent", ({ says }) => says("Uh huh.")) > 0, "it had paused")
-    check("two of them", ({ hears, says }) => {
-      says("Uh huh.")
-      hears(nothing(800))
-      says("Okay.")
-    })
+t.test("given a cough or assent, then the agent continues with the next sample, and nothing counts as a turn", async (t) => {
+  const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void) => {
+    const call = spokenTo()
+    disturb(call)
+    call.hears(nothing(5000))
+    t.ok(bytesOf(call.callee.heard).equals(Buffer.from(speech(200))), `${name}: all is heard, once`)
+    t.ok(longestGap(call.callee.heard) <= 1500, `${name}: after ${longestGap(call.callee.heard)} ms`)
+    t.strictSame([call.stops, call.told, call.turnings], [[], [], []], name)
+    return longestGap(call.callee.heard)
   }
-)
+  t.ok(check("cough", ({ hears }) => hears(cough)) > 0, "it had paused")
+  t.ok(check("assent", ({ says }) => says("Uh huh.")) > 0, "it had paused")
+  check("two of them", ({ hears, says }) => {
+    says("Uh huh.")
+    hears(nothing(800))
+    says("Okay.")
+  })
+})
 
 t.test("given assent to an agent that continues, when the callee interrupts it soon after, then only that is its turn", async (t) => {
   const { hears, says, told } = spokenTo()
@@ -176,24 +167,21 @@ t.test("given assent to an agent that continues, when the callee interrupts it s
   t.match(told.at(-1), /committed Wait a minute, please\.$/)
 })
 
-t.test(
-  "given a line that must not be interrupted, when the callee talks over it, then it continues, and that is never answered",
-  async (t) => {
-    const { callee, hears, says, stops, told, written } = spokenTo({ ...interruptible, allowInterrupt: false })
-    const { from, until } = says("Yes, I would like that.")
-    hears(nothing(5000))
-    t.ok(bytesOf(callee.heard).equals(Buffer.from(speech(200))))
-    t.equal(longestGap(callee.heard), 0)
-    t.strictSame([stops, told], [[], []])
-    t.notOk(
-      written.some((at) => at > from && at < until),
-      "nor is it recognized"
-    )
-    says("Okay.")
-    hears(nothing(1500))
-    t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")
-  }
-)
+t.test("given a line that must be heard, when the callee talks over it, then it continues, and that is never answered", async (t) => {
+  const { callee, hears, says, stops, told, written } = spokenTo({ ...interruptible, allowInterrupt: false })
+  const { from, until } = says("Yes, I would like that.")
+  hears(nothing(5000))
+  t.ok(bytesOf(callee.heard).equals(Buffer.from(speech(200))))
+  t.equal(longestGap(callee.heard), 0)
+  t.strictSame([stops, told], [[], []])
+  t.notOk(
+    written.some((at) => at > from && at < until),
+    "nor is it recognized"
+  )
+  says("Okay.")
+  hears(nothing(1500))
+  t.match(told.at(-1), /committed Yes, I would like that. Okay./, "afterwards the callee is heard again")
+})
 
 /** A call whose recognizer answers only when it is let. */
 const slowly = () => {
@@ -201,20 +189,17 @@ const slowly = () => {
   const call = spokenTo(interruptible, (tell) => void late.push(tell))
   return { ...call, answers: () => late.forEach((tell) => void tell()) }
 }
-t.test(
-  "given a slow recognizer, when the agent has continued before it reports what was said over it, then that interrupts after all",
-  async (t) => {
-    const { answers, hears, says, stops, told, turnings } = slowly()
-    says("Wait a minute, please.")
-    hears(nothing(1800))
-    t.equal(stops.length, 0, "the agent goes on")
-    answers()
-    hears(nothing(1500))
-    t.equal(stops.length, 1, "then it is interrupted")
-    t.match(told.at(-1), /committed Wait a minute, please\./)
-    t.strictSame(turnings, ["started", "committed"])
-  }
-)
+t.test("given a slow recognizer, when it reports words after the agent has continued, then that interrupts after all", async (t) => {
+  const { answers, hears, says, stops, told, turnings } = slowly()
+  says("Wait a minute, please.")
+  hears(nothing(1800))
+  t.equal(stops.length, 0, "the agent goes on")
+  answers()
+  hears(nothing(1500))
+  t.equal(stops.length, 1, "then it is interrupted")
+  t.match(told.at(-1), /committed Wait a minute, please\./)
+  t.strictSame(turnings, ["started", "committed"])
+})
 
 t.test("given a slow recognizer, when the agent has continued before it finds no words, then the agent is not disturbed", async (t) => {
   const { answers, hears, stops, told, turnings } = slowly()

@@ -153,7 +153,7 @@ t.test("given two calls, when they are heard at the same time, then each hears i
 })
 
 t.test(
-  "given a detector that keeps reporting voice after the last sound, then the voice has stopped with the sound, as far as that can be told",
+  "given a detector that reports voice after the last sound, then the voice has stopped with the sound, if it can be told",
   async (t) => {
     const pausedFor = (tailFrames: number, tailLevel: number) => {
       const levels = [...Array.from({ length: 20 }, () => 2000), ...Array.from({ length: tailFrames }, () => tailLevel)]
