@@ -2,7 +2,7 @@
 import { Cause, Data, Effect, Exit, Logger, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import t from "tap"
+import t, { type Test } from "tap"
 import { bodyFor } from "#runtime/trace/otlpJson.ts"
 import { isSampled } from "#runtime/trace/sampling.ts"
 import { exportTo } from "#runtime/trace/SpanExport.ts"
@@ -113,41 +113,37 @@ t.test("given a parent that was not sampled, when a request comes with it, then 
   )
 })
 
-/** What is logged while spans are exported, with the export running on the test's clock. */
-const exported = (
-  collector: TraceCollector,
-  story: (add: (count: number) => void, logged: ReadonlyArray<unknown>) => Effect.Effect<void>
-) => {
+interface Exporting {
+  readonly collector: TraceCollector
+  readonly add: (count: number) => void
+  readonly logged: ReadonlyArray<unknown>
+}
+/** The collector, and what is logged while spans are exported, with the export running on the test's clock. */
+const exported = async (t: Test, answer: Parameters<typeof TraceCollector.start>[1], story: (it: Exporting) => Effect.gen.Return<void>) => {
+  const collector = await TraceCollector.start(t, answer)
   const logged: Array<unknown> = []
   const logger = Logger.layer([Logger.make(({ message }) => void logged.push(message))])
   const work = Effect.gen(function* () {
-    const target = { url: `${collector.url}/v1/traces`, headers: {}, bodyOf: bodyFor("node", "1") }
-    const finished = yield* exportTo(target)
-    yield* story((count) => {
+    const finished = yield* exportTo({ url: `${collector.url}/v1/traces`, headers: {}, bodyOf: bodyFor("node", "1") })
+    const add = (count: number) => {
       for (let left = count; left > 0; left--) rootFor((start) => new TraceSpan(start, finished)).end(1n, Exit.void)
-    }, logged)
+    }
+    yield* story({ add, collector, logged })
   })
-  return Effect.runPromise(Effect.scoped(work).pipe(Effect.provide(logger), Effect.provide(TestClock.layer()))).then(() => logged)
+  await Effect.runPromise(Effect.scoped(work).pipe(Effect.provide(logger), Effect.provide(TestClock.layer())))
+  return { collector, logged }
 }
-const received = (collector: TraceCollector, count: number) =>
-  Effect.promise(() => untilTrue(`request ${count}`, () => collector.received.length >= count))
-/** Resolves when the failure of a request has been logged, so that the export waits for the clock again. */
-const complaint = (logged: ReadonlyArray<unknown>) => Effect.promise(() => untilTrue("complaint", () => logged.length > 0))
+const awaited = (what: string, holds: () => boolean) => Effect.promise(() => untilTrue(what, holds))
+const taken = ({ collector }: Exporting, count: number) => awaited(`${count} spans`, () => collector.spans.length >= count)
 const idsIn = ({ spans }: TraceCollector) => new Set(spans.map(({ spanId }) => spanId))
-const taken = (collector: TraceCollector, count: number) =>
-  Effect.promise(() => untilTrue(`${count} spans`, () => collector.spans.length >= count))
 
 t.test("given a collector, then it gets all spans, in requests of a bounded size, the last ones at the end", async (t) => {
-  const collector = await TraceCollector.start(t)
-  const logged = await exported(
-    collector,
-    Effect.fnUntraced(function* (add) {
-      add(600)
-      yield* TestClock.adjust("1 second")
-      yield* taken(collector, 600)
-      add(1)
-    })
-  )
+  const { collector, logged } = await exported(t, 200, function* (it) {
+    it.add(600)
+    yield* TestClock.adjust("1 second")
+    yield* taken(it, 600)
+    it.add(1)
+  })
   t.equal(idsIn(collector).size, 601, "each at least once: a request whose answer was not waited for is sent again")
   t.ok(collector.received.length >= 4, "no request had more than 256")
   t.strictSame(logged, [])
@@ -158,55 +154,41 @@ t.test("given a collector, then it gets all spans, in requests of a bounded size
 })
 
 t.test("given a collector that does not respond, then what waits for it is bounded, and the log is quiet", async (t) => {
-  const collector = await TraceCollector.start(t, "silence")
-  const logged = await exported(
-    collector,
-    Effect.fnUntraced(function* (add) {
-      add(20_000)
-      for (let round = 1; round <= 5; round++) {
-        yield* TestClock.adjust("1 second")
-        yield* received(collector, round)
-        yield* TestClock.adjust("15 seconds")
-      }
-      collector.answer = 200
+  const { collector, logged } = await exported(t, "silence", function* (it) {
+    it.add(20_000)
+    for (let round = 1; round <= 5; round++) {
       yield* TestClock.adjust("1 second")
-      yield* taken(collector, 4096)
-    })
-  )
+      yield* awaited(`request ${round}`, () => it.collector.received.length >= round)
+      yield* TestClock.adjust("15 seconds")
+    }
+    it.collector.answer = 200
+    yield* TestClock.adjust("1 second")
+    yield* taken(it, 4096)
+  })
   t.equal(idsIn(collector).size, 4096)
   t.strictSame(logged, [["traces could not be exported", { reason: "timeout", lost: 15_904 }]], "once for all five")
 })
 
+/** Ten spans end, their request has this answer, which is logged, and the next ones are accepted. */
+const failing = (t: Test, answer: number, then: number, taking: number) =>
+  exported(t, answer, function* (it) {
+    it.add(10)
+    yield* TestClock.adjust("1 second")
+    // The export waits for the clock again once the failure has been logged.
+    yield* awaited("complaint", () => it.logged.length > 0)
+    it.collector.answer = 200
+    it.add(then)
+    yield* TestClock.adjust("6 seconds")
+    yield* taken(it, taking)
+  })
+
 t.test("given a collector that refuses, when spans end, then those are lost, and later ones are tried", async (t) => {
-  const collector = await TraceCollector.start(t, 401)
-  const logged = await exported(
-    collector,
-    Effect.fnUntraced(function* (add, logged) {
-      add(10)
-      yield* TestClock.adjust("1 second")
-      yield* complaint(logged)
-      collector.answer = 200
-      add(1)
-      yield* TestClock.adjust("6 seconds")
-      yield* taken(collector, 1)
-    })
-  )
+  const { collector, logged } = await failing(t, 401, 1, 1)
   t.equal(idsIn(collector).size, 1)
   t.strictSame(logged, [["traces could not be exported", { reason: "status 401", lost: 10 }]])
 })
 
 t.test("given a collector that is busy, when it recovers, then it gets what waited for it", async (t) => {
-  const collector = await TraceCollector.start(t, 503)
-  await exported(
-    collector,
-    Effect.fnUntraced(function* (add, logged) {
-      add(10)
-      yield* TestClock.adjust("1 second")
-      yield* complaint(logged)
-      collector.answer = 200
-      yield* TestClock.adjust("6 seconds")
-      yield* taken(collector, 10)
-    })
-  )
+  const { collector } = await failing(t, 503, 0, 10)
   t.equal(idsIn(collector).size, 10)
 })

@@ -80,16 +80,8 @@ t.test("given a recording of a tone, when it is read, then the tone is heard and
   check("extensible", wavOf({ ...plain, isExtensible: true }, pcm(2, at(8000))))
   check("after other chunks", wavOf({ ...plain, before: otherChunk }, pcm(2, at(8000))))
   check("with open sizes, as a program that died leaves it", wavOf({ ...plain, dataBytes: 0xffffffff }, pcm(2, at(8000))))
-  check(
-    "a side each of half the tone",
-    wavOf(
-      { ...plain, channels: 2 },
-      pcm(
-        2,
-        [...at(8000)].flatMap((sample) => [sample * 1.5, sample / 2])
-      )
-    )
-  )
+  const sides = [...at(8000)].flatMap((sample) => [sample * 1.5, sample / 2])
+  check("a side each of half the tone", wavOf({ ...plain, channels: 2 }, pcm(2, sides)))
 })
 
 t.test("given files with false headers, when they are read, then nothing is heard and nothing breaks", async (t) => {
@@ -98,23 +90,24 @@ t.test("given files with false headers, when they are read, then nothing is hear
   const check = (name: string, file: Uint8Array) => t.equal(heard(file), undefined, name)
   check("empty", Buffer.alloc(0))
   check("text", Buffer.from("RIFFxxxxWAVE"))
-  check("no channels", wavOf({ ...plain, channels: 0 }, data))
-  check("65,535 channels", wavOf({ ...plain, channels: 65_535 }, data))
-  check("no rate", wavOf({ ...plain, rate: 0 }, data))
-  check("a rate of 4 GHz", wavOf({ ...plain, rate: 0xffffffff }, data))
-  check("a rate of 1 Hz", wavOf({ ...plain, rate: 1 }, data))
-  check("no bits", wavOf({ ...plain, bits: 0 }, data))
-  check("12 bits", wavOf({ ...plain, bits: 12 }, data))
-  check("64-bit float", wavOf({ ...plain, tag: 3, bits: 64 }, data))
-  check("a compression", wavOf({ ...plain, tag: 0x11, bits: 4 }, data))
+  const formats: Readonly<Record<string, Partial<typeof plain>>> = {
+    "no channels": { channels: 0 },
+    "65,535 channels": { channels: 65_535 },
+    "no rate": { rate: 0 },
+    "a rate of 4 GHz": { rate: 0xffffffff },
+    "a rate of 1 Hz": { rate: 1 },
+    "no bits": { bits: 0 },
+    "12 bits": { bits: 12 },
+    "64-bit float": { tag: 3, bits: 64 },
+    "a compression": { tag: 0x11, bits: 4 }
+  }
+  for (const [name, format] of Object.entries(formats)) check(name, wavOf({ ...plain, ...format }, data))
   check("samples of no bytes", wavOf(plain, Buffer.alloc(0)))
   check("less than a sample", wavOf(plain, Buffer.alloc(1)))
   check("a chunk beyond the end", wavOf({ ...plain, before: Buffer.from("LIST\xff\xff\xff\xff", "latin1") }, data))
-  check(
-    "samples before their format",
-    Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVEdata\x04\0\0\0abcd", "latin1"), wavOf(plain, data).subarray(12)])
-  )
   const whole = wavOf(plain, data)
+  const early = Buffer.from("RIFF\0\0\0\0WAVEdata\x04\0\0\0abcd", "latin1")
+  check("samples before their format", Buffer.concat([early, whole.subarray(12)]))
   const header = 44
   for (let end = 0; end <= header + 1; end++) check(`cut off after ${end}`, whole.subarray(0, end))
   t.equal(heard(whole.subarray(0, header + 321))?.length, 160, "what was cut off later is heard so far")
