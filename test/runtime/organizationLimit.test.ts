@@ -38,38 +38,32 @@ t.test("given a campaign that waits for slots", async (t) => {
 })
 
 t.test("given a campaign that a node owns, when a signal says that something has changed, then its owner looks", async (t) => {
-  const looks = await run(
-    Effect.gen(function* () {
-      const world = new World()
-      const looks: Array<boolean> = []
-      const actor = Layer.effect(
-        CampaignActor,
-        Effect.map(CampaignInboxes, (inboxes) => ({
-          run: (id) =>
-            Effect.gen(function* () {
-              const inbox = inboxes.of(id)
-              inbox.open(1)
-              yield* inbox.news.close
-              yield* inbox.news.await
-              looks.push(inbox.rowChanged && inbox.isOpen)
-            })
-        }))
-      )
-      const engine = CampaignSupervisor.layerSignals.pipe(
-        Layer.provide([CallNodes.layerNone, Promises.layerNone]),
-        Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
-        Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(world)))),
-        Layer.provideMerge(Layer.merge(CampaignInboxes.layer, TestRunner.layer))
-      )
-      yield* Effect.gen(function* () {
-        const signals = yield* Signals
-        yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
-        yield* wait(0)
-        yield* signals.campaignChanged(campaignId)
-        yield* wait(0)
-      }).pipe(Effect.provide(engine))
-      return looks
-    })
+  const looks: Array<boolean> = []
+  const actor = Layer.effect(
+    CampaignActor,
+    Effect.map(CampaignInboxes, (inboxes) => ({
+      run: Effect.fnUntraced(function* (id) {
+        const inbox = inboxes.of(id)
+        inbox.open(1)
+        yield* inbox.news.close
+        yield* inbox.news.await
+        looks.push(inbox.rowChanged && inbox.isOpen)
+      })
+    }))
   )
+  const engine = CampaignSupervisor.layerSignals.pipe(
+    Layer.provide([CallNodes.layerNone, Promises.layerNone]),
+    Layer.provideMerge(CampaignSupervisor.layer.pipe(Layer.provide(EngineLock.layerHeld))),
+    Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(new World())))),
+    Layer.provideMerge(Layer.merge(CampaignInboxes.layer, TestRunner.layer))
+  )
+  const signalled = Effect.gen(function* () {
+    const signals = yield* Signals
+    yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
+    yield* wait(0)
+    yield* signals.campaignChanged(campaignId)
+    yield* wait(0)
+  })
+  await run(Effect.provide(signalled, engine))
   t.strictSame(looks, [true])
 })

@@ -43,7 +43,7 @@ const spoken: RunLogs = {
 }
 /** A key that the database refuses. */
 const refusedKey = "recordings/refused.wav"
-const endOf = (callId: CallId): AttemptEnd => ({
+const endOf = (callId: CallId, recordingKey: string | undefined): AttemptEnd => ({
   answeredAt: Date.now() - 5000,
   cause: "normal_clearing",
   endedAt: Date.now(),
@@ -51,7 +51,7 @@ const endOf = (callId: CallId): AttemptEnd => ({
   record: {
     gatheredContext: { call_id: callId, mood: "good" },
     logs: spoken,
-    recordingKey: callId === callIds[1] ? undefined : refusedKey,
+    recordingKey,
     transcriptKey: undefined,
     usageInfo: {}
   }
@@ -92,14 +92,11 @@ t.test("given records of which some are refused, when their calls end, then all 
       yield* sql`ALTER TABLE runs ADD CHECK (recording_key <> ${sql.literal(`'${refusedKey}'`)})`
       const { attempts, id } = yield* claimed(callIds)
       const journal = yield* CallJournal
-      yield* Effect.forEach(attempts, (attempt) => journal.ended(attempt, endOf(attempt.callId)), { concurrency: "unbounded" })
+      const keyOf = (callId: CallId) => (callId === callIds[1] ? undefined : refusedKey)
+      const end = (attempt: Attempt) => journal.ended(attempt, endOf(attempt.callId, keyOf(attempt.callId)))
+      yield* Effect.forEach(attempts, end, { concurrency: "unbounded" })
       const { state } = yield* Campaigns.use((_) => _.get(ours, id))
-      const rows = yield* sql<{
-        readonly outcome: string
-        readonly contact: string
-        readonly mood: string | null
-        readonly disposition: string
-      }>`
+      const rows = yield* sql`
         SELECT a.outcome, c.state AS contact, r.gathered_context ->> 'mood' AS mood, r.gathered_context ->> 'call_disposition' AS disposition
         FROM attempts a JOIN contacts c USING (campaign_id, row_no) JOIN runs r ON r.attempt_id = a.id WHERE a.campaign_id = ${id} ORDER BY a.id`
       return { rows, state }
@@ -142,16 +139,11 @@ t.test("given a campaign whose row is locked, when its calls end, then those of 
       )
       yield* Deferred.await(locked)
       t.equal(one.attempts.length + other.attempts.length, 4)
-      const answeredAndEnded = ({ attempts }: typeof one) =>
-        Effect.forEach(
-          attempts,
-          (attempt) =>
-            Effect.andThen(
-              journal.answered(attempt, Date.now(), undefined),
-              journal.ended(attempt, { ...endOf(attempt.callId), record: { ...endOf(attempt.callId).record, recordingKey: undefined } })
-            ),
-          { concurrency: "unbounded", discard: true }
-        )
+      const answeredAndEnded = ({ attempts }: typeof one) => {
+        const life = (attempt: Attempt) =>
+          Effect.andThen(journal.answered(attempt, Date.now(), undefined), journal.ended(attempt, endOf(attempt.callId, undefined)))
+        return Effect.forEach(attempts, life, { concurrency: "unbounded", discard: true })
+      }
       const waiting = yield* Effect.forkChild(answeredAndEnded(one))
       const blocked = sql`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       yield* Effect.repeat(blocked, { until: (rows) => rows.length > 0 })
