@@ -66,10 +66,8 @@ t.test("given a call in which both sides are heard, one after the other and both
 
   t.strictSame([channels, errors], [2, []])
   t.ok(Math.abs(samples - 400 * frameSize) <= 1, `then it is as long as before: ${samples} samples`)
-  const [first, last] = [
-    [1.2, 2.4],
-    [4.2, 5.8]
-  ] as const
+  const first: readonly [number, number] = [1.2, 2.4]
+  const last: readonly [number, number] = [4.2, 5.8]
   for (const [name, side, tone, other, alone, others] of [
     ["callee", left, low, high, first, last],
     ["agent", right, high, low, last, first]
