@@ -2,361 +2,216 @@
 import { Effect } from "effect"
 import t from "tap"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { noReply, organizationId, type World } from "#test/support/fakes.ts"
-import { wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
+import { accepted, answered, callId, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { check, given, notes, overAfterTalk, rang, sets, withheld } from "#test/support/callTable.ts"
+
+const talked = ["answered", "media", "voice", ...overAfterTalk]
+const busy = ["line free, 0 slots", "ended busy"]
+const isBusy = ({ says }: Scene) => says(hungUp("user_busy"))
+const untouched = [{ retriesUsed: 0, state: "pending" }]
 
 t.test(
   "given a call that is answered and hung up, then each step is recorded before the next is taken, and the line is free before the end is recorded",
   async (t) => {
-    const { log, recorded } = await play(nothing, ({ says }) =>
-      steps(says({ _tag: "Rang" }), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
-    )
-    t.strictSame(log, [...accepted, "prepared", "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
+    const act = ({ says }: Scene) => steps(says(rang), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
+    const { recorded } = await check(t, "its log", {}, act, [...accepted, "prepared", ...talked])
     t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
   }
 )
 
-t.test(
-  "given a database that is away at the answer, then the conversation does not wait for it, and its end is recorded after the answer",
-  async (t) => {
-    const { log } = await play(nothing, (scene) =>
-      steps(
-        scene.says({ _tag: "Rang" }),
-        Effect.sync(() => void (scene.world.isDown = true)),
-        scene.says(answered),
-        Effect.sync(() => void scene.world.log.push("they talk")),
-        scene.says(hungUp("normal_clearing")),
-        Effect.sync(() => void (scene.world.isDown = false)),
-        wait("1 minute")
-      )
-    )
-    t.strictSame(log, [
-      ...accepted,
-      "prepared",
-      "media",
-      "voice",
-      "they talk",
-      "line free, 0 slots",
-      "finish",
-      "answered",
-      "ended answered"
-    ])
-  }
-)
-
-t.test("given a busy callee, then the contact waits for its retry", async (t) => {
-  const { log, recorded, world } = await play(nothing, ({ says }) => says(hungUp("user_busy")))
-  t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
-  t.strictSame(recorded, [{ dueAt: 60_000, isEntry: false, look: false }])
-  t.match(world.contacts, [{ dueAt: 60_000, retriesUsed: 1, state: "retry_wait" }])
+t.test("given a database that is away, then the call does not wait for it, and its record is caught up with, once", async (t) => {
+  const away = (scene: Scene, act: Effect.Effect<unknown>) =>
+    steps(sets(scene, { isDown: true }), act, sets(scene, { isDown: false }), wait("1 minute"))
+  const audio = ["prepared", "media", "voice"]
+  await check(t, "at the answer", {}, (scene) => steps(scene.says(rang), away(scene, steps(scene.says(answered), wait("2 minutes")))), [
+    ...accepted,
+    ...audio,
+    "answered"
+  ])
+  await check(
+    t,
+    "from the answer until after the end",
+    {},
+    (scene) =>
+      steps(scene.says(rang), away(scene, steps(scene.says(answered), notes(scene, "they talk"), scene.says(hungUp("normal_clearing"))))),
+    [...accepted, ...audio, "they talk", "line free, 0 slots", "finish", "answered", "ended answered"]
+  )
+  const conversation = (scene: Scene) =>
+    steps(scene.says(rang), scene.says(answered), away(scene, steps(scene.says(hungUp("normal_clearing")), wait("30 minutes"))))
+  const { recorded, world } = await check(t, "half an hour, in which a conversation ends", {}, conversation, [
+    ...accepted,
+    "prepared",
+    ...talked
+  ])
+  t.equal(world.ends.at(-1)?.cause, "normal_clearing")
+  t.equal(recorded.length, 1)
+  const unanswered = await check(t, "at the end", {}, (scene) => away(scene, steps(isBusy(scene), wait("3 minutes"))), [
+    ...accepted,
+    ...busy
+  ])
+  t.strictSame(unanswered.recorded, [{ dueAt: 60_000, isEntry: false, look: false }])
 })
 
-t.test("given a greeting that is still being prepared, when the phone is not answered, then the preparation is interrupted", async (t) => {
-  const { log } = await play(
+t.test("given a phone that is not answered", async (t) => {
+  const { recorded, world } = await check(t, "busy, then the contact waits for its retry", {}, isBusy, [...accepted, ...busy])
+  t.strictSame(recorded, [{ dueAt: 60_000, isEntry: false, look: false }])
+  t.match(world.contacts, [{ dueAt: 60_000, retriesUsed: 1, state: "retry_wait" }])
+  await check(
+    t,
+    "while its greeting is being prepared, then the preparation is interrupted",
     (scene) => {
       scene.preparing = Effect.onInterrupt(Effect.never, () => Effect.sync(() => scene.world.log.push("not prepared")))
     },
-    ({ says }) => steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("user_busy")), wait("10 seconds"))
+    (scene) => steps(scene.says(rang), wait("20 seconds"), isBusy(scene), wait("10 seconds")),
+    [...accepted, "line free, 0 slots", "not prepared", "ended busy"]
   )
-  t.strictSame(log, [...accepted, "line free, 0 slots", "not prepared", "ended busy"])
+  await check(
+    t,
+    "although the provider should have ended the call, then it is hung up",
+    { world: { lookup: Effect.succeed("ringing") } },
+    ({ says }) => steps(says(rang), wait("91 seconds"), says(hungUp("no_answer"))),
+    [...accepted, "prepared", "look", "hangup ring_timeout", "line free, 0 slots", "ended no_answer"]
+  )
 })
 
-t.test("given a phone that keeps ringing although the provider should have ended the call, then it is hung up", async (t) => {
-  const { log } = await play(
-    ({ world }) => {
-      world.lookup = Effect.succeed("ringing")
-    },
-    ({ says }) => steps(says({ _tag: "Rang" }), wait("91 seconds"), says(hungUp("no_answer")))
+t.test("given events that come before the reply to the request, then the call takes its normal course", (t) =>
+  check(
+    t,
+    "its log",
+    { world: { originate: Effect.sleep("3 seconds") } },
+    ({ says }) => steps(says(answered), wait("5 seconds"), says(hungUp("normal_clearing"))),
+    [...accepted, ...talked]
   )
-  t.strictSame(log, [...accepted, "prepared", "look", "hangup ring_timeout", "line free, 0 slots", "ended no_answer"])
-})
+)
 
-t.test("given events that come before the reply to the request, then the call takes its normal course", async (t) => {
-  const { log } = await play(
-    ({ world }) => {
-      world.originate = Effect.sleep("3 seconds")
-    },
-    ({ says }) => steps(says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
-  )
-  t.strictSame(log, [...accepted, "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
-})
-
-t.test("given a request without a reply", async (t) => {
-  const check = async (
-    name: string,
-    presence: Effect.Success<World["lookup"]>,
-    act: (scene: Scene) => Effect.Effect<unknown>,
-    rest: ReadonlyArray<string>
-  ) => {
-    const { log } = await play(({ world }) => Object.assign(world, { lookup: Effect.succeed(presence), originate: noReply }), act)
+t.test("given a request without a reply, then looks decide", async (t) => {
+  const found = async (name: string, world: Partial<World>, act: (scene: Scene) => Effect.Effect<unknown>, rest: ReadonlyArray<string>) => {
+    const { log } = await play(given({ world: { originate: noReply, ...world } }), act)
     t.strictSame(
       log.filter((entry) => entry !== "look"),
       [...accepted, ...rest],
       name
     )
+    return log.filter((entry) => entry === "look").length
   }
+  const is = (presence: Effect.Success<World["lookup"]>) => ({ lookup: Effect.succeed(presence) })
   const silent = () => wait("3 minutes")
-  await check("rings and is answered", "ringing", ({ says }) => steps(wait("1 second"), says(answered), says(hungUp("normal_clearing"))), [
-    "prepared",
-    "answered",
-    "media",
-    "voice",
-    "line free, 0 slots",
-    "finish",
-    "ended answered"
-  ])
-  await check(
-    "rings although the event came first",
-    "ringing",
-    ({ says }) => steps(says({ _tag: "Rang" }), wait("30 seconds"), says(hungUp("user_busy"))),
-    ["prepared", "line free, 0 slots", "ended busy"]
-  )
+  const end = ({ says }: Scene) => says(hungUp("normal_clearing"))
+  const ringsAndIsAnswered = (scene: Scene) => steps(wait("1 second"), scene.says(answered), end(scene))
+  await found("rings and is answered", is("ringing"), ringsAndIsAnswered, ["prepared", ...talked])
+  const ringsFirst = (scene: Scene) => steps(scene.says(rang), wait("30 seconds"), isBusy(scene))
+  await found("rings although the event came first", is("ringing"), ringsFirst, ["prepared", ...busy])
   // It could still appear.
-  await check("is never found", "gone", silent, ["line free, 1 slots", "ended unknown"])
-  await check(
-    "waits in the provider's queue, and rings later",
-    "queued",
-    ({ says }) => steps(wait("40 seconds"), says({ _tag: "Rang" }), wait("1 second"), says(hungUp("user_busy"))),
-    ["prepared", "line free, 0 slots", "ended busy"]
-  )
-  await check("was never placed", "never_placed", silent, ["void", "line free, 0 slots"])
-  await check("is up already, and nothing tells so", "up", () => wait("6 seconds"), ["prepared", "hangup trunk_lost"])
-  await check(
-    "is up already, as is told late",
-    "up",
-    ({ says }) => steps(wait("3 seconds"), says(answered), says(hungUp("normal_clearing"))),
-    ["prepared", "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"]
-  )
-})
-
-t.test("given a look that tells more than the call's state", async (t) => {
-  const check = async (name: string, told: World["told"], rest: ReadonlyArray<string>) => {
-    const { log } = await play(
-      ({ world }) => Object.assign(world, { lookup: Effect.succeed("ended"), originate: noReply, told }),
-      () => wait("1 minute")
-    )
-    t.strictSame(log, [...accepted, "look", ...rest], name)
-  }
-  await check("how it ended, then it needs no second look", [hungUp("user_busy")], ["line free, 0 slots", "ended busy"])
-  await check(
-    "that somebody talked, then it counts as answered",
-    [answered, hungUp("normal_clearing")],
-    ["answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"]
-  )
+  await found("is never found", is("gone"), silent, ["line free, 1 slots", "ended unknown"])
+  await found("never replies at all", { originate: Effect.never }, silent, ["line free, 1 slots", "ended unknown"])
+  const ringsLater = (scene: Scene) => steps(wait("40 seconds"), scene.says(rang), wait("1 second"), isBusy(scene))
+  await found("waits in the provider's queue, and rings later", is("queued"), ringsLater, ["prepared", ...busy])
+  await found("was never placed", is("never_placed"), silent, withheld)
+  await found("is up already, and nothing tells so", is("up"), () => wait("6 seconds"), ["prepared", "hangup trunk_lost"])
+  const toldLate = (scene: Scene) => steps(wait("3 seconds"), scene.says(answered), end(scene))
+  await found("is up already, as is told late", is("up"), toldLate, ["prepared", ...talked])
+  const ended = (...told: World["told"]) => ({ ...is("ended"), told })
+  t.equal(await found("has ended busy, as its record says", ended(hungUp("user_busy")), () => wait("1 minute"), busy), 1, "in one look")
+  const spoken = ended(answered, hungUp("normal_clearing"))
+  t.equal(await found("was answered, as its record says", spoken, () => wait("1 minute"), talked), 1, "in one look, too")
 })
 
 t.test("given an attempt that was claimed as sent, then it is not marked again", async (t) => {
-  const { log, world } = await play(
-    (scene) => {
-      scene.marked = true
-    },
-    () => Effect.void
-  )
-  t.strictSame(log, ["originate +15551"])
+  const { world } = await check(t, "its log", { marked: true }, () => Effect.void, ["originate +15551"])
   t.notOk(world.statements.includes("sent"))
 })
 
-t.test("given a permit that ends", async (t) => {
-  t.test("before the attempt is marked, then nothing is marked and nothing is sent", async (t) => {
-    const { log } = await play(
-      (scene) => {
-        scene.permitted = () => false
-      },
-      () => Effect.void
-    )
-    t.strictSame(log, ["void", "line free, 0 slots"])
-  })
-  t.test("in the row, then nothing is sent", async (t) => {
-    const { log } = await play(
-      ({ world }) => world.pauseRow(),
-      () => Effect.void
-    )
-    t.strictSame(log, ["void", "line free, 0 slots"])
-  })
-  t.test("of an attempt that was claimed as sent, then nothing is sent, and the contact is as it was", async (t) => {
-    const { log, world } = await play(
-      (scene) => {
-        scene.marked = true
-        scene.permitted = () => false
-      },
-      () => Effect.void
-    )
-    t.strictSame(log, ["void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("while the attempt is marked, then nothing is sent", async (t) => {
-    const { log } = await play(
-      (scene) => {
-        scene.world.marking = steps(
-          Effect.sleep(10),
-          Effect.sync(() => {
-            scene.permitted = () => false
-          })
-        )
-      },
-      () => wait(100)
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-  })
-})
-
-t.test("given a connection that is slow to be established", async (t) => {
-  const slow =
-    (seconds: number, arrange: (scene: Scene) => void = () => {}) =>
-    (scene: Scene) => {
-      scene.world.connecting = Effect.andThen(
-        Effect.sync(() => arrange(scene)),
-        Effect.sleep(`${seconds} seconds`)
-      )
-    }
-  t.test("when the permit ends meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
-    const { log, world } = await play(
-      slow(3.5, (scene) => {
-        scene.permitted = () => false
-      }),
-      () => wait("4 seconds")
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("when its callee opts out meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
-    const { log, world } = await play(slow(3.5), () =>
-      steps(
-        Effect.map(RecentOptOuts, (optOuts) => optOuts.add(organizationId, ["+15551"])),
-        wait("4 seconds")
-      )
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("when the engine loses its lock meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
-    const { log, world } = await play(
-      slow(3.5, (scene) => {
-        scene.world.isLockHeld = false
-      }),
-      () => wait("4 seconds")
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("when it is asked to end meanwhile, then nothing leaves", async (t) => {
-    const { stopped, world } = await play(slow(8), () => Effect.void)
-    t.strictSame(stopped, ["void", "line free, 0 slots"])
-    t.strictSame(world.dials, [])
-  })
-  t.test("when it is established in time, then the request leaves", async (t) => {
-    const { log } = await play(slow(3), ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy"))))
-    t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
-  })
-  t.test("when others have left meanwhile, and the rate has no room for it, then it waits for its turn, and leaves", async (t) => {
-    const { world } = await play(
-      (scene) => {
-        Object.assign(scene, { behind: 1, rate: 1 })
-        const others = Effect.andThen(
-          Effect.sleep(1030),
-          Effect.sync(() => scene.departures.pop()?.leave())
-        )
-        scene.world.connecting = Effect.suspend(() => (scene.departures.length > 0 ? others : Effect.void))
-      },
-      ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy")))
-    )
-    const [dialed, ...more] = world.dials.map(({ at }) => at)
-    t.ok(dialed !== undefined && dialed >= 2030 && dialed < 2100, `${dialed} ms later`)
-    t.strictSame(more, [])
-    t.strictSame(world.log, [...accepted, "line free, 0 slots", "ended busy"])
-  })
-  t.test("when it is never established, then the request never left, and the contact is as it was", async (t) => {
-    const { log, world } = await play(slow(60), () => wait("3 minutes"))
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-})
-
-t.test("given an adapter that is not known to call `leave`, so that the engine calls it before handing over the request", async (t) => {
-  const askedFor = (arrange: (scene: Scene) => void) => (scene: Scene) => {
-    scene.world.isAskedFor = true
-    arrange(scene)
+t.test("given a request that may no longer leave, then nothing leaves, and the contact is as it was", async (t) => {
+  const stays = async (name: string, arrange: Parameters<typeof check>[2], act: Parameters<typeof play>[1], log = withheld) => {
+    const { world } = await check(t, name, arrange, act, log)
+    t.strictSame(world.dials, [], name)
+    t.match(world.contacts, untouched, name)
   }
-  t.test("when the adapter calls it then, then the request leaves", async (t) => {
-    const { log } = await play(askedFor(nothing), ({ says }) => says(hungUp("user_busy")))
-    t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
-  })
-  t.test("when the permit has ended by then, then the request does not leave, and the contact is unchanged", async (t) => {
-    let asked = 0
-    const { log, world } = await play(
-      askedFor((scene) => {
-        // Asked before the attempt is marked, after that, and on behalf of the adapter.
-        scene.permitted = () => ++asked <= 3
-      }),
-      () => wait("1 second")
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
+  const marked = ["sent", ...withheld]
+  const idle = () => Effect.void
+  const permitted = () => false
+  const forbids = (scene: Scene) => Effect.sync(() => void (scene.permitted = permitted))
+  await stays("its permit ends before the attempt is marked", { permitted }, idle)
+  await stays("its permit ends in the row", ({ world }) => world.pauseRow(), idle)
+  await stays("its permit ends, and its attempt was claimed as sent", { permitted, marked: true }, idle)
+  const whileMarked = (scene: Scene) => void (scene.world.marking = steps(Effect.sleep(10), forbids(scene)))
+  await stays("its permit ends while the attempt is marked", whileMarked, () => wait(100), marked)
+  await stays("the disk is full", { world: { isDiskFull: true } }, idle, marked)
+
+  const slow =
+    (seconds: number, meanwhile: (scene: Scene) => Effect.Effect<unknown> = idle) =>
+    (scene: Scene) =>
+      void (scene.world.connecting = Effect.andThen(meanwhile(scene), Effect.sleep(`${seconds} seconds`)))
+  const aMoment = () => wait("4 seconds")
+  await stays("its permit ends while it connects", slow(3.5, forbids), aMoment, marked)
+  const optsOut = steps(
+    Effect.map(RecentOptOuts, (optOuts) => optOuts.add(organizationId, ["+15551"])),
+    wait("4 seconds")
+  )
+  await stays("its callee opts out while it connects", slow(3.5), () => optsOut, marked)
+  const losesLock = (scene: Scene) => sets(scene, { isLockHeld: false })
+  await stays("the engine loses its lock while it connects", slow(3.5, losesLock), aMoment, marked)
+  await stays("it never connects", slow(60), () => wait("3 minutes"), marked)
+
+  await stays("the database holds it up forever", { world: { marking: Effect.never } }, () => wait("3 minutes"))
+  await stays("others' requests hold it up for long", { crowded: Effect.sleep("12 seconds") }, () => wait("3 minutes"))
+  // It is too late to leave half a spacing before the call behind it, and the next departure time is half a spacing after that call.
+  const behindOther = { behind: 1, crowded: Effect.sleep("7 seconds"), rate: 1 / 12 }
+  await stays("the next departure time is far off", behindOther, () => wait("3 minutes"), marked)
+
+  let asked = 0
+  // Asked before the attempt is marked, after that, and on behalf of the adapter, which is not known to call `leave`.
+  const forbidden = { permitted: () => ++asked <= 3, world: { isAskedFor: true } }
+  await stays("its permit ends, and the engine asks for its adapter", forbidden, () => wait("1 second"), marked)
+
+  for (const [name, arrange] of [
+    ["connects", slow(8)],
+    ["is marked", given({ world: { marking: Effect.sleep("8 seconds") } })]
+  ] as const) {
+    const { stopped, world } = await play(arrange, idle)
+    t.strictSame([stopped, world.dials], [withheld, []], `the engine stops while it ${name}`)
+    t.match(world.contacts, untouched, `the engine stops while it ${name}`)
+  }
 })
 
-t.test("given a request that is held up", async (t) => {
-  t.test("for a moment, then it gets a new departure time from the rate", async (t) => {
-    const { world } = await play(
-      ({ world }) => {
-        world.marking = Effect.sleep(300)
-      },
-      ({ says }) => steps(wait("2 seconds"), says(hungUp("user_busy")))
+t.test("given a request that is held up for a moment, then it leaves", async (t) => {
+  const leaves = async (name: string, arrange: Parameters<typeof check>[2]) => {
+    const { world } = await check(t, name, arrange, (scene) => steps(wait("4 seconds"), isBusy(scene)), [...accepted, ...busy])
+    const [dialed = Number.NaN, ...more] = world.dials.map(({ at }) => at)
+    t.strictSame(more, [], name)
+    return dialed
+  }
+  await leaves("a connection is established in time", { world: { connecting: Effect.sleep("3 seconds") } })
+  await leaves("its adapter calls `leave` again after the engine", { world: { isAskedFor: true } })
+  t.equal(await leaves("a slow statement", { world: { marking: Effect.sleep(300) } }), 300, "with a new departure time from the rate")
+  const turn = await leaves("others have left meanwhile, and the rate has no room for it", (scene) => {
+    Object.assign(scene, { behind: 1, rate: 1 })
+    const others = Effect.andThen(
+      Effect.sleep(1030),
+      Effect.sync(() => scene.departures.pop()?.leave())
     )
-    t.strictSame(
-      world.dials.map(({ at }) => at),
-      [300]
-    )
+    scene.world.connecting = Effect.suspend(() => (scene.departures.length > 0 ? others : Effect.void))
   })
-  t.test("forever by the database, then it never leaves, and the contact is as it was", async (t) => {
-    const { log, world } = await play(
-      ({ world }) => {
-        world.marking = Effect.never
-      },
-      () => wait("3 minutes")
-    )
-    t.strictSame(log, ["void", "line free, 0 slots"])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("for long by others' requests, then it never leaves, and the contact is as it was", async (t) => {
-    const { log } = await play(
-      (scene) => {
-        scene.crowded = Effect.sleep("12 seconds")
-      },
-      () => wait("3 minutes")
-    )
-    t.strictSame(log, ["void", "line free, 0 slots"])
-  })
-  t.test("when the next departure time is far off, then it never leaves, and the contact is as it was", async (t) => {
-    const { log } = await play(
-      // It is too late to leave half a spacing before the call behind it, and the next departure time is half a spacing after that call.
-      (scene) => Object.assign(scene, { behind: 1, crowded: Effect.sleep("7 seconds"), rate: 1 / 12 }),
-      () => wait("3 minutes")
-    )
-    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
-  })
-  t.test("when the engine stops meanwhile, then it never leaves, and the contact is as it was", async (t) => {
-    const { stopped, world } = await play(
-      ({ world }) => {
-        world.marking = Effect.sleep("8 seconds")
-      },
-      () => Effect.void
-    )
-    t.strictSame(stopped, ["void", "line free, 0 slots"])
-    t.strictSame(world.dials, [])
-    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
+  t.ok(turn >= 2030 && turn < 2100, `it waits for its turn: ${turn} ms later`)
 })
 
-t.test("given a provider that never replies, then the call is doubtful in the end", async (t) => {
-  const { log } = await play(
-    ({ world }) => {
-      world.originate = Effect.never
-    },
-    () => wait("2 minutes")
-  )
-  t.strictSame(
-    log.filter((entry) => entry !== "look"),
-    [...accepted, "line free, 1 slots", "ended unknown"]
-  )
+t.test("given a process that is killed right after an event of a call, then its journal contains that event", async (t) => {
+  const journaled = async (what: string, events: ReadonlyArray<TrunkEvent>, expected: ReadonlyArray<string>) => {
+    let atOnce: ReadonlyArray<string> = []
+    // The events arrive before the reply.
+    const { world } = await play(given({ world: { originate: Effect.never } }), ({ world }) =>
+      Effect.sync(() => {
+        for (const event of events) world.provider.onEvent?.(callId, event)
+        atOnce = [...world.journal]
+      }).pipe(Effect.andThen(wait("1 second")))
+    )
+    t.strictSame(atOnce, expected, what)
+    t.strictSame(world.journal, expected, `${what}, and not again later`)
+  }
+  await journaled("the provider has the call", [{ _tag: "Placed" }], ["placed"])
+  await journaled("the phone rings", [rang], ["placed"])
+  await journaled("somebody has answered", [answered], ["answered"])
+  await journaled("each thing once", [{ _tag: "Placed" }, rang, answered, answered, rang], ["placed", "answered"])
 })

@@ -8,39 +8,37 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { LiveCall } from "#runtime/call/LiveCall.ts"
 import { answered, callId, hungUp, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
-import { failing } from "#test/support/fakes.ts"
+import { detected, given, notes, sets } from "#test/support/callTable.ts"
+import { failing, type World } from "#test/support/fakes.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
+import { deafServices } from "#test/support/services.ts"
 import { definition } from "#test/support/talkScript.ts"
 
+const services = { ...deafServices, model: Effect.die("no model"), hearing: scriptedRecognizer() }
 /** An agent with a recognizer and without a greeting. */
-const hears = (scene: Scene) => {
-  scene.world.definition = definition()
-  scene.recordings = "off"
-  scene.world.services = { ...scene.world.services, model: Effect.die("no model"), hearing: scriptedRecognizer() }
-  scene.context = { first_name: "Ada" }
-}
-const concludes = (scene: Scene, isVoicemail = false) =>
-  Effect.sync(() => {
-    const gathered = { wish: "a boat", call_disposition: "sold", call_tags: ["sold"] }
-    scene.world.conversation = { ...conversationReport([{ kind: "gathered", content: gathered }]), transcriptKey: "transcripts/1.txt" }
-    scene.isVoicemail = isVoicemail
-  })
-const wantsEnd = (scene: Scene) =>
-  steps(
-    Effect.sync(() => scene.hears({ _tag: "EndWanted", cause: "agent_hangup" })),
-    wait(0)
+const hears = (world: Partial<World> = {}, recordings: Scene["recordings"] = "off") =>
+  given({ context: { first_name: "Ada" }, recordings, world: { definition: definition(), services, ...world } })
+const concludes = (scene: Scene, isVoicemail = false) => {
+  const gathered = { wish: "a boat", call_disposition: "sold", call_tags: ["sold"] }
+  const conversation = { ...conversationReport([{ kind: "gathered", content: gathered }]), transcriptKey: "transcripts/1.txt" }
+  return Effect.andThen(
+    sets(scene, { conversation }),
+    Effect.sync(() => void (scene.isVoicemail = isVoicemail))
   )
+}
+const hangupsIn = (log: ReadonlyArray<string>) => log.filter((entry) => entry.startsWith("hangup"))
 
 t.test("given an agent with a recognizer, when its call is answered, then it holds a conversation, which ends the call once", async (t) => {
   let context: unknown
-  const { log, plan, world } = await play(hears, (scene) =>
+  const { log, plan, world } = await play(hears(), (scene) =>
     steps(
       scene.says(answered),
       concludes(scene),
       Effect.suspend(() => scene.plan?.conversation?.context ?? Effect.die("no conversation")).pipe(
         Effect.flatMap((known) => Effect.sync(() => void (context = known)))
       ),
-      wantsEnd(scene),
+      Effect.sync(() => scene.hears({ _tag: "EndWanted", cause: "agent_hangup" })),
+      wait(0),
       scene.says(hungUp("normal_clearing")),
       wait("1 minute")
     )
@@ -48,10 +46,7 @@ t.test("given an agent with a recognizer, when its call is answered, then it hol
   t.equal(plan?.conversation?.plan.graph.start.id, "start")
   t.match(context, { first_name: "Ada" })
   t.equal(log.filter((entry) => entry === "voice").length, 1, "it needs audio, although it has no greeting and is not recorded")
-  t.strictSame(
-    log.filter((entry) => entry.startsWith("hangup")),
-    ["hangup agent_hangup"]
-  )
+  t.strictSame(hangupsIn(log), ["hangup agent_hangup"])
   t.equal(world.ends.length, 1)
   t.match(world.ends[0], {
     outcome: "answered",
@@ -63,20 +58,15 @@ t.test("given an agent with a recognizer, when its call is answered, then it hol
 })
 
 t.test("given a conversation with a machine, then the call has reached a voicemail, whoever ends it", async (t) => {
-  const { world } = await play(hears, (scene) =>
+  const { world } = await play(hears(), (scene) =>
     steps(scene.says(answered), concludes(scene, true), scene.says(hungUp("normal_clearing")), wait("1 minute"))
   )
   t.match(world.ends, [{ outcome: "voicemail", record: { gatheredContext: { call_disposition: "sold" } } }])
 })
 
 t.test("given a provider that detects machines, then the conversation decides what follows", async (t) => {
-  const { log, hangups } = await play(
-    (scene) => {
-      hears(scene)
-      scene.world.configurations = { voicemail_detection: { enabled: true } }
-    },
-    (scene) =>
-      steps(scene.says(answered), scene.says({ _tag: "Detected", who: "machine" }), wait("1 second"), scene.says(hungUp("normal_clearing")))
+  const { log, hangups } = await play(hears({ configurations: { voicemail_detection: { enabled: true } } }), ({ says }) =>
+    steps(says(answered), says(detected), wait("1 second"), says(hungUp("normal_clearing")))
   )
   t.ok(log.includes("told of a machine"))
   t.notOk(log.includes("hangup machine_detected"))
@@ -84,74 +74,50 @@ t.test("given a provider that detects machines, then the conversation decides wh
 })
 
 t.test("given a call that has lasted for as long as it may, then the conversation has had time to end it", async (t) => {
-  const { hangups, log } = await play(
-    (scene) => {
-      hears(scene)
-      scene.world.configurations = { max_call_duration: 60 }
-    },
-    (scene) =>
-      steps(
-        scene.says(answered),
-        wait("70 seconds"),
-        Effect.sync(() => void scene.world.log.push("after its time")),
-        wait("30 seconds")
-      )
+  const { hangups, log } = await play(hears({ configurations: { max_call_duration: 60 } }), (scene) =>
+    steps(scene.says(answered), wait("70 seconds"), notes(scene, "after its time"), wait("30 seconds"))
   )
   t.ok(log.indexOf("hangup duration_exceeded") > log.indexOf("after its time"), "it is still ended")
   t.strictSame(hangups, ["duration_exceeded"])
 })
 
-t.test("given an agent without a recognizer, or a graph without a start, then there is no conversation", async (t) => {
-  const without = async (change: (scene: Scene) => void) => {
-    const { log, plan } = await play(
-      (scene) => {
-        hears(scene)
-        change(scene)
-      },
-      (scene) => scene.says(answered)
+t.test("given an agent without a recognizer, a graph without a start, or no audio, then there is no conversation", async (t) => {
+  const without = async (world: Partial<World>) => {
+    const { log, plan } = await play(hears(world), (scene) =>
+      steps(scene.says(answered), sets(scene, { lookup: Effect.succeed("up") }), wait("12 seconds"))
     )
-    return [log.includes("voice"), plan?.conversation]
+    return [log.includes("voice"), plan?.conversation, hangupsIn(log)]
   }
-  t.strictSame(await without(({ world }) => void (world.services = { ...world.services, hearing: undefined })), [false, undefined])
-  t.strictSame(await without(({ world }) => void (world.definition = {})), [false, undefined])
+  t.strictSame(await without({ services: { ...services, hearing: undefined } }), [false, undefined, []])
+  t.strictSame(await without({ definition: {} }), [false, undefined, []])
+  t.strictSame(await without({ media: failing }), [false, undefined, ["hangup media_failure"]], "the call ends as if without one")
 })
 
-t.test("given audio that cannot be opened, then the call ends as if without a conversation", async (t) => {
-  const { log, plan } = await play(
-    (scene) => {
-      hears(scene)
-      scene.world.media = failing
-    },
-    (scene) =>
-      steps(
-        scene.says(answered),
-        Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
-        wait("1 minute")
-      )
-  )
-  t.equal(plan, undefined)
-  t.ok(log.includes("hangup media_failure"))
+t.test("given an organization, when its call is answered, then only what it keeps is made", async (t) => {
+  const kept = async (recordings: boolean, transcripts: boolean, operator: Scene["recordings"] = "on") => {
+    const { plan } = await play(hears({ keeping: { recordings, transcripts } }, operator), ({ says }) => steps(says(answered), wait(0)))
+    return [plan?.record, plan?.keepsTranscript]
+  }
+  for (const recordings of [true, false])
+    for (const transcripts of [true, false])
+      t.strictSame(await kept(recordings, transcripts), [recordings, transcripts], `recordings ${recordings}, transcripts ${transcripts}`)
+  t.strictSame(await kept(true, true, "off"), [false, true], "an operator who records nothing")
 })
 
+const transfers: Partial<World> = { manifest: { transfers: ["attended"] }, transfers: true }
 /** The outcome of a transfer, once `then` has happened. */
 const transferred = async (then: (scene: Scene) => Effect.Effect<unknown>, destination = "+1 555 0100") => {
   let outcome: "transferred" | ToolAnswer | undefined
-  const { log } = await play(
-    (scene) => {
-      hears(scene)
-      scene.world.manifest = { transfers: ["attended"] }
-      scene.world.transfers = true
-    },
-    (scene) =>
-      Effect.gen(function* () {
-        yield* scene.says(answered)
-        const asked = yield* Effect.forkChild(scene.verbs?.transfer(destination, 20) ?? Effect.die("no verbs"))
-        // Waits for the account's rate.
-        yield* wait("1 second")
-        yield* then(scene)
-        yield* settled
-        outcome = (yield* Effect.timeoutOption(Fiber.join(asked), 0)).pipe(Option.getOrUndefined)
-      })
+  const { log } = await play(hears(transfers), (scene) =>
+    Effect.gen(function* () {
+      yield* scene.says(answered)
+      const asked = yield* Effect.forkChild(scene.verbs?.transfer(destination, 20) ?? Effect.die("no verbs"))
+      // Waits for the account's rate.
+      yield* wait("1 second")
+      yield* then(scene)
+      yield* settled
+      outcome = (yield* Effect.timeoutOption(Fiber.join(asked), 0)).pipe(Option.getOrUndefined)
+    })
   )
   return { outcome, dialed: log.filter((entry) => entry.startsWith("transfer")) }
 }
@@ -178,25 +144,16 @@ const comesBack = Effect.gen(function* () {
 })
 
 t.test("given a callee who comes back when the conversation is over, then the call is hung up", async (t) => {
-  const { log } = await play(
-    (scene) => {
-      hears(scene)
-      scene.world.manifest = { transfers: ["attended"] }
-      scene.world.transfers = true
-    },
-    (scene) =>
-      steps(
-        scene.says(answered),
-        Effect.forkChild(Effect.suspend(() => scene.verbs?.transfer("15550100", 20) ?? Effect.die("no verbs"))),
-        settled,
-        told(true)(scene),
-        concludes(scene),
-        comesBack,
-        settled
-      )
+  const { log } = await play(hears(transfers), (scene) =>
+    steps(
+      scene.says(answered),
+      Effect.forkChild(Effect.suspend(() => scene.verbs?.transfer("15550100", 20) ?? Effect.die("no verbs"))),
+      settled,
+      told(true)(scene),
+      concludes(scene),
+      comesBack,
+      settled
+    )
   )
-  t.strictSame(
-    log.filter((entry) => entry.startsWith("hangup")),
-    ["hangup agent_hangup"]
-  )
+  t.strictSame(hangupsIn(log), ["hangup agent_hangup"])
 })

@@ -2,8 +2,9 @@
 import { Effect, Fiber } from "effect"
 import t from "tap"
 import type { ScheduleConfig } from "#core/campaign/Schedule.ts"
-import { noReply } from "#test/support/fakes.ts"
-import { wait, settled, steps, afterwards, play, campaign, count, fast } from "#test/support/campaignScene.ts"
+import { noReply, type World } from "#test/support/fakes.ts"
+import { campaign, count, fast, play, settled, steps, wait } from "#test/support/campaignScene.ts"
+import { areUntouched, campaignIn, sets } from "#test/support/campaignTable.ts"
 
 t.test("given more contacts than slots", async (t) => {
   t.test(
@@ -33,24 +34,15 @@ t.test("given more contacts than slots", async (t) => {
 })
 
 t.test("given calls in doubt that keep all the slots, then that is logged, and nobody else is dialed", async (t) => {
-  const { dials, entries } = await play(
-    (world) => {
-      campaign(3, { ...fast, organizationShare: 2 })(world)
-      world.originate = noReply
-      world.lookup = Effect.succeed("gone")
-    },
-    () => wait("9 minutes")
-  )
-  t.equal(dials.length, 2)
-  t.match(entries, ["waiting_for_capacity"])
+  const inDoubt = campaignIn({ lookup: Effect.succeed("gone"), originate: noReply }, 3, { ...fast, organizationShare: 2 })
+  const { dials, entries } = await play(inDoubt, () => wait("9 minutes"))
+  t.strictSame([dials.length, entries], [2, ["waiting_for_capacity"]])
 })
 
 t.test("given other calls that use all the slots, then that is logged once in ten minutes, and no contact suffers", async (t) => {
   const { contacts, dials, entries, statements } = await play(campaign(2, { organizationShare: 0 }), () => wait("9 minutes"))
-  t.strictSame(entries, ["waiting_for_capacity"])
-  t.strictSame(dials, [])
-  t.equal(count(statements, "claim"), 0)
-  t.match(contacts, [{ state: "pending" }, { state: "pending" }])
+  t.strictSame([dials, entries, count(statements, "claim")], [[], ["waiting_for_capacity"], 0])
+  t.ok(areUntouched(contacts))
 })
 
 t.test("given a rate", async (t) => {
@@ -67,20 +59,8 @@ t.test("given a rate", async (t) => {
     )
   })
   t.test("and a database that is slow for a while, then no second holds more calls than the rate", async (t) => {
-    const { at } = await play(
-      (world) => {
-        campaign(12, { organizationShare: 100, rateLimit: 4 })(world)
-        world.marking = Effect.sleep(700)
-      },
-      ({ world }) =>
-        steps(
-          wait("2 seconds"),
-          afterwards(() => {
-            world.marking = Effect.void
-          }),
-          wait("8 seconds")
-        )
-    )
+    const slow = campaignIn({ marking: Effect.sleep(700) }, 12, { organizationShare: 100, rateLimit: 4 })
+    const { at } = await play(slow, (scene) => steps(wait("2 seconds"), sets(scene, { marking: Effect.void }), wait("8 seconds")))
     t.equal(at.length, 12)
     t.ok(
       at.every((moment) => at.filter((other) => other >= moment && other < moment + 1000).length <= 4),
@@ -90,29 +70,16 @@ t.test("given a rate", async (t) => {
 })
 
 /** Open on Thursdays, the day on which the clock starts, until one minute past midnight, and again from two minutes past. */
-const schedule: ScheduleConfig = {
-  enabled: true,
-  slots: [
-    { dayOfWeek: 3, endTime: "00:01", startTime: "00:00" },
-    { dayOfWeek: 3, endTime: "00:03", startTime: "00:02" }
-  ],
-  timezone: "UTC"
-}
+const slots = [
+  { dayOfWeek: 3, endTime: "00:01", startTime: "00:00" },
+  { dayOfWeek: 3, endTime: "00:03", startTime: "00:02" }
+]
+const schedule: ScheduleConfig = { enabled: true, slots, timezone: "UTC" }
 
 t.test("given a calling window", async (t) => {
   t.test("that closes and opens, then each edge is logged once, and the first call leaves as it opens", async (t) => {
     const { at, entries, statements } = await play(campaign(200, { ...fast, organizationShare: 1, schedule }), ({ ends }) =>
-      steps(
-        wait("59 seconds"),
-        ends(0),
-        wait("2 seconds"),
-        ends(1),
-        wait("30 seconds"),
-        wait("29 seconds"),
-        wait("40 seconds"),
-        ends(2),
-        wait("50 seconds")
-      )
+      steps(wait("59 seconds"), ends(0), wait("2 seconds"), ends(1), wait("30 seconds"), wait("69 seconds"), ends(2), wait("50 seconds"))
     )
     t.strictSame(at, [0, 59_000, 120_000, 160_000])
     t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened", "schedule_window_closed"])
@@ -124,35 +91,19 @@ t.test("given a calling window", async (t) => {
     )
     t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened"])
   })
-  t.test("that closes after the claim, then nothing is dialed, and the contact is unchanged", async (t) => {
-    const { contacts, dials } = await play(
-      (world) => {
-        campaign(1, { ...fast, schedule })(world)
-        world.claiming = Effect.sleep("61 seconds")
-      },
-      () => wait("90 seconds")
-    )
-    t.strictSame(dials, [])
-    t.match(contacts, [{ retriesUsed: 0, state: "pending" }])
-  })
-  t.test("that closes while the attempt is marked, then nothing is dialed", async (t) => {
-    const { contacts, dials } = await play(
-      (world) => {
-        campaign(1, { ...fast, schedule })(world)
-        world.claiming = Effect.sleep("59 seconds")
-        world.marking = Effect.sleep("2 seconds")
-      },
-      () => wait("90 seconds")
-    )
-    t.strictSame(dials, [])
-    t.match(contacts, [{ retriesUsed: 0, state: "pending" }])
+  t.test("that closes before a claimed call has left, then nothing is dialed, and the contact is unchanged", async (t) => {
+    const check = async (name: string, changes: Partial<World>) => {
+      const { contacts, dials } = await play(campaignIn(changes, 1, { ...fast, schedule }), () => wait("90 seconds"))
+      t.strictSame(dials, [], name)
+      t.ok(areUntouched(contacts), name)
+    }
+    await check("during the claim", { claiming: Effect.sleep("61 seconds") })
+    await check("while the attempt is marked", { claiming: Effect.sleep("59 seconds"), marking: Effect.sleep("2 seconds") })
   })
   t.test("that is closed at the start, then that is logged, and the database is not queried", async (t) => {
-    const { entries, statements } = await play(campaign(1, { schedule: { ...schedule, slots: schedule.slots.slice(1) } }), () =>
-      wait("100 seconds")
-    )
-    t.strictSame(entries, ["schedule_window_closed"])
-    t.strictSame(statements, ["own", "log"])
+    const closed = { schedule: { ...schedule, slots: slots.slice(1) } }
+    const { entries, statements } = await play(campaign(1, closed), () => wait("100 seconds"))
+    t.strictSame([entries, statements], [["schedule_window_closed"], ["own", "log"]])
   })
 })
 
@@ -169,12 +120,8 @@ t.test(
 )
 
 t.test("given retries that were already waiting, then each is dialed on time", async (t) => {
-  const { at } = await play(
-    (world) => {
-      world.contacts = [70_000, 20_000].map((dueAt, i) => ({ dueAt, retriesUsed: 1, rowNo: i + 1, state: "retry_wait" }))
-    },
-    () => wait("2 minutes")
-  )
+  const contacts = [70_000, 20_000].map((dueAt, i) => ({ dueAt, retriesUsed: 1, rowNo: i + 1, state: "retry_wait" as const }))
+  const { at } = await play(campaignIn({ contacts }, 2), () => wait("2 minutes"))
   t.strictSame(at, [20_000, 70_000])
 })
 

@@ -127,7 +127,7 @@ const files: ReadonlyArray<Sabotage> = [
     file: "runtime/call/planCall.ts",
     text: "keepsTranscript: kept.transcripts",
     replacement: "keepsTranscript: true",
-    caughtBy: "test/runtime/callKeeping.test.ts"
+    caughtBy: "test/runtime/callConversation.test.ts"
   }
 ]
 

@@ -82,7 +82,7 @@ const requests: ReadonlyArray<Sabotage> = [
     file: "runtime/call/originate.ts",
     text: "if (this.isFull || !local.left(callId, endpoint, contact)) return false",
     replacement: "if (this.isFull) return false\n    queueMicrotask(() => void local.left(callId, endpoint, contact))",
-    caughtBy: "test/runtime/callJournal.test.ts"
+    caughtBy: "test/runtime/callActor.test.ts"
   },
   {
     rule: "A request whose outcome is unknown is never sent again.",
