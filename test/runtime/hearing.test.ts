@@ -7,6 +7,7 @@ import { ModelError } from "#core/model/LanguageModel.ts"
 import type { RecognizerEvent, RecognizerHints, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
 import { makeHearing } from "#runtime/voice/Hearing.ts"
 import { run } from "#test/support/run.ts"
+import { story } from "#test/support/story.ts"
 
 const gone = new ModelError({ reason: "broken", isRetryable: true, message: "gone" })
 const refused = new ModelError({ reason: "auth", isRetryable: false, message: "no" })
@@ -71,133 +72,112 @@ const scene = (...openings: ReadonlyArray<Opening>) => {
 
 /** Lets everything happen that is due. */
 const settled = TestClock.adjust(0)
-const play = <A>(openings: ReadonlyArray<Opening>, act: (world: ReturnType<typeof scene>) => Effect.Effect<A>) =>
-  run(
-    Effect.gen(function* () {
-      const world = scene(...openings)
-      yield* Effect.forkScoped(world.hearing.run, { startImmediately: true })
-      yield* settled
-      return yield* act(world)
-    })
-  )
+/** A scene whose first session has been requested. */
+const begun = Effect.fnUntraced(function* (...openings: ReadonlyArray<Opening>) {
+  const world = scene(...openings)
+  yield* Effect.forkScoped(world.hearing.run, { startImmediately: true })
+  yield* settled
+  return world
+})
 
-t.test("given a session, then it is told everything in order, and its results arrive", (t) =>
-  play(["opens"], ({ heard, hearing, last }) =>
-    Effect.sync(() => {
-      hearing.write(frame(1))
-      hearing.hint(hints("second"))
-      hearing.write(frame(2), true)
-      hearing.finalize()
-      t.strictSame([last().hints.phrases, last().told], [["first"], [1, "hint second", 2, "speech", "finalize"]])
-      t.equal(hearing.seconds(), 0.04)
-      last().emit({ _tag: "Partial", text: "ye" })
-      last().emit(final("yes", true))
-      t.strictSame(heard, [{ _tag: "Partial", text: "ye" }, final("yes", true)])
-    })
-  )
-)
+story("given a session, then it is told everything in order, and its results arrive", function* (t) {
+  const { heard, hearing, last } = yield* begun("opens")
+  hearing.write(frame(1))
+  hearing.hint(hints("second"))
+  hearing.write(frame(2), true)
+  hearing.finalize()
+  t.strictSame([last().hints.phrases, last().told], [["first"], [1, "hint second", 2, "speech", "finalize"]])
+  t.equal(hearing.seconds(), 0.04)
+  last().emit({ _tag: "Partial", text: "ye" })
+  last().emit(final("yes", true))
+  t.strictSame(heard, [{ _tag: "Partial", text: "ye" }, final("yes", true)])
+})
 
-t.test("given no session yet, then it gets the last two seconds, and the pending requests", (t) =>
-  run(
-    Effect.gen(function* () {
-      const { hearing, heard, last } = scene("opens")
-      // The frame belongs to the line, which reuses it.
-      const shared = frame(0)
-      for (let number = 1; number <= 102; number++) hearing.write(shared.fill(number))
-      hearing.hint(hints("second"))
-      hearing.finalize()
-      hearing.finalize()
-      t.equal(hearing.seconds(), 0)
-      yield* Effect.forkScoped(hearing.run, { startImmediately: true })
-      yield* settled
-      t.strictSame(last().told, [...Array.from({ length: 100 }, (_, index) => index + 3), "finalize", "finalize"])
-      t.strictSame(last().hints.phrases, ["second"])
-      t.equal(hearing.seconds(), 2)
-      t.strictSame(heard, [])
-    })
-  )
-)
+story("given no session yet, then it gets the last two seconds, and the pending requests", function* (t) {
+  const { hearing, heard, last } = scene("opens")
+  // The frame belongs to the line, which reuses it.
+  const shared = frame(0)
+  for (let number = 1; number <= 102; number++) hearing.write(shared.fill(number))
+  hearing.hint(hints("second"))
+  hearing.finalize()
+  hearing.finalize()
+  t.equal(hearing.seconds(), 0)
+  yield* Effect.forkScoped(hearing.run, { startImmediately: true })
+  yield* settled
+  t.strictSame(last().told, [...Array.from({ length: 100 }, (_, index) => index + 3), "finalize", "finalize"])
+  t.strictSame(last().hints.phrases, ["second"])
+  t.equal(hearing.seconds(), 2)
+  t.strictSame(heard, [])
+})
 
-t.test("given a session that fails, then what it owes counts as not understood, and the next session gets only what follows", (t) =>
-  play(["opens"], ({ heard, hearing, last, sessions }) =>
-    Effect.gen(function* () {
-      for (let number = 1; number <= 3; number++) hearing.finalize()
-      last().emit(final("of its own accord", false))
-      last().emit(final("one", true))
-      const [first] = sessions
-      first?.emit({ _tag: "Failed", error: gone })
-      yield* settled
-      t.strictSame(heard.slice(2), [lost, unanswered, unanswered], "one was answered, and a text of its own accord answers none")
-      t.equal(sessions.length, 2, "the first is replaced at once")
-      t.strictSame(last().told, [], "nothing is owed any more")
-      first?.emit(final("late", true))
-      t.equal(heard.length, 5, "a session that is over is not heard")
-      hearing.write(frame(7))
-      t.strictSame(last().told, [7])
-    })
-  )
-)
+story("given a session that fails, then what it owes counts as not understood, and the next session gets only what follows", function* (t) {
+  const { heard, hearing, last, sessions } = yield* begun("opens")
+  for (let number = 1; number <= 3; number++) hearing.finalize()
+  last().emit(final("of its own accord", false))
+  last().emit(final("one", true))
+  const [first] = sessions
+  first?.emit({ _tag: "Failed", error: gone })
+  yield* settled
+  t.strictSame(heard.slice(2), [lost, unanswered, unanswered], "one was answered, and a text of its own accord answers none")
+  t.equal(sessions.length, 2, "the first is replaced at once")
+  t.strictSame(last().told, [], "nothing is owed any more")
+  first?.emit(final("late", true))
+  t.equal(heard.length, 5, "a session that is over is not heard")
+  hearing.write(frame(7))
+  t.strictSame(last().told, [7])
+})
 
-t.test("given more than is kept before there is a session, when the rest contains nothing, then it counts as not understood", (t) =>
-  run(
-    Effect.gen(function* () {
-      const { hearing, heard, last } = scene("opens")
-      for (let number = 1; number <= 101; number++) hearing.write(frame(number))
-      hearing.finalize()
-      yield* Effect.forkScoped(hearing.run, { startImmediately: true })
-      yield* settled
-      last().emit(final("", true))
-      hearing.finalize()
-      last().emit(final("", true))
-      t.strictSame(heard, [unanswered, final("", true)], "and what follows is as the session says")
-    })
-  )
-)
+story("given more than is kept before there is a session, when the rest contains nothing, then it counts as not understood", function* (t) {
+  const { hearing, heard, last } = scene("opens")
+  for (let number = 1; number <= 101; number++) hearing.write(frame(number))
+  hearing.finalize()
+  yield* Effect.forkScoped(hearing.run, { startImmediately: true })
+  yield* settled
+  last().emit(final("", true))
+  hearing.finalize()
+  last().emit(final("", true))
+  t.strictSame(heard, [unanswered, final("", true)], "and what follows is as the session says")
+})
 
-t.test("given a session that is not replaced yet, then what is said is kept for the next, and not written to the former one", (t) =>
-  play(["opens", "fails", "fails"], ({ hearing, last, sessions }) =>
-    Effect.gen(function* () {
-      const [first] = sessions
-      last().emit({ _tag: "Failed", error: gone })
-      yield* settled
-      yield* TestClock.adjust("250 millis")
-      t.equal(sessions.length, 3)
-      hearing.write(frame(7))
-      yield* TestClock.adjust("500 millis")
-      t.strictSame([first?.told, last().told], [[], [7]])
-    })
-  )
-)
+story("given a session that is not replaced yet, then what is said is kept for the next, and not written to the former one", function* (t) {
+  const { hearing, last, sessions } = yield* begun("opens", "fails", "fails")
+  const [first] = sessions
+  last().emit({ _tag: "Failed", error: gone })
+  yield* settled
+  yield* TestClock.adjust("250 millis")
+  t.equal(sessions.length, 3)
+  hearing.write(frame(7))
+  yield* TestClock.adjust("500 millis")
+  t.strictSame([first?.told, last().told], [[], [7]])
+})
 
-t.test("given an answer that nobody asked for, then the next question is still answered", (t) =>
-  play(["opens"], ({ heard, hearing, last }) =>
-    Effect.gen(function* () {
-      last().emit(final("unasked", true))
-      hearing.finalize()
-      last().emit({ _tag: "Failed", error: gone })
-      yield* settled
-      t.strictSame(heard, [final("unasked", true), lost, unanswered])
-    })
-  )
-)
+story("given an answer that nobody asked for, then the next question is still answered", function* (t) {
+  const { heard, hearing, last } = yield* begun("opens")
+  last().emit(final("unasked", true))
+  hearing.finalize()
+  last().emit({ _tag: "Failed", error: gone })
+  yield* settled
+  t.strictSame(heard, [final("unasked", true), lost, unanswered])
+})
 
-t.test("given what is said while a session is opened that fails, then it counts as not understood, and is not kept for another", (t) =>
-  play(["never"], ({ heard, hearing, last, sessions }) =>
-    Effect.gen(function* () {
-      hearing.write(frame(1))
-      hearing.finalize()
-      yield* TestClock.adjust("9900 millis")
-      t.strictSame([sessions.length, heard], [1, []])
-      yield* TestClock.adjust("100 millis")
-      t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
-    })
-  )
+story(
+  "given what is said while a session is opened that fails, then it counts as not understood, and is not kept for another",
+  function* (t) {
+    const { heard, hearing, last, sessions } = yield* begun("never")
+    hearing.write(frame(1))
+    hearing.finalize()
+    yield* TestClock.adjust("9900 millis")
+    t.strictSame([sessions.length, heard], [1, []])
+    yield* TestClock.adjust("100 millis")
+    t.strictSame([sessions.length, heard, last().told], [2, [lost, unanswered], []])
+  }
 )
 
 t.test("given a session that throws, then another takes its place, and the line continues", async (t) => {
   const replaced = (opening: Opening) =>
-    play([opening], ({ heard, hearing, last, sessions }) =>
+    run(
       Effect.gen(function* () {
+        const { heard, hearing, last, sessions } = yield* begun(opening)
         hearing.write(frame(1))
         yield* settled
         hearing.finalize()
@@ -211,28 +191,26 @@ t.test("given a session that throws, then another takes its place, and the line 
   t.strictSame(await replaced("throws at finalize"), { sessions: 2, heard: [lost, unanswered], told: [2] })
 })
 
-t.test("given sessions that fail one after the other, then each waits longer, and the fifth is the last", (t) =>
-  play(["fails", "fails", "fails", "fails", "fails"], ({ heard, hearing, sessions }) =>
-    Effect.gen(function* () {
-      const opened: Array<number> = [sessions.length]
-      for (const pause of [249, 1, 499, 1, 749, 1]) {
-        yield* TestClock.adjust(pause)
-        opened.push(sessions.length)
-      }
-      t.strictSame(opened, [2, 2, 3, 3, 4, 4, 5])
-      yield* TestClock.adjust("1 hour")
-      t.equal(sessions.length, 5)
-      hearing.write(frame(1))
-      hearing.finalize()
-      t.strictSame([heard.slice(5), hearing.seconds()], [[unanswered], 0], "nobody hears, and nobody waits")
-    })
-  )
-)
+story("given sessions that fail one after the other, then each waits longer, and the fifth is the last", function* (t) {
+  const { heard, hearing, sessions } = yield* begun("fails", "fails", "fails", "fails", "fails")
+  const opened: Array<number> = [sessions.length]
+  for (const pause of [249, 1, 499, 1, 749, 1]) {
+    yield* TestClock.adjust(pause)
+    opened.push(sessions.length)
+  }
+  t.strictSame(opened, [2, 2, 3, 3, 4, 4, 5])
+  yield* TestClock.adjust("1 hour")
+  t.equal(sessions.length, 5)
+  hearing.write(frame(1))
+  hearing.finalize()
+  t.strictSame([heard.slice(5), hearing.seconds()], [[unanswered], 0], "nobody hears, and nobody waits")
+})
 
 t.test("given a session that understands something, then earlier failures no longer count", async (t) => {
   const lasting = (text: string) =>
-    play(["fails", "fails", "fails", "opens"], ({ last, sessions }) =>
+    run(
       Effect.gen(function* () {
+        const { last, sessions } = yield* begun("fails", "fails", "fails", "opens")
         yield* TestClock.adjust("10 seconds")
         last().emit(final(text, false))
         for (let failure = 0; failure < 3; failure++) {
@@ -246,30 +224,22 @@ t.test("given a session that understands something, then earlier failures no lon
   t.equal(await lasting(""), 5, "but silence is understood by everybody")
 })
 
-t.test("given a recognizer that cannot be used at all, then it is not tried again", (t) =>
-  run(
-    Effect.gen(function* () {
-      const { hearing, heard, sessions } = scene("is refused")
-      hearing.finalize()
-      const running = yield* Effect.forkChild(hearing.run)
-      yield* Fiber.join(running)
-      t.strictSame([sessions.length, heard], [1, [lost, unanswered]])
-    })
-  )
-)
+story("given a recognizer that cannot be used at all, then it is not tried again", function* (t) {
+  const { hearing, heard, sessions } = scene("is refused")
+  hearing.finalize()
+  const running = yield* Effect.forkChild(hearing.run)
+  yield* Fiber.join(running)
+  t.strictSame([sessions.length, heard], [1, [lost, unanswered]])
+})
 
-t.test("given a call that is over, then its session is closed, and not replaced", (t) =>
-  run(
-    Effect.gen(function* () {
-      const { hearing, heard, last, sessions } = scene("opens")
-      const scope = yield* Scope.make()
-      yield* Effect.forkIn(hearing.run, scope, { startImmediately: true })
-      yield* settled
-      yield* Scope.close(scope, Exit.void)
-      last().emit(final("late", true))
-      last().emit({ _tag: "Failed", error: gone })
-      yield* TestClock.adjust("1 minute")
-      t.strictSame([sessions.length, heard], [1, []])
-    })
-  )
-)
+story("given a call that is over, then its session is closed, and not replaced", function* (t) {
+  const { hearing, heard, last, sessions } = scene("opens")
+  const scope = yield* Scope.make()
+  yield* Effect.forkIn(hearing.run, scope, { startImmediately: true })
+  yield* settled
+  yield* Scope.close(scope, Exit.void)
+  last().emit(final("late", true))
+  last().emit({ _tag: "Failed", error: gone })
+  yield* TestClock.adjust("1 minute")
+  t.strictSame([sessions.length, heard], [1, []])
+})

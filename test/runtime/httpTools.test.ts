@@ -1,9 +1,8 @@
 /** The tools of an organization in a conversation, judged by the log of the service that they send requests to. */
-import { Effect, Layer, Logger } from "effect"
+import { Effect, Layer, Logger, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
-import t, { type Test } from "tap"
+import type { ServerResponse } from "node:http"
+import t from "tap"
 import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import { loadTools } from "#core/agent/conversation/GraphTools.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
@@ -19,43 +18,16 @@ import { makeConversation } from "#runtime/conversation/ConversationActor.ts"
 import { HttpTools } from "#runtime/conversation/HttpTools.ts"
 import { writtenLines } from "#runtime/conversation/writtenLines.ts"
 import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
+import { answeringServer, endless } from "#test/support/answeringServer.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { call, finished, text } from "#test/support/talk.ts"
 import { definition } from "#test/support/talkScript.ts"
-import { Stream } from "effect"
 
 const database = await openDatabase(t)
 const ours = await database.run(given.organization())
 const theirs = await database.run(given.organization({ name: "Other" }))
-
-interface Asked {
-  readonly line: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
-/** A service on this machine that answers as the test says. */
-const serviceOf = async (t: Test, answers: (response: ServerResponse) => void) => {
-  const asked: Array<Asked> = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => {
-      body += chunk.toString()
-    })
-    request.on("end", () => {
-      asked.push({ line: `${request.method} ${request.url}`, headers: request.headers, body })
-      answers(response)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // The cast holds because a server that listens on a port has such an address.
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
 
 interface Told {
   /** The tool's result as the model got it. */
@@ -161,7 +133,7 @@ const usual = { method: "POST", parameters: [{ name: "number", type: "string", d
 const args = { number: "canary-7" }
 
 t.test("given a service, when its tool is called, then it gets one request, with the credential, and the model its answer", async (t) => {
-  const { asked, url } = await serviceOf(t, (response) => response.end('{"state":"sent"}'))
+  const { asked, url } = await answeringServer(t, (response) => response.end('{"state":"sent"}'))
   const { logged, result } = await told({ ...usual, url: `${url}/orders`, headers: { "X-Shop": "7" } }, { args, credential: {} })
   t.strictSame(result, { status: "success", status_code: 200, data: { state: "sent" } })
   t.match(asked, [{ line: "POST /orders", body: '{"number":"canary-7"}' }])
@@ -171,7 +143,7 @@ t.test("given a service, when its tool is called, then it gets one request, with
 })
 
 t.test("given a service that refuses, then the model gets its status and its message", async (t) => {
-  const { asked, url } = await serviceOf(t, (response) => response.writeHead(404).end('{"error":"none"}'))
+  const { asked, url } = await answeringServer(t, (response) => response.writeHead(404).end('{"error":"none"}'))
   const { result } = await told({ ...usual, method: "GET", url: `${url}/orders/{{number}}` }, { args: { number: "a/../b" } })
   t.strictSame(result, { status: "success", status_code: 404, data: { error: "none" } })
   t.strictSame(
@@ -182,52 +154,41 @@ t.test("given a service that refuses, then the model gets its status and its mes
 
 t.test("given a hostile answer, then the model is told so, and the conversation continues", async (t) => {
   const answered = async (answers: (response: ServerResponse) => void, more: JsonObject = {}) => {
-    const { asked, url } = await serviceOf(t, answers)
+    const { asked, url } = await answeringServer(t, answers)
     const { logged, result } = await told({ ...usual, url, ...more }, { args, credential: {} })
     t.equal(asked.length, 1, "it is asked once")
     t.notMatch(logged, /canary/)
     t.notMatch(JSON.stringify(result), /canary-5e/)
     return result
   }
-  t.strictSame(await answered((response) => response.end("<html>")), {
-    status: "success",
-    status_code: 200,
-    data: "<html>",
-    note: "The answer is no JSON."
-  })
-  t.match(await answered((response) => response.end('{"a":')), { note: "The answer is no JSON." })
+  const says = (body: string | Buffer) => answered((response) => response.end(body))
+  const note = "The answer is no JSON."
+  t.strictSame(await says("<html>"), { status: "success", status_code: 200, data: "<html>", note })
+  t.match(await says('{"a":'), { note })
   t.match(await answered((response) => response.writeHead(204).end()), { status_code: 204, note: "The answer is empty." })
-  t.match(await answered((response) => response.end(Buffer.from([0xff, 0xfe, 0x00]))), { note: "The answer is no JSON." })
-  t.match(await answered((response) => response.end(`["${"x".repeat(20_000)}"]`)), { note: /its beginning/, data: /^\["x{7998}$/ })
-  t.match(await answered((response) => response.end("[".repeat(100_000))), { note: /its beginning/ })
-  const endless = (response: ServerResponse) => {
-    const more = () => {
-      if (response.writableEnded || response.destroyed) return
-      response.write("x".repeat(65_536))
-      setImmediate(more)
-    }
-    more()
-  }
+  t.match(await says(Buffer.from([0xff, 0xfe, 0x00])), { note })
+  t.match(await says(`["${"x".repeat(20_000)}"]`), { note: /its beginning/, data: /^\["x{7998}$/ })
+  t.match(await says("[".repeat(100_000)), { note: /its beginning/ })
   t.strictSame(await answered(endless), { status: "error", error: "The answer of the service is too large." })
   const drip = (response: ServerResponse) => {
     const timer = setInterval(() => response.write("x"), 20)
     response.on("close", () => clearInterval(timer))
   }
-  t.strictSame(await answered(drip, { timeout_ms: 300 }), { status: "error", error: "The service did not answer in time." })
-  t.strictSame(await answered(() => {}, { timeout_ms: 300 }), { status: "error", error: "The service did not answer in time." })
+  for (const late of [drip, () => {}])
+    t.strictSame(await answered(late, { timeout_ms: 300 }), { status: "error", error: "The service did not answer in time." })
   t.strictSame(await answered((response) => response.destroy()), { status: "error", error: "The service cannot be reached." })
 })
 
 t.test("given a redirect, then it is not followed", async (t) => {
-  const inside = await serviceOf(t, (response) => response.end('{"secret":1}'))
-  const { asked, url } = await serviceOf(t, (response) => response.writeHead(307, { location: inside.url }).end())
+  const inside = await answeringServer(t, (response) => response.end('{"secret":1}'))
+  const { asked, url } = await answeringServer(t, (response) => response.writeHead(307, { location: inside.url }).end())
   const { result } = await told({ ...usual, url }, { args, credential: {} })
   t.strictSame(result, { status: "error", error: "The service redirects to another address, which is not followed." })
   t.strictSame([asked.length, inside.asked.length], [1, 0])
 })
 
 t.test("given a request that must not be sent, then it is not", async (t) => {
-  const { asked, url } = await serviceOf(t, (response) => response.end("{}"))
+  const { asked, url } = await answeringServer(t, (response) => response.end("{}"))
   const refused = async (config: JsonObject, more: Parameters<typeof told>[1], error: string) =>
     t.strictSame((await told({ ...usual, ...config }, { args, ...more })).result, { status: "error", error })
   await refused({ url }, { privateWebhooks: false }, "The service's address may not be connected to.")
@@ -241,7 +202,7 @@ t.test("given a request that must not be sent, then it is not", async (t) => {
 })
 
 t.test("given a tool of another organization, then this organization's agents do not have it", async (t) => {
-  const { asked, url } = await serviceOf(t, (response) => response.end("{}"))
+  const { asked, url } = await answeringServer(t, (response) => response.end("{}"))
   t.ok((await told({ ...usual, url }, { args })).names.includes("find_order"))
   const { names, result } = await told({ ...usual, url }, { args, asOther: true })
   t.notOk(names.includes("find_order"))
