@@ -8,7 +8,7 @@ import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import * as CarrierInbox from "#runtime/call/CarrierInbox.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
-import { callId, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
+import { callId, play, settled, steps, wait } from "#test/support/callScene.ts"
 import { configurationId } from "#test/support/fakes.ts"
 import { noDeliveries } from "#test/support/noDeliveries.ts"
 
@@ -50,13 +50,15 @@ const deliver = (digit: string, kind = "key") =>
   CarrierCallbacks.use((callbacks) =>
     callbacks.take({ ...keys, address: { ...keys.address, kind }, body: new TextEncoder().encode(digit) })
   )
+const delivered = Effect.map(deliver("5"), ({ status }) => status)
 
-type Act = (scene: Scene, place: ReturnType<typeof database>["place"]) => Effect.Effect<unknown, never, CarrierCallbacks>
+type Act<A> = (place: ReturnType<typeof database>["place"]) => Generator<Effect.Effect<unknown, never, CarrierCallbacks>, A, never>
 
-/** The keys that the call has been told of. */
-const heardIn = async (act: Act, elsewhere = CallsElsewhere.layerNone): Promise<ReadonlyArray<string>> => {
+/** The keys that the call has been told of, and what `act` has seen. */
+const heardIn = async <A>(act: Act<A>, elsewhere = CallsElsewhere.layerNone) => {
   const { layer, place } = database()
   const inbox = CarrierInbox.layer.pipe(Layer.provide([addresses, layer, elsewhere, EngineLock.layerHeld]))
+  let seen: A | undefined
   const { log } = await play(
     ({ world }) => {
       world.read = (_, { body, kind, mediaUrl = "" }) =>
@@ -68,132 +70,116 @@ const heardIn = async (act: Act, elsewhere = CallsElsewhere.layerNone): Promise<
               ...(kind === "answer" ? { reply: { body: mediaUrl, mediaType: "text/plain" } } : {})
             }
     },
-    (scene) => steps(scene.says({ _tag: "Rang" }), scene.says({ _tag: "Answered" }), wait(0), act(scene, place)).pipe(Effect.provide(inbox))
+    ({ says }) =>
+      steps(
+        says({ _tag: "Rang" }),
+        says({ _tag: "Answered" }),
+        wait(0),
+        Effect.map(
+          Effect.gen(() => act(place)),
+          (it) => void (seen = it)
+        ),
+        settled
+      ).pipe(Effect.provide(inbox))
   )
-  return log.filter((entry) => entry.startsWith("key"))
+  return { heard: log.filter((entry) => entry.startsWith("key")), seen }
 }
+const once = ["key 5"]
+const lost = Effect.die("the connection was lost")
 
 t.test("given a delivery and its repeats, then the call hears of it once", async (t) => {
-  const statuses: Array<number> = []
-  const heard = await heardIn(() =>
-    Effect.map(Effect.all([deliver("5"), deliver("5"), deliver("5")], { concurrency: "unbounded" }), (all) =>
-      statuses.push(...all.map(({ status }) => status))
-    )
-  )
-  t.strictSame(statuses, [200, 200, 200])
-  t.strictSame(heard, ["key 5"])
+  const seen = await heardIn(function* () {
+    return yield* Effect.all([delivered, delivered, delivered], { concurrency: "unbounded" })
+  })
+  t.strictSame(seen, { heard: once, seen: [200, 200, 200] })
 })
 
 t.test("given a callback that its carrier has not signed, then it is refused, and neither stored nor heard", async (t) => {
-  let seen: unknown
-  const heard = await heardIn((_, { stored }) =>
-    Effect.map(deliver("5", "forged"), ({ status }) => {
-      seen = { status, stored: stored.size }
-    })
-  )
-  t.strictSame(seen, { status: 403, stored: 0 })
-  t.strictSame(heard, [])
+  const seen = await heardIn(function* ({ stored }) {
+    return [(yield* deliver("5", "forged")).status, stored.size]
+  })
+  t.strictSame(seen, { heard: [], seen: [403, 0] })
 })
 
 t.test("given a carrier that hangs up while its delivery is being stored, then the call hears of it", async (t) => {
-  const heard = await heardIn((_, place) =>
-    Effect.gen(function* () {
-      place.fate.after = Effect.sleep("1 second")
-      const request = yield* Effect.forkChild(deliver("5"))
-      yield* settled
-      yield* Fiber.interrupt(request)
-      yield* wait("2 seconds")
-      place.fate.after = Effect.void
-      yield* deliver("5")
-      yield* settled
-    })
-  )
-  t.strictSame(heard, ["key 5"])
+  const { heard } = await heardIn(function* ({ fate }) {
+    fate.after = Effect.sleep("1 second")
+    const request = yield* Effect.forkChild(delivered)
+    yield* settled
+    yield* Fiber.interrupt(request)
+    yield* wait("2 seconds")
+    fate.after = Effect.void
+    yield* delivered
+  })
+  t.strictSame(heard, once)
 })
 
 t.test("given a commit whose reply is lost, when the carrier repeats the delivery, then the call hears of it once", async (t) => {
-  const statuses: Array<number> = []
-  const heard = await heardIn((_, place) =>
-    Effect.gen(function* () {
-      place.fate.after = Effect.die("the connection was lost")
-      statuses.push((yield* deliver("5")).status)
-      place.fate.after = Effect.void
-      statuses.push((yield* deliver("5")).status, (yield* deliver("5")).status)
-      yield* settled
-    })
-  )
-  t.strictSame(statuses, [503, 200, 200])
-  t.strictSame(heard, ["key 5"])
+  const seen = await heardIn(function* ({ fate }) {
+    fate.after = lost
+    const first = yield* delivered
+    fate.after = Effect.void
+    return [first, yield* delivered, yield* delivered]
+  })
+  t.strictSame(seen, { heard: once, seen: [503, 200, 200] })
 })
 
 t.test("given the same, and copies that arrive in the meantime, then none of them is acknowledged", async (t) => {
-  const statuses: Array<number> = []
-  const heard = await heardIn((_, place) =>
-    Effect.gen(function* () {
-      place.fate.after = Effect.andThen(Effect.sleep("1 second"), Effect.die("the connection was lost"))
-      const copies = yield* Effect.forkChild(Effect.all([deliver("5"), deliver("5")], { concurrency: "unbounded" }))
-      yield* TestClock.adjust("2 seconds")
-      statuses.push(...(yield* Fiber.join(copies)).map(({ status }) => status))
-      place.fate.after = Effect.void
-      statuses.push((yield* deliver("5")).status)
-      yield* settled
-    })
-  )
-  t.strictSame(statuses, [503, 503, 200])
-  t.strictSame(heard, ["key 5"])
+  const seen = await heardIn(function* ({ fate }) {
+    fate.after = Effect.andThen(Effect.sleep("1 second"), lost)
+    const copies = yield* Effect.forkChild(Effect.all([delivered, delivered], { concurrency: "unbounded" }))
+    yield* TestClock.adjust("2 seconds")
+    const first = yield* Fiber.join(copies)
+    fate.after = Effect.void
+    return [...first, yield* delivered]
+  })
+  t.strictSame(seen, { heard: once, seen: [503, 503, 200] })
 })
 
 t.test("given a database that is away, when it is back and the carrier repeats the delivery, then the call hears of it", async (t) => {
-  const heard = await heardIn((_, place) =>
-    Effect.gen(function* () {
-      place.fate.before = Effect.die("away")
-      yield* deliver("5")
-      place.fate.before = Effect.void
-      yield* deliver("5")
-      yield* settled
-    })
-  )
-  t.strictSame(heard, ["key 5"])
+  const { heard } = await heardIn(function* ({ fate }) {
+    fate.before = Effect.die("away")
+    yield* delivered
+    fate.before = Effect.void
+    yield* delivered
+  })
+  t.strictSame(heard, once)
 })
 
 t.test(
   "given a carrier that asks for a document, then it has the address of the call's audio at once, and the call hears of it",
   async (t) => {
-    const replies: Array<string> = []
-    const heard = await heardIn((_, place) =>
-      Effect.gen(function* () {
-        place.fate.before = Effect.sleep("1 second")
-        replies.push((yield* deliver("5", "answer")).body)
-        yield* wait("2 seconds")
-      })
-    )
-    t.strictSame(replies, [`wss://engine.test/media/${callId}`])
-    t.strictSame(heard, ["key 5"])
+    const seen = await heardIn(function* ({ fate }) {
+      fate.before = Effect.sleep("1 second")
+      const { body } = yield* deliver("5", "answer")
+      yield* wait("2 seconds")
+      return body
+    })
+    t.strictSame(seen, { heard: once, seen: `wss://engine.test/media/${callId}` })
   }
 )
 
-/** What is heard here of a call on a call node, and there, when the carrier names the call only in what it says. */
-const heardOnNode = async (isFollowed: boolean) => {
-  const there: Array<unknown> = []
-  const elsewhere = Layer.effect(
-    CallsElsewhere,
-    Effect.map(CallsElsewhere, (calls) => {
-      calls.add({ callId, campaignId: undefined, journal: "the node's" })
-      calls.onTell((...said) => {
-        if (isFollowed) there.push(said)
-        return isFollowed
+t.test("given a call of a call node, when the carrier names the call only in what it says", async (t) => {
+  /** What is heard of it here and there. */
+  const heardOnNode = async (isFollowed: boolean) => {
+    const there: Array<unknown> = []
+    const elsewhere = Layer.effect(
+      CallsElsewhere,
+      Effect.map(CallsElsewhere, (calls) => {
+        calls.add({ callId, campaignId: undefined, journal: "the node's" })
+        calls.onTell((...said) => {
+          if (isFollowed) there.push(said)
+          return isFollowed
+        })
+        return calls
       })
-      return calls
-    })
-  ).pipe(Layer.provide(CallsElsewhere.layerNone))
-  const here = await heardIn(() => Effect.andThen(deliver("5"), settled), elsewhere)
-  return { here, there }
-}
-
-t.test("given a call of a call node that can be heard, then the call node is told", async (t) => {
-  t.strictSame(await heardOnNode(true), { here: [], there: [[callId, configurationId, { _tag: "Dtmf", digit: "5" }]] })
-})
-
-t.test("given a call of a call node that cannot be heard, then this engine's trunk is told", async (t) => {
-  t.strictSame(await heardOnNode(false), { here: ["key 5"], there: [] })
+    ).pipe(Layer.provide(CallsElsewhere.layerNone))
+    const { heard } = await heardIn(function* () {
+      yield* delivered
+    }, elsewhere)
+    return { here: heard, there }
+  }
+  const told = [callId, configurationId, { _tag: "Dtmf", digit: "5" }]
+  t.strictSame(await heardOnNode(true), { here: [], there: [told] }, "when the node can be heard, then it is told")
+  t.strictSame(await heardOnNode(false), { here: once, there: [] }, "when it cannot, then this engine's trunk is told")
 })

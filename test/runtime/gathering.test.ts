@@ -4,6 +4,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import t, { type Test } from "tap"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
+import { story } from "#test/support/story.ts"
 
 const failures: Readonly<Record<string, Effect.Effect<never>>> = {
   away: Effect.die(new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: { code: "57P01" } }) })),
@@ -12,16 +13,16 @@ const failures: Readonly<Record<string, Effect.Effect<never>>> = {
 }
 
 /** A database whose statements wait until the test lets them go, and that fails for the reason that an item is named after. */
-const given = (t: Test, options: { readonly most?: number; readonly atOnce?: number; readonly restMillis?: number } = {}) => {
+const given = (t: Test, most = 10) => {
   const statements: Array<ReadonlyArray<string>> = []
   const gates: Array<() => void> = []
   const scope = Scope.makeUnsafe()
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const gathering = Effect.runSync(
     makeGathering<string, string, string>({
-      atOnce: options.atOnce ?? 2,
-      most: options.most ?? 10,
-      restMillis: options.restMillis ?? 0,
+      atOnce: 2,
+      most,
+      restMillis: 0,
       write: (items) =>
         Effect.gen(function* () {
           statements.push(items)
@@ -45,7 +46,7 @@ const given = (t: Test, options: { readonly most?: number; readonly atOnce?: num
 }
 
 t.test("when items arrive during a statement, then they are written next, together, in order", async (t) => {
-  const { letGo, statements, turn, write } = given(t, { most: 2 })
+  const { letGo, statements, turn, write } = given(t, 2)
   const written = ["a", "b", "c", "d"].map((item) => write(item))
   await turn()
   t.strictSame(statements, [["a"]], "the first goes at once")
@@ -70,41 +71,31 @@ t.test("when lanes differ, then they do not wait for each other, unless too many
   t.ok((await Promise.all([...written, more])).every(Exit.isSuccess))
 })
 
-t.test("given lanes that rest, when items arrive during a rest, then they are written together after it, in full statements", (t) =>
-  Effect.gen(function* () {
-    const statements: Array<ReadonlyArray<string>> = []
-    const write = yield* makeGathering<string, string, string>({
-      atOnce: 2,
-      most: 3,
-      restMillis: 10,
-      write: (items) =>
-        Effect.sync(() => {
-          statements.push(items)
-          return items
-        })
-    })
-    const begin = (...items: ReadonlyArray<string>) =>
-      Effect.andThen(
-        Effect.forEach(items, (item) => Effect.forkScoped(write("lane", item), { startImmediately: true })),
-        TestClock.adjust(0)
-      )
-    yield* begin("a")
-    t.strictSame(statements, [["a"]], "the first goes at once")
-    yield* begin("b", "c")
-    yield* TestClock.adjust(9)
-    t.strictSame(statements, [["a"]])
-    yield* TestClock.adjust(1)
-    t.strictSame(statements, [["a"], ["b", "c"]])
-    yield* TestClock.adjust(10)
-    yield* begin("d", "e", "f", "g", "h", "i", "j")
-    t.strictSame(statements.slice(2), [["d"]], "the lane has rested")
-    yield* TestClock.adjust(10)
-    t.strictSame(statements.slice(3), [
-      ["e", "f", "g"],
-      ["h", "i", "j"]
-    ])
-  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise)
-)
+story("given lanes that rest, when items arrive during a rest, then they are written together after it, in full statements", function* (t) {
+  const statements: Array<ReadonlyArray<string>> = []
+  const written = (items: ReadonlyArray<string>) => Effect.sync(() => statements[statements.push(items) - 1] ?? [])
+  const write = yield* makeGathering<string, string, string>({ atOnce: 2, most: 3, restMillis: 10, write: written })
+  const begin = (...items: ReadonlyArray<string>) =>
+    Effect.andThen(
+      Effect.forEach(items, (item) => Effect.forkScoped(write("lane", item), { startImmediately: true })),
+      TestClock.adjust(0)
+    )
+  yield* begin("a")
+  t.strictSame(statements, [["a"]], "the first goes at once")
+  yield* begin("b", "c")
+  yield* TestClock.adjust(9)
+  t.strictSame(statements, [["a"]])
+  yield* TestClock.adjust(1)
+  t.strictSame(statements, [["a"], ["b", "c"]])
+  yield* TestClock.adjust(10)
+  yield* begin("d", "e", "f", "g", "h", "i", "j")
+  t.strictSame(statements.slice(2), [["d"]], "the lane has rested")
+  yield* TestClock.adjust(10)
+  t.strictSame(
+    statements.slice(3).map((items) => items.join("")),
+    ["efg", "hij"]
+  )
+})
 
 for (const item of ["bad", "impossible"]) {
   t.test(`when one is ${item}, then the others are still written`, async (t) => {
@@ -117,7 +108,7 @@ for (const item of ["bad", "impossible"]) {
 }
 
 t.test("when the database is away, then each is told at once, and the next statement is tried", async (t) => {
-  const { letGo, statements, turn, write } = given(t, { most: 3 })
+  const { letGo, statements, turn, write } = given(t, 3)
   const written = ["a", "b", "away", "c", "d"].map((item) => write(item))
   for (let count = 0; count < 3; count++) await letGo()
   await turn()
