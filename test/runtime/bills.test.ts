@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import t from "tap"
 import { costIn } from "#core/provider/CallCost.ts"
-import { answered, callId, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { answered, callId, hungUp, nothing, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { given, sets } from "#test/support/callTable.ts"
 
 const billed = (amount: string, currency = "USD") => ({ _tag: "Billed", amount, currency }) as const
 
@@ -14,34 +15,28 @@ t.test("the last report of a cost that can be understood counts", async (t) => {
 })
 
 t.test("given a carrier that reports the cost of a call while it is up, then its run has it", async (t) => {
-  const { bills } = await play(
-    () => {},
-    ({ says }) => steps(says(answered), says(billed("0.01")), says(billed("nothing")), says(hungUp("normal_clearing")))
-  ).then(({ world }) => world)
-  t.strictSame(bills, [[callId, { amount: "0.01", currency: "USD" }]])
+  const { world } = await play(nothing, ({ says }) =>
+    steps(says(answered), says(billed("0.01")), says(billed("nothing")), says(hungUp("normal_clearing")))
+  )
+  t.strictSame(world.bills, [[callId, { amount: "0.01", currency: "USD" }]])
 })
 
-const looksAfter = ({ world }: Scene) => world.log.filter((entry) => entry === "look").length
-
 t.test("given a carrier that prices calls in their records", async (t) => {
+  const priced = given({ world: { lookup: Effect.succeed("ended"), manifest: { pricesRecords: true } } })
+  const looksIn = (log: ReadonlyArray<string>) => log.filter((entry) => entry === "look").length
+  const counts: Array<number> = []
+  const count = ({ world }: Scene) => Effect.sync(() => counts.push(looksIn(world.log)))
   const ends = ({ says }: Scene) => steps(says(answered), says(hungUp("normal_clearing")))
-  const priced = ({ world }: Scene) => Object.assign(world, { lookup: Effect.succeed("ended"), manifest: { pricesRecords: true } })
-  await t.test("when the price is there a minute later, then it is recorded, and not requested again", async (t) => {
-    const counts: Array<number> = []
-    const count = (scene: Scene) => Effect.sync(() => void counts.push(looksAfter(scene)))
-    const price = ({ world }: Scene) => Effect.sync(() => void (world.told = [billed("0.013")]))
-    const { world } = await play(priced, (scene) =>
-      steps(ends(scene), wait("10 seconds"), count(scene), wait("7 seconds"), count(scene), price(scene), wait("2 hours"), count(scene))
+  const soon = await play(priced, (scene) =>
+    steps(
+      ...[ends(scene), wait("10 seconds"), count(scene), wait("7 seconds"), count(scene)],
+      ...[sets(scene, { told: [billed("0.013")] }), wait("2 hours"), count(scene)]
     )
-    t.strictSame(counts, [0, 1, 2])
-    t.strictSame(world.bills, [[callId, { amount: "0.013", currency: "USD" }]])
-  })
-  await t.test("when there never is one, then it is requested four times", async (t) => {
-    const { world } = await play(priced, (scene) => steps(ends(scene), wait("5 hours")))
-    t.strictSame([looksAfter({ world } as Scene), world.bills], [4, []])
-  })
-  await t.test("when nobody answered, then nothing is requested", async (t) => {
-    const { world } = await play(priced, ({ says }) => steps(says(hungUp("user_busy")), wait("5 hours")))
-    t.equal(looksAfter({ world } as Scene), 0)
-  })
+  )
+  t.strictSame(counts, [0, 1, 2], "when the price is there a minute later, then it is not requested again")
+  t.strictSame(soon.world.bills, [[callId, { amount: "0.013", currency: "USD" }]], "and recorded")
+  const never = await play(priced, (scene) => steps(ends(scene), wait("5 hours")))
+  t.strictSame([looksIn(never.log), never.world.bills], [4, []], "when there never is one, then it is requested four times")
+  const busy = await play(priced, ({ says }) => steps(says(hungUp("user_busy")), wait("5 hours")))
+  t.equal(looksIn(busy.log), 0, "when nobody answered, then nothing is requested")
 })

@@ -2,6 +2,7 @@
 import { Effect, Fiber, Layer, Logger, Result, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +24,7 @@ import { installClaims } from "#test/store/claims.ts"
 import { ours, theirs } from "#test/store/services.ts"
 import { canaries, conversationSoFar, recordsLayer } from "#test/support/conversationScene.ts"
 import { witness } from "#test/support/postgres.ts"
-import { until, untilTrue } from "#test/support/until.ts"
+import { untilTrue } from "#test/support/until.ts"
 
 const { begin, claimBehind, database, ids, run, running } = await installClaims(t)
 const sql = witness(database.url)
@@ -83,6 +84,18 @@ const outbox = ({ runId }: NewAttempt, type: string) =>
   sql`SELECT data FROM (SELECT type, data FROM event_outbox UNION ALL SELECT type, data FROM events) e
     WHERE type = ${type} AND (data ->> 'run_id')::int = ${runId}`
 
+/** Locks tables until the returned effect is run. */
+const locked = async (tables: string) => {
+  const lock = await sql.reserve()
+  await lock`BEGIN`
+  await lock.unsafe(`LOCK TABLE ${tables}`)
+  return Effect.promise(async () => {
+    await lock`ROLLBACK`
+    lock.release()
+  })
+}
+const anyCanary = new RegExp(canaries.join("|"))
+
 const allText = (dir: string): string =>
   readdirSync(dir, { recursive: true, encoding: "utf8" })
     .map((name) => join(dir, name))
@@ -103,35 +116,33 @@ const columnsWith = async (word: string): Promise<ReadonlyArray<string>> => {
   return found
 }
 
-/** A process that holds a conversation with the callee of this call until it is killed. */
-const conversing = (t: Test, { callId, organizationId, phoneNumber, runId }: NewAttempt, dataDir: string) => {
+/** Starts a process that holds a conversation with the callee of this call, and kills it when that has happened. */
+const killedWhen = async (
+  t: Test,
+  { callId, organizationId, phoneNumber, runId }: NewAttempt,
+  dataDir: string,
+  what: string,
+  hasHappened: (output: string) => boolean
+) => {
   const started = spawn(process.execPath, [child, database.url, dataDir, callId, String(organizationId), String(runId), phoneNumber], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   t.teardown(() => started.kill("SIGKILL"))
   let output = ""
   started.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()))
-  const killed = () => {
-    const gone = new Promise((resolve) => started.once("exit", resolve))
-    started.kill("SIGKILL")
-    return gone
-  }
-  return {
-    killed,
-    written: () =>
-      untilTrue("a conversation in the database", () => {
-        if (started.exitCode !== null) throw new Error("the conversation has failed")
-        return output.includes("written")
-      })
-  }
+  await untilTrue(what, () => {
+    if (started.exitCode !== null) throw new Error("the conversation has failed")
+    return hasHappened(output)
+  })
+  const gone = once(started, "exit")
+  started.kill("SIGKILL")
+  await gone
 }
 
 t.test("given a process that is killed during a conversation", async (t) => {
   const dataDir = folder(t)
   const attempt = await begun("+13035550101")
-  const process = conversing(t, attempt, dataDir)
-  await process.written()
-  await process.killed()
+  await killedWhen(t, attempt, dataDir, "a conversation in the database", (output) => output.includes("written"))
 
   await t.test("when the next one records the end of the call, then the run has everything that was written, once", async (t) => {
     await inEngine(dataDir, Effect.andThen(ended(attempt, "node_lost"), ended(attempt, "node_lost")))
@@ -185,17 +196,12 @@ t.test("given a process that is killed during a conversation", async (t) => {
 t.test("given an opt-out that the database had no time to take, when the process is killed, then its journal has it", async (t) => {
   const [dataDir, name] = [folder(t), new URL(database.url).pathname.slice(1)]
   const attempt = await begun("+13035550102")
-  const lock = await sql.reserve()
-  await lock`BEGIN`
-  await lock`LOCK TABLE opt_outs, conversation_entries IN SHARE ROW EXCLUSIVE MODE`
-  const process = conversing(t, attempt, dataDir)
-  await until("an opt-out in the journal", () => (allText(dataDir).includes(`opted_out ${attempt.callId}`) ? true : undefined))
-  await process.killed()
+  const unlock = await locked("opt_outs, conversation_entries IN SHARE ROW EXCLUSIVE MODE")
+  await killedWhen(t, attempt, dataDir, "an opt-out in the journal", () => allText(dataDir).includes(`opted_out ${attempt.callId}`))
   // Its statements would otherwise be carried out once the tables are free.
   const end = () => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name} AND wait_event = 'relation'`
   await untilTrue("the end of its statements", async () => (await end()).length === 0)
-  await lock`ROLLBACK`
-  lock.release()
+  await Effect.runPromise(unlock)
   const known = await inEngine(
     dataDir,
     Effect.gen(function* () {
@@ -210,7 +216,7 @@ t.test("given an opt-out that the database had no time to take, when the process
   t.equal((await sql`SELECT FROM opt_outs WHERE phone_number = ${attempt.phoneNumber}`).length, 1)
   const { gathered_context: gathered } = await runOf(attempt)
   t.match(gathered, { call_disposition: "user_disqualified", call_tags: ["user_disqualified", "opted_out"] }, "then its run says so")
-  t.notMatch(allText(dataDir), new RegExp(canaries.join("|")), "then it has nothing else of the conversation")
+  t.notMatch(allText(dataDir), anyCanary, "then it has nothing else of the conversation")
 })
 
 t.test("given a conversation that is over, when the call is recorded", async (t) => {
@@ -268,7 +274,7 @@ t.test("given an organization without transcripts, when its calls have been reco
     })
   )
   t.strictSame((await Promise.all(canaries.map(columnsWith))).flat(), [])
-  t.notMatch(allText(dataDir) + JSON.stringify(logged) + heard.join(""), new RegExp(canaries.join("|")))
+  t.notMatch(allText(dataDir) + JSON.stringify(logged) + heard.join(""), anyCanary)
   const row = await runOf(attempt)
   t.match(row, { transcript_key: null, gathered_context: { mood: "merry", dtmf_digits: "7" } })
   t.ok(heard.length > 0 && eventsIn(row).length > 0, "then the visited nodes are still recorded")
@@ -280,22 +286,18 @@ t.test(
   "given a database that stands still, when a conversation continues, then it does not wait, but its end waits for everything",
   async (t) => {
     const attempt = await begun("+13035550109")
-    const lock = await sql.reserve()
     const [waiting, isOver] = await inEngine(
       folder(t),
       Effect.gen(function* () {
-        yield* Effect.promise(() => lock`BEGIN`)
-        yield* Effect.promise(() => lock`LOCK TABLE conversation_entries IN ACCESS EXCLUSIVE MODE`)
+        const unlock = yield* Effect.promise(() => locked("conversation_entries IN ACCESS EXCLUSIVE MODE"))
         yield* converse(attempt, conversationSoFar(true))
         const fiber = yield* Effect.forkScoped(ended(attempt, "normal_clearing"), { startImmediately: true })
         yield* Effect.promise(() => untilTrue("an opt-out", async () => (await outbox(attempt, "contact.opted_out")).length === 1))
         const early = [metrics.entriesWaiting, fiber.pollUnsafe() !== undefined] as const
-        yield* Effect.promise(() => lock`ROLLBACK`)
-        yield* Fiber.join(fiber)
+        yield* Effect.andThen(unlock, Fiber.join(fiber))
         return early
       })
     )
-    lock.release()
     t.ok(waiting > 0)
     t.equal(isOver, false)
     t.equal(eventsIn(await runOf(attempt)).length, 9)
@@ -303,44 +305,31 @@ t.test(
   }
 )
 
-t.test(
-  "given an end that cannot be recorded yet, when it waits in the journal, then it contains nothing that was said or keyed",
-  async (t) => {
-    const dataDir = folder(t)
-    const attempt = await begun("+13035550108")
-    const bare = bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause: "normal_clearing", endedAt: 9000 }))
-    const said = { type: "rtf-bot-text", payload: { text: canaries[0] }, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 } as const
-    const end = {
-      ...bare,
-      record: {
-        ...bare.record,
-        gatheredContext: { ...bare.record.gatheredContext, dtmf_digits: "90125" },
-        logs: { realtime_feedback_events: [said] }
-      }
-    }
-    const lock = await sql.reserve()
-    await lock`BEGIN`
-    await lock`LOCK TABLE runs IN ACCESS EXCLUSIVE MODE`
-    const waiting = await inEngine(
-      dataDir,
-      Effect.gen(function* () {
-        const fiber = yield* Effect.forkScoped(CallJournal.use((_) => _.ended(attempt, end)))
-        const kept = () => allText(join(dataDir, "journal"))
-        yield* Effect.promise(() => untilTrue("an end in the journal", () => kept().includes(`ended ${attempt.callId}`)))
-        const waiting = kept()
-        yield* Effect.promise(() => lock`ROLLBACK`)
-        yield* Fiber.join(fiber)
-        return waiting
-      })
-    )
-    lock.release()
-    t.notMatch(waiting, /zebrawood|90125/)
-    t.match(await runOf(attempt), {
-      gathered_context: { dtmf_digits: "90125" },
-      logs: { realtime_feedback_events: [{ payload: { text: "zebrawood" } }] }
+t.test("given an end that waits in the journal until it can be recorded, then that has nothing that was said or keyed", async (t) => {
+  const dataDir = folder(t)
+  const attempt = await begun("+13035550108")
+  const bare = bareEnd(attempt.callId, CallState.cases.Ended.make({ answeredAt: 1000, cause: "normal_clearing", endedAt: 9000 }))
+  const said = { type: "rtf-bot-text", payload: { text: canaries[0] }, timestamp: "2026-03-05T15:00:00.100Z", turn: 0 } as const
+  const gatheredContext = { ...bare.record.gatheredContext, dtmf_digits: "90125" }
+  const end = { ...bare, record: { ...bare.record, gatheredContext, logs: { realtime_feedback_events: [said] } } }
+  const unlock = await locked("runs IN ACCESS EXCLUSIVE MODE")
+  const kept = () => allText(join(dataDir, "journal"))
+  const waiting = await inEngine(
+    dataDir,
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkScoped(CallJournal.use((_) => _.ended(attempt, end)))
+      yield* Effect.promise(() => untilTrue("an end in the journal", () => kept().includes(`ended ${attempt.callId}`)))
+      const waiting = kept()
+      yield* Effect.andThen(unlock, Fiber.join(fiber))
+      return waiting
     })
-  }
-)
+  )
+  t.notMatch(waiting, /zebrawood|90125/)
+  t.match(await runOf(attempt), {
+    gathered_context: { dtmf_digits: "90125" },
+    logs: { realtime_feedback_events: [{ payload: { text: "zebrawood" } }] }
+  })
+})
 
 t.test("given somebody who watches a call, then they see it, and nobody from another organization does", async (t) => {
   const attempt = await begun("+13035550105")
@@ -365,13 +354,8 @@ t.test("given somebody who watches a call, then they see it, and nobody from ano
 t.test("given entries that are written twice, and one that cannot be stored, then the others are stored once, in order", async (t) => {
   const attempt = await begun("+13035550106")
   const { callId, organizationId } = attempt
-  const row = (ordinal: number, content: object) => ({
-    callId,
-    content: JSON.stringify(content),
-    kind: "event" as const,
-    ordinal,
-    organizationId
-  })
+  const kind = "event" as const
+  const row = (ordinal: number, content: object) => ({ callId, content: JSON.stringify(content), kind, ordinal, organizationId })
   const rows = [row(2, { n: 2 }), row(0, { n: 0 }), row(1, { n: 1 })]
   const broken = { ...row(4, {}), content: "no JSON" }
   await run(

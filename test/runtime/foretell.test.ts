@@ -62,17 +62,14 @@ t.test("given a node that does not wait for an answer, then the next node's line
 })
 
 t.test("given many possible paths, or a cycle without words, then the search ends", async (t) => {
+  const greeting = node("start", "startCall", { greeting: "Hello." })
   const names = Array.from({ length: 10 }, (_, index) => `way${index}`)
-  const many = {
-    nodes: [node("start", "startCall", { greeting: "Hello." }), ...names.map((name) => node(name, "agentNode"))],
-    edges: names.map((name) => edge("start", name, name))
-  }
+  const ways = names.map((name) => node(name, "agentNode"))
+  const many = { nodes: [greeting, ...ways], edges: names.map((name) => edge("start", name, name)) }
   t.strictSame(opened(many).foretold(), ["At way0.", "At way1.", "At way2."])
-  const circle = {
-    nodes: [node("start", "startCall", { greeting: "Hello." }), node("one", "agentNode"), node("two", "agentNode")],
-    edges: [edge("start", "one", "On"), edge("one", "two", "On"), edge("two", "one", "On")]
-  }
-  t.strictSame(opened(circle, () => [call("on")]).foretold(), [])
+  const edges = [edge("start", "way0", "On"), edge("way0", "way1", "On"), edge("way1", "way0", "On")]
+  const circle = opened({ nodes: [greeting, ...ways.slice(0, 2)], edges }, () => [call("on")])
+  t.strictSame(circle.foretold(), [])
 })
 
 t.test("given a goodbye, an answer that is still being made, or a model with a fault, then nothing is predicted", async (t) => {

@@ -17,30 +17,24 @@ import { runLive } from "#test/support/run.ts"
 const failureOf = <A, E>(effect: Effect.Effect<A, E>): Promise<string> =>
   Effect.runPromise(Effect.flip(effect)).then((error) => (error instanceof Error ? error.message : String(error)))
 
+const settingsOf = (given: Readonly<Record<string, string>>) => Effect.runPromise(read(given))
+
 t.test("settings", async (t) => {
   t.test("given nothing, then the defaults hold", async (t) => {
-    const settings = await Effect.runPromise(read({}))
+    const settings = await settingsOf({})
+    t.match(settings, { port: 8000, host: "127.0.0.1", databaseUrl: undefined, adapters: undefined, nodeName: "node1", callRate: 1 })
     t.match(settings, {
-      port: 8000,
-      host: "127.0.0.1",
-      databaseUrl: undefined,
-      adapters: undefined,
-      nodeName: "node1",
-      callRate: 1,
-      recordings: true
+      recordings: true,
+      ringTimeoutSeconds: 60,
+      drainSeconds: 30,
+      orgConcurrency: 10,
+      logLevel: "info",
+      logFormat: undefined
     })
-    t.match(settings, { ringTimeoutSeconds: 60, drainSeconds: 30, orgConcurrency: 10, logLevel: "info", logFormat: undefined })
-    t.match(
-      settings,
-      { signup: "invite", metrics: "local", corsOrigins: ["*"], compatibility: undefined, trustedProxies: undefined },
-      "those on which it depends who gets in"
-    )
+    const doors = { signup: "invite", metrics: "local", corsOrigins: ["*"], compatibility: undefined, trustedProxies: undefined }
+    t.match(settings, doors, "those on which it depends who gets in")
     t.match(settings, { auditDays: 365, egressAllow: undefined, webhookPrivateTargets: false, secretsKey: undefined })
-    t.strictSame(
-      await Effect.runPromise(read(Object.fromEntries(variables.map(({ name }) => [name, ""])))),
-      settings,
-      "empty is as if missing"
-    )
+    t.strictSame(await settingsOf(Object.fromEntries(variables.map(({ name }) => [name, ""]))), settings, "empty is as if missing")
   })
 
   t.test("given valid values, then they are used", async (t) => {
@@ -52,7 +46,7 @@ t.test("settings", async (t) => {
       TRUNK_RATE: "0.5",
       RECORDINGS: "off"
     }
-    const settings = await Effect.runPromise(read({ ...given, API_KEY: "k".repeat(16), DATABASE_URL: "postgres://u:p@db/x" }))
+    const settings = await settingsOf({ ...given, API_KEY: "k".repeat(16), DATABASE_URL: "postgres://u:p@db/x" })
     t.match(settings, { port: 0, adapters: ["ari", "@acme/voice", "vonage"], trunkRate: 0.5 })
     t.match(settings, { publicUrl: "https://calls.example.com", mediaUrl: "https://media.example.com/calls1" })
     t.equal(settings.recordings, false)
@@ -62,7 +56,7 @@ t.test("settings", async (t) => {
     )
     t.notMatch(JSON.stringify(settings), /kkkk|u:p/)
     const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/otlp/", OTEL_EXPORTER_OTLP_HEADERS: "Api-Key=a%20b=, x=1" }
-    const { tracesHeaders, tracesUrl } = await Effect.runPromise(read(collector))
+    const { tracesHeaders, tracesUrl } = await settingsOf(collector)
     t.equal(tracesUrl, "https://collector/otlp/v1/traces")
     t.strictSame(tracesHeaders && Redacted.value(tracesHeaders), { "api-key": "a b=", x: "1" })
   })
@@ -137,14 +131,15 @@ t.test("settings", async (t) => {
 
   t.test("given a call node without a database, then it is told that it needs the one of its dispatcher", async (t) => {
     t.equal(await failureOf(read({ ROLE: "calls" })), "ROLE=calls needs the DATABASE_URL of the engine that dispatches")
-    t.equal((await Effect.runPromise(read({ DATABASE_URL: "postgres://u:p@db/x", ROLE: "calls" }))).role, "calls")
+    t.equal((await settingsOf({ DATABASE_URL: "postgres://u:p@db/x", ROLE: "calls" })).role, "calls")
   })
 
   t.test("the public address", async (t) => {
-    t.equal(publicUrlOf({ host: "127.0.0.1", publicUrl: undefined }, 81), "http://127.0.0.1:81")
-    t.equal(publicUrlOf({ host: "0.0.0.0", publicUrl: undefined }, 81), "http://localhost:81")
-    t.equal(publicUrlOf({ host: "::1", publicUrl: undefined }, 81), "http://[::1]:81")
-    t.equal(publicUrlOf({ host: "::1", publicUrl: "https://x" }, 81), "https://x")
+    const check = (host: string, expected: string, publicUrl?: string) => t.equal(publicUrlOf({ host, publicUrl }, 81), expected)
+    check("127.0.0.1", "http://127.0.0.1:81")
+    check("0.0.0.0", "http://localhost:81")
+    check("::1", "http://[::1]:81")
+    check("::1", "https://x", "https://x")
   })
 })
 
@@ -186,19 +181,21 @@ t.test("embedded Postgres", async (t) => {
   }
 
   t.test("the first start makes it, behind a password", async (t) => {
-    await runLive(
-      embedded(
-        folder,
-        Effect.fnUntraced(function* (url) {
-          yield* query(url, "CREATE TABLE kept AS SELECT 1 AS id")
-          const wrong = url.replace(/:[^:@]+@/, ":guess@")
-          t.equal((yield* Effect.flip(query(wrong, "SELECT 1"))).reason._tag, "AuthenticationError")
-          t.strictSame(yield* query(url, "SHOW listen_addresses"), [{ listenAddresses: "127.0.0.1" }])
-        })
-      )
+    const [rejected, addresses] = await runLive(
+      embedded(folder, (url) => {
+        const wrong = url.replace(/:[^:@]+@/, ":guess@")
+        return Effect.andThen(
+          query(url, "CREATE TABLE kept AS SELECT 1 AS id"),
+          Effect.all([Effect.flip(query(wrong, "SELECT 1")), query(url, "SHOW listen_addresses")])
+        )
+      })
     )
-    t.equal(statSync(join(folder, "password")).mode & 0o777, 0o600)
-    t.equal(statSync(folder).mode & 0o777, 0o700)
+    t.equal(rejected.reason._tag, "AuthenticationError")
+    t.strictSame(addresses, [{ listenAddresses: "127.0.0.1" }])
+    t.strictSame(
+      [join(folder, "password"), folder].map((path) => statSync(path).mode & 0o777),
+      [0o600, 0o700]
+    )
   })
 
   t.test("the next start continues with the data, on the same port", async (t) => {
@@ -249,23 +246,18 @@ t.test("embedded Postgres", async (t) => {
 
 t.test("the client", async (t) => {
   const client = await postgres.openDatabase(t)
+  const asked = (ask: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) => client.run(Effect.flatMap(SqlClient.SqlClient, ask))
   t.test("names columns and keys in camelCase, and leaves what is inside JSON", async (t) => {
-    const rows = await client.run(
-      Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        Effect.gen(function* () {
-          yield* sql`INSERT INTO organizations ${sql.insert({ name: "Acme", concurrencyLimit: 3 })}`
-          return yield* sql`SELECT concurrency_limit, count(*) AS how_many, '{"first_name": {"last_name": 1}}'::jsonb AS some_json
-            FROM organizations GROUP BY concurrency_limit`
-        })
-      )
+    await asked((sql) => sql`INSERT INTO organizations ${sql.insert({ name: "Acme", concurrencyLimit: 3 })}`)
+    const rows = await asked(
+      (sql) => sql`SELECT concurrency_limit, count(*) AS how_many, '{"first_name": {"last_name": 1}}'::jsonb AS some_json
+        FROM organizations GROUP BY concurrency_limit`
     )
     t.strictSame(rows, [{ concurrencyLimit: 3, howMany: 1, someJson: { first_name: { last_name: 1 } } }])
   })
 
   t.test("an int8 becomes a number if it fits", async (t) => {
-    const numbers = await client.run(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 9007199254740991::int8 AS a, 9007199254740993::int8 AS b, ${5}::int8 AS c`)
-    )
+    const numbers = await asked((sql) => sql`SELECT 9007199254740991::int8 AS a, 9007199254740993::int8 AS b, ${5}::int8 AS c`)
     t.strictSame(numbers, [{ a: 9007199254740991, b: 9007199254740993n, c: 5 }])
   })
 
@@ -278,7 +270,7 @@ t.test("the client", async (t) => {
 })
 
 t.test("the log", async (t) => {
-  const logged = async (format: Logger.Logger<unknown, string>, entry: Effect.Effect<void>): Promise<string> => {
+  const logged = async (entry: Effect.Effect<void>, format = telemetry.json): Promise<string> => {
     const lines: Array<string> = []
     await Effect.runPromise(Effect.provide(entry, Logger.layer([Logger.map(format, (line) => void lines.push(line))])))
     return lines.join("\n")
@@ -295,39 +287,30 @@ t.test("the log", async (t) => {
   }
 
   t.test("masks what must not be printed, by name and by form", async (t) => {
-    const line = await logged(telemetry.json, Effect.annotateLogs(Effect.logInfo("originate failed", { token: "x1" }), data))
+    const line = await logged(Effect.annotateLogs(Effect.logInfo("originate failed", { token: "x1" }), data))
     t.notMatch(line, /5550100|5550101|tl_secret|hunter2|abcdefghij|x1|"t"/)
     t.match(JSON.parse(line), { level: "Info", message: "originate failed", callId: "c1", attempts: 2, nested: { kept: "yes" } })
   })
 
   t.test("treats data next to the message like annotations", async (t) => {
     const entry = Effect.logInfo("a trunk is down", { reason: "auth", level: "high", time: 7, detail: "to +15550100" }, "and more")
-    t.match(JSON.parse(await logged(telemetry.json, entry)), {
-      level: "Info",
-      time: /^20/,
-      message: "a trunk is down",
-      reason: "auth",
-      detail: "to <redacted>",
-      data: ["and more"]
-    })
+    const own = { level: "Info", time: /^20/, message: "a trunk is down" }
+    t.match(JSON.parse(await logged(entry)), { ...own, reason: "auth", detail: "to <redacted>", data: ["and more"] })
   })
 
   t.test("also masks causes", async (t) => {
-    const line = await logged(
-      telemetry.json,
-      Effect.sandbox(Effect.die(new Error("no route to +15550100"))).pipe(Effect.catch((cause) => Effect.logError("call died", cause)))
-    )
+    const died = Effect.sandbox(Effect.die(new Error("no route to +15550100")))
+    const line = await logged(Effect.catch(died, (cause) => Effect.logError("call died", cause)))
     t.match(JSON.parse(line), { level: "Error", message: "call died", cause: /no route to <redacted>/ })
   })
 
   t.test("is a single line for people", async (t) => {
-    const line = await logged(telemetry.pretty, Effect.annotateLogs(Effect.logWarning("slow"), { callId: "c1", millis: 12, of: { a: 1 } }))
+    const line = await logged(Effect.annotateLogs(Effect.logWarning("slow"), { callId: "c1", millis: 12, of: { a: 1 } }), telemetry.pretty)
     t.match(line, /^\d\d:\d\d:\d\d\.\d{3} WARN {2}slow {2}callId=c1 {2}millis=12 {2}of=\{"a":1\}$/)
   })
 
   t.test("leaves out entries below the level", async (t) => {
-    const seen = Effect.all([References.MinimumLogLevel, References.CurrentLoggers])
-    const [level] = await Effect.runPromise(Effect.provide(seen, telemetry.layerOf({ logLevel: "warn", logFormat: "json" })))
-    t.equal(level, "Warn")
+    const level = Effect.provide(References.MinimumLogLevel, telemetry.layerOf({ logLevel: "warn", logFormat: "json" }))
+    t.equal(await Effect.runPromise(level), "Warn")
   })
 })

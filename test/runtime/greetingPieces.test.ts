@@ -22,13 +22,14 @@ const frames = 10
 const speechOnDemand = () => {
   const asked: Array<string> = []
   const outcomes = pieces.map(() => Deferred.makeUnsafe<Uint8Array, TtsError>())
+  const outcomeOf = (piece: number) => outcomes[piece] ?? Deferred.makeUnsafe<Uint8Array, TtsError>()
   const speak = (text: string) =>
     Effect.suspend(() => {
       asked.push(text)
-      return Deferred.await(outcomes[pieces.indexOf(text)] ?? Deferred.makeUnsafe())
+      return Deferred.await(outcomeOf(pieces.indexOf(text)))
     })
   const settle = (piece: number, outcome: Effect.Effect<Uint8Array, TtsError>) =>
-    Effect.andThen(Deferred.complete(outcomes[piece] ?? Deferred.makeUnsafe(), outcome), Effect.repeat(Effect.yieldNow, { times: 20 }))
+    Effect.andThen(Deferred.complete(outcomeOf(piece), outcome), Effect.repeat(Effect.yieldNow, { times: 20 }))
   return {
     asked,
     layer: Layer.succeed(Tts, { engine: "tone", voice: "x", speak, warm: () => Effect.void, isCrowdedBy: () => false }),
