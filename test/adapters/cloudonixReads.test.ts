@@ -4,14 +4,10 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
-import { accountOf } from "#adapters/cloudonix/CloudonixAccount.ts"
-import { replies } from "#adapters/cloudonix/CloudonixReplies.ts"
 import { isOf, isOfAnother, lookOf } from "#adapters/cloudonix/CloudonixSession.ts"
 import { numbersIn, orderOf } from "#adapters/cloudonix/CloudonixTrunk.ts"
 import { FollowedCalls } from "#adapters/shared/FollowedCalls.ts"
 import { limitFor, RequestBudget } from "#adapters/shared/RequestBudget.ts"
-import { NotSent, type Outcome, type Reply } from "#adapters/shared/HttpClient.ts"
-import * as shared from "#adapters/shared/replies.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
@@ -22,17 +18,6 @@ const token = "16a7294c989b11e7b3d32b9edb8660c7"
 const otherToken = "26a7294c989b11e7b3d32b9edb8660c7"
 const to = "+14155550101"
 const from = "+15550009000"
-const reply = (status: number, body?: unknown, more: Partial<Reply> = {}): Reply => ({
-  status,
-  body,
-  server: "",
-  retryAfterMillis: undefined,
-  ...more
-})
-
-const originated = (outcome: Outcome) => shared.originated(outcome, replies)
-const account = accountOf({ bearer_token: "XI1", domain_id: "acme.cloudonix.net" })
-const statusOf = (outcome: Outcome) => shared.standingOf(outcome, account.check, replies)
 
 // --- originate
 
@@ -49,80 +34,8 @@ t.test("N1: the request for a call holds what Cloudonix documents, and nothing e
   t.match(verbsOf(orderOf(request, { callbackUrl, mediaUrl: undefined }).cxml), [{ name: "Pause" }], "when there is no audio")
 })
 
-t.test("N3: a domain is named as Cloudonix spells it, and so are its limits, whatever the key", async (t) => {
-  const names = [
-    ["Acme.", "acme.cloudonix.net"],
-    [" acme.cloudonix.net ", "acme.cloudonix.net"],
-    ["https://Acme.cloudonix.net/", "acme.cloudonix.net"],
-    ["Voice.Example.com..", "voice.example.com"]
-  ] as const
-  for (const [domain_id, name] of names) t.equal(cloudonix.rateKey?.({ domain_id }), name)
-})
-
-t.test("a call is placed only if the reply names it", async (t) => {
-  const placed = { domainId: 3, subscriberId: 372, destination: to, direction: "outbound-api", token }
-  for (const status of [200, 201, 202]) t.strictSame(originated(reply(status, placed)), { providerCallId: token })
-  const proofless: ReadonlyArray<Reply> = [
-    reply(200),
-    reply(200, {}),
-    reply(200, [placed]),
-    reply(200, { ...placed, token: 5 }),
-    reply(200, { ...placed, token: "../../customers" }),
-    reply(200, { ...placed, error: "no route" }),
-    reply(302, placed),
-    reply(400),
-    reply(400, "text"),
-    reply(400, [{ message: "no" }]),
-    reply(400, placed),
-    reply(409, { message: "conflict" }),
-    reply(500, { message: "error" }),
-    reply(503, { message: "error" })
-  ]
-  for (const one of proofless) t.match(originated(one), { _tag: "OriginateDoubtful", status: one.status }, JSON.stringify(one))
-  t.match(originated(new NotSent({ withdrawn: false, detail: "ECONNREFUSED" })), { _tag: "OriginateRefused", reason: "unreachable" })
-})
-
-t.test("N12: only an error of Cloudonix itself proves that there is no call", async (t) => {
-  const refused = (status: number, message: string, more: Partial<Reply> = {}) => originated(reply(status, { message }, more))
-  const proofs: ReadonlyArray<readonly [number, string, object]> = [
-    [400, "Invalid cxml", { reason: "misconfigured" }],
-    [400, "Missing caller-id", { reason: "caller_id_refused" }],
-    [400, "destination +14155550101 is no number", { reason: "number_refused", cause: "invalid_number_format" }],
-    [401, "Unauthorized", { reason: "auth_refused" }],
-    [402, "Payment required", { reason: "no_credit" }],
-    [403, "Forbidden destination", { reason: "auth_refused" }],
-    [404, "Domain not found", { reason: "misconfigured" }],
-    [422, "Unprocessable", { reason: "number_refused" }],
-    [422, "callerId is wrong", { reason: "caller_id_refused" }],
-    [429, "Too many requests", { reason: "rate_limited", retryAfterMillis: 10_000 }]
-  ]
-  for (const [status, message, expected] of proofs) {
-    const refusal = refused(status, message)
-    t.match(refusal, { _tag: "OriginateRefused", ...expected }, `${status} ${message}`)
-    t.notMatch(JSON.stringify(refusal), "4155550101", "without the number")
-  }
-  t.match(refused(429, "", { retryAfterMillis: 7000 }), { retryAfterMillis: 7000 })
-  const anyReply = fc.record({ status: fc.integer({ min: 100, max: 599 }), body: fc.anything() })
-  fc.assert(
-    fc.property(anyReply, ({ body, status }) => {
-      const result = originated(reply(status, body))
-      return !("_tag" in result) || result._tag === "OriginateDoubtful" || (status >= 400 && status < 500)
-    }),
-    { seed: 1 }
-  )
-})
-
-t.test("the domain's record says whether the trunk is up", async (t) => {
-  const domain = { uuid: "0a1b", domain: "acme.cloudonix.net" }
-  t.match(statusOf(reply(200, domain)), { _tag: "Up" })
-  for (const status of [401, 403, 404]) t.match(statusOf(reply(status, { message: "no" })), { reason: "auth" })
-  for (const one of [reply(401), reply(404, "<html>"), reply(200, {}), reply(200, [domain]), reply(500, domain), reply(429, {})])
-    t.match(statusOf(one), { reason: "unreachable" }, JSON.stringify(one))
-})
-
 t.test("numbers are listed in E.164", async (t) => {
   t.strictSame(numbersIn({ body: [{ source: "15550009000" }, { dnid: "+15550009001" }, { source: "support" }, 5] }), [from, "+15550009001"])
-  t.notOk(replies.isMissing(reply(404)), "a 404 from somebody else")
 })
 
 // --- sessions
@@ -296,7 +209,6 @@ t.test("any input is read without an error", async () => {
   fc.assert(
     fc.property(bodies, (body) => {
       read(textOf(body))
-      originated(reply(200, body))
       numbersIn({ body })
       isOf(ref, body)
       return (lookOf(body, token)?.told ?? []).every((event) => !("at" in event) || Number.isFinite(event.at))

@@ -1,9 +1,7 @@
 /** Transfers through Cloudonix, on the wire. */
-import { Effect } from "effect"
 import t from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import type { Callback } from "#core/provider/Callback.ts"
-import type { CallRef } from "#core/provider/CallRef.ts"
 import { isTransfer } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
@@ -17,17 +15,13 @@ t.test("given a callee who talks to the agent", async (t) => {
   const { emulator, hosted } = world
   const { callId, ref, to: callee } = await callIn(world, "up")
   const legs = () => emulator.sessionsTo(callee)[0]?.legs.length ?? 0
-  const hand = (call: CallRef, to: string, transfer: number) => {
-    const request = { from: OUR_NUMBER, kind: "attended", leave: () => true, timeoutSeconds: 300, to, transfer } as const
-    return Effect.runPromise(Effect.result(hosted.line.trunk.transfer?.(call, request) ?? Effect.die("it cannot")))
-  }
   const repliesOf = (kind: string) =>
     hosted.received.filter(({ callback }) => callback.kind === kind).map(({ read }) => verbsOf(read?.reply?.body ?? ""))
   const outcomes = () => hosted.line.events(callId).filter(({ _tag }) => _tag === "Transferred")
 
   await t.test("when the destination is busy, then the callee is connected to the agent again, and nothing is reported", async (t) => {
     const [to, before] = [numberOf("002"), legs()]
-    t.match(await hand(ref(), to, 1), { _tag: "Success" })
+    t.match(await hosted.transfer(ref(), to, 1), { _tag: "Success" })
     const { body = "{}", path } = emulator.server.requests.find(isTransfer) ?? {}
     t.equal(path, `/calls/acme.cloudonix.net/sessions/${ref().providerCallId}/application`)
     const { cxml, ...more } = JSON.parse(body)
@@ -50,12 +44,12 @@ t.test("given a callee who talks to the agent", async (t) => {
       [{ status: 429, body: { message: "Too many requests" } }, "TransferRefused", { isRateLimited: true }]
     ] as const) {
       emulator.server.fail({ acts: false, reply }, isTransfer)
-      t.match(await hand(ref(), numberOf("011"), 2), { failure: { _tag: failure, ...more } }, JSON.stringify(reply))
+      t.match(await hosted.transfer(ref(), numberOf("011"), 2), { failure: { _tag: failure, ...more } }, JSON.stringify(reply))
     }
   })
   await t.test("when callee and destination have talked, then that is reported, and the call is over", async (t) => {
     const to = numberOf("001")
-    t.match(await hand(ref(), to, 3), { _tag: "Success" })
+    t.match(await hosted.transfer(ref(), to, 3), { _tag: "Success" })
     await hosted.line.event(callId, "HungUp")
     t.strictSame(outcomes(), [{ _tag: "Transferred", transfer: 3, answered: true }])
     t.match(repliesOf("transfer-c"), [[{ name: "Hangup" }]])

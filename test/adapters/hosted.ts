@@ -119,6 +119,12 @@ export class Hosted {
     return Result.isFailure(result) ? result.failure : undefined
   }
 
+  /** `timeoutSeconds`: how long the destination may ring. */
+  transfer(call: CallRef, to: string, transfer: number, timeoutSeconds = 300) {
+    const request = { from: OUR_NUMBER, kind: "attended", leave: () => true, timeoutSeconds, to, transfer } as const
+    return Effect.runPromise(Effect.result(this.line.trunk.transfer?.(call, request) ?? Effect.die("it cannot transfer calls")))
+  }
+
   async lookup(call: CallRef): Promise<Presence | "silent"> {
     const result = await Effect.runPromise(Effect.result(this.line.trunk.lookup(call)))
     if (Result.isFailure(result)) return "silent"

@@ -7,29 +7,18 @@ import { signed } from "#test/emulators/plivo/signed.ts"
 import { account } from "#test/emulators/plivo/PlivoEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { newCallId, numberOf } from "./Line.ts"
-import {
-  callIn,
-  detectsMachines,
-  forge,
-  handsOver,
-  hangsUp,
-  looksUp,
-  doubtsReplies,
-  sendsKeys,
-  storyOf,
-  survivesDisorder,
-  tellsCalls
-} from "./plivoDialect.ts"
+import { callIn, findsLate, forge, handsOver, places, storyOf } from "./plivoDialect.ts"
 import { openWorld } from "./plivoWorld.ts"
 
-t.test("given calls that are reported in order", (t) => tellsCalls(t, openWorld, "P3"))
-t.test("given machine detection", (t) => detectsMachines(t, openWorld, "P5"))
-t.test("given callbacks in disorder", (t) => survivesDisorder(t, openWorld, "P13"))
-t.test("given replies that prove nothing", (t) => doubtsReplies(t, openWorld))
-t.test("given calls to hang up", (t) => hangsUp(t, openWorld))
-t.test("given calls to look up", (t) => looksUp(t, openWorld, ["queued", "ringing", "up", "ended"]))
-t.test("given keys to send", (t) => sendsKeys(t, openWorld))
-t.test("given callees to transfer", (t) => handsOver(t, openWorld, `/v1/Account/${account.authId}`, ["user_busy"]))
+const base = `/v1/Account/${account.authId}`
+
+t.test("P1: given a call with machine detection, then exactly this request is sent to Plivo", async (t) => {
+  const headers = await places(t, openWorld, base, "#rc=5&rp=5xx,ct,rt", {})
+  t.equal(headers?.["authorization"], `Basic ${Buffer.from(`${account.authId}:${account.authToken}`).toString("base64")}`)
+  t.equal(headers?.["content-type"], "application/json")
+})
+t.test("given a record that comes late", (t) => findsLate(t, openWorld))
+t.test("given callees to transfer", (t) => handsOver(t, openWorld, base, ["user_busy"]))
 
 t.test("P2: given a request and a call with different ids", async (t) => {
   const world = await openWorld(t)
@@ -40,7 +29,7 @@ t.test("P2: given a request and a call with different ids", async (t) => {
   const known = hosted.line.events(callId).filter(({ _tag }) => _tag === "Named")
   t.match(known, [{ providerCallId: call.uuid }])
   t.equal(await hosted.hangup(ref()), undefined)
-  t.equal(emulator.server.requests.at(-1)?.path, `/v1/Account/${account.authId}/Call/${call.uuid}/`, "then the hang-up uses it")
+  t.equal(emulator.server.requests.at(-1)?.path, `${base}/Call/${call.uuid}/`, "then the hang-up uses it")
 })
 
 t.test("P9: given a call that is known only by its request", async (t) => {
@@ -54,7 +43,7 @@ t.test("P9: given a call that is known only by its request", async (t) => {
     t.strictSame(hosted.line.story(callId), ["Queued"])
     t.equal(await hosted.lookup(hosted.ref(callId)), "queued")
     t.equal(await hosted.hangup({ ...hosted.ref(callId), providerCallId: `request:${call?.requestUuid}` }), undefined)
-    t.match(emulator.server.requests.at(-1), { method: "DELETE", path: `/v1/Account/${account.authId}/Request/${call?.requestUuid}/` })
+    t.match(emulator.server.requests.at(-1), { method: "DELETE", path: `${base}/Request/${call?.requestUuid}/` })
     emulator.holdQueue(false)
     await hosted.line.event(callId, "HungUp")
     t.equal(world.dials(to), 0)

@@ -3,10 +3,9 @@
  * P3 (the story), P4 (ends), P5 (a machine), P6 (altered fields), P10 (checkpoints), P11 (keys) and P13 (repeats).
  */
 import plivo from "#adapters/plivo/plivo.ts"
-import { errorOf, redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { errorOf, placesDialectCall, redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
-import { placesCall } from "./plivoDialect.ts"
 import { config, start } from "./plivoWorld.ts"
 
 conforms(plivo, async () => {
@@ -15,7 +14,7 @@ conforms(plivo, async () => {
     callerId: OUR_NUMBER,
     config,
     holdQueue: (on) => emulator.holdQueue(on),
-    placesCall,
+    placesCall: placesDialectCall,
     refusals: {
       auth_refused: errorOf(401, "authentication failed"),
       caller_id_refused: errorOf(400, "invalid 'from' number"),

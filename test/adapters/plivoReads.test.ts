@@ -2,10 +2,7 @@
 import fc from "fast-check"
 import t from "tap"
 import plivo from "#adapters/plivo/plivo.ts"
-import { refusals } from "#adapters/plivo/plivoCodes.ts"
 import { liveLookOf } from "#adapters/shared/PlivoDialectRecords.ts"
-import { acceptedBy, dialectReplies, refusalIn } from "#adapters/shared/PlivoDialectReplies.ts"
-import { originated } from "#adapters/shared/replies.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { account } from "#test/emulators/plivo/PlivoEmulator.ts"
 import { signed } from "#test/emulators/plivo/signed.ts"
@@ -192,45 +189,6 @@ t.test("given whatever fields, when Plivo signed them, then they are read withou
     }),
     { seed: 1 }
   )
-})
-
-const replyWith = (status: number, body: unknown) => ({ status, body, server: "", retryAfterMillis: undefined })
-
-t.test("P12: only an error of Plivo itself refuses a call", async (t) => {
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 100, max: 599 }),
-      fc.anything(),
-      (status, body) => refusalIn(replyWith(status, body), refusals) === undefined
-    ),
-    { seed: 1 }
-  )
-  const error = { api_id: "a-1", error: "no" }
-  const provenBy = [...Array(500).keys()].map((n) => n + 100).filter((status) => refusalIn(replyWith(status, error), refusals))
-  t.strictSame(provenBy, [400, 401, 402, 403, 404, 405, 429])
-  t.equal(refusalIn(replyWith(400, { error: "no" }), refusals), undefined, "without the id of the request")
-})
-
-t.test("a request is accepted only if the reply names it", async (t) => {
-  const request_uuid = uuid
-  t.strictSame(acceptedBy({ request_uuid, message: "call fired" }), { requestUuid: uuid, isQueued: false })
-  t.strictSame(acceptedBy({ request_uuid, message: "call queued" }), { requestUuid: uuid, isQueued: true })
-  t.strictSame(acceptedBy({ request_uuid: [uuid] }), { requestUuid: uuid, isQueued: false })
-  for (const body of [
-    undefined,
-    null,
-    "",
-    {},
-    { request_uuid: [] },
-    { request_uuid: [uuid, uuid] },
-    { request_uuid: "" },
-    { request_uuid: 7 }
-  ])
-    t.equal(acceptedBy(body), undefined, JSON.stringify(body))
-  t.equal(acceptedBy({ request_uuid, error: "no" }), undefined)
-  const replies = dialectReplies(refusals, { hasOneId: false })
-  t.strictSame(originated(replyWith(201, { request_uuid }), replies), { providerCallId: `request:${uuid}` })
-  t.match(originated(replyWith(400, { request_uuid }), replies), { _tag: "OriginateDoubtful" })
 })
 
 t.test("a live record is that of the call, or none", async (t) => {

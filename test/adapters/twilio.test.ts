@@ -1,232 +1,163 @@
-/**
- * What is specific to calls through Twilio beyond `twilioConformance.test.ts`: the adapter against an emulated Twilio over real sockets. What the callees saw is the judge. `T2` and so on are
- * cases of its conformance list.
- */
+/** What is specific to calls through Twilio: its requests, its callbacks and its prices. `T2` and so on are cases of its conformance list. */
 import fc from "fast-check"
 import t from "tap"
 import twilio from "#adapters/twilio/twilio.ts"
+import { formOf } from "#adapters/twilio/TwilioTrunk.ts"
+import type { Callback } from "#core/provider/Callback.ts"
 import { signed } from "#test/emulators/twilio/signed.ts"
 import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { until, untilTrue } from "#test/support/until.ts"
-import { numberOf } from "./Line.ts"
+import { verbsOf } from "#test/emulators/twilio/twiml.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { usual } from "#test/support/usual.ts"
+import { OUR_NUMBER } from "./hosted.ts"
+import { newCallId, numberOf } from "./Line.ts"
 import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
 
-t.test("given calls that are reported in order", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-  t.jobs = 4
+// --- requests
 
-  t.test("T2: when the callee answers and hangs up, then each step is reported", { buffered: true }, async (t) => {
-    const { callId, failure, to } = await hosted.originate(numberOf("001"))
-    t.equal(failure, undefined)
-    await hosted.line.event(callId, "HungUp")
-    t.strictSame(storyOf(world, callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing"])
-    const [record] = emulator.callsTo(to)
-    t.equal(hosted.ref(callId).providerCallId, record?.sid)
-    t.match(
-      hosted.line.events(callId).filter(({ _tag }) => _tag === "HungUp"),
-      [{ at: Date.parse(record?.end_time ?? "") }]
-    )
-    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
-  })
+t.test("T1: given a call with machine detection, then exactly this request is sent to Twilio", async (t) => {
+  const { emulator, hosted } = await openWorld(t, {}, { amd_enabled: true })
+  const to = numberOf("011")
+  const { callId } = await hosted.originate(to, { detect: "who", ringTimeoutSeconds: 29.5 })
+  const ask = emulator.server.requests.find(placesCall)
+  t.equal(ask?.path, `/2010-04-01/Accounts/${emulator.accountSid}/Calls.json`)
+  t.equal(ask?.headers["authorization"], `Basic ${Buffer.from(`${emulator.accountSid}:${emulator.authToken}`).toString("base64")}`)
+  t.strictSame(
+    [...new URLSearchParams(ask?.body)],
+    [
+      ["To", to],
+      ["From", OUR_NUMBER],
+      [
+        "Twiml",
+        `<?xml version="1.0" encoding="UTF-8"?><Response><Connect><Stream url="${hosted.address("media", callId)}"/></Connect></Response>`
+      ],
+      ["StatusCallback", `${hosted.address("status", callId)}#rc=5&rp=all`],
+      ["StatusCallbackMethod", "POST"],
+      ["StatusCallbackEvent", "initiated"],
+      ["StatusCallbackEvent", "ringing"],
+      ["StatusCallbackEvent", "answered"],
+      ["StatusCallbackEvent", "completed"],
+      ["Timeout", "30"],
+      ["TimeLimit", "630"],
+      ["MachineDetection", "Enable"],
+      ["AsyncAmd", "true"],
+      ["AsyncAmdStatusCallback", `${hosted.address("amd", callId)}#rc=5&rp=all`],
+      ["AsyncAmdStatusCallbackMethod", "POST"]
+    ]
+  )
 })
 
-t.test("given machine detection", async (t) => {
-  const world = await openWorld(t, {}, { amd_enabled: true })
-  const { emulator, hosted } = world
-  const detectedOf = async (ending: string) => {
-    const { callId } = await hosted.originate(numberOf(ending), { detect: "who" })
-    await until("detection", () => hosted.received.find(({ callback: { call, kind } }) => kind === "amd" && call?.callId === callId))
-    await hosted.hangup(hosted.ref(callId))
-    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
-    return hosted.line.events(callId).flatMap((event) => (event._tag === "Detected" ? [event.who] : []))
+t.test("T10: given an address for audio, then TwiML connects to it", async (t) => {
+  const twimlFor = (media: string | undefined) => {
+    const request = { callId: newCallId(), to: numberOf("001"), from: OUR_NUMBER, leave: () => true, ...usual }
+    return formOf(request, { callbackUrl: () => "https://voice.example.com/", mediaUrl: media }, false).get("Twiml") ?? ""
   }
-  t.strictSame(await detectedOf("004"), ["machine"], "T5: then a machine is reported")
-  t.strictSame(await detectedOf("011"), ["human"], "then a human is")
-  const odd = [
-    ["unknown", ["unknown"]],
-    ["fax", ["fax"]],
+  const stream = (url: string) => [{ name: "Connect", attributes: {}, children: [{ name: "Stream", attributes: { url }, children: [] }] }]
+  const odd = `wss://voice.example.com/media/a&b<"'\u0007`
+  t.ok(twimlFor(odd).includes("/media/a&amp;b&lt;&quot;&apos;"))
+  t.strictSame(verbsOf(twimlFor(odd)), stream(odd.slice(0, -1)))
+  t.match(verbsOf(twimlFor(undefined)), [{ name: "Pause" }], "when there is none, then the line stays open")
+})
+
+// --- callbacks
+
+const authToken = "12345678901234567890123456789012"
+const sid = `CA${"1".repeat(32)}`
+const known = refTo(newCallId(), { providerCallId: sid })
+/** A callback that Twilio signed. */
+const read = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}) => {
+  const { body, headers, url } = signed("https://voice.example.com/status", fields, authToken)
+  const request = { method: "POST", url, body: Buffer.from(body), at: 0, kind: "status" } as const
+  const received = { ...headers, "x-forwarded-host": "elsewhere.example.com" }
+  return twilio.read?.({ auth_token: authToken }, { ...request, headers: received, call: known, isWanted: true, ...more })
+}
+const told = (fields: Readonly<Record<string, string>>) => read({ CallSid: sid, ...fields })?.events.map(({ event }) => event)
+
+t.test("T6: who answered is reported, and only a machine counts as a machine", async (t) => {
+  const answerers: ReadonlyArray<readonly [string, ReadonlyArray<object>]> = [
+    ["machine_start", [{ _tag: "Detected", who: "machine" }]],
+    ["machine_end_beep", [{ _tag: "Detected", who: "machine" }, { _tag: "GreetingEnded" }]],
+    ["human", [{ _tag: "Detected", who: "human" }]],
+    ["unknown", [{ _tag: "Detected", who: "unknown" }]],
+    ["fax", [{ _tag: "Detected", who: "fax" }]],
     ["machine", []],
     ["", []],
     ["constructor", []]
-  ] as const
-  for (const [answeredBy, who] of odd) {
-    emulator.detect(answeredBy)
-    t.strictSame(await detectedOf("011"), who, `T6: '${answeredBy}' is not a machine`)
-  }
+  ]
+  for (const [AnsweredBy, events] of answerers) t.strictSame(told({ AnsweredBy }), events, AnsweredBy)
 })
 
-t.test("given callbacks in disorder", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-
-  await t.test("when the engine cannot accept one, then Twilio sends it again", async (t) => {
-    hosted.failures = 1
-    const { callId } = await hosted.originate(numberOf("002"))
-    t.equal(await hosted.line.hungUp(callId), "user_busy")
-    await emulator.sender.settled()
-    const { deliveries } = emulator.sender
-    t.strictSame(
-      deliveries.slice(-3).map(({ status }) => status),
-      [503, 200, 200]
-    )
-    t.equal(deliveries.at(-3)?.body, deliveries.at(-2)?.body)
-  })
+t.test("T4: each end has its cause", async (t) => {
+  const causes: ReadonlyArray<readonly [Readonly<Record<string, string>>, string]> = [
+    [{ CallStatus: "busy" }, "user_busy"],
+    [{ CallStatus: "no-answer" }, "no_answer"],
+    [{ CallStatus: "canceled" }, "originator_cancel"],
+    [{ CallStatus: "failed", ErrorCode: "13224" }, "unallocated_number"],
+    [{ CallStatus: "failed", SipResponseCode: "603" }, "call_rejected"],
+    [{ CallStatus: "failed", SipResponseCode: "480" }, "congestion"],
+    [{ CallStatus: "failed", SipResponseCode: "503" }, "congestion"],
+    [{ CallStatus: "failed" }, "temporary_failure"]
+  ]
+  for (const [fields, cause] of causes) t.strictSame(told(fields), [{ _tag: "HungUp", cause }], JSON.stringify(fields))
 })
 
-t.test("T9: given a callback that Twilio signed", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-  const { callId } = await hosted.originate(numberOf("011"))
-  await hosted.line.event(callId, "Answered")
-  const callback = await until("callback", () => hosted.received.at(-1)?.callback)
-  const { "content-type": type = "", "x-twilio-signature": signature = "" } = callback.headers
-  const post = async (body: string, { url = callback.url, ...headers }: Readonly<Record<string, string>> = {}) =>
-    (await fetch(url, { method: "POST", body, headers: { "content-type": type, "x-twilio-signature": signature, ...headers } })).status
-  const body = Buffer.from(callback.body).toString()
-  t.equal(await post(body, { "x-forwarded-host": "elsewhere.example.com" }), 200, "as it was, through a proxy")
-  const send = (fields: Readonly<Record<string, string>>) => {
-    const { headers, url, body } = signed(callback.url, fields, emulator.authToken)
-    return post(body, { url, ...headers })
-  }
-  const end = { AccountSid: emulator.accountSid, CallSid: hosted.ref(callId).providerCallId ?? "", CallStatus: "completed" }
-  const told = hosted.line.story(callId)
-  t.equal(await send({ ...end, CallSid: `CA${"f".repeat(32)}` }), 200, "about another leg")
-  t.equal(await send({ ...end, CallStatus: "constructor" }), 200, "with a status that does not exist")
-  t.equal(await send({ CallStatus: "completed" }), 200, "about no call")
-  t.strictSame(hosted.line.story(callId), told, "then nothing is reported")
-  t.equal(await send(end), 200)
-  t.equal(hosted.line.story(callId).at(-1), "HungUp normal_clearing")
+t.test("T9: a callback counts for the call that it names, whatever else a proxy adds", async (t) => {
+  const end = { CallSid: sid, CallStatus: "completed" }
+  t.strictSame(told(end), [{ _tag: "HungUp", cause: "normal_clearing" }])
+  t.strictSame(read({ ...end, CallSid: `CA${"f".repeat(32)}` }), { events: [] }, "about another leg")
+  t.strictSame(read({ CallStatus: "completed" }), { events: [] }, "about no call")
+  t.strictSame(told({ CallStatus: "constructor" }), [], "with a status that does not exist")
 })
 
 t.test("given whatever fields, when Twilio signed them, then they are read without an error", async () => {
-  const authToken = "12345678901234567890123456789012"
-  const url = "https://voice.example.com/status"
   const names = ["CallSid", "CallStatus", "AnsweredBy", "Timestamp", "CallDuration", "SipResponseCode", "ErrorCode", "SequenceNumber"]
   const values = ["", "completed", "failed", "constructor", "__proto__", "-1", "1e99", "99999999999", "603", `CA${"0".repeat(32)}`]
   const fields = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.string()))
   fc.assert(
     fc.property(fields, (given) => {
-      const { body, headers } = signed(url, { ...given, CallSid: `CA${"1".repeat(32)}` }, authToken)
-      const callback = {
-        method: "POST",
-        url,
-        headers,
-        body: Buffer.from(body),
-        at: 0,
-        kind: "status",
-        call: undefined,
-        isWanted: true
-      } as const
-      const read = twilio.read?.({ auth_token: authToken }, callback)
-      const [named, ...events] = read?.events ?? []
+      const [named, ...events] = read({ ...given, CallSid: sid }, { call: undefined })?.events ?? []
       return named?.event._tag === "Named" && events.every(({ event }) => !("at" in event) || Number.isFinite(event.at))
     }),
     { seed: 1 }
   )
 })
 
-t.test("given calls to hang up", async (t) => {
+// --- calls over real sockets
+
+t.test("T2: when the callee answers and hangs up, then each step is reported", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
-
-  await t.test("when Twilio accepts the end and the call continues to ring, then it is canceled", async (t) => {
-    const { callId, ref } = await callIn(world, "ringing")
-    const stillRings = { sid: ref().providerCallId, status: "ringing" }
-    emulator.server.fail({ acts: false, reply: { status: 200, body: stillRings } }, ({ body }) => body === "Status=completed")
-    t.equal(await hosted.hangup(ref()), undefined)
-    t.equal(await hosted.line.hungUp(callId), "originator_cancel")
-  })
-  await t.test("T13: when it has ended, then hanging up succeeds", async (t) => {
-    const { ref } = await callIn(world, "ended")
-    t.equal(await hosted.hangup(ref()), undefined, "of a call that Twilio knows")
-    emulator.forget(ref().providerCallId ?? "")
-    t.equal(await hosted.hangup(ref()), undefined, "of a call that it no longer knows")
-  })
-  await t.test("when it is not certain that it ends, then hanging up fails", async (t) => {
-    const { callId, ref } = await callIn(world, "up")
-    const failed = { _tag: "ProviderError", operation: "hangup" }
-    t.match(await hosted.hangup({ ...ref(), providerCallId: undefined }), failed, "without Twilio's id")
-    t.match(await hosted.hangup({ ...ref(), providerCallId: "../Recordings" }), failed, "with an id that is not Twilio's")
-    const isUpdate = ({ method, path }: { method: string; path: string }) => method === "POST" && path.includes("/Calls/CA")
-    for (const reply of ["reset", { status: 503 }, { status: 404, body: "<html></html>" }, { status: 200, body: {} }] as const) {
-      emulator.server.fail({ acts: false, reply }, isUpdate)
-      t.match(await hosted.hangup(ref()), failed, JSON.stringify(reply))
-    }
-    t.equal(await hosted.lookup(ref()), "up")
-    t.equal(await hosted.hangup(ref()), undefined)
-    await hosted.line.event(callId, "HungUp")
-  })
+  const { callId, to } = await hosted.originate(numberOf("001"))
+  await hosted.line.event(callId, "HungUp")
+  t.strictSame(storyOf(world, callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing"])
+  const [record] = emulator.callsTo(to)
+  t.equal(hosted.ref(callId).providerCallId, record?.sid)
+  t.match(
+    hosted.line.events(callId).filter(({ _tag }) => _tag === "HungUp"),
+    [{ at: Date.parse(record?.end_time ?? "") }]
+  )
 })
 
-t.test("given calls to look up", async (t) => {
+t.test("when Twilio accepts the end and the call continues to ring, then it is canceled", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
-  const looks = [
-    ["queued", "queued"],
-    ["ringing", "ringing"],
-    ["up", "up"],
-    ["ended", "ended"]
-  ] as const
-  for (const [state, presence] of looks) {
-    await t.test(`when it is ${state}, then it is found by its id, and by its number`, async (t) => {
-      const { callId, ref, to } = await callIn(world, state)
-      t.equal(await hosted.lookup(ref()), presence)
-      t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), presence)
-      t.match(hosted.line.events(callId).at(state === "ended" ? -2 : -1), { _tag: "Named", providerCallId: emulator.callsTo(to)[0]?.sid })
-      await hosted.hangup(ref())
-      emulator.holdQueue(false)
-    })
-  }
-  await t.test("when its callbacks are lost, then the look reports its end", async (t) => {
-    emulator.sender.hold()
-    const { callId, to } = await hosted.originate(numberOf("001"))
-    await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
-    emulator.sender.lose()
-    t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-    t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
-    t.match(hosted.line.events(callId).at(-1), { amount: "0.0130", currency: "USD" }, "and what it cost")
-  })
-  await t.test("T14: when two looks find no price, then a third one reports it, and all of them the same end", async (t) => {
-    emulator.holdPrices(true)
-    const { callId } = await hosted.originate(numberOf("001"))
-    await hosted.line.event(callId, "HungUp")
-    for (let looks = 0; looks < 2; looks++) t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-    t.notOk(hosted.line.story(callId).includes("Billed"))
-    emulator.holdPrices(false)
-    t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-    t.match(hosted.line.events(callId).at(-1), { _tag: "Billed", amount: "0.0130", currency: "USD" })
-    const ends = hosted.line.story(callId).filter((told) => told.startsWith("HungUp"))
-    t.strictSame([...new Set(ends)], ["HungUp normal_clearing"])
-  })
-  await t.test("when there are several calls to the number, then it is not known which one it is", async (t) => {
-    const { ref, to } = await callIn(world, "ended")
-    const { callId } = await hosted.originate(to)
-    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
-    t.equal(
-      await hosted.lookup({ ...ref(), providerCallId: undefined, sentAt: Date.now() - 86_400_000 }),
-      "gone",
-      "at another time there are none"
-    )
-    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number neither")
-    hosted.others.add(hosted.ref(callId).providerCallId ?? "")
-    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "ended", "unless all but one are known to be other calls")
-  })
-  await t.test("when there is no trace of it, then it is gone, and not `never_placed`", async (t) => {
-    emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
-    const { callId } = await hosted.originate(numberOf("001"))
-    t.equal(await hosted.lookup(hosted.ref(callId)), "gone")
-    t.equal(await hosted.lookup({ ...hosted.ref(callId), providerCallId: `CA${"0".repeat(32)}` }), "gone")
-    t.equal(await hosted.lookup({ ...hosted.ref(callId), to: undefined }), "silent", "unless its number is not known")
-    for (const reply of [{ status: 200, body: "<html></html>" }, { status: 503 }, { status: 404 }] as const) {
-      emulator.server.fail({ acts: false, reply }, ({ method }) => method === "GET", 2)
-      t.equal(await hosted.lookup({ ...hosted.ref(callId), providerCallId: `CA${"0".repeat(32)}` }), "silent", `${reply.status} by its id`)
-      t.equal(await hosted.lookup(hosted.ref(callId)), "silent", `${reply.status} by its number`)
-    }
-  })
+  const { callId, ref } = await callIn(world, "ringing")
+  const stillRings = { sid: ref().providerCallId, status: "ringing" }
+  emulator.server.fail({ acts: false, reply: { status: 200, body: stillRings } }, ({ body }) => body === "Status=completed")
+  t.equal(await hosted.hangup(ref()), undefined)
+  t.equal(await hosted.line.hungUp(callId), "originator_cancel")
 })
 
-t.test("given keys for the callee, which the adapter cannot send yet, then it says so", async (t) => {
-  const { hosted } = await openWorld(t)
-  t.equal(hosted.line.trunk.sendDtmf, undefined)
+t.test("T14: when two looks find no price, then a third one reports it, and all of them the same end", async (t) => {
+  const { emulator, hosted } = await openWorld(t)
+  emulator.holdPrices(true)
+  const { callId } = await hosted.originate(numberOf("001"))
+  await hosted.line.event(callId, "HungUp")
+  for (let looks = 0; looks < 2; looks++) t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+  t.notOk(hosted.line.story(callId).includes("Billed"))
+  emulator.holdPrices(false)
+  t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
+  t.match(hosted.line.events(callId).at(-1), { _tag: "Billed", amount: "0.0130", currency: "USD" })
+  const ends = hosted.line.story(callId).filter((told) => told.startsWith("HungUp"))
+  t.strictSame([...new Set(ends)], ["HungUp normal_clearing"])
 })

@@ -3,10 +3,9 @@
  * B3 (the story), B4 (ends), B5 (a machine), B9 (a lost reply), B11 (checkpoints) and B12 (the end of a stream).
  */
 import vobiz from "#adapters/vobiz/vobiz.ts"
-import { redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
+import { placesDialectCall, redirectsDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
 import { conforms, hostedWorld, talkMillis } from "./conforms.ts"
 import { OUR_NUMBER } from "./hosted.ts"
-import { placesCall } from "./plivoDialect.ts"
 import { config, start } from "./vobizWorld.ts"
 
 const error = (status: number, message: string) => ({
@@ -19,7 +18,7 @@ conforms(vobiz, async () => {
   return hostedWorld(emulator, {
     callerId: OUR_NUMBER,
     config,
-    placesCall,
+    placesCall: placesDialectCall,
     refusals: {
       auth_refused: error(401, "wrong"),
       caller_id_refused: error(422, "invalid 'from' number"),

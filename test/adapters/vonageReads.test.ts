@@ -1,14 +1,9 @@
 /** How Vonage's adapter reads webhooks, records and lists. `V2` and so on are cases of its conformance list. */
 import fc from "fast-check"
 import t from "tap"
-import type { Reply } from "#adapters/shared/HttpClient.ts"
 import vonage from "#adapters/vonage/vonage.ts"
-import { originated, standingOf } from "#adapters/shared/replies.ts"
-import { accountOf } from "#adapters/vonage/VonageAccount.ts"
 import { lookOf } from "#adapters/vonage/VonageCallback.ts"
-import { replies } from "#adapters/vonage/VonageReplies.ts"
 import type { Callback } from "#core/provider/Callback.ts"
-import { errorOf } from "#test/emulators/vonage/VonageErrors.ts"
 import { signatureOf } from "#test/emulators/vonage/tokens.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { newCallId } from "./Line.ts"
@@ -115,6 +110,7 @@ t.test("V6: only what this account signed is read, and its nonce is returned", a
   const read = (more: Partial<Callback>, other = {}) => vonage.read?.({ ...config, ...other }, callbackOf(body, more))
   t.match(read({}), { nonce: "j-1", events: [{ event: { _tag: "HungUp" } }] })
   t.match(read({ call: undefined }), { nonce: "j-1", events: [] })
+  for (const other of ["[]", "{"]) t.match(vonage.read?.(config, callbackOf(other)), { nonce: "j-1", events: [] }, "about no call")
   t.equal(read({ headers: {} }), undefined)
   t.equal(read({ at: now + 600_000 }), undefined, "ten minutes old")
   t.equal(read({ body: Buffer.from(body.replace("busy", "completed")) }), undefined)
@@ -137,35 +133,7 @@ t.test("given whatever is signed, then it is read without an error", async () =>
   )
 })
 
-// --- replies, records and lists
-
-const reply = (status: number, body?: unknown): Reply => ({ status, body, server: "", retryAfterMillis: undefined })
-
-t.test("a call is placed only if the reply names it", async (t) => {
-  for (const status of [200, 201, 202])
-    t.strictSame(originated(reply(status, { uuid, status: "started" }), replies), { providerCallId: uuid })
-  const proofless = [
-    reply(201),
-    reply(201, { uuid: 17 }),
-    reply(201, { uuid: "a/b" }),
-    reply(201, { uuid, title: "Error" }),
-    reply(400, { uuid })
-  ]
-  for (const each of proofless) t.match(originated(each, replies), { _tag: "OriginateDoubtful" }, JSON.stringify(each.body))
-})
-
-t.test("the trunk's status follows from a list of calls", async (t) => {
-  const keys = { private_key: "", api_key: "", api_secret: "", signature_secret: "" }
-  const given = { ...keys, application_id: uuid, created_application_id: "", created_private_key: "", from_numbers: [] }
-  const standing = (outcome: Reply) => standingOf(outcome, accountOf(given).check, replies)
-  t.strictSame(standing(reply(200, { _embedded: { calls: [] } })), { _tag: "Up" })
-  for (const isOld of [false, true]) {
-    t.match(standing(reply(401, errorOf(401, "unauthorized", undefined, isOld).body)), { reason: "auth" })
-    t.match(standing(reply(403, errorOf(403, "forbidden", undefined, isOld).body)), { reason: "auth" })
-  }
-  for (const each of [reply(200), reply(200, {}), reply(401), reply(429, errorOf(429, "throttled").body), reply(503), reply(301)])
-    t.match(standing(each), { _tag: "Down", reason: "unreachable" })
-})
+// --- records and lists
 
 t.test("a record says in which state a call is, and how it ended", async (t) => {
   const states = {

@@ -1,0 +1,252 @@
+/** The trunks of hosted carriers: whether they are up, what their configurations lack, and what testing one reports. */
+import { generateKeyPairSync } from "node:crypto"
+import { Effect } from "effect"
+import t, { type Test } from "tap"
+import cloudonix from "#adapters/cloudonix/cloudonix.ts"
+import plivo from "#adapters/plivo/plivo.ts"
+import telnyx from "#adapters/telnyx/telnyx.ts"
+import twilio from "#adapters/twilio/twilio.ts"
+import vobiz from "#adapters/vobiz/vobiz.ts"
+import vonage from "#adapters/vonage/vonage.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { blockedBy } from "#core/provider/Setup.ts"
+import { carriers } from "#test/support/hostedCarriers.ts"
+import { checksOf } from "./checksOf.ts"
+import { Hosted, OUR_NUMBER } from "./hosted.ts"
+import { numberOf } from "./Line.ts"
+import { openWorld as openPlivo } from "./plivoWorld.ts"
+import { open as openTelnyx } from "./telnyxWorld.ts"
+import { openWorld as openTwilio } from "./twilioWorld.ts"
+import { openWorld as openVobiz } from "./vobizWorld.ts"
+import { configOf as vonageConfigOf, openWorld as openVonage, start as startVonage } from "./vonageWorld.ts"
+
+t.jobs = 4
+
+const adapters = { Cloudonix: cloudonix, Plivo: plivo, Telnyx: telnyx, Twilio: twilio, Vobiz: vobiz, Vonage: vonage }
+type Name = keyof typeof adapters
+const names = Object.keys(adapters) as ReadonlyArray<Name>
+
+const start = async (t: Test, name: Name) => {
+  const carrier = await carriers[name]?.(t, { ringMillis: 100, talkMillis: 300 })
+  if (carrier === undefined) throw new Error("no such carrier")
+  return carrier
+}
+const open = async (t: Test, name: Name, more: object = {}, isPublic = true) => {
+  const carrier = await start(t, name)
+  const config = { ...carrier.account, ...more }
+  const hosted = await Hosted.open(adapters[name], config, { apiOrigin: carrier.server.url, isPublic })
+  t.teardown(() => hosted.close())
+  return { ...carrier, config, hosted }
+}
+
+const strangersKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" }).toString()
+const otherKind = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "pem", type: "pkcs8" }).toString()
+const page = { status: 200, body: "<html></html>" }
+
+t.test("with wrong credentials, the trunk is down for them, calls are refused, and no secret is shown", { buffered: true }, async (t) => {
+  const cases: ReadonlyArray<readonly [Name, object, reason: string, detail: RegExp]> = [
+    ["Cloudonix", { bearer_token: "XIwrong\nline é" }, "auth_refused", /401/],
+    ["Cloudonix", { domain_id: "other" }, "misconfigured", /domain/],
+    ["Plivo", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
+    ["Telnyx", { api_key: "KEYwrong\nline é" }, "auth_refused", /401/],
+    ["Telnyx", { connection_id: "17" }, "misconfigured", /connection_id/],
+    ["Vobiz", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
+    ["Vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized$/]
+  ]
+  for (const [name, more, reason, detail] of cases) {
+    const { hosted, log } = await open(t, name, more)
+    t.match(await hosted.line.status("Down"), { reason: "auth", detail }, name)
+    const { failure } = await hosted.originate(numberOf("001"))
+    t.match(failure, { _tag: "OriginateRefused", reason }, name)
+    t.match(hosted.line.statuses[0], { _tag: "Connecting" })
+    t.notMatch(JSON.stringify([failure, ...hosted.line.statuses]), /XIwrong|KEYwrong|PRIVATE|a-wrong-token/)
+    t.equal(log.count("originate"), 0)
+  }
+})
+
+t.test("given credentials that are revoked while the trunk is up, then a refused call shows it", { buffered: true }, async (t) => {
+  const revoked: Readonly<Record<string, () => Promise<Hosted>>> = {
+    Telnyx: async () => {
+      const { emulator, hosted } = await openTelnyx(t)
+      emulator.apiKey = "KEY-of-tomorrow"
+      return hosted
+    },
+    Twilio: async () => {
+      const { emulator, hosted } = await openTwilio(t)
+      emulator.standing = "suspended"
+      return hosted
+    },
+    Vonage: async () => {
+      const { emulator, hosted } = await openVonage(t)
+      emulator.replaceKey()
+      return hosted
+    }
+  }
+  for (const [name, revoke] of Object.entries(revoked)) {
+    const hosted = await revoke()
+    t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason: "auth_refused" }, name)
+    t.match(await hosted.line.status("Down"), { reason: "auth" }, name)
+  }
+})
+
+t.test("without an address, or what places calls or proves callbacks, nothing is sent", { buffered: true }, async (t) => {
+  const cases: ReadonlyArray<readonly [Name, object, isPublic: boolean, reason: string, detail: RegExp]> = [
+    ...names.map((name) => [name, {}, false, "unreachable", /PUBLIC_URL/] as const),
+    ["Telnyx", { connection_id: "" }, true, "misconfigured", /connection_id/],
+    ["Telnyx", { webhook_public_key: "A6EHv" }, true, "misconfigured", /webhook_public_key/],
+    ["Vonage", { private_key: "MIIEvQ" }, true, "misconfigured", /private_key/],
+    ["Vonage", { private_key: otherKind }, true, "misconfigured", /private_key/],
+    ["Vonage", { signature_secret: "" }, true, "misconfigured", /signature_secret/]
+  ]
+  for (const [name, more, isPublic, reason, detail] of cases) {
+    const { config, hosted, server } = await open(t, name, more, isPublic)
+    const publicUrl = isPublic ? "https://voice.example.com" : undefined
+    const steps = adapters[name].setup?.(config, { callbackUrl: undefined, publicUrl }) ?? []
+    t.match(
+      steps.filter(({ isComplete }) => !isComplete),
+      [{ blocksOutbound: true, description: detail }],
+      name
+    )
+    t.match(await hosted.line.status("Down"), { reason: "unreachable", detail }, name)
+    hosted.line.trunk.reconnect?.()
+    t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason, detail }, name)
+    t.match(hosted.line.statuses.at(-1), { _tag: "Down" })
+    t.strictSame(server.requests, [])
+  }
+})
+
+t.test("setup shows which address must be entered at the carrier, and which address the carrier does not accept", async (t) => {
+  const stepsOf = ({ setup }: Adapter, publicUrl: string | undefined) =>
+    setup?.({}, { publicUrl, callbackUrl: publicUrl === undefined ? undefined : (kind) => `${publicUrl}/callbacks/${kind}` }) ?? []
+  const addresses = (publicUrl: string | undefined) => stepsOf(telnyx, publicUrl).filter(({ key }) => key === "webhook_url")
+  t.strictSame(addresses(undefined), [])
+  t.match(addresses("https://voice.example.com"), [
+    { blocksOutbound: false, description: /https:\/\/voice\.example\.com\/callbacks\/event$/, isComplete: true }
+  ])
+  t.equal(blockedBy(stepsOf(twilio, "https://voice.example.com")), undefined)
+  t.match(blockedBy(stepsOf(twilio, "https://voice_1.example.com")), /underscore/)
+})
+
+for (const name of names) {
+  t.test(`when ${name} cannot be reached, then the trunk recovers by itself, or at once when told to`, { buffered: true }, async (t) => {
+    const { hosted, server } = await open(t, name)
+    const { line } = hosted
+    await line.status("Up")
+    await server.refuseConnections(true)
+    t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    line.trunk.reconnect?.()
+    t.match(await line.status("Down"), { reason: "unreachable", detail: "ECONNREFUSED" })
+    await server.refuseConnections(false)
+    await line.status("Up")
+    t.strictSame(
+      line.statuses.map(({ _tag }) => _tag),
+      ["Connecting", "Up", "Down", "Up"]
+    )
+    server.fail({ acts: false, reply: page }, () => true)
+    line.trunk.reconnect?.()
+    t.match(await line.status("Down"), { reason: "unreachable" }, "when something else answers")
+    line.trunk.reconnect?.()
+    await line.status("Up")
+  })
+}
+
+t.test("a configuration is tested without placing a call, and any faults are named", { buffered: true }, async (t) => {
+  const cases: ReadonlyArray<readonly [Name, object, checks: ReadonlyArray<string>]> = [
+    ["Cloudonix", {}, ["credentials passed"]],
+    ["Cloudonix", { domain_id: "other" }, ["credentials failed"]],
+    ["Plivo", {}, ["credentials passed"]],
+    ["Telnyx", {}, ["credentials passed"]],
+    ["Telnyx", { connection_id: "", webhook_public_key: "" }, ["credentials passed", "configuration failed"]],
+    ["Twilio", {}, ["credentials passed"]],
+    ["Vobiz", { auth_token: "a-wrong-token" }, ["credentials failed"]],
+    ["Vonage", {}, ["credentials passed", "application passed"]],
+    ["Vonage", { private_key: strangersKey }, ["credentials failed", "application passed"]],
+    ["Vonage", { api_secret: "wrong secret" }, ["credentials passed", "application failed"]],
+    ["Vonage", { signature_secret: "" }, ["credentials passed", "configuration failed", "application passed"]]
+  ]
+  for (const [name, more, expected] of cases) {
+    const { account, log, server } = await start(t, name)
+    const checks = await checksOf(adapters[name], { ...account, ...more }, server.url)
+    t.strictSame(
+      checks.map(({ name, result }) => `${name} ${result}`),
+      ["connection passed", ...expected],
+      name
+    )
+    t.ok(checks.every(({ advice, result }) => result !== "failed" || advice !== undefined))
+    t.notMatch(JSON.stringify(checks), /BEGIN|wrong secret|a-wrong-token/)
+    server.fail({ acts: false, reply: page }, () => true, 2)
+    t.match(await checksOf(adapters[name], account, server.url), [{ name: "connection", result: "failed" }], "when something else answers")
+    t.equal(log.count("originate"), 0)
+  }
+  const emulator = await startVonage(t)
+  emulator.signsCallbacks = false
+  t.match((await checksOf(vonage, vonageConfigOf(emulator), emulator.url)).at(-1), { name: "application", result: "failed" })
+})
+
+t.test("Vonage's key is understood, however it was pasted", { buffered: true }, async (t) => {
+  const emulator = await startVonage(t)
+  const { privateKey } = emulator
+  for (const private_key of [privateKey.replaceAll("\n", "\\n"), privateKey.replaceAll("\n", "\r\n"), `\n  ${privateKey.trim()} \n\n`]) {
+    const hosted = await Hosted.open(vonage, vonageConfigOf(emulator, { private_key }), { apiOrigin: emulator.url })
+    t.match(await hosted.line.status("Up"), { _tag: "Up" })
+    await hosted.close()
+  }
+})
+
+t.test("the account's numbers are listed, however many pages there are", { buffered: true }, async (t) => {
+  const many = (count: number) => [OUR_NUMBER, ...[...Array(count).keys()].map((n) => `+9180000${String(1000 + n)}`)]
+  const [fortyOne, hundreds, four] = [many(40), many(200), many(3)]
+  const cases = [
+    [await openPlivo(t, { numbers: fortyOne }), fortyOne, [page, { status: 200, body: { objects: 5 } }]],
+    [await openVobiz(t, { numbers: hundreds }), hundreds, [page]],
+    [
+      await openVonage(t, { numbers: four, pageSize: 2 }),
+      four,
+      ["reset", page, { status: 401, body: "<html>" }, { status: 200, body: { count: 1 } }]
+    ]
+  ] as const
+  for (const [{ emulator, hosted }, numbers, faults] of cases) {
+    const list = () => Effect.runPromise(Effect.result(hosted.line.trunk.numbers ?? Effect.die("it cannot list numbers")))
+    t.match(await list(), { _tag: "Success", success: numbers })
+    for (const reply of faults) {
+      emulator.server.fail({ acts: false, reply }, ({ path }) => /number/i.test(path))
+      t.match(await list(), { _tag: "Failure", failure: { _tag: "ProviderError", operation: "numbers" } }, JSON.stringify(reply))
+    }
+  }
+  const asked = cases[2][0].emulator.server.requests.flatMap(({ path, query }) => (path === "/account/numbers" ? [query.get("index")] : []))
+  t.strictSame(asked.slice(0, 3), ["1", "2", "3"])
+})
+
+t.test("a call that cannot be placed is never requested", { buffered: true }, async (t) => {
+  const { hosted, log, places, server } = await open(t, "Plivo")
+  const invalid = { _tag: "OriginateRefused", reason: "number_refused", cause: "invalid_number_format" }
+  for (const to of [
+    "+0555",
+    "+1555;/@x",
+    "+15551234567<15551234568",
+    "15551234567",
+    "1000",
+    "sip:a@example.com",
+    "+1415555 0111",
+    "+14155550111\n"
+  ])
+    t.match((await hosted.originate(to)).failure, invalid, to)
+  t.match((await hosted.originate(numberOf("001"), { from: "anonymous" })).failure, { reason: "caller_id_refused" })
+  t.match((await hosted.originate(numberOf("001"), { from: undefined })).failure, { reason: "misconfigured" })
+  let asked = 0
+  t.match((await hosted.originate(numberOf("001"), { leave: () => ++asked > 1 })).failure, { reason: "permit_lapsed" })
+  t.equal(asked, 1, "then the permit is asked for once")
+  t.strictSame([server.requests.filter(places), log.count("originate")], [[], 0])
+})
+
+t.test("the configurations of one account share its limits, however its name is spelled", async (t) => {
+  const keys: ReadonlyArray<readonly [Name, object, expected: string]> = [
+    ["Plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "one" }, "MAXXXXXXXXXXXXXXXXXX"],
+    ["Plivo", { auth_id: "MAXXXXXXXXXXXXXXXXXX", auth_token: "another", from_numbers: [OUR_NUMBER] }, "MAXXXXXXXXXXXXXXXXXX"],
+    ["Cloudonix", { domain_id: "Acme." }, "acme.cloudonix.net"],
+    ["Cloudonix", { domain_id: " acme.cloudonix.net " }, "acme.cloudonix.net"],
+    ["Cloudonix", { domain_id: "https://Acme.cloudonix.net/" }, "acme.cloudonix.net"],
+    ["Cloudonix", { domain_id: "Voice.Example.com.." }, "voice.example.com"]
+  ]
+  for (const [name, config, expected] of keys) t.equal(adapters[name].rateKey?.({ ...config }), expected)
+})
