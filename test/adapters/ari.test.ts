@@ -1,15 +1,12 @@
 /** What is specific to the Asterisk adapter, against the emulator and a real Asterisk; the rest is in `ariConformance.test.ts`. */
-import { readFile } from "node:fs/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { AriCalls } from "#adapters/ari/AriCalls.ts"
-import { type AriEvent, type ChannelEvent, decode, eventTypes } from "#adapters/ari/AriEvents.ts"
-import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { type AriEmulator, type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { eventTypes } from "#adapters/ari/AriEvents.ts"
+import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { askAri, emulated, recording } from "./emulatedLine.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
@@ -23,24 +20,13 @@ const doomed = unavailable === undefined ? await startAsterisk() : undefined
 t.teardown(() => doomed?.stop())
 const placeOf = (asterisk: Asterisk) => ({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password })
 
-/** The samples of a 16-bit mono WAV file that may still be open. */
-const recording = async (path: string): Promise<ReadonlyArray<number>> => {
-  const bytes = await readFile(path)
-  const start = bytes.indexOf("data") + 8
-  return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
-}
-
 const real = (which: string, asterisk: Asterisk | undefined, test: (name: string, asterisk: Asterisk) => unknown): unknown => {
   const name = `given a real Asterisk ${which}`
   return asterisk === undefined ? t.test(name, { skip: unavailable ?? true }, () => {}) : test(name, asterisk)
 }
 
 type Place = Parameters<typeof ariConfig>[0]
-/** What ARI returns for a path, to a client of the test's own. */
-const asked = async (at: Place, path: string): Promise<unknown> => {
-  const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
-  return (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()
-}
+const asked = async (at: Place, path: string): Promise<unknown> => (await askAri(at, path)).json()
 const leftovers = async (at: Place) => [await asked(at, "/channels"), await asked(at, "/bridges")]
 
 /** Asterisk takes a moment to remove channels and bridges. */
@@ -55,134 +41,44 @@ const leavesNothing = async (t: Test, line: Line, at: Place, ending: string): Pr
   await untilNothingIsLeft(at)
 }
 
-t.test("given events from the wire", async (t) => {
-  const channel = { id: "c", state: "Up" }
-  const check = (event: unknown, expected: AriEvent | undefined) =>
-    t.strictSame(decode(JSON.stringify(event)), expected, JSON.stringify(event))
-  check({ type: "Dial", peer: channel, dialstatus: "RINGING" }, { type: "Dial", id: "c", status: "RINGING" })
-  check({ type: "StasisStart", channel, args: ["call"] }, { type: "StasisStart", id: "c", args: ["call"] })
-  check({ type: "ChannelDestroyed", channel, cause: 17, tech_cause: 486 }, { type: "ChannelDestroyed", id: "c", cause: 17, sipStatus: 486 })
-  check(
-    { type: "ChannelHangupRequest", channel, cause: 32, soft: true },
-    { type: "ChannelHangupRequest", id: "c", cause: 32, sipStatus: undefined, soft: true }
-  )
-  check({ type: "ChannelDtmfReceived", channel, digit: "#" }, { type: "ChannelDtmfReceived", id: "c", digit: "#" })
-  check({ type: "ApplicationReplaced", application: "a" }, { type: "ApplicationReplaced", id: "a" })
-  t.test("when they are unknown or hostile, then they are ignored", async (t) => {
-    const nothing = (text: string) => t.equal(decode(text), undefined, text.slice(0, 60))
-    nothing("")
-    nothing("null")
-    nothing("[]")
-    nothing("{\u0000")
-    nothing("[".repeat(100_000))
-    nothing(JSON.stringify({ type: "PeerStatusChange", channel }))
-    nothing(JSON.stringify({ type: "StasisStart", channel: "c" }))
-    nothing(JSON.stringify({ type: "StasisStart", channel: { id: 7 } }))
-    nothing(JSON.stringify({ type: "ChannelDtmfReceived", channel, digit: "12" }))
-    nothing('{"type":"StasisStart","__proto__":{"channel":{"id":"c"}}}')
-    t.strictSame(decode('{"type":"ChannelDestroyed","channel":{"id":"c"},"cause":"x"}'), {
-      type: "ChannelDestroyed",
-      id: "c",
-      cause: 0,
-      sipStatus: undefined
+emulated(
+  "one by one",
+  async (t, emulator, line) => {
+    const config = ariConfig(emulator)
+    await t.test("then only the events in use are sent, to this node's own application", async (t) => {
+      t.match(await asked(emulator, "/applications/trunkline.one.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
     })
-  })
-})
-
-t.test("given a call, when its channel is destroyed, then the cause follows from the earlier events", async (t) => {
-  const destroyed = (cause: number, sipStatus?: number): ChannelEvent => ({ type: "ChannelDestroyed", id: "c", cause, sipStatus })
-  const requested = (cause: number, sipStatus?: number, soft = false): ChannelEvent => ({
-    type: "ChannelHangupRequest",
-    id: "c",
-    cause,
-    sipStatus,
-    soft
-  })
-  const answered: ChannelEvent = { type: "StasisStart", id: "c" }
-  const check = (name: string, expected: HangupCause, events: ReadonlyArray<ChannelEvent>, afterMillis = 0, asked?: HangupCause) => {
-    const told: Array<TrunkEvent> = []
-    let now = 0
-    const calls = new AriCalls(
-      (_, event) => told.push(event),
-      () => now
-    )
-    calls.add("c", 30, "pending").asked = asked
-    now = afterMillis
-    for (const event of events) calls.handle(event)
-    t.strictSame(
-      told.filter(({ _tag }) => _tag === "HungUp"),
-      [{ _tag: "HungUp", cause: expected }],
-      name
-    )
-    t.equal(calls.size, 0)
-  }
-  check("busy", "user_busy", [requested(17, 486), destroyed(17, 486)])
-  check("no answer", "no_answer", [requested(19, 480), destroyed(19, 480)])
-  check("our time-out", "ring_timeout", [destroyed(19, 480)], 30_000)
-  check("our time-out, before 22.8", "ring_timeout", [destroyed(0)], 30_000)
-  check("no reason, early", "unknown", [destroyed(0)], 2_000)
-  check("rejected, 603", "call_rejected", [requested(21, 603), destroyed(21, 603)])
-  check("rejected, 403", "facility_rejected", [requested(21, 403), destroyed(21, 403)])
-  check("a goodbye without a reason", "normal_clearing", [answered, requested(0), destroyed(0)], 60_000)
-  check("the line breaks", "network_out_of_order", [answered, requested(38), destroyed(38)])
-  check("Asterisk is stopped", "trunk_lost", [answered, requested(4, undefined, true), destroyed(0)])
-  check("we hang up", "agent_hangup", [answered, requested(32, undefined, true), destroyed(16)], 0, "agent_hangup")
-  check("they hung up before we did", "normal_clearing", [answered, requested(16), destroyed(16)], 0, "agent_hangup")
-  check("twice, and the answer afterwards", "user_busy", [destroyed(17), destroyed(17), answered])
-})
-
-t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
-  const emulator = await startAriEmulator({ timeScale: 0.2 })
-  const config = ariConfig(emulator)
-  const line = await Line.up(ari, config, "one")
-  t.teardown(async () => {
-    await line.close()
-    await emulator.stop()
-  })
-
-  await t.test("then only the events in use are sent, to this node's own application", async (t) => {
-    t.match(await asked(emulator, "/applications/trunkline.one.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
-  })
-  await t.test("when originating fails, then the reason says what to do", async (t) => {
-    const check = async (expected: object, broken: Partial<typeof config>, fault: ResponseFault = "none", from?: string) => {
-      const other = await Line.up(ari, { ...config, ...broken }, "other")
-      emulator.setResponseFault(fault, 1)
-      const { callId, failure, to } = await other.originate(numberOf("011"), { from })
-      t.match(failure, expected, JSON.stringify({ ...broken, fault }))
-      t.notMatch(JSON.stringify(failure), to.slice(1))
-      t.strictSame(other.events(callId), [])
+    await t.test("when originating fails, then the reason says what to do", async (t) => {
+      const check = async (expected: object, broken: Partial<typeof config>, fault: ResponseFault = "none", from?: string) => {
+        const other = await Line.up(ari, { ...config, ...broken }, "other")
+        emulator.setResponseFault(fault, 1)
+        const { callId, failure, to } = await other.originate(numberOf("011"), { from })
+        t.match(failure, expected, JSON.stringify({ ...broken, fault }))
+        t.notMatch(JSON.stringify(failure), to.slice(1))
+        t.strictSame(other.events(callId), [])
+        await other.close()
+      }
+      await check({ _tag: "OriginateRefused", reason: "unreachable" }, { dial_string: "PJSIP/{number}@unknown" })
+      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "{digits}" })
+      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "PJSIP/phone" })
+      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, {}, "none", '"x" <1>')
+      await check({ _tag: "OriginateDoubtful", status: 503 }, {}, "503")
+      await check({ _tag: "OriginateDoubtful" }, {}, "500")
+      emulator.setResponseFault("none")
+    })
+    await t.test("A7: when the id is taken, then the call has already been placed", async (t) => {
+      const other = await Line.up(ari, config, "other")
+      const { callId, to } = await line.originate(numberOf("011"))
+      const again = await other.originate(to, { callId })
+      t.equal(again.failure, undefined)
+      t.equal(emulator.log.dialsByNumber().get(to), 1)
+      await line.hangup(callId)
       await other.close()
-    }
-    await check({ _tag: "OriginateRefused", reason: "unreachable" }, { dial_string: "PJSIP/{number}@unknown" })
-    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "{digits}" })
-    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "PJSIP/phone" })
-    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, {}, "none", '"x" <1>')
-    await check({ _tag: "OriginateDoubtful", status: 503 }, {}, "503")
-    await check({ _tag: "OriginateDoubtful" }, {}, "500")
-    emulator.setResponseFault("none")
-  })
-  await t.test("A7: when the id is taken, then the call has already been placed", async (t) => {
-    const other = await Line.up(ari, config, "other")
-    const { callId, to } = await line.originate(numberOf("011"))
-    const again = await other.originate(to, { callId })
-    t.equal(again.failure, undefined)
-    t.equal(emulator.log.dialsByNumber().get(to), 1)
-    await line.hangup(callId)
-    await other.close()
-  })
-  await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, emulator, "001"))
-})
-
-/** Each test has its own Asterisk, so that they can run in parallel. */
-const emulated = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
-  t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ timeScale: 0.2 })
-    const line = await Line.up(ari, ariConfig(emulator), "test")
-    await test(t, emulator, line).finally(async () => {
-      await line.close()
-      await emulator.stop()
     })
-  })
+    await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, emulator, "001"))
+  },
+  { node: "one" }
+)
 
 emulated("when the request was lost, and events may be too, then its outcome is unknown", async (t, emulator, line) => {
   emulator.setResponseFault("reset-before-placing", 1)
@@ -208,60 +104,58 @@ emulated("A7: when only the reply was lost, then the call is followed", async (t
   t.equal(emulator.log.dialsByNumber().get(to), 1)
 })
 
-t.test("given an emulated Asterisk and a broken connection", { buffered: true }, async (t) => {
-  const emulator = await startAriEmulator({ timeScale: 0.2 })
-  const config = ariConfig(emulator)
-  const line = await Line.up(ari, config, "test")
-  t.teardown(async () => {
-    await line.close()
-    await emulator.stop()
-  })
-  await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
-    const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
-    await emulator.refuseConnections(true)
-    emulator.dropSockets()
-    t.match(await line.status("Down"), { reason: "unreachable" })
-    t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
-    await eventually("the end of one call", () => emulator.live() === 1)
-    await emulator.refuseConnections(false)
-    t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
-    await line.status("Up")
-    t.equal(line.story(stays).at(-1), "Answered")
-    await line.hangup(stays)
-    t.equal(await line.hungUp(stays), "agent_hangup")
-  })
-  await t.test("when Asterisk was killed, then all its calls are lost, once, and new ones are possible", async (t) => {
-    const calls = [await line.talkTo(numberOf("011")), (await line.originate(numberOf("003"))).callId]
-    emulator.crash()
-    for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
-    await line.status("Up")
-    t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
-    t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
-    for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
-  })
-  await t.test(
-    "when calls of an earlier process are adopted, then their events arrive again, and a missing call has not ended",
-    async (t) => {
-      const earlier = await Line.up(ari, config, "earlier")
-      const stays = await earlier.talkTo(numberOf("011"))
-      await earlier.close()
-      const later = await Line.up(ari, config, "earlier")
-      const unknown = newCallId()
-      later.trunk.adopt(refTo(stays))
-      later.trunk.adopt(refTo(unknown))
-      await later.event(stays, "Answered")
-      await later.hangup(stays, "node_lost")
-      t.equal(await later.hungUp(stays), "node_lost")
-      t.strictSame(later.events(unknown), [])
-      await later.close()
-    }
-  )
-  await t.test("when the password was changed, then the trunk is down for it", async () => {
-    emulator.setPassword("another")
-    emulator.dropSockets()
-    await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
-  })
-})
+emulated(
+  "and a broken connection",
+  async (t, emulator, line) => {
+    const config = ariConfig(emulator)
+    await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
+      const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
+      await emulator.refuseConnections(true)
+      emulator.dropSockets()
+      t.match(await line.status("Down"), { reason: "unreachable" })
+      t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+      await eventually("the end of one call", () => emulator.live() === 1)
+      await emulator.refuseConnections(false)
+      t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
+      await line.status("Up")
+      t.equal(line.story(stays).at(-1), "Answered")
+      await line.hangup(stays)
+      t.equal(await line.hungUp(stays), "agent_hangup")
+    })
+    await t.test("when Asterisk was killed, then all its calls are lost, once, and new ones are possible", async (t) => {
+      const calls = [await line.talkTo(numberOf("011")), (await line.originate(numberOf("003"))).callId]
+      emulator.crash()
+      for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
+      await line.status("Up")
+      t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
+      t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
+      for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
+    })
+    await t.test(
+      "when calls of an earlier process are adopted, then their events arrive again, and a missing call has not ended",
+      async (t) => {
+        const earlier = await Line.up(ari, config, "earlier")
+        const stays = await earlier.talkTo(numberOf("011"))
+        await earlier.close()
+        const later = await Line.up(ari, config, "earlier")
+        const unknown = newCallId()
+        later.trunk.adopt(refTo(stays))
+        later.trunk.adopt(refTo(unknown))
+        await later.event(stays, "Answered")
+        await later.hangup(stays, "node_lost")
+        t.equal(await later.hungUp(stays), "node_lost")
+        t.strictSame(later.events(unknown), [])
+        await later.close()
+      }
+    )
+    await t.test("when the password was changed, then the trunk is down for it", async () => {
+      emulator.setPassword("another")
+      emulator.dropSockets()
+      await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
+    })
+  },
+  { node: "test" }
+)
 
 emulated(
   "A10: when another client takes the application, then the first one yields, and can still end its calls",
@@ -275,7 +169,8 @@ emulated(
     await first.hangup(callId)
     t.equal(await first.lookup(callId), "gone")
     await second.close()
-  }
+  },
+  { node: "test" }
 )
 
 real("that comes and goes", doomed, (name, asterisk) =>

@@ -1,11 +1,11 @@
 /**
- * The conformance cases of the reference's page on Asterisk that depend on single replies and events, by their numbers. A7 and A10 are in
- * `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`.
+ * The conformance cases of the reference's page on Asterisk that depend on single replies and events, by their numbers. A4 and A15 are in
+ * `ariCalls.test.ts`, A7, A9 and A10 in `ari.test.ts`, A11 and A12 in `ariMarks.test.ts`, and A14, a call that Asterisk does not know, is among the suite's.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { type FailureClass, failureClassOf, outcomeOf } from "#core/outcome/Outcome.ts"
+import { outcomeOf } from "#core/outcome/Outcome.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { Line, newCallId, numberOf } from "./Line.ts"
@@ -157,29 +157,6 @@ given("A3: when the media channel starts late, then it enters the bridge only af
   )
 })
 
-type End = readonly [what: string, cause: number, more: object, outcome: string, failure?: FailureClass]
-const ends: ReadonlyArray<End> = [
-  ["17", 17, {}, "busy"],
-  ["19", 19, {}, "no_answer"],
-  ["21 with SIP 603", 21, { tech_cause: 603 }, "failed", "rejected"],
-  ["1", 1, {}, "failed", "invalid_number"],
-  ["34", 34, {}, "failed", "congestion"],
-  ["16 by the far end, unanswered", 16, {}, "no_answer"]
-]
-given("A4: when a channel is destroyed unanswered, then its cause decides the outcome", async (t, { asterisk, line }) => {
-  for (const [what, cause, more, outcome, failure] of ends) {
-    const { callId } = await line.originate(numberOf("1"))
-    asterisk.tell({ type: "ChannelHangupRequest", cause, channel: channel(callId, "Down"), ...more })
-    asterisk.tell(destroyed(callId, cause, more))
-    const told = await line.hungUp(callId)
-    t.equal(outcomeOf({ answered: false, cause: told, machine: false }), outcome, what)
-    if (failure !== undefined) t.equal(failureClassOf(told), failure, what)
-  }
-  const { callId } = await line.originate(numberOf("1"), { ringTimeoutSeconds: 1 })
-  asterisk.tell(destroyed(callId, 0))
-  t.equal(outcomeOf({ answered: false, cause: await line.hungUp(callId), machine: false }), "no_answer", "0 after the timeout")
-})
-
 const place = { context: "ivr", extension: "s", priority: "1" }
 const args = (callId: string) => ["dialplan", callId, "ivr", "s", "1"]
 given(
@@ -231,24 +208,6 @@ given(
 )
 
 given(
-  "A9: when the events are interrupted, then a call that is still there continues, and one that is gone has ended",
-  async (t, scene) => {
-    const { asterisk, line } = scene
-    const [stays, leaves] = [await talk(scene), await talk(scene)]
-    const listed = { ...channel(stays), dialplan: { app_name: "Stasis", app_data: `trunkline.one.1,call,${stays}` } }
-    asterisk.answer({ "GET /channels": { status: 200, body: [listed] } })
-    asterisk.dropEvents()
-    await line.hungUp(leaves)
-    await untilTrue("the next connection", () => asterisk.connected === 2)
-    await line.status("Up")
-    asterisk.tell({ type: "ChannelDtmfReceived", digit: "5", channel: channel(stays) })
-    await line.event(stays, "Dtmf")
-    t.strictSame(line.story(stays), ["Answered", "5"])
-    t.strictSame(line.story(leaves), ["Answered", "HungUp normal_clearing"])
-  }
-)
-
-given(
   "A13: when the media websocket closes while the call is up, then that is reported, and the call ends on request",
   async (t, scene) => {
     const { asterisk } = scene
@@ -264,31 +223,5 @@ given(
     t.match(told, ["frame", /^closed /])
     await scene.line.hangup(callId)
     t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
-  }
-)
-
-given("A14: when a call that Asterisk does not know is hung up, then that succeeds", async (t, { asterisk, line }) => {
-  asterisk.answer({ DELETE: { status: 404, body: { message: "Channel not found" } } })
-  const callId = newCallId()
-  await line.hangup(callId)
-  t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
-})
-
-given(
-  "A15: when events are unknown, then they are ignored, and when they have more fields, then they are understood, with the time that they name",
-  async (t, scene) => {
-    const { asterisk, line } = scene
-    const { callId } = await line.originate(numberOf("1"))
-    asterisk.tell({ type: "ChannelPondered", channel: channel(callId), depth: 4 })
-    asterisk.tell("no JSON {")
-    const timestamp = "2026-01-01T12:00:00.123+0200"
-    asterisk.tell({ ...started(callId, ["call", callId]), timestamp, application: "x", asterisk_id: "y", replace_channel: { id: "z" } })
-    asterisk.tell({ ...destroyed(callId, 16), timestamp, cause_txt: "Normal Clearing", novelty: [{}] })
-    await line.hungUp(callId)
-    const at = Date.UTC(2026, 0, 1, 10, 0, 0, 123)
-    t.strictSame(line.events(callId), [
-      { _tag: "Answered", at },
-      { _tag: "HungUp", cause: "normal_clearing", at }
-    ])
   }
 )

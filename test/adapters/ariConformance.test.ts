@@ -1,5 +1,4 @@
 /** The Asterisk adapter against the emulator, alone and in a pair, and against a real Asterisk with real callees. */
-import { readFile } from "node:fs/promises"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { numbersEnding, type World } from "#adapters/conformance/conformance.ts"
@@ -7,6 +6,7 @@ import { type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmu
 import { calleeHertz } from "#test/emulators/ari/Sound.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { recording } from "./emulatedLine.ts"
 import { callees, conforms, phoneIn } from "./conforms.ts"
 
 const unavailable = await asteriskUnavailable()
@@ -110,13 +110,6 @@ const realWorld = (asterisk: Asterisk, trunk: "loop" | "sipp"): World => {
         ? { heard: await recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`) }
         : { rung: (await asterisk.sippLog()).filter((invite) => invite.number === number).length }
   }
-}
-
-/** The samples of a 16-bit mono WAV file that may not exist yet, or may still be open. */
-const recording = async (path: string): Promise<ArrayLike<number>> => {
-  const bytes = await readFile(path).catch(() => Buffer.alloc(0))
-  const start = bytes.indexOf("data") + 8
-  return Array.from({ length: Math.max(0, Math.floor((bytes.length - start) / 2)) }, (_, n) => bytes.readInt16LE(start + 2 * n))
 }
 
 conforms(ari, () => emulatedWorld(1))

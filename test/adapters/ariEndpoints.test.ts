@@ -1,22 +1,18 @@
 /** Several Asterisks behind one trunk: through which one a call leaves, where it is looked for, and what its absence proves. */
-import { Effect } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { AriPlaces } from "#adapters/ari/AriPlaces.ts"
-import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import type { Check } from "#core/provider/Adapter.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
-import { trunksOf } from "#test/support/egress.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { startTlsFront } from "#test/support/tlsFront.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { checksOf } from "./checksOf.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 
 t.jobs = 4
-const first = OrganizationId.make(1)
 
 const two = async (t: Test) => {
   const options = { media: false, timeScale: 0.2, talkMillis: 40_000 }
@@ -176,21 +172,16 @@ t.test("given weights", async (t) => {
 
 t.test("given a configuration with two endpoints, when it is tested, then each is named", async (t) => {
   const { config, one, other } = await two(t)
-  const found: Array<Check> = []
-  const context = { apiOrigin: undefined, configurationId: TelephonyConfigId.make(1), egress: trunksOf(first, { first }), node: "verify" }
-  const verify = () =>
-    Effect.runPromise(Effect.scoped(ari.verify?.({ ...config }, { ...context, report: (check) => void found.push(check) }) ?? Effect.void))
-  await verify()
+  const found = await checksOf(ari, config)
   t.strictSame([found.filter(({ message }) => message.startsWith(`${one.url}: `)).length, found.length], [8, 16])
   t.ok(found.every(({ result }) => result === "passed"))
   await other.refuseConnections(true)
-  found.length = 0
-  await verify()
+  const later = await checksOf(ari, config)
   t.match(
-    found.filter(({ result }) => result === "failed").map(({ message }) => message),
+    later.filter(({ result }) => result === "failed").map(({ message }) => message),
     [new RegExp(`^${other.url}: `)]
   )
-  t.equal(found.filter(({ result }) => result === "passed").length, 8)
+  t.equal(later.filter(({ result }) => result === "passed").length, 8)
 })
 
 t.test("given more calls than are remembered, then the oldest are forgotten first, and those that ended before the others", async (t) => {

@@ -1,36 +1,22 @@
 /** Calls that the adapter does not follow, and lists of channels that are older than what it knows: no call is lost or invented. */
-import t, { type Test } from "tap"
+import t from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { AriCalls } from "#adapters/ari/AriCalls.ts"
-import type { ChannelEvent } from "#adapters/ari/AriEvents.ts"
-import type { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
-import { eventually, Line, newCallId, numberOf } from "./Line.ts"
+import { askAri, emulated } from "./emulatedLine.ts"
+import { eventually, Line, numberOf } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
 
 t.jobs = 8
 
-const given = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
-  t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ timeScale: 0.2 })
-    const line = await Line.up(ari, ariConfig(emulator))
-    await test(t, emulator, line).finally(async () => {
-      await line.close()
-      await emulator.stop()
-    })
-  })
-
 /** Places a call as another client of the same Asterisk. */
 const originate = async (emulator: AriEmulator, channelId: string, app: string, number = numberOf("011")) => {
   const query = new URLSearchParams({ endpoint: `PJSIP/${number}@trunk`, app, channelId })
-  const authorization = `Basic ${Buffer.from(`${emulator.user}:${emulator.password}`).toString("base64")}`
-  await fetch(`${emulator.url}/ari/channels?${query.toString()}`, { method: "POST", headers: { authorization } })
+  await askAri(emulator, `/channels?${query.toString()}`, "POST")
 }
 
-given("when a call that an earlier process placed has an event, then it is reported", async (t, emulator) => {
+emulated("when a call that an earlier process placed has an event, then it is reported", async (t, emulator) => {
   const earlier = await Line.up(ari, ariConfig(emulator), "node")
   emulator.letRing(true)
   const { callId } = await earlier.originate(numberOf("001"))
@@ -42,7 +28,7 @@ given("when a call that an earlier process placed has an event, then it is repor
   await later.close()
 })
 
-given("when it connects, then calls that it does not follow are reported, whoever placed them, and left alone", async (t, emulator) => {
+emulated("when it connects, then calls that it does not follow are reported, whoever placed them, and left alone", async (t, emulator) => {
   const other = await Line.up(ari, ariConfig(emulator), "other")
   const up = await other.talkTo(numberOf("011"))
   const { callId: ringing } = await other.originate(numberOf("003"))
@@ -59,7 +45,7 @@ given("when it connects, then calls that it does not follow are reported, whoeve
   await other.close()
 })
 
-given("when a call appears without an event, then the next look through the channels reports it", async (t, emulator, line) => {
+emulated("when a call appears without an event, then the next look through the channels reports it", async (t, emulator, line) => {
   const other = await Line.up(ari, ariConfig(emulator), "other")
   const callId = await other.talkTo(numberOf("011"))
   await line.event(callId, "Answered")
@@ -67,7 +53,7 @@ given("when a call appears without an event, then the next look through the chan
   await other.close()
 })
 
-given(
+emulated(
   "when Asterisk accepts a call after it has composed a list of its channels, then the call's absence from it means nothing",
   async (t, emulator) => {
     const proxy = await HttpProxy.start(emulator.url)
@@ -90,7 +76,7 @@ given(
   }
 )
 
-given(
+emulated(
   "when a call is answered while nobody listens, and dropped once somebody does, then it is not reported as unanswered",
   async (t, emulator, line) => {
     const answered = (callId: string) =>
@@ -128,7 +114,7 @@ given(
   }
 )
 
-given("when a phone still rings after a gap in the events, then its end is known", async (t, emulator, line) => {
+emulated("when a phone still rings after a gap in the events, then its end is known", async (t, emulator, line) => {
   emulator.letRing(true)
   const { callId } = await line.originate(numberOf("001"))
   await line.event(callId, "Rang")
@@ -138,109 +124,4 @@ given("when a phone still rings after a gap in the events, then its end is known
   emulator.letRing(false)
   t.equal(await line.hungUp(callId), "normal_clearing")
   t.match(line.story(callId), ["Rang", "Answered", "HungUp normal_clearing"])
-})
-
-t.test("given events that come after the end, in whatever order", async (t) => {
-  const id = newCallId()
-  const told = (events: ReadonlyArray<ChannelEvent>, isFollowed = true) => {
-    const words: Array<TrunkEvent> = []
-    const calls = new AriCalls(
-      (_, event) => words.push(event),
-      () => 0
-    )
-    if (isFollowed) calls.add(id, 30, "pending")
-    for (const event of events) calls.handle(event)
-    return words
-  }
-  const destroyed: ChannelEvent = { type: "ChannelDestroyed", id, cause: 16, sipStatus: undefined, at: 2_000 }
-  const answered: ChannelEvent = { type: "StasisStart", id, at: 1_000 }
-  const hungUp = { _tag: "HungUp", cause: "normal_clearing", at: 2_000 }
-  t.strictSame(told([destroyed, answered, answered, destroyed]), [hungUp, { _tag: "Answered", at: 1_000 }])
-  t.strictSame(told([{ type: "Dial", id, status: "" }, answered, destroyed], false), [
-    { _tag: "Placed" },
-    { _tag: "Answered", at: 1_000 },
-    hungUp
-  ])
-  const notOurs = ["media-b9a1d3f0-8d5a-4c12-9c39-2f2f5d1b6a11", "1763.12", `${id};2`, ""]
-  t.strictSame(
-    notOurs.flatMap((other) => told([{ ...answered, id: other }], false)),
-    []
-  )
-})
-
-t.test("given a list of channels", async (t) => {
-  const id = newCallId()
-  const check = (name: string, expected: ReadonlyArray<string>, act: (calls: AriCalls) => void) => {
-    const words: Array<string> = []
-    const calls = new AriCalls(
-      (_, { _tag }) => words.push(_tag),
-      () => 0
-    )
-    act(calls)
-    t.strictSame(words, expected, name)
-  }
-  const up = { state: "Up", inStasis: true }
-  const follow = (calls: AriCalls) => calls.add(id, 30, "pending")
-  check("nobody follows it", ["Answered"], (calls) => calls.present(id, up, false))
-  check("nobody follows it, not answered", ["Placed"], (calls) => calls.present(id, { state: "Down", inStasis: false }, false))
-  check("its events come", [], (calls) => {
-    follow(calls)
-    calls.present(id, up, false)
-  })
-  check("its events may have been missed", ["Answered"], (calls) => {
-    follow(calls)
-    calls.present(id, up, true)
-  })
-  check("it is answered, and its StasisStart still to come", [], (calls) => {
-    follow(calls)
-    calls.present(id, { state: "Up", inStasis: false }, true)
-  })
-  check("it has ended since the list was made", ["HungUp"], (calls) => {
-    follow(calls)
-    calls.handle({ type: "ChannelDestroyed", id, cause: 16, sipStatus: undefined })
-    calls.present(id, up, true)
-  })
-})
-
-t.test("given a call whose end was missed, when the call is missing, then the cause follows from the earlier events", async (t) => {
-  const answered: ChannelEvent = { type: "StasisStart", id: "c" }
-  const ringing: ChannelEvent = { type: "Dial", id: "c", status: "RINGING" }
-  const requested = (cause: number, soft = false): ChannelEvent => ({
-    type: "ChannelHangupRequest",
-    id: "c",
-    cause,
-    sipStatus: undefined,
-    soft
-  })
-  const check = (
-    name: string,
-    expected: HangupCause,
-    events: ReadonlyArray<ChannelEvent>,
-    between: (calls: AriCalls) => unknown = () => {}
-  ) => {
-    const told: Array<TrunkEvent> = []
-    const calls = new AriCalls(
-      (_, event) => told.push(event),
-      () => 0
-    )
-    calls.add("c", 30, "pending")
-    for (const event of events) calls.handle(event)
-    between(calls)
-    calls.absent("c")
-    calls.absent("c")
-    t.strictSame(
-      told.filter(({ _tag }) => _tag === "HungUp"),
-      [{ _tag: "HungUp", cause: expected }],
-      name
-    )
-  }
-  check("answered", "normal_clearing", [ringing, answered])
-  check("answered, and Asterisk was restarted", "trunk_lost", [answered], (calls) => calls.outlive())
-  check("answered, and Asterisk was being stopped", "trunk_lost", [answered, requested(4, true)])
-  check("answered, and the far end had said why", "network_out_of_order", [answered, requested(38)])
-  check("answered, and we had asked for the end", "machine_detected", [answered], (calls) =>
-    Object.assign(calls.get("c") ?? {}, { asked: "machine_detected" })
-  )
-  check("not answered as far as we know", "trunk_lost", [ringing])
-  check("refused by the far end", "user_busy", [ringing, requested(17)])
 })

@@ -1,17 +1,17 @@
 /** Transferred calls, through the emulator and through a real Asterisk. */
-import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import type { CallId } from "#core/Id.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { TransferRequest } from "#core/provider/Transfer.ts"
-import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { askAri, emulated, recording } from "./emulatedLine.ts"
 import { Line, numberOf } from "./Line.ts"
 import { clearest, exchange, OUR_HERTZ, SAMPLE_RATE, speakUntil } from "./tones.ts"
 
@@ -22,13 +22,9 @@ const ways = { transfer_dial_string: "PJSIP/{number}@trunk", transfer_context: "
 type Place = Parameters<typeof ariConfig>[0]
 
 /** What Asterisk has, as a client of the test's own sees it. */
-const asked = async (at: Place, path: string) => {
-  const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
-  return (await (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()) as ReadonlyArray<{
-    readonly id: string
-    readonly channels: ReadonlyArray<string>
-  }> // The cast holds for what Asterisk documents.
-}
+const asked = async (at: Place, path: string) =>
+  // The cast holds for what Asterisk documents.
+  (await (await askAri(at, path)).json()) as ReadonlyArray<{ readonly id: string; readonly channels: ReadonlyArray<string> }>
 /** The parties in the only bridge: `callee`, `agent` and `other`. */
 const together = async (at: Place, callId: string) => {
   const [bridge] = await asked(at, "/bridges")
@@ -73,27 +69,27 @@ const transferred = async (line: Line, callId: CallId, request: Asked) => {
 const given = (
   name: string,
   use: (t: Test, world: { emulator: AriEmulator; line: Line; callId: CallId }) => Promise<unknown>,
-  { callee = "011", config = {} }: { callee?: string; config?: object } = {}
+  config: object = {}
 ) =>
-  t.test(`given a call that is up, when ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ ringMillis: 400, talkMillis: 10_000, dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] } })
-    t.teardown(() => emulator.stop())
-    const line = await Line.up(ari, { ...ariConfig(emulator), ...ways, ...config })
-    t.teardown(() => line.close())
-    const callId = await line.talkTo(numberOf(callee))
-    await line.withMedia(callId, () => use(t, { emulator, line, callId }))
-  })
+  emulated(
+    `when ${name}`,
+    async (t, emulator, line) => {
+      const callId = await line.talkTo(numberOf("011"))
+      await line.withMedia(callId, () => use(t, { emulator, line, callId }))
+    },
+    {
+      config: { ...ways, ...config },
+      dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] },
+      ringMillis: 400,
+      talkMillis: 10_000,
+      timeScale: 1
+    }
+  )
 
-given("the destination answers, then it talks to the callee until it hangs up", async (t, { callId, emulator, line }) => {
-  t.strictSame(await transferred(line, callId, to("001", { from: "+15550100" })), "answered")
+given("the destination answers, then it talks to the callee until the call ends", async (t, { callId, emulator, line }) => {
+  t.strictSame(await transferred(line, callId, to("011", { from: "+15550100" })), "answered")
   t.equal(await together(emulator, callId), "callee other")
   t.strictSame(line.known(), [callId], "nobody takes the second channel for a call")
-  t.equal(await line.hungUp(callId), "normal_clearing")
-  await untilTrue("nobody there", () => isEmpty(emulator))
-})
-
-given("the destination answers, then it ends with the call", async (t, { callId, emulator, line }) => {
-  t.strictSame(await transferred(line, callId, to("011")), "answered")
   t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /was transferred before/ })
   await line.hangup(callId)
   t.equal(await line.hungUp(callId), "agent_hangup")
@@ -112,19 +108,13 @@ for (const [what, ending, cause] of [
   })
 }
 
-given("the destination rings for too long, then the agent has the callee again", async (t, { callId, emulator, line }) => {
-  t.not(await transferred(line, callId, to("003", { timeoutSeconds: 1 })), "answered")
-  t.equal(await together(emulator, callId), "agent callee")
-  await untilTrue("one callee and one agent", async () => (await asked(emulator, "/channels")).length === 2)
-})
-
 given(
   "the destination's endpoint does not exist, then the agent has the callee again",
   async (t, { callId, emulator, line }) => {
     t.strictSame(await transferred(line, callId, to("011")), "no_route")
     t.equal(await together(emulator, callId), "agent callee")
   },
-  { config: { transfer_dial_string: "SIP/{number}" } }
+  { transfer_dial_string: "SIP/{number}" }
 )
 
 given("the callee hangs up while the destination rings, then the destination stops ringing", async (t, { callId, emulator, line }) => {
@@ -142,15 +132,6 @@ given("the request may no longer leave, then nobody is dialed, and the agent kee
   t.equal(emulator.log.count("originate"), 1)
   t.equal(await together(emulator, callId), "agent callee")
 })
-
-given(
-  "the reply to its request is lost, then the destination rings once, and its answer is reported",
-  async (t, { callId, emulator, line }) => {
-    emulator.setResponseFault("reset-after-placing", 1)
-    t.equal(await transferred(line, callId, to("011")), "answered")
-    t.equal(emulator.log.count("originate"), 2)
-  }
-)
 
 given(
   "the engine is killed while the destination rings, then the next engine ends the ringing, and finds the call",
@@ -198,7 +179,7 @@ given(
     t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
     t.equal(emulator.log.count("originate"), 1)
   },
-  { config: { transfer_dial_string: "", transfer_context: "" } }
+  { transfer_dial_string: "", transfer_context: "" }
 )
 
 given("it continues in the dialplan, then its end there is reported", async (t, { callId, line }) => {
@@ -212,7 +193,7 @@ given(
     t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no such extension/ })
     t.equal(await together(emulator, callId), "agent callee")
   },
-  { config: { transfer_context: "nowhere" } }
+  { transfer_context: "nowhere" }
 )
 
 const unavailable = await asteriskUnavailable()
@@ -223,12 +204,8 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, a
   const config = { ...ariConfig(at, { trunk: "loop" }), transfer_dial_string: "PJSIP/{number}@loop", transfer_context: "callee" }
   const line = await Line.up(ari, config)
   t.teardown(() => line.close())
-  /** What a callee has heard so far: 16-bit samples after a header. */
-  const heard = async (number: string) => {
-    const bytes = await readFile(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`).catch(() => Buffer.alloc(0))
-    const start = bytes.indexOf("data") + 8
-    return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
-  }
+  /** What a callee has heard so far. */
+  const heard = (number: string) => recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`)
 
   /** Whether enough of the tone was heard: on a busy machine it may come late. */
   const hearsEnough = (samples: ReadonlyArray<number>) => samples.length >= 4 * SAMPLE_RATE && clearest(samples, CALLEE_HERTZ).share > 0.9

@@ -1,14 +1,11 @@
 /** The faults that are found in an Asterisk that answers, but is not fit for calls. */
-import { Effect, Schema } from "effect"
 import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Check } from "#core/provider/Adapter.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
-import { trunksOf } from "#test/support/egress.ts"
+import { checksOf } from "./checksOf.ts"
 import { type Answer, ScriptedAsterisk } from "./ScriptedAsterisk.ts"
 
-const first = Schema.decodeSync(OrganizationId)(1)
 const running = [
   "app_stasis",
   "bridge_softmix",
@@ -45,16 +42,7 @@ const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>>
 const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
   const asterisk = await ScriptedAsterisk.start({ ...usual(without), ...answers }, hasEvents)
   t.teardown(() => asterisk.stop())
-  const checks: Array<Check> = []
-  const config = { ...ariConfig(asterisk), ...more }
-  const context = {
-    configurationId: Schema.decodeSync(TelephonyConfigId)(1),
-    apiOrigin: undefined,
-    egress: trunksOf(first, { first }),
-    node: "here",
-    report: (check: Check) => void checks.push(check)
-  }
-  await Effect.runPromise(Effect.scoped(ari.verify?.(config, context) ?? Effect.void))
+  const checks = await checksOf(ari, { ...ariConfig(asterisk), ...more })
   t.notMatch(JSON.stringify(checks), asterisk.password)
   return checks.filter(({ result }) => result !== "passed")
 }

@@ -1,8 +1,8 @@
-/** Transfers through Cloudonix, on the wire. */
+/** Transfers through Cloudonix, on the wire, and what its streams say. N10 is a conformance case of the carrier's reference. */
 import t from "tap"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"
 import type { Callback } from "#core/provider/Callback.ts"
-import { isTransfer } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
+import { isHangup, isOrder, isTransfer } from "#test/emulators/cloudonix/CloudonixEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { untilTrue } from "#test/support/until.ts"
@@ -86,4 +86,19 @@ t.test("given a dial that is over, then only a report in the call's name counts,
   t.equal(read({ Session: "26a7294c989b11e7b3d32b9edb8660c7", CallStatus: "completed" }), undefined, "of another call")
   t.equal(read({ CallStatus: "completed" }), undefined, "of no call")
   t.strictSame(verbOf({ Session: token, CallStatus: "busy" }, { call: undefined }), ["Hangup"], "of a call that is no longer known")
+})
+
+t.test("N10: given a call that has only its stream, then the stream names its session", async (t) => {
+  const { asked, dials, emulator, hosted } = await open(t)
+  emulator.domain.hasCallbacks = false
+  emulator.server.fail({ acts: true, reply: "reset" }, isOrder)
+  const { callId, to } = await hosted.originate(numberOf("015"))
+  await hosted.media.stream(callId)
+  const [session] = emulator.sessionsTo(to)
+  t.equal(hosted.ref(callId).providerCallId, session?.token)
+  t.not(session?.token, session?.callId, "which is not the SIP id")
+  t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+  t.match(emulator.server.requests.findLast(isHangup), { path: `/calls/acme.cloudonix.net/sessions/${session?.token}` })
+  t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  t.strictSame([dials(to), asked(to)], [1, 1])
 })

@@ -9,108 +9,70 @@ import { answerTo, apiKey, delta, fragment, raw, stopped } from "./openaiScene.t
 /** Everything that must never be in an error. */
 const canaries = { text: "Quetzalcoatl", word: "canary_word" }
 const told = `The message "${canaries.text}" of ${apiKey} is bad: +15551234567`
-const failing: ReadonlyArray<{ readonly what: string; readonly reply: RawReply; readonly error: Partial<ModelError> }> = [
-  {
-    what: "401",
-    reply: json(errorBody(told, "invalid_request_error", "invalid_api_key"), 401),
-    error: { reason: "auth", isRetryable: false, message: "HTTP 401 invalid_request_error invalid_api_key" }
-  },
-  { what: "403", reply: json(errorBody(told, "forbidden"), 403), error: { reason: "auth", isRetryable: false } },
-  { what: "402", reply: json({}, 402), error: { reason: "credit", isRetryable: false } },
-  {
-    what: "no credit",
-    reply: json(errorBody(told, "insufficient_quota", "insufficient_quota"), 429),
-    error: { reason: "credit", isRetryable: false }
-  },
-  { what: "429", reply: json(errorBody(told, "rate_limit_error"), 429), error: { reason: "rate_limited", isRetryable: true } },
-  {
-    what: "an unknown model",
-    reply: json(errorBody(told, "invalid_request_error", "model_not_found"), 404),
-    error: { reason: "refused", isRetryable: false }
-  },
-  {
-    what: "what was sent in a code",
-    reply: json(errorBody(told, canaries.text, canaries.word), 400),
-    error: { reason: "refused", isRetryable: false, message: "HTTP 400" }
-  },
-  {
-    what: "a page of a proxy",
-    reply: { status: 502, contentType: "text/html", pieces: [`<html>${told}</html>`] },
-    error: { reason: "broken", isRetryable: true, message: "HTTP 502" }
-  },
-  {
-    what: "a redirect",
-    reply: { status: 307, headers: { location: "http://127.0.0.1:1/" }, pieces: [] },
-    error: { reason: "refused", isRetryable: false }
-  },
-  {
-    what: "an error that never ends",
-    reply: { status: 500, pieces: Array.from({ length: 40 }, () => told.repeat(50)), ending: "hang" },
-    error: { reason: "broken", message: "HTTP 500" }
-  },
-  {
-    what: "an error in the middle",
-    reply: raw(delta("One"), event(errorBody(told, "server_error"))),
-    error: { reason: "broken", isRetryable: true }
-  },
-  {
-    what: "a rate limit in the middle",
-    reply: raw(delta("One"), event({ error: { code: 429, message: told } })),
-    error: { reason: "rate_limited", isRetryable: true }
-  },
-  { what: "an error as text", reply: raw(event({ error: told })), error: { reason: "broken", isRetryable: true } },
-  {
-    what: "something that is not JSON",
-    reply: raw(delta("One"), `data: {"choices ${told}\n\n`),
-    error: { reason: "broken", isRetryable: true }
-  },
-  { what: "an end in the middle", reply: raw(delta("One")), error: { reason: "broken", isRetryable: true } },
-  {
-    what: "a reset in the middle",
-    reply: { pieces: [delta("One")], ending: "reset" },
-    error: { reason: "unreachable", isRetryable: true }
-  },
-  { what: "nothing at all", reply: raw(), error: { reason: "broken", isRetryable: true } },
-  {
-    what: "arguments that are cut off",
-    reply: raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } }), event(chunk({}, "length")), done),
-    error: { reason: "broken", isRetryable: true }
-  },
-  {
-    what: "arguments that are a list",
-    reply: raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: "[1]" } }), stopped, done),
-    error: { reason: "broken" }
-  },
-  {
-    what: "too many words",
-    reply: raw(...Array.from({ length: 40 }, () => delta("word ".repeat(200)))),
-    error: { reason: "broken", isRetryable: false }
-  },
-  {
-    what: "too many calls",
-    reply: raw(...Array.from({ length: 20 }, (_, index) => fragment({ index, id: `${index}`, function: { name: "refused" } }))),
-    error: { reason: "broken", isRetryable: false }
-  },
-  {
-    what: "endless arguments",
-    reply: raw(...Array.from({ length: 70 }, () => fragment({ index: 0, function: { arguments: " ".repeat(1000) } }))),
-    error: { reason: "broken", isRetryable: false }
-  },
-  {
-    what: "an endless line",
-    reply: raw(...Array.from({ length: 60 }, () => "x".repeat(10_000))),
-    error: { reason: "broken", isRetryable: false }
-  },
-  {
-    what: "endless reasoning",
-    reply: raw(...Array.from({ length: 50 }, () => event(chunk({ reasoning_content: "x".repeat(100_000) })))),
-    error: { reason: "broken", isRetryable: false }
-  }
+const broken = { reason: "broken", isRetryable: true } as const
+const hopeless = { reason: "broken", isRetryable: false } as const
+const refused = { reason: "refused", isRetryable: false } as const
+/** `times`: how often the piece is sent. */
+const many = (times: number, piece: (index: number) => string) => raw(...Array.from({ length: times }, (_, index) => piece(index)))
+
+const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Partial<ModelError>]> = [
+  [
+    "401",
+    json(errorBody(told, "invalid_request_error", "invalid_api_key"), 401),
+    { reason: "auth", isRetryable: false, message: "HTTP 401 invalid_request_error invalid_api_key" }
+  ],
+  ["403", json(errorBody(told, "forbidden"), 403), { reason: "auth", isRetryable: false }],
+  ["402", json({}, 402), { reason: "credit", isRetryable: false }],
+  ["no credit", json(errorBody(told, "insufficient_quota", "insufficient_quota"), 429), { reason: "credit", isRetryable: false }],
+  ["429", json(errorBody(told, "rate_limit_error"), 429), { reason: "rate_limited", isRetryable: true }],
+  ["an unknown model", json(errorBody(told, "invalid_request_error", "model_not_found"), 404), refused],
+  [
+    "what was sent in a code",
+    json(errorBody(told, canaries.text, canaries.word), 400),
+    { reason: "refused", isRetryable: false, message: "HTTP 400" }
+  ],
+  [
+    "a page of a proxy",
+    { status: 502, contentType: "text/html", pieces: [`<html>${told}</html>`] },
+    { reason: "broken", isRetryable: true, message: "HTTP 502" }
+  ],
+  ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" }, pieces: [] }, refused],
+  [
+    "an error that never ends",
+    { status: 500, pieces: Array.from({ length: 40 }, () => told.repeat(50)), ending: "hang" },
+    { reason: "broken", message: "HTTP 500" }
+  ],
+  ["an error in the middle", raw(delta("One"), event(errorBody(told, "server_error"))), broken],
+  [
+    "a rate limit in the middle",
+    raw(delta("One"), event({ error: { code: 429, message: told } })),
+    { reason: "rate_limited", isRetryable: true }
+  ],
+  ["an error as text", raw(event({ error: told })), broken],
+  ["something that is not JSON", raw(delta("One"), `data: {"choices ${told}\n\n`), broken],
+  ["an end in the middle", raw(delta("One")), broken],
+  ["a reset in the middle", { pieces: [delta("One")], ending: "reset" }, { reason: "unreachable", isRetryable: true }],
+  ["nothing at all", raw(), broken],
+  [
+    "arguments that are cut off",
+    raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } }), event(chunk({}, "length")), done),
+    broken
+  ],
+  [
+    "arguments that are a list",
+    raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: "[1]" } }), stopped, done),
+    { reason: "broken" }
+  ],
+  ["too many words", many(40, () => delta("word ".repeat(200))), hopeless],
+  ["too many calls", many(20, (index) => fragment({ index, id: `${index}`, function: { name: "refused" } })), hopeless],
+  ["endless arguments", many(70, () => fragment({ index: 0, function: { arguments: " ".repeat(1000) } })), hopeless],
+  ["an endless line", many(60, () => "x".repeat(10_000)), hopeless],
+  ["endless reasoning", many(50, () => event(chunk({ reasoning_content: "x".repeat(100_000) }))), hopeless]
 ]
 
 t.test("servers fail", async (t) => {
   const request: ModelRequest = { ...aRequest, messages: [{ _tag: "User", text: `${canaries.text} ${canaries.word}` }] }
-  for (const { error: expected, reply, what } of failing) {
+  for (const [what, reply, expected] of failing) {
     const { error, parts } = await answerTo(t, reply, request)
     t.match(error, expected, what)
     const said = JSON.stringify(error)

@@ -1,35 +1,22 @@
 /** The conformance suite of recognizers: the built-in recognizers pass it, and recognizers that break its rules fail. */
-import { Effect, Exit, Scope } from "effect"
+import { Effect } from "effect"
 import t from "tap"
 import { recognizerConformance, type RecognizerWorld } from "#adapters/conformance/conformance.ts"
 import { pocketsphinxProvider } from "#adapters/voice/pocketsphinx/provider.ts"
-import { makeRecognition, type Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
+import type { Recognition } from "#adapters/voice/pocketsphinx/Recognition.ts"
 import { NotRecognized } from "#adapters/voice/pocketsphinx/SphinxProcess.ts"
-import { sampleRate } from "#core/audio/Mulaw.ts"
-import { resample } from "#core/audio/Resampler.ts"
 import { defineRecognizer, type RecognizerProvider } from "#core/model/RecognizerProvider.ts"
 import type { RecognizerEvent, RecognizerSession, SpeechToText } from "#core/model/SpeechToText.ts"
-import { loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
 import { webhooksOf } from "#test/support/egress.ts"
-import { pocketsphinx, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { tone } from "#test/support/wav.ts"
+import { heard, pcm, recognizing } from "./recognitionScene.ts"
 
 const egress = webhooksOf()
 const patienceMillis = 600_000
 
-const flite = loadFlite()
-const spoken = (text: string): Int16Array => {
-  const { rate, samples } = synthesize(flite, "rms", text)
-  return resample(samples, rate, sampleRate)
-}
-
-t.test("PocketSphinx", { skip: (await pocketsphinxUnavailable()) ?? false }, async (t) => {
-  const scope = Scope.makeUnsafe()
-  t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  const whole = await Effect.runPromise(
-    Scope.provide(makeRecognition({ files: pocketsphinx(), listening: 4, processes: 1, mostWaiting: 100, timeout: "10 minutes" }), scope)
-  )
+heard("PocketSphinx", function* (t) {
+  const whole = yield* recognizing()
   let isBroken = false
   const recognition: Recognition = {
     ...whole,
@@ -40,10 +27,10 @@ t.test("PocketSphinx", { skip: (await pocketsphinxUnavailable()) ?? false }, asy
     const breakDown = () => {
       isBroken = true
     }
-    return { config: {}, egress, speech: spoken, breakDown, close: async () => {} }
+    return { config: {}, egress, speech: pcm, breakDown, close: async () => {} }
   }
   for (const { name, run } of recognizerConformance(pocketsphinxProvider(recognition), openWorld, { patienceMillis })) {
-    await t.test(name, async (t) => t.strictSame(await run(), {}))
+    yield* Effect.promise(() => t.test(name, async (t) => t.strictSame(await run(), {})))
   }
 })
 
