@@ -6,7 +6,7 @@ import { eventTypes } from "#adapters/ari/AriEvents.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
-import { askAri, emulated, recording } from "./emulatedLine.ts"
+import { askAri, emulated, emulatedWith, recording } from "./emulatedLine.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
@@ -41,44 +41,40 @@ const leavesNothing = async (t: Test, line: Line, at: Place, ending: string): Pr
   await untilNothingIsLeft(at)
 }
 
-emulated(
-  "one by one",
-  async (t, emulator, line) => {
-    const config = ariConfig(emulator)
-    await t.test("then only the events in use are sent, to this node's own application", async (t) => {
-      t.match(await asked(emulator, "/applications/trunkline.one.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
-    })
-    await t.test("when originating fails, then the reason says what to do", async (t) => {
-      const check = async (expected: object, broken: Partial<typeof config>, fault: ResponseFault = "none", from?: string) => {
-        const other = await Line.up(ari, { ...config, ...broken }, "other")
-        emulator.setResponseFault(fault, 1)
-        const { callId, failure, to } = await other.originate(numberOf("011"), { from })
-        t.match(failure, expected, JSON.stringify({ ...broken, fault }))
-        t.notMatch(JSON.stringify(failure), to.slice(1))
-        t.strictSame(other.events(callId), [])
-        await other.close()
-      }
-      await check({ _tag: "OriginateRefused", reason: "unreachable" }, { dial_string: "PJSIP/{number}@unknown" })
-      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "{digits}" })
-      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "PJSIP/phone" })
-      await check({ _tag: "OriginateRefused", reason: "misconfigured" }, {}, "none", '"x" <1>')
-      await check({ _tag: "OriginateDoubtful", status: 503 }, {}, "503")
-      await check({ _tag: "OriginateDoubtful" }, {}, "500")
-      emulator.setResponseFault("none")
-    })
-    await t.test("A7: when the id is taken, then the call has already been placed", async (t) => {
-      const other = await Line.up(ari, config, "other")
-      const { callId, to } = await line.originate(numberOf("011"))
-      const again = await other.originate(to, { callId })
-      t.equal(again.failure, undefined)
-      t.equal(emulator.log.dialsByNumber().get(to), 1)
-      await line.hangup(callId)
+emulatedWith({ node: "one" }, "one by one", async (t, emulator, line) => {
+  const config = ariConfig(emulator)
+  await t.test("then only the events in use are sent, to this node's own application", async (t) => {
+    t.match(await asked(emulator, "/applications/trunkline.one.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
+  })
+  await t.test("when originating fails, then the reason says what to do", async (t) => {
+    const check = async (expected: object, broken: Partial<typeof config>, fault: ResponseFault = "none", from?: string) => {
+      const other = await Line.up(ari, { ...config, ...broken }, "other")
+      emulator.setResponseFault(fault, 1)
+      const { callId, failure, to } = await other.originate(numberOf("011"), { from })
+      t.match(failure, expected, JSON.stringify({ ...broken, fault }))
+      t.notMatch(JSON.stringify(failure), to.slice(1))
+      t.strictSame(other.events(callId), [])
       await other.close()
-    })
-    await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, emulator, "001"))
-  },
-  { node: "one" }
-)
+    }
+    await check({ _tag: "OriginateRefused", reason: "unreachable" }, { dial_string: "PJSIP/{number}@unknown" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "{digits}" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "PJSIP/phone" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, {}, "none", '"x" <1>')
+    await check({ _tag: "OriginateDoubtful", status: 503 }, {}, "503")
+    await check({ _tag: "OriginateDoubtful" }, {}, "500")
+    emulator.setResponseFault("none")
+  })
+  await t.test("A7: when the id is taken, then the call has already been placed", async (t) => {
+    const other = await Line.up(ari, config, "other")
+    const { callId, to } = await line.originate(numberOf("011"))
+    const again = await other.originate(to, { callId })
+    t.equal(again.failure, undefined)
+    t.equal(emulator.log.dialsByNumber().get(to), 1)
+    await line.hangup(callId)
+    await other.close()
+  })
+  await t.test("when audio ends, then nothing of it is left", (t) => leavesNothing(t, line, emulator, "001"))
+})
 
 emulated("when the request was lost, and events may be too, then its outcome is unknown", async (t, emulator, line) => {
   emulator.setResponseFault("reset-before-placing", 1)
@@ -104,61 +100,55 @@ emulated("A7: when only the reply was lost, then the call is followed", async (t
   t.equal(emulator.log.dialsByNumber().get(to), 1)
 })
 
-emulated(
-  "and a broken connection",
-  async (t, emulator, line) => {
-    const config = ariConfig(emulator)
-    await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
-      const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
-      await emulator.refuseConnections(true)
-      emulator.dropSockets()
-      t.match(await line.status("Down"), { reason: "unreachable" })
-      t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
-      await eventually("the end of one call", () => emulator.live() === 1)
-      await emulator.refuseConnections(false)
-      t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
-      await line.status("Up")
-      t.equal(line.story(stays).at(-1), "Answered")
-      await line.hangup(stays)
-      t.equal(await line.hungUp(stays), "agent_hangup")
-    })
-    await t.test("when Asterisk was killed, then all its calls are lost, once, and new ones are possible", async (t) => {
-      const calls = [await line.talkTo(numberOf("011")), (await line.originate(numberOf("003"))).callId]
-      emulator.crash()
-      for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
-      await line.status("Up")
-      t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
-      t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
-      for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
-    })
-    await t.test(
-      "when calls of an earlier process are adopted, then their events arrive again, and a missing call has not ended",
-      async (t) => {
-        const earlier = await Line.up(ari, config, "earlier")
-        const stays = await earlier.talkTo(numberOf("011"))
-        await earlier.close()
-        const later = await Line.up(ari, config, "earlier")
-        const unknown = newCallId()
-        later.trunk.adopt(refTo(stays))
-        later.trunk.adopt(refTo(unknown))
-        await later.event(stays, "Answered")
-        await later.hangup(stays, "node_lost")
-        t.equal(await later.hungUp(stays), "node_lost")
-        t.strictSame(later.events(unknown), [])
-        await later.close()
-      }
-    )
-    await t.test("when the password was changed, then the trunk is down for it", async () => {
-      emulator.setPassword("another")
-      emulator.dropSockets()
-      await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
-    })
-  },
-  { node: "test" }
-)
+emulatedWith({ node: "test" }, "and a broken connection", async (t, emulator, line) => {
+  const config = ariConfig(emulator)
+  await t.test("A9: when it is back, then calls that ended meanwhile end, and the others continue", async (t) => {
+    const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
+    await emulator.refuseConnections(true)
+    emulator.dropSockets()
+    t.match(await line.status("Down"), { reason: "unreachable" })
+    t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    await eventually("the end of one call", () => emulator.live() === 1)
+    await emulator.refuseConnections(false)
+    t.equal(await line.hungUp(leaves), "normal_clearing", "then a conversation that the same Asterisk no longer has has ended normally")
+    await line.status("Up")
+    t.equal(line.story(stays).at(-1), "Answered")
+    await line.hangup(stays)
+    t.equal(await line.hungUp(stays), "agent_hangup")
+  })
+  await t.test("when Asterisk was killed, then all its calls are lost, once, and new ones are possible", async (t) => {
+    const calls = [await line.talkTo(numberOf("011")), (await line.originate(numberOf("003"))).callId]
+    emulator.crash()
+    for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
+    await line.status("Up")
+    t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
+    t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
+    for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
+  })
+  await t.test("when earlier calls are adopted, then their events arrive again, and a missing one has not ended", async (t) => {
+    const earlier = await Line.up(ari, config, "earlier")
+    const stays = await earlier.talkTo(numberOf("011"))
+    await earlier.close()
+    const later = await Line.up(ari, config, "earlier")
+    const unknown = newCallId()
+    later.trunk.adopt(refTo(stays))
+    later.trunk.adopt(refTo(unknown))
+    await later.event(stays, "Answered")
+    await later.hangup(stays, "node_lost")
+    t.equal(await later.hungUp(stays), "node_lost")
+    t.strictSame(later.events(unknown), [])
+    await later.close()
+  })
+  await t.test("when the password was changed, then the trunk is down for it", async () => {
+    emulator.setPassword("another")
+    emulator.dropSockets()
+    await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes('"auth"'))
+  })
+})
 
-emulated(
-  "A10: when another client takes the application, then the first one yields, and can still end its calls",
+emulatedWith(
+  { node: "test" },
+  "A10: when another client takes the application, then the first yields, and still ends its calls",
   async (t, emulator, first) => {
     const callId = await first.talkTo(numberOf("011"))
     const second = await Line.up(ari, ariConfig(emulator), "test")
@@ -169,8 +159,7 @@ emulated(
     await first.hangup(callId)
     t.equal(await first.lookup(callId), "gone")
     await second.close()
-  },
-  { node: "test" }
+  }
 )
 
 real("that comes and goes", doomed, (name, asterisk) =>

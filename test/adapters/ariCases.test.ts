@@ -30,15 +30,17 @@ const working = {
   DELETE: { status: 204, body: "" },
   GET: { status: 404, body: { message: "Channel not found" } }
 }
-const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>, more: object = {}) =>
+type Use = (t: Test, scene: Scene) => Promise<void>
+const givenWith = (config: object, name: string, test: Use) =>
   t.test(name, { buffered: true }, async (t) => {
     const asterisk = await ScriptedAsterisk.start(working)
-    const line = await Line.up(ari, { ...ariConfig(asterisk), ...more }, "one")
+    const line = await Line.up(ari, { ...ariConfig(asterisk), ...config }, "one")
     await test(t, { asterisk, line }).finally(async () => {
       await line.close()
       asterisk.stop()
     })
   })
+const given = (name: string, test: Use) => givenWith({}, name, test)
 
 const channel = (id: string, state = "Up") => ({ id, state, name: "PJSIP/trunk-00000001" })
 const started = (id: string, args: ReadonlyArray<string>) => ({ type: "StasisStart", args, channel: channel(id) })
@@ -57,8 +59,9 @@ const talk = async ({ asterisk, line }: Scene) => {
   return callId
 }
 
-given(
-  "A1: when a call is originated, then its id is ours, the query holds everything but the variables, and the body only them",
+givenWith(
+  { caller_name: "Acme", account_code: "sales", channel_variables: ["customer"] },
+  "A1: when a call is originated, then its id is ours, and the body holds only the variables",
   async (t, { asterisk, line }) => {
     const to = "+14155550123"
     const { callId, failure } = await line.originate(to, {
@@ -85,40 +88,36 @@ given(
     const plain = await line.originate(to)
     t.equal(plain.failure, undefined)
     t.match(asterisk.requests("POST", "/channels")[1]?.query, { channelId: plain.callId, callerId: undefined })
-  },
-  { caller_name: "Acme", account_code: "sales", channel_variables: ["customer"] }
-)
-
-given(
-  "A2: when all events arrive before the reply, then they are reported in order, and one media channel is created",
-  async (t, scene) => {
-    const { asterisk, line } = scene
-    let reply = () => {}
-    const replied = new Promise<void>((resolve) => {
-      reply = resolve
-    })
-    asterisk.answer({
-      "POST /channels": async ({ query }) => {
-        await replied
-        return { status: 200, body: { id: query["channelId"] } }
-      }
-    })
-    const callId = newCallId()
-    const originating = line.originate(numberOf("1"), { callId })
-    await untilTrue("the request", () => asterisk.requests("POST", "/channels").length === 1)
-    asterisk.tell({ type: "ChannelStateChange", channel: channel(callId, "Ringing") })
-    asterisk.tell(ringing(callId))
-    asterisk.tell({ type: "ChannelStateChange", channel: channel(callId) })
-    asterisk.tell(started(callId, ["call", callId]))
-    await line.event(callId, "Answered")
-    const opening = withMedia(scene, callId, async () => {})
-    reply()
-    t.equal((await originating).failure, undefined)
-    await opening
-    t.strictSame(line.story(callId), ["Rang", "Answered"])
-    t.equal(asterisk.requests("POST", "/channels/externalMedia").length, 1)
   }
 )
+
+given("A2: when all events precede the reply, then they are reported in order, and one media channel is created", async (t, scene) => {
+  const { asterisk, line } = scene
+  let reply = () => {}
+  const replied = new Promise<void>((resolve) => {
+    reply = resolve
+  })
+  asterisk.answer({
+    "POST /channels": async ({ query }) => {
+      await replied
+      return { status: 200, body: { id: query["channelId"] } }
+    }
+  })
+  const callId = newCallId()
+  const originating = line.originate(numberOf("1"), { callId })
+  await untilTrue("the request", () => asterisk.requests("POST", "/channels").length === 1)
+  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId, "Ringing") })
+  asterisk.tell(ringing(callId))
+  asterisk.tell({ type: "ChannelStateChange", channel: channel(callId) })
+  asterisk.tell(started(callId, ["call", callId]))
+  await line.event(callId, "Answered")
+  const opening = withMedia(scene, callId, async () => {})
+  reply()
+  t.equal((await originating).failure, undefined)
+  await opening
+  t.strictSame(line.story(callId), ["Rang", "Answered"])
+  t.equal(asterisk.requests("POST", "/channels/externalMedia").length, 1)
+})
 
 /** Opens the audio of a call, and starts its media channel after `before`. */
 const withMedia = async (
@@ -159,8 +158,9 @@ given("A3: when the media channel starts late, then it enters the bridge only af
 
 const place = { context: "ivr", extension: "s", priority: "1" }
 const args = (callId: string) => ["dialplan", callId, "ivr", "s", "1"]
-given(
-  "A5: when the dialplan takes a call and hands it back with HUMAN, then it has not ended, and a human has answered it",
+givenWith(
+  place,
+  "A5: when the dialplan hands a call back with HUMAN, then it has not ended, and a human answered",
   async (t, { asterisk, line }) => {
     const { callId } = await line.originate(numberOf("1"))
     asterisk.tell(started(callId, args(callId)))
@@ -177,12 +177,12 @@ given(
       { _tag: "Answered" }
     ])
     t.notOk(line.story(callId).includes("Detected"))
-  },
-  place
+  }
 )
 
-given(
-  "A6: when the dialplan detects a machine and hangs up by its own policy, then the call has reached a voicemail",
+givenWith(
+  place,
+  "A6: when the dialplan detects a machine and hangs up, then the call has reached a voicemail",
   async (t, { asterisk, line }) => {
     const { callId } = await line.originate(numberOf("1"))
     asterisk.tell(started(callId, args(callId)))
@@ -192,36 +192,29 @@ given(
     const cause = await line.hungUp(callId)
     t.equal(cause, "machine_detected")
     t.equal(outcomeOf({ answered: true, cause, machine: false }), "voicemail")
-  },
-  place
-)
-
-given(
-  "A8: when no channel can be allocated, then the call is refused because of the trunk, and requested once",
-  async (t, { asterisk, line }) => {
-    asterisk.answer({ "POST /channels": { status: 500, body: { error: "Allocation failed" } } })
-    const { callId, failure } = await line.originate(numberOf("1"))
-    t.match(failure, { _tag: "OriginateRefused", reason: "unreachable", detail: /Allocation failed PJSIP\/\{number\}@trunk/ })
-    t.equal(await line.lookup(callId), "gone")
-    t.equal(asterisk.requests("POST", "/channels").length, 1)
   }
 )
 
-given(
-  "A13: when the media websocket closes while the call is up, then that is reported, and the call ends on request",
-  async (t, scene) => {
-    const { asterisk } = scene
-    const callId = await talk(scene)
-    const told: Array<string> = []
-    await withMedia(scene, callId, async (stream) => {
-      stream.listen({ closed: (how) => told.push(`closed ${how}`), frame: () => told.push("frame"), marked: () => {} })
-      asterisk.say(new Uint8Array(160).fill(0xff))
-      await untilTrue("the callee", () => told.length > 0)
-      asterisk.closeMedia()
-      await untilTrue("the end of the audio", () => told.length > 1)
-    })
-    t.match(told, ["frame", /^closed /])
-    await scene.line.hangup(callId)
-    t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
-  }
-)
+given("A8: when no channel can be allocated, then the call is refused, and requested once", async (t, { asterisk, line }) => {
+  asterisk.answer({ "POST /channels": { status: 500, body: { error: "Allocation failed" } } })
+  const { callId, failure } = await line.originate(numberOf("1"))
+  t.match(failure, { _tag: "OriginateRefused", reason: "unreachable", detail: /Allocation failed PJSIP\/\{number\}@trunk/ })
+  t.equal(await line.lookup(callId), "gone")
+  t.equal(asterisk.requests("POST", "/channels").length, 1)
+})
+
+given("A13: when the media websocket closes, then that is reported, and the call ends on request", async (t, scene) => {
+  const { asterisk } = scene
+  const callId = await talk(scene)
+  const told: Array<string> = []
+  await withMedia(scene, callId, async (stream) => {
+    stream.listen({ closed: (how) => told.push(`closed ${how}`), frame: () => told.push("frame"), marked: () => {} })
+    asterisk.say(new Uint8Array(160).fill(0xff))
+    await untilTrue("the callee", () => told.length > 0)
+    asterisk.closeMedia()
+    await untilTrue("the end of the audio", () => told.length > 1)
+  })
+  t.match(told, ["frame", /^closed /])
+  await scene.line.hangup(callId)
+  t.equal(asterisk.requests("DELETE", `/channels/${callId}`).length, 1)
+})

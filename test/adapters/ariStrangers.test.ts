@@ -53,66 +53,60 @@ emulated("when a call appears without an event, then the next look through the c
   await other.close()
 })
 
-emulated(
-  "when Asterisk accepts a call after it has composed a list of its channels, then the call's absence from it means nothing",
-  async (t, emulator) => {
-    const proxy = await HttpProxy.start(emulator.url)
-    const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
-    proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
-    const placing = line.originate(numberOf("011"))
-    emulator.holdLists(true)
-    emulator.dropSockets()
-    // One of them is for the other line, which has lost its socket as well.
-    await eventually("requested lists", () => emulator.heldLists() === 2)
-    const { callId, failure } = await placing
-    t.equal(failure, undefined)
-    emulator.holdLists(false)
-    await line.status("Up")
-    await line.event(callId, "Answered")
-    await line.hangup(callId)
-    t.equal(await line.hungUp(callId), "agent_hangup")
-    await line.close()
-    await proxy.stop()
-  }
-)
+emulated("when a call is newer than a list of channels, then its absence means nothing", async (t, emulator) => {
+  const proxy = await HttpProxy.start(emulator.url)
+  const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
+  proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+  const placing = line.originate(numberOf("011"))
+  emulator.holdLists(true)
+  emulator.dropSockets()
+  // One of them is for the other line, which has lost its socket as well.
+  await eventually("requested lists", () => emulator.heldLists() === 2)
+  const { callId, failure } = await placing
+  t.equal(failure, undefined)
+  emulator.holdLists(false)
+  await line.status("Up")
+  await line.event(callId, "Answered")
+  await line.hangup(callId)
+  t.equal(await line.hungUp(callId), "agent_hangup")
+  await line.close()
+  await proxy.stop()
+})
 
-emulated(
-  "when a call is answered while nobody listens, and dropped once somebody does, then it is not reported as unanswered",
-  async (t, emulator, line) => {
-    const answered = (callId: string) =>
-      eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
-    const earlier = await Line.up(ari, ariConfig(emulator), "node")
-    emulator.letRing(true)
-    emulator.holdDropped(true)
-    const { callId } = await earlier.originate(numberOf("011"))
-    await earlier.event(callId, "Rang")
-    await earlier.close()
-    // Only the other line still listens.
-    await eventually("no listener", () => emulator.listeners() === 1)
-    emulator.letRing(false)
-    await answered(callId)
-    const next = await Line.up(ari, ariConfig(emulator), "node")
-    next.trunk.adopt(refTo(callId))
-    emulator.holdDropped(false)
-    t.equal(await next.hungUp(callId), "trunk_lost")
-    await next.close()
+emulated("when a call is answered while nobody listens, then its end is not reported as unanswered", async (t, emulator, line) => {
+  const answered = (callId: string) =>
+    eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
+  const earlier = await Line.up(ari, ariConfig(emulator), "node")
+  emulator.letRing(true)
+  emulator.holdDropped(true)
+  const { callId } = await earlier.originate(numberOf("011"))
+  await earlier.event(callId, "Rang")
+  await earlier.close()
+  // Only the other line still listens.
+  await eventually("no listener", () => emulator.listeners() === 1)
+  emulator.letRing(false)
+  await answered(callId)
+  const next = await Line.up(ari, ariConfig(emulator), "node")
+  next.trunk.adopt(refTo(callId))
+  emulator.holdDropped(false)
+  t.equal(await next.hungUp(callId), "trunk_lost")
+  await next.close()
 
-    emulator.letRing(true)
-    emulator.holdDropped(true)
-    const { callId: second } = await line.originate(numberOf("011"))
-    await line.event(second, "Rang")
-    await emulator.refuseConnections(true)
-    emulator.dropSockets()
-    await line.status("Down")
-    await eventually("no listener", () => emulator.listeners() === 0)
-    emulator.letRing(false)
-    await answered(second)
-    await emulator.refuseConnections(false)
-    await line.status("Up")
-    emulator.holdDropped(false)
-    t.equal(await line.hungUp(second), "trunk_lost", "nor after a gap in the events")
-  }
-)
+  emulator.letRing(true)
+  emulator.holdDropped(true)
+  const { callId: second } = await line.originate(numberOf("011"))
+  await line.event(second, "Rang")
+  await emulator.refuseConnections(true)
+  emulator.dropSockets()
+  await line.status("Down")
+  await eventually("no listener", () => emulator.listeners() === 0)
+  emulator.letRing(false)
+  await answered(second)
+  await emulator.refuseConnections(false)
+  await line.status("Up")
+  emulator.holdDropped(false)
+  t.equal(await line.hungUp(second), "trunk_lost", "nor after a gap in the events")
+})
 
 emulated("when a phone still rings after a gap in the events, then its end is known", async (t, emulator, line) => {
   emulator.letRing(true)

@@ -11,7 +11,7 @@ import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { askAri, emulated, recording } from "./emulatedLine.ts"
+import { askAri, emulatedWith, recording } from "./emulatedLine.ts"
 import { Line, numberOf } from "./Line.ts"
 import { clearest, exchange, OUR_HERTZ, SAMPLE_RATE, speakUntil } from "./tones.ts"
 
@@ -66,25 +66,16 @@ const transferred = async (line: Line, callId: CallId, request: Asked) => {
 }
 
 /** Runs a test with a call that is up and its agent. */
-const given = (
-  name: string,
-  use: (t: Test, world: { emulator: AriEmulator; line: Line; callId: CallId }) => Promise<unknown>,
-  config: object = {}
-) =>
-  emulated(
-    `when ${name}`,
-    async (t, emulator, line) => {
-      const callId = await line.talkTo(numberOf("011"))
-      await line.withMedia(callId, () => use(t, { emulator, line, callId }))
-    },
-    {
-      config: { ...ways, ...config },
-      dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] },
-      ringMillis: 400,
-      talkMillis: 10_000,
-      timeScale: 1
-    }
-  )
+type Use = (t: Test, world: { emulator: AriEmulator; line: Line; callId: CallId }) => Promise<unknown>
+const givenWith = (config: object, name: string, use: Use) => {
+  const timing = { ringMillis: 400, talkMillis: 10_000, timeScale: 1 }
+  const options = { ...timing, config: { ...ways, ...config }, dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] } }
+  return emulatedWith(options, `when ${name}`, async (t, emulator, line) => {
+    const callId = await line.talkTo(numberOf("011"))
+    await line.withMedia(callId, () => use(t, { emulator, line, callId }))
+  })
+}
+const given = (name: string, use: Use) => givenWith({}, name, use)
 
 given("the destination answers, then it talks to the callee until the call ends", async (t, { callId, emulator, line }) => {
   t.strictSame(await transferred(line, callId, to("011", { from: "+15550100" })), "answered")
@@ -108,13 +99,13 @@ for (const [what, ending, cause] of [
   })
 }
 
-given(
+givenWith(
+  { transfer_dial_string: "SIP/{number}" },
   "the destination's endpoint does not exist, then the agent has the callee again",
   async (t, { callId, emulator, line }) => {
     t.strictSame(await transferred(line, callId, to("011")), "no_route")
     t.equal(await together(emulator, callId), "agent callee")
-  },
-  { transfer_dial_string: "SIP/{number}" }
+  }
 )
 
 given("the callee hangs up while the destination rings, then the destination stops ringing", async (t, { callId, emulator, line }) => {
@@ -133,8 +124,9 @@ given("the request may no longer leave, then nobody is dialed, and the agent kee
   t.equal(await together(emulator, callId), "agent callee")
 })
 
-given(
-  "the engine is killed while the destination rings, then the next engine ends the ringing, and finds the call",
+givenWith(
+  { transfer_dial_string: "", transfer_context: "" },
+  "the engine is killed while the destination rings, then the next one ends that, and finds the call",
   async (t, { callId, emulator, line }) => {
     t.equal(await begun(line, callId, to("003")), undefined)
     await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
@@ -150,7 +142,7 @@ given(
 )
 
 given(
-  "the engine is killed while callee and destination talk, then they continue until the next engine ends the call",
+  "the engine is killed while the two talk, then they continue until the next one ends the call",
   async (t, { callId, emulator, line }) => {
     t.strictSame(await transferred(line, callId, to("011")), "answered")
     const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
@@ -172,28 +164,24 @@ given("the destination is not a number, then nobody is dialed", async (t, { call
   t.equal(await together(emulator, callId), "agent callee")
 })
 
-given(
-  "the configuration names no destinations, then nobody is dialed",
-  async (t, { callId, emulator, line }) => {
-    t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
-    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
-    t.equal(emulator.log.count("originate"), 1)
-  },
-  { transfer_dial_string: "", transfer_context: "" }
-)
+given("the configuration names no destinations, then nobody is dialed", async (t, { callId, emulator, line }) => {
+  t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
+  t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
+  t.equal(emulator.log.count("originate"), 1)
+})
 
 given("it continues in the dialplan, then its end there is reported", async (t, { callId, line }) => {
   t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), "answered")
   t.equal(await line.hungUp(callId), "normal_clearing")
 })
 
-given(
+givenWith(
+  { transfer_context: "nowhere" },
   "the dialplan has no such place, then the agent keeps the callee",
   async (t, { callId, emulator, line }) => {
     t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no such extension/ })
     t.equal(await together(emulator, callId), "agent callee")
-  },
-  { transfer_context: "nowhere" }
+  }
 )
 
 const unavailable = await asteriskUnavailable()

@@ -11,6 +11,7 @@ import { limitFor, RequestBudget } from "#adapters/shared/RequestBudget.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { callbackOf } from "./callbackOf.ts"
 import { newCallId } from "./Line.ts"
 
 const callId = newCallId()
@@ -129,19 +130,11 @@ t.test("a session is matched to a call without a token by its numbers and its ti
 
 const ref = refTo(callId, { to, from })
 const config = { bearer_token: "XI1", domain_id: "Acme." }
-const callbackOf = (body: unknown, more: Partial<Callback> = {}): Callback => ({
-  method: "POST",
-  url: "https://voice.example.com/session",
-  headers: {},
-  body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
-  at: 0,
-  kind: "session",
-  call: ref,
-  isWanted: true,
-  ...more
-})
 const read = (body: unknown, more: Partial<Callback> = {}, settings: object = {}) =>
-  cloudonix.read?.({ ...config, ...settings }, callbackOf(body, more))
+  cloudonix.read?.(
+    { ...config, ...settings },
+    callbackOf(typeof body === "string" ? body : JSON.stringify(body), { kind: "session", call: ref, ...more })
+  )
 const tagsOf = (body: unknown, more: Partial<Callback> = {}) => read(body, more)?.events.map(({ event }) => event._tag)
 
 t.test("N5, N14: callbacks report a live call, as an object or an array, and no other status does", async (t) => {

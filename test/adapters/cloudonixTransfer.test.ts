@@ -6,6 +6,7 @@ import { isHangup, isOrder, isTransfer } from "#test/emulators/cloudonix/Cloudon
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { untilTrue } from "#test/support/until.ts"
+import { callbackOf } from "./callbackOf.ts"
 import { callIn, open } from "./cloudonixWorld.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { newCallId, numberOf } from "./Line.ts"
@@ -62,10 +63,9 @@ t.test("given a dial that is over, then only a report in the call's name counts,
   const config = { domain_id: "acme.cloudonix.net", authorization_api_key: "" }
   const known = { ...refTo(newCallId()), providerCallId: token }
   const read = (fields: object, more: Partial<Callback> = {}, mediaType = "application/json") => {
-    const body = Buffer.from(mediaType === "application/json" ? JSON.stringify(fields) : new URLSearchParams({ ...fields }).toString())
-    const url = "https://voice.example.com/cx/transfer-b/42"
-    const request = { at: 0, body, headers: { "content-type": mediaType }, method: "POST", url } as const
-    return cloudonix.read?.(config, { ...request, call: known, isWanted: true, kind: "transfer-b", mediaUrl, ...more })
+    const body = mediaType === "application/json" ? JSON.stringify(fields) : new URLSearchParams({ ...fields }).toString()
+    const request = { headers: { "content-type": mediaType }, call: known, kind: "transfer-b", mediaUrl, ...more }
+    return cloudonix.read?.(config, callbackOf(body, request))
   }
   const verbOf = (...args: Parameters<typeof read>) => verbsOf(read(...args)?.reply?.body ?? "")?.map(({ name }) => name)
   const joined = [{ event: { _tag: "Transferred", transfer: 2, answered: true } }]

@@ -8,12 +8,15 @@ import { Line } from "./Line.ts"
 
 type Place = Parameters<typeof ariConfig>[0]
 
-/** `node`: a new one by default. */
-export const emulated = (
-  name: string,
-  test: (t: Test, emulator: AriEmulator, line: Line) => Promise<unknown>,
-  { config = {}, node, ...options }: AriEmulatorOptions & { readonly config?: object; readonly node?: string } = {}
-) =>
+interface Options extends AriEmulatorOptions {
+  /** In addition to what the trunk needs. */
+  readonly config?: object
+  /** A new one by default. */
+  readonly node?: string
+}
+type Use = (t: Test, emulator: AriEmulator, line: Line) => Promise<unknown>
+
+export const emulatedWith = ({ config = {}, node, ...options }: Options, name: string, test: Use) =>
   t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
     const emulator = await startAriEmulator({ timeScale: 0.2, ...options })
     const line = await Line.up(ari, { ...ariConfig(emulator), ...config }, node)
@@ -22,6 +25,7 @@ export const emulated = (
       await emulator.stop()
     })
   })
+export const emulated = (name: string, test: Use) => emulatedWith({}, name, test)
 
 /** What ARI replies to a client of the test's own. */
 export const askAri = (at: Place, path: string, method = "GET"): Promise<Response> => {

@@ -5,10 +5,7 @@ import { base64Length, decodeBase64, encodeBase64 } from "#adapters/shared/base6
 import { checkpointDialect, type JsonDialect, jsonMedia, streamSidDialect, telnyxDialect } from "#adapters/shared/JsonMedia.ts"
 import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { MediaMessage } from "#adapters/shared/MediaMessage.ts"
-import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { refTo } from "#test/support/refTo.ts"
-import { newCallId } from "./Line.ts"
+import { talkOver } from "./mediaTalk.ts"
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -135,35 +132,9 @@ const turned = () => {
   }
 }
 
-/** A carrier and the engine, with what each has sent. */
 const talk = (dialect: JsonDialect) => {
-  const sent: Array<unknown> = []
-  const events: Array<TrunkEvent> = []
-  const heard: Array<Buffer> = []
-  const told: Array<string> = []
-  const ends: Array<readonly [MediaEnd, string]> = []
   const time = turned()
-  let hasRoom = true
-  const sendText = (message: string | Uint8Array) => {
-    if (hasRoom) sent.push(JSON.parse(typeof message === "string" ? message : Buffer.from(message).toString()))
-    return hasRoom
-  }
-  const socket = { sendText, sendBytes: () => false, bufferedBytes: () => 0, close: () => {} }
-  const protocol = jsonMedia(dialect, { time })(refTo(newCallId()), socket, (event) => void events.push(event))
-  const says = (message: object | string) =>
-    protocol.message(bytesOf(typeof message === "string" ? message : JSON.stringify(message)), true)
-  const follow = (stream: MediaStream | undefined) => {
-    stream?.listen({
-      frame: (frame) => void heard.push(Buffer.from(frame)),
-      marked: (name, how) => void told.push(`${name} ${how}`),
-      closed: (how, why) => void ends.push([how, why])
-    })
-    return stream
-  }
-  const room = (has: boolean) => {
-    hasRoom = has
-  }
-  return { ends, events, follow, heard, protocol, room, says, sent, time, told }
+  return { ...talkOver(jsonMedia(dialect, { time })), time }
 }
 
 const frame = Uint8Array.from({ length: 160 }, (_, n) => (n * 7) & 0xff)
@@ -204,14 +175,14 @@ for (const [name, { dialect, played, said, start }] of Object.entries(dialects))
     const line = talk(dialect)
     t.equal(line.says({ event: "connected" }), undefined)
     const stream = line.follow(line.says(start))
-    t.equal(stream?.send(frame), true)
-    t.equal(stream?.mark("greeting"), true)
-    stream?.clear()
+    t.equal(stream.send(frame), true)
+    t.equal(stream.mark("greeting"), true)
+    stream.clear()
     t.strictSame(line.sent, said)
     t.strictSame(line.told, ["greeting cleared"])
     line.says(played("1"))
     t.strictSame(line.told, ["greeting cleared"], "when a cleared mark is reported as well, then it is not played")
-    t.equal(stream?.mark("greeting"), true)
+    t.equal(stream.mark("greeting"), true)
     line.says(played("2"))
     t.strictSame(line.told, ["greeting cleared", "greeting played"])
     for (const bytes of [80, 80, 320, 100]) line.says({ event: "media", media: { payload: Buffer.alloc(bytes, 5).toString("base64") } })
@@ -227,7 +198,7 @@ for (const [name, { dialect, played, said, start }] of Object.entries(dialects))
     t.strictSame(line.ends, [["ended", "the carrier stopped the stream"]])
     line.says({ event: "media", media: { payload } })
     line.protocol.closed("unknown", "closed")
-    t.strictSame([line.heard.length, line.ends.length, stream?.send(frame), stream?.mark("more")], [3, 1, false, false])
+    t.strictSame([line.heard.length, line.ends.length, stream.send(frame), stream.mark("more")], [3, 1, false, false])
   })
 }
 
@@ -272,7 +243,7 @@ t.test("given hostile messages, then each throws and changes nothing", async (t)
   for (const message of bad) t.throws(() => line.says(message), message.slice(0, 50))
   t.throws(() => line.protocol.message(bytesOf("{}"), false), "a binary message")
   t.throws(() => line.protocol.message(Uint8Array.from([0x7b, 0xff, 0xfe, 0x7d]), true), "not UTF-8")
-  t.strictSame([line.heard, line.events, line.ends, stream?.send(frame)], [[], [answered], [], true])
+  t.strictSame([line.heard, line.events, line.ends, stream.send(frame)], [[], [answered], [], true])
   for (const message of ['{"event":"__proto__"}', '{"event":"mark"}', '{"event":"dtmf","dtmf":{"digit":5}}', '{"event":"start"}'])
     t.equal(line.says(message), undefined, `${message} says nothing`)
   const starting = (start: object) => () => talk(streamSidDialect).says({ event: "start", start })
@@ -286,16 +257,16 @@ t.test("given a carrier that is too far behind, then frames and marks that it ca
   const line = talk(streamSidDialect)
   const stream = line.follow(line.says(dialects.Twilio.start))
   line.room(false)
-  t.strictSame([stream?.send(frame), stream?.mark("one")], [false, false])
+  t.strictSame([stream.send(frame), stream.mark("one")], [false, false])
   line.room(true)
-  t.strictSame([stream?.send(frame), stream?.mark("two"), line.told], [true, true, []])
+  t.strictSame([stream.send(frame), stream.mark("two"), line.told], [true, true, []])
 })
 
 t.test("given a carrier that does not report marks, then our clock decides", async (t) => {
   const line = talk(streamSidDialect)
   const stream = line.follow(line.says(dialects.Twilio.start))
-  for (let frames = 0; frames < 50; frames++) stream?.send(frame)
-  stream?.mark("greeting")
+  for (let frames = 0; frames < 50; frames++) stream.send(frame)
+  stream.mark("greeting")
   line.time.pass(2999)
   t.strictSame(line.told, [], "two seconds of grace after the second of audio")
   line.time.pass(1)
@@ -307,8 +278,8 @@ t.test("given a carrier that falls further and further behind, then its reports 
   const line = talk(dialect)
   const stream = line.follow(line.says(start))
   const say = (name: string) => {
-    for (let frames = 0; frames < 50; frames++) stream?.send(frame)
-    stream?.mark(name)
+    for (let frames = 0; frames < 50; frames++) stream.send(frame)
+    stream.mark(name)
     line.time.pass(1000)
   }
   say("one")

@@ -3,11 +3,10 @@
  * cases of its conformance list.
  */
 import t from "tap"
-import { signed } from "#test/emulators/plivo/signed.ts"
 import { account } from "#test/emulators/plivo/PlivoEmulator.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { newCallId, numberOf } from "./Line.ts"
-import { callIn, findsLate, forge, handsOver, places, storyOf } from "./plivoDialect.ts"
+import { numberOf } from "./Line.ts"
+import { callIn, findsLate, handsOver, places } from "./plivoDialect.ts"
 import { openWorld } from "./plivoWorld.ts"
 
 const base = `/v1/Account/${account.authId}`
@@ -88,21 +87,6 @@ t.test("P3: given a call that has cost something, then the cost is reported, onc
   t.strictSame(bills, [bill, bill])
 })
 
-t.test("P7: given an answer, when the call is not wanted any more, then its document hangs up", async (t) => {
-  const world = await openWorld(t)
-  const { emulator, hosted } = world
-  const callId = newCallId()
-  hosted.unwanted.add(callId)
-  const { to } = await hosted.originate(numberOf("011"), { callId })
-  await hosted.line.event(callId, "HungUp")
-  const answer = hosted.received.find(({ callback }) => callback.kind === "answer")
-  t.strictSame(answer?.read?.reply, {
-    mediaType: "application/xml",
-    body: '<?xml version="1.0" encoding="UTF-8"?><Response><Hangup/></Response>'
-  })
-  t.match(emulator.callsTo(to)[0]?.end, { source: "Answer XML" })
-})
-
 t.test("P8: given a media socket that is refused, then Plivo tries three times, and the call ends because it has no audio", async (t) => {
   const { emulator, hosted } = await openWorld(t)
   emulator.leaveMediaUnsigned()
@@ -114,27 +98,4 @@ t.test("P8: given a media socket that is refused, then Plivo tries three times, 
     "without a signature"
   )
   t.match(emulator.callsTo(to)[0]?.end, { code: 4010 })
-})
-
-t.test("P6: given a callback that Plivo signed", async (t) => {
-  const world = await openWorld(t)
-  const { hosted } = world
-  const { call, callId } = await callIn(world, "up")
-  const { post, url } = await forge(world, "ring", callId)
-  const story = hosted.line.story(callId)
-  t.equal(await post({ headers: { "x-plivo-signature-v3-nonce": "1" } }), 403, "with another nonce")
-  t.strictSame(hosted.line.story(callId), story, "then nothing is reported")
-  t.equal(await post({ headers: { "x-forwarded-host": "elsewhere.example.com" } }), 200, "as it was, through a proxy")
-  const send = (fields: Readonly<Record<string, string>>) => {
-    const { headers, body } = signed(url, fields, account.authToken)
-    return post({ body, headers })
-  }
-  const end = { CallUUID: call.uuid, Event: "Hangup", HangupCauseCode: "4000" }
-  const told = hosted.line.story(callId)
-  t.equal(await send({ ...end, CallUUID: "00000000-0000-4000-8000-000000000000" }), 200, "about another leg")
-  t.equal(await send({ ...end, Event: "constructor" }), 200, "with an event that does not exist")
-  t.equal(await send({ Event: "Hangup" }), 200, "about no call")
-  t.strictSame(hosted.line.story(callId), told, "then nothing is reported")
-  t.equal(await send(end), 200)
-  t.equal(storyOf(world, callId).at(-1), "HungUp normal_clearing")
 })

@@ -1,10 +1,9 @@
 /** Trunks of both carriers of Plivo's dialect, calls in every state, and what both must do beyond the conformance suite. What the callees saw is the judge. */
 import type { Test } from "tap"
-import type { CallId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import type { CarrierAsk } from "#test/emulators/shared/CarrierServer.ts"
 import { type DialectEmulator, type DialectOptions, placesDialectCall } from "#test/emulators/shared/PlivoDialectEmulator.ts"
-import { until, untilTrue } from "#test/support/until.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { numberOf } from "./Line.ts"
 import { Hosted, OUR_NUMBER } from "./hosted.ts"
@@ -31,9 +30,6 @@ export const openDialect = async (t: Test, adapter: Adapter, emulator: DialectEm
   }
 }
 
-/** The events of a call, each once. */
-export const storyOf = ({ hosted }: DialectWorld, callId: CallId): ReadonlyArray<string> => [...new Set(hosted.line.story(callId))]
-
 /** A call in this state. */
 export const callIn = async (world: DialectWorld, state: "queued" | "ringing" | "up" | "ended") => {
   const { emulator, hosted } = world
@@ -48,26 +44,6 @@ export const callIn = async (world: DialectWorld, state: "queued" | "ringing" | 
     await emulator.sender.settled()
   }
   return { callId, to, call, ref: () => hosted.ref(callId) }
-}
-
-/** Posts a callback as the carrier would: unchanged, with another body, at another address, or with other headers. */
-export const forge = async (world: DialectWorld, kind: string, callId: CallId) => {
-  const { hosted } = world
-  const { callback } = await until("callback", () =>
-    hosted.received.find(({ callback: { call, kind: its } }) => its === kind && call?.callId === callId)
-  )
-  const body = Buffer.from(callback.body).toString()
-  const headers = Object.fromEntries(
-    Object.entries(callback.headers).flatMap(([name, value]) =>
-      value !== undefined && (name === "content-type" || name.startsWith("x-")) ? [[name, value]] : []
-    )
-  )
-  const post = async (
-    changed: { readonly body?: string; readonly url?: string; readonly headers?: Readonly<Record<string, string>> } = {}
-  ) =>
-    (await fetch(changed.url ?? callback.url, { method: "POST", body: changed.body ?? body, headers: { ...headers, ...changed.headers } }))
-      .status
-  return { body, url: callback.url, post }
 }
 
 /** `base`: the path of the account. `suffix`: what follows each address. `more`: what else is requested. */

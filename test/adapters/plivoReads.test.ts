@@ -8,6 +8,7 @@ import { account } from "#test/emulators/plivo/PlivoEmulator.ts"
 import { signed } from "#test/emulators/plivo/signed.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { callbackOf } from "./callbackOf.ts"
 import { newCallId } from "./Line.ts"
 
 const uuid = "8a6b3c1e-0d1f-4a2b-9c3d-5e6f7a8b9c0d"
@@ -15,13 +16,12 @@ const url = "https://voice.example.com/plivo/hangup/42?wf=7&org=3"
 const config = { auth_id: account.authId, auth_token: account.authToken }
 const callId = newCallId()
 
-const callbackOf = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}): Callback => {
-  const { body, headers } = signed(url, fields, account.authToken)
-  const call = refTo(callId, { providerCallId: uuid })
-  return { method: "POST", url, headers, body: Buffer.from(body), at: 0, kind: "hangup", call, isWanted: true, ...more }
+const signedOf = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}) => {
+  const { body, headers } = signed(more.url ?? url, fields, account.authToken)
+  return callbackOf(body, { url, headers, kind: "hangup", call: refTo(callId, { providerCallId: uuid }), ...more })
 }
 const told = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}) =>
-  plivo.read?.(config, callbackOf({ CallUUID: uuid, ...fields }, more))?.events.map(({ event }) => event)
+  plivo.read?.(config, signedOf({ CallUUID: uuid, ...fields }, more))?.events.map(({ event }) => event)
 const causeOf = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}) =>
   told({ Event: "Hangup", CallStatus: "completed", BillDuration: "0", ...fields }, more)?.flatMap((event) =>
     event._tag === "HungUp" ? [event.cause] : []
@@ -111,13 +111,17 @@ t.test("P2: a callback names the call once, and no other call's", async (t) => {
   t.strictSame(told(ring, known("99999999-9999")), [], "of another leg")
   t.strictSame(told({ Event: "Ring" }, known("request:11111111-2222")), [named, { _tag: "Rang" }], "which names no request")
   t.strictSame(told({ ...ring, CallUUID: "../x" }), [])
+  t.strictSame(told({ ...ring, Event: "constructor" }), [], "with an event that does not exist")
+  t.strictSame(told({ ...ring, CallUUID: "" }), [], "about no call")
+  const { headers } = signedOf({ CallUUID: uuid, ...ring })
+  const proxied = { ...headers, "x-forwarded-host": "elsewhere.example.com" }
+  t.strictSame(told(ring, { headers: proxied }), [{ _tag: "Rang" }], "whatever a proxy adds")
 })
 
 t.test("P7: the document depends on the address and on whether the call is wanted", async (t) => {
   const address = "https://voice.example.com/plivo/answer/42"
   const documentFor = (more: Partial<Callback>) => {
-    const { body, headers } = signed(address, { Event: "StartApp", CallUUID: uuid }, account.authToken)
-    return plivo.read?.(config, callbackOf({}, { url: address, headers, body: Buffer.from(body), kind: "answer", ...more }))?.reply
+    return plivo.read?.(config, signedOf({ Event: "StartApp", CallUUID: uuid }, { url: address, kind: "answer", ...more }))?.reply
   }
   const mediaUrl = "wss://voice.example.com/media/a&b<\"'"
   const documentOf = (inner: string) => ({
@@ -137,9 +141,7 @@ t.test("P7: the document depends on the address and on whether the call is wante
 t.test("given a callee who is transferred, then only reports about that dial count", async (t) => {
   const bare = "https://voice.example.com/plivo/transfer-b/42"
   const read = (fields: Readonly<Record<string, string>>, query = "", more: Partial<Callback> = {}) => {
-    const url = bare + query
-    const { body, headers } = signed(url, { CallUUID: uuid, ...fields }, account.authToken)
-    return plivo.read?.(config, callbackOf({}, { url, headers, body: Buffer.from(body), kind: "transfer-b", ...more }))
+    return plivo.read?.(config, signedOf({ CallUUID: uuid, ...fields }, { url: bare + query, kind: "transfer-b", ...more }))
   }
   const outcomes = (...args: Parameters<typeof read>) => read(...args)?.events.map(({ event }) => event)
   const [joined, declined] = [

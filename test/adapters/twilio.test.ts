@@ -9,6 +9,7 @@ import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { usual } from "#test/support/usual.ts"
+import { callbackOf } from "./callbackOf.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { newCallId, numberOf } from "./Line.ts"
 import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
@@ -67,9 +68,8 @@ const known = refTo(newCallId(), { providerCallId: sid })
 /** A callback that Twilio signed. */
 const read = (fields: Readonly<Record<string, string>>, more: Partial<Callback> = {}) => {
   const { body, headers, url } = signed("https://voice.example.com/status", fields, authToken)
-  const request = { method: "POST", url, body: Buffer.from(body), at: 0, kind: "status" } as const
   const received = { ...headers, "x-forwarded-host": "elsewhere.example.com" }
-  return twilio.read?.({ auth_token: authToken }, { ...request, headers: received, call: known, isWanted: true, ...more })
+  return twilio.read?.({ auth_token: authToken }, callbackOf(body, { url, headers: received, kind: "status", call: known, ...more }))
 }
 const told = (fields: Readonly<Record<string, string>>) => read({ CallSid: sid, ...fields })?.events.map(({ event }) => event)
 

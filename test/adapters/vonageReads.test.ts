@@ -6,6 +6,7 @@ import { lookOf } from "#adapters/vonage/VonageCallback.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { signatureOf } from "#test/emulators/vonage/tokens.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { callbackOf } from "./callbackOf.ts"
 import { newCallId } from "./Line.ts"
 import { openWorld } from "./vonageWorld.ts"
 
@@ -15,22 +16,13 @@ const config = { api_key: keys.apiKey, signature_secret: keys.signatureSecret }
 const call = refTo(newCallId(), { providerCallId: uuid, to: "+14155550100", from: "+15005550006" })
 const now = 1_760_000_000_000
 
-const callbackOf = (body: string, more: Partial<Callback> = {}): Callback => ({
-  method: "POST",
-  url: "https://voice.example.com/cb",
-  headers: signatureOf(body, keys, { at: now, jti: "j-1" }),
-  body: Buffer.from(body),
-  at: now,
-  kind: "event",
-  call,
-  isWanted: true,
-  ...more
-})
+const signedOf = (body: string, more: Partial<Callback> = {}) =>
+  callbackOf(body, { headers: signatureOf(body, keys, { at: now, jti: "j-1" }), at: now, call, ...more })
 const timestamp = "2025-10-09T08:53:20.250Z"
 const at = Date.parse(timestamp)
 const ids = { from: "15005550006", to: "14155550100", uuid, conversation_uuid: `CON-${uuid}`, direction: "outbound", timestamp }
 const told = (more: object, callback: Partial<Callback> = {}) =>
-  vonage.read?.(config, callbackOf(JSON.stringify({ ...ids, ...more }), callback))?.events.map(({ event }) => event)
+  vonage.read?.(config, signedOf(JSON.stringify({ ...ids, ...more }), callback))?.events.map(({ event }) => event)
 
 t.test("V2: each state is reported in the carrier's time", async (t) => {
   t.strictSame(told({ status: "started" }), [{ _tag: "Placed" }])
@@ -107,10 +99,10 @@ t.test("V5: another leg is not the call, and neither is a webhook that means not
 
 t.test("V6: only what this account signed is read, and its nonce is returned", async (t) => {
   const body = JSON.stringify({ ...ids, status: "busy" })
-  const read = (more: Partial<Callback>, other = {}) => vonage.read?.({ ...config, ...other }, callbackOf(body, more))
+  const read = (more: Partial<Callback>, other = {}) => vonage.read?.({ ...config, ...other }, signedOf(body, more))
   t.match(read({}), { nonce: "j-1", events: [{ event: { _tag: "HungUp" } }] })
   t.match(read({ call: undefined }), { nonce: "j-1", events: [] })
-  for (const other of ["[]", "{"]) t.match(vonage.read?.(config, callbackOf(other)), { nonce: "j-1", events: [] }, "about no call")
+  for (const other of ["[]", "{"]) t.match(vonage.read?.(config, signedOf(other)), { nonce: "j-1", events: [] }, "about no call")
   t.equal(read({ headers: {} }), undefined)
   t.equal(read({ at: now + 600_000 }), undefined, "ten minutes old")
   t.equal(read({ body: Buffer.from(body.replace("busy", "completed")) }), undefined)
@@ -126,7 +118,7 @@ t.test("given whatever is signed, then it is read without an error", async () =>
   fc.assert(
     fc.property(body, fc.boolean(), (value, isNamed) => {
       const text = JSON.stringify({ ...ids, ...(typeof value === "object" ? value : { value }) }) ?? ""
-      const read = vonage.read?.(config, callbackOf(text, isNamed ? {} : { call: refTo(call.callId, { to: call.to }) }))
+      const read = vonage.read?.(config, signedOf(text, isNamed ? {} : { call: refTo(call.callId, { to: call.to }) }))
       return read?.events.every(({ event }) => !("at" in event) || Number.isFinite(event.at)) === true
     }),
     { seed: 1 }
