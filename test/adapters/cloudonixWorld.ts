@@ -10,9 +10,9 @@ import { Hosted, OUR_NUMBER } from "./hosted.ts"
 type Emulator = Awaited<ReturnType<typeof startCloudonixEmulator>>
 type Options = Parameters<typeof startCloudonixEmulator>[0]
 
-export const configOf = (emulator: Emulator, more: object = {}) => ({ bearer_token: emulator.apiKey, domain_id: "Acme.", ...more })
+const configOf = (emulator: Emulator, more: object = {}) => ({ bearer_token: emulator.apiKey, domain_id: "Acme.", ...more })
 
-export const start = async (t: Test, options: Options = {}) => {
+const start = async (t: Test, options: Options = {}) => {
   const emulator = await startCloudonixEmulator({ numbers: [OUR_NUMBER], ...options })
   t.teardown(() => emulator.stop())
   return emulator

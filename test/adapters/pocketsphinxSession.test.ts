@@ -1,7 +1,6 @@
 /** PocketSphinx as the recognizer of a call: frames in, texts out, with the pauses that callees make. */
 import { Effect } from "effect"
 import t from "tap"
-import { pocketsphinx } from "#adapters/voice/pocketsphinx/pocketsphinx.ts"
 import { leastScorePerFrame } from "#adapters/voice/pocketsphinx/Sphinx.ts"
 import { makeUtterance } from "#adapters/voice/pocketsphinx/Utterance.ts"
 import type { RecognizerHints } from "#core/model/SpeechToText.ts"
@@ -69,10 +68,4 @@ heard("given a grammar with numbers", function* (t) {
     hears(quiet(2000), pcm(said), quiet(200))
     t.equal(yield* text, said, `then "${said}" is understood word for word`)
   }
-})
-
-heard("given another language", function* (t) {
-  const recognition = yield* recognizing()
-  const refused = yield* Effect.flip(pocketsphinx(recognition).open({ ...english, language: "de-DE" }, () => {}))
-  t.equal(refused.reason, "refused")
 })

@@ -14,7 +14,7 @@ export const configOf = (emulator: Emulator, more: object = {}) => ({
   ...more
 })
 
-export const start = async (t: Test, options: Options = {}) => {
+const start = async (t: Test, options: Options = {}) => {
   const emulator = await startTelnyxEmulator(options)
   t.teardown(() => emulator.stop())
   return emulator
