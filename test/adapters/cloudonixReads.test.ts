@@ -52,41 +52,21 @@ const session = (more: object) => ({
 const answered = { callStartTime: 1000, callAnswerTime: 5000, callEndTime: 12_500 }
 
 t.test("a look says in which state a session is, and how it ended", async (t) => {
-  const looks: ReadonlyArray<readonly [object, object]> = [
-    [{ status: "new" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
-    [{ status: "processing" }, { presence: "ringing", told: [{ _tag: "Placed" }] }],
-    [{ status: "ringing" }, { presence: "ringing", told: [{ _tag: "Rang" }] }],
-    [
-      { status: "connected", callAnswerTime: 5000 },
-      { presence: "up", told: [{ _tag: "Answered", at: 5000 }] }
-    ],
-    [{ status: "answer" }, { presence: "up", told: [{ _tag: "Answered" }] }],
-    [
-      { status: "completed", ...answered },
-      {
-        presence: "ended",
-        told: [
-          { _tag: "Answered", at: 5000 },
-          { _tag: "HungUp", cause: "normal_clearing", at: 12_500 }
-        ]
-      }
-    ],
-    [{ status: "completed" }, { presence: "ended", told: [{ _tag: "Answered" }, { _tag: "HungUp", cause: "normal_clearing" }] }],
-    [
-      { status: "completed", callAnswerTime: 0 },
-      { presence: "ended", told: [{ _tag: "HungUp", cause: "normal_clearing" }] }
-    ],
-    [{ status: "foo" }, { presence: "ringing", told: [] }],
-    [
-      { status: "foo", callAnswerTime: 5000 },
-      { presence: "up", told: [] }
-    ],
-    [
-      { status: "foo", callEndTime: 5000 },
-      { presence: "ended", told: [{ _tag: "HungUp", cause: "unknown", at: 5000 }] }
-    ]
+  const end = { _tag: "HungUp", cause: "normal_clearing" }
+  const looks: ReadonlyArray<readonly [session: object, presence: string, ...told: ReadonlyArray<object>]> = [
+    [{ status: "new" }, "ringing", { _tag: "Placed" }],
+    [{ status: "processing" }, "ringing", { _tag: "Placed" }],
+    [{ status: "ringing" }, "ringing", { _tag: "Rang" }],
+    [{ status: "connected", callAnswerTime: 5000 }, "up", { _tag: "Answered", at: 5000 }],
+    [{ status: "answer" }, "up", { _tag: "Answered" }],
+    [{ status: "completed", ...answered }, "ended", { _tag: "Answered", at: 5000 }, { ...end, at: 12_500 }],
+    [{ status: "completed" }, "ended", { _tag: "Answered" }, end],
+    [{ status: "completed", callAnswerTime: 0 }, "ended", end],
+    [{ status: "foo" }, "ringing"],
+    [{ status: "foo", callAnswerTime: 5000 }, "up"],
+    [{ status: "foo", callEndTime: 5000 }, "ended", { _tag: "HungUp", cause: "unknown", at: 5000 }]
   ]
-  for (const [more, look] of looks) t.strictSame(lookOf(session(more), token), look, JSON.stringify(more))
+  for (const [more, presence, ...told] of looks) t.strictSame(lookOf(session(more), token), { presence, told }, JSON.stringify(more))
   for (const one of [undefined, "text", {}, [session({ status: "new" })], session({}), session({ status: 5 })])
     t.equal(lookOf(one, token), undefined)
   t.equal(lookOf(session({ status: "completed" }), otherToken), undefined, "another session")

@@ -65,27 +65,13 @@ t.test("with wrong credentials, the trunk is down for them, calls are refused, a
 })
 
 t.test("given credentials that are revoked while the trunk is up, then a refused call shows it", { buffered: true }, async (t) => {
-  const revoked: Readonly<Record<string, () => Promise<Hosted>>> = {
-    Telnyx: async () => {
-      const { emulator, hosted } = await openTelnyx(t)
-      emulator.apiKey = "KEY-of-tomorrow"
-      return hosted
-    },
-    Twilio: async () => {
-      const { emulator, hosted } = await openTwilio(t)
-      emulator.standing = "suspended"
-      return hosted
-    },
-    Vonage: async () => {
-      const { emulator, hosted } = await openVonage(t)
-      emulator.replaceKey()
-      return hosted
-    }
-  }
-  for (const [name, revoke] of Object.entries(revoked)) {
-    const hosted = await revoke()
-    t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason: "auth_refused" }, name)
-    t.match(await hosted.line.status("Down"), { reason: "auth" }, name)
+  const [revoked, suspended, replaced] = [await openTelnyx(t), await openTwilio(t), await openVonage(t)]
+  revoked.emulator.apiKey = "KEY-of-tomorrow"
+  suspended.emulator.standing = "suspended"
+  replaced.emulator.replaceKey()
+  for (const { hosted } of [revoked, suspended, replaced]) {
+    t.match((await hosted.originate(numberOf("001"))).failure, { _tag: "OriginateRefused", reason: "auth_refused" })
+    t.match(await hosted.line.status("Down"), { reason: "auth" })
   }
 })
 

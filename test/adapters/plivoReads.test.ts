@@ -170,17 +170,7 @@ t.test("given a callee who is transferred, then only reports about that dial cou
 })
 
 t.test("given whatever fields, when Plivo signed them, then they are read without an error", async () => {
-  const names = [
-    "CallStatus",
-    "HangupCause",
-    "HangupCauseCode",
-    "BillDuration",
-    "AnswerTime",
-    "EndTime",
-    "TotalCost",
-    "Machine",
-    "RequestUUID"
-  ]
+  const names = "CallStatus HangupCause HangupCauseCode BillDuration AnswerTime EndTime TotalCost Machine RequestUUID".split(" ")
   const values = ["", "completed", "constructor", "__proto__", "-1", "1e99", "99999999999", "4000", "2026-99-99 09:30:12+05:30", "<>&"]
   const event = fc.constantFrom("Ring", "StartApp", "Hangup", "MachineDetection", "toString", "")
   const fields = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.string()))

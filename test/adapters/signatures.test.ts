@@ -274,18 +274,10 @@ const schemes: ReadonlyArray<readonly [string, (one: CarrierRequest) => Proof | 
   ["vonage", (one) => vonage.proofOf(one, vonageKeys)],
   ["cloudonix", (one) => cloudonix.proofOf(one, "cx-static-key-1")]
 ]
-const headerNames = [
-  "authorization",
-  "content-type",
-  "telnyx-signature-ed25519",
-  "telnyx-timestamp",
-  "x-cx-apikey",
-  "x-plivo-signature-v3",
-  "x-plivo-signature-v3-nonce",
-  "x-twilio-signature",
-  "x-vobiz-signature-v2",
-  "x-vobiz-signature-v2-nonce"
-]
+const headerNames = (
+  "authorization content-type telnyx-signature-ed25519 telnyx-timestamp x-cx-apikey " +
+  "x-plivo-signature-v3 x-plivo-signature-v3-nonce x-twilio-signature x-vobiz-signature-v2 x-vobiz-signature-v2-nonce"
+).split(" ")
 const anyRequest: fc.Arbitrary<CarrierRequest> = fc.record({
   method: fc.constantFrom("GET" as const, "POST" as const),
   url: fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()),
