@@ -124,35 +124,28 @@ given("the request may no longer leave, then nobody is dialed, and the agent kee
   t.equal(await together(emulator, callId), "agent callee")
 })
 
-givenWith(
-  { transfer_dial_string: "", transfer_context: "" },
-  "the engine is killed while the destination rings, then the next one ends that, and finds the call",
-  async (t, { callId, emulator, line }) => {
-    t.equal(await begun(line, callId, to("003")), undefined)
-    await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
-    const config = { ...ariConfig(emulator), ...ways }
-    // The same node again: it replaces the previous one, which can no longer do anything.
-    const next = await Line.up(ari, config, line.node)
-    t.teardown(() => next.close())
-    await untilTrue("no second channel", async () => (await asked(emulator, "/channels")).every(({ id }) => !id.startsWith("transfer-")))
-    t.equal(await next.lookup(callId), "up")
-    t.strictSame(next.known(), [callId], "only this call is reported to the engine")
-    await next.hangup(callId)
-  }
-)
+given("the engine is killed while the destination rings, then the next one ends that", async (t, { callId, emulator, line }) => {
+  t.equal(await begun(line, callId, to("003")), undefined)
+  await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
+  const config = { ...ariConfig(emulator), ...ways }
+  // The same node again: it replaces the previous one, which can no longer do anything.
+  const next = await Line.up(ari, config, line.node)
+  t.teardown(() => next.close())
+  await untilTrue("no second channel", async () => (await asked(emulator, "/channels")).every(({ id }) => !id.startsWith("transfer-")))
+  t.equal(await next.lookup(callId), "up")
+  t.strictSame(next.known(), [callId], "only this call is reported to the engine")
+  await next.hangup(callId)
+})
 
-given(
-  "the engine is killed while the two talk, then they continue until the next one ends the call",
-  async (t, { callId, emulator, line }) => {
-    t.strictSame(await transferred(line, callId, to("011")), "answered")
-    const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
-    t.teardown(() => next.close())
-    t.equal(await together(emulator, callId), "callee other")
-    t.equal(await next.lookup(callId), "up")
-    await next.hangup(callId, "node_lost")
-    await untilTrue("nobody there", () => isEmpty(emulator))
-  }
-)
+given("the engine is killed while the two talk, then they continue until the next one ends that", async (t, { callId, emulator, line }) => {
+  t.strictSame(await transferred(line, callId, to("011")), "answered")
+  const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
+  t.teardown(() => next.close())
+  t.equal(await together(emulator, callId), "callee other")
+  t.equal(await next.lookup(callId), "up")
+  await next.hangup(callId, "node_lost")
+  await untilTrue("nobody there", () => isEmpty(emulator))
+})
 
 given("the destination is not a number, then nobody is dialed", async (t, { callId, emulator, line }) => {
   for (const other of ["", "1000@evil", "100/n", "1&PJSIP/2", "Local/1", "+", "1 0", "$(X)", "1".repeat(21)]) {
@@ -164,11 +157,15 @@ given("the destination is not a number, then nobody is dialed", async (t, { call
   t.equal(await together(emulator, callId), "agent callee")
 })
 
-given("the configuration names no destinations, then nobody is dialed", async (t, { callId, emulator, line }) => {
-  t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
-  t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
-  t.equal(emulator.log.count("originate"), 1)
-})
+givenWith(
+  { transfer_dial_string: "", transfer_context: "" },
+  "the configuration names no destinations, then nobody is dialed",
+  async (t, { callId, emulator, line }) => {
+    t.match(await transferred(line, callId, to("011")), { _tag: "TransferRefused", detail: /no dial string/ })
+    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "TransferRefused", detail: /no context/ })
+    t.equal(emulator.log.count("originate"), 1)
+  }
+)
 
 given("it continues in the dialplan, then its end there is reported", async (t, { callId, line }) => {
   t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), "answered")
