@@ -1,5 +1,4 @@
 import { Effect, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -22,7 +21,14 @@ import * as passwords from "#runtime/identity/passwords.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
-const { heard, run } = await install(t)
+const { heard, run, sql, test } = await install(t)
+const invitations = await run(Invitations)
+const users = await run(Users)
+const members = await run(Members)
+const keys = await run(ApiKeys)
+const organizations = await run(Organizations)
+const settings = await run(OrganizationSettings)
+const log = await run(AuditLog)
 /** A session that nobody has started. */
 const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
@@ -31,7 +37,6 @@ const signUp = (email: string, password = "correct horse") =>
   Users.use((_) => _.signUp({ email, password }, { address: "192.0.2.1", isLocal: false }))
 const joined = (email: string, role: Role, id: UserId) =>
   Effect.gen(function* () {
-    const invitations = yield* Invitations
     const { token } = yield* invitations.invite(ownerOf(), { email, role, days: 1 })
     yield* invitations.redeem(id, Redacted.value(token))
   })
@@ -43,72 +48,53 @@ const added = (email: string, role: Role) =>
   })
 
 t.test("given a user who signed up", async (t) => {
-  t.test("when the token is used, then it identifies the owner of a new organization", async (t) => {
-    const { caller, organizationId, stored, user } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { organizationId, token, user } = yield* signUp("Ada@Example.org")
-        const caller = yield* Users.use((_) => _.authenticate(token))
-        return { caller, organizationId, user, stored: yield* sql`SELECT password_hash FROM users WHERE id = ${user.id}` }
-      })
-    )
+  test(t, "when the token is used, then it identifies the owner of a new organization", function* (t) {
+    const { organizationId, token, user } = yield* signUp("Ada@Example.org")
+    const caller = yield* Users.use((_) => _.authenticate(token))
+    const stored = yield* sql`SELECT password_hash FROM users WHERE id = ${user.id}`
     t.match(caller, { organizationId, role: "owner", userId: user.id, sessionId: /^[0-9a-f-]{36}$/ })
     t.equal(user.email, "ada@example.org")
     t.match(stored, [{ passwordHash: /^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/ }])
   })
 
-  t.test("when somebody signs up with the same address, in whatever case, then its password is needed", async (t) => {
-    t.strictSame(await run(Effect.all([tag(signUp("ADA@example.org", "wrong horse")), tag(signUp("ADA@example.org"))])), [
+  test(t, "when somebody signs up with the same address, in whatever case, then its password is needed", function* (t) {
+    t.strictSame(yield* Effect.all([tag(signUp("ADA@example.org", "wrong horse")), tag(signUp("ADA@example.org"))]), [
       "SignupRefused",
       "none"
     ])
   })
 
-  t.test("when they log in, then only with the right password, and an unknown address is refused in the same way", async (t) => {
+  test(t, "when they log in, then only with the right password, and an unknown address is refused in the same way", function* (t) {
     const logIn = (email: string, password: string) => Users.use((_) => tag(_.logIn(email, password, "192.0.2.1")))
-    const answers = await run(
-      Effect.all([
-        logIn("ADA@EXAMPLE.ORG", "correct horse"),
-        logIn("ada@example.org", "wrong horse"),
-        logIn("nobody@example.org", "correct horse")
-      ])
-    )
+    const answers = yield* Effect.all([
+      logIn("ADA@EXAMPLE.ORG", "correct horse"),
+      logIn("ada@example.org", "wrong horse"),
+      logIn("nobody@example.org", "correct horse")
+    ])
     t.strictSame(answers, ["none", "LoginRefused", "LoginRefused"])
   })
 
-  t.test("when a token is altered, foreign, or without a user or session, then it is refused", async (t) => {
+  test(t, "when a token is altered, foreign, or without a user or session, then it is refused", function* (t) {
     const elsewhere = tokensOf(Redacted.make("the secret of another installation altogether"))
     const here = tokensOf(Redacted.make("the secret of the tokens in these tests"))
     const user = { id: UserId.make(1), email: "ada@example.org" }
-    const refused = await run(
-      Effect.gen(function* () {
-        const users = yield* Users
-        const good = yield* here.issue(user, session)
-        const nobody = yield* here.issue({ ...user, id: UserId.make(999_999) }, session)
-        const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${good.split(".")[1]}.`
-        const tokens = [good, `${good}x`, yield* elsewhere.issue(user, session), unsigned, "x", nobody]
-        return yield* Effect.forEach(tokens, (token) => tag(users.authenticate(token)))
-      })
-    )
+    const good = yield* here.issue(user, session)
+    const nobody = yield* here.issue({ ...user, id: UserId.make(999_999) }, session)
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${good.split(".")[1]}.`
+    const tokens = [good, `${good}x`, yield* elsewhere.issue(user, session), unsigned, "x", nobody]
+    const refused = yield* Effect.forEach(tokens, (token) => tag(users.authenticate(token)))
     t.strictSame(refused, ["InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "UserNotFound"])
   })
 })
 
-t.test("given an installation without sign-up, when somebody signs up, then that is refused", async (t) => {
+test(t, "given an installation without sign-up, when somebody signs up, then that is refused", function* (t) {
   const closed = Users.layer.pipe(
     Layer.provide(Layer.succeed(SignupPolicy, { mode: "off", concurrencyLimit: 1 })),
     Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))),
     Layer.provide(passwords.layer())
   )
-  const { answer, users } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const answer = yield* tag(signUp("late@example.org")).pipe(Effect.provide(Layer.fresh(closed)))
-      return { answer, users: yield* sql`SELECT id FROM users WHERE email = 'late@example.org'` }
-    })
-  )
-  t.equal(answer, "SignupDisabled")
-  t.strictSame(users, [])
+  t.equal(yield* tag(signUp("late@example.org")).pipe(Effect.provide(Layer.fresh(closed))), "SignupDisabled")
+  t.strictSame(yield* sql`SELECT id FROM users WHERE email = 'late@example.org'`, [])
 })
 
 t.test("given a token, when 30 days have gone, then it is refused", async (t) => {
@@ -143,191 +129,132 @@ t.test("given passwords as they are really stored", async (t) => {
   t.match(hashes[0], /^scrypt\$32768\$8\$3\$/)
 })
 
-t.test("given secrets of the installation, when they are read again, then they are the same", async (t) => {
-  const [first, again, other] = await run(
-    Effect.gen(function* () {
-      const secrets = yield* InstallationSecrets
-      const [first, again] = yield* Effect.all([secrets.get("one"), secrets.get("one")], { concurrency: 2 })
-      return [first, again, yield* secrets.get("other")].map(Redacted.value)
-    }).pipe(Effect.provide(Layer.fresh(InstallationSecrets.layer)))
-  )
+test(t, "given secrets of the installation, when they are read again, then they are the same", function* (t) {
+  const secrets = yield* Effect.provide(InstallationSecrets, Layer.fresh(InstallationSecrets.layer))
+  const read = yield* Effect.forEach(["one", "one", "other"], secrets.get, { concurrency: 3 })
+  const [first, again, other] = read.map(Redacted.value)
   t.match(first, /^[\w-]{43}$/)
   t.equal(again, first)
   t.not(other, first)
 })
 
 t.test("given members", async (t) => {
-  t.test("when an admin changes an owner or creates one, then that is not allowed", async (t) => {
-    const answers = await run(
-      Effect.gen(function* () {
-        const members = yield* Members
-        const { invite } = yield* Invitations
-        const owner = yield* added("owner@example.org", "owner")
-        yield* signUp("new@example.org")
-        const invited = (email: string, role: Role) => tag(invite(admin, { email, role, days: 1 }))
-        const admin = ownerOf(ours, "admin")
-        return [
-          yield* invited("new@example.org", "owner"),
-          yield* tag(members.setRole(admin, owner.id, "viewer")),
-          yield* tag(members.remove(admin, owner.id)),
-          yield* invited("NEW@example.org", "member"),
-          yield* invited("OWNER@example.org", "member"),
-          yield* invited("nobody@example.org", "member")
-        ]
-      })
-    )
+  test(t, "when an admin changes an owner or creates one, then that is not allowed", function* (t) {
+    const { invite } = yield* Invitations
+    const owner = yield* added("owner@example.org", "owner")
+    yield* signUp("new@example.org")
+    const invited = (email: string, role: Role) => tag(invite(admin, { email, role, days: 1 }))
+    const admin = ownerOf(ours, "admin")
+    const answers = [
+      yield* invited("new@example.org", "owner"),
+      yield* tag(members.setRole(admin, owner.id, "viewer")),
+      yield* tag(members.remove(admin, owner.id)),
+      yield* invited("NEW@example.org", "member"),
+      yield* invited("OWNER@example.org", "member"),
+      yield* invited("nobody@example.org", "member")
+    ]
     t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "RoleTooLow", "none", "AlreadyMember", "none"])
   })
 
-  t.test("when two owners leave at the same time, then one of them stays", async (t) => {
-    const { answers, owners } = await run(
-      Effect.gen(function* () {
-        const members = yield* Members
-        yield* added("second@example.org", "owner")
-        const owners = (yield* members.list(ours)).filter(({ role }) => role === "owner")
-        const answers = yield* Effect.forEach(owners, ({ userId }) => tag(members.remove(ownerOf(), userId)), { concurrency: 2 })
-        return { answers, owners: (yield* members.list(ours)).filter(({ role }) => role === "owner").length }
-      })
-    )
+  test(t, "when two owners leave at the same time, then one of them stays", function* (t) {
+    yield* added("second@example.org", "owner")
+    const owners = Effect.map(members.list(ours), (all) => all.filter(({ role }) => role === "owner"))
+    const answers = yield* Effect.forEach(yield* owners, ({ userId }) => tag(members.remove(ownerOf(), userId)), { concurrency: 2 })
     t.strictSame([...answers].sort(), ["LastOwner", "none"])
-    t.equal(owners, 1)
+    t.equal((yield* owners).length, 1)
   })
 
-  t.test("when the last owner would lose the role, then another owner is needed first", async (t) => {
-    const answer = await run(
-      Effect.gen(function* () {
-        const members = yield* Members
-        const [owner] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
-        return yield* tag(members.setRole(ownerOf(), owner?.userId ?? UserId.make(0), "admin"))
-      })
-    )
-    t.equal(answer, "LastOwner")
+  test(t, "when the last owner would lose the role, then another owner is needed first", function* (t) {
+    const [owner] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
+    t.equal(yield* tag(members.setRole(ownerOf(), owner?.userId ?? UserId.make(0), "admin")), "LastOwner")
   })
 
-  t.test("when they belong to another organization, then there is no such member", async (t) => {
-    const answers = await run(
-      Effect.gen(function* () {
-        const members = yield* Members
-        const [member] = yield* members.list(ours)
-        const id = member?.userId ?? UserId.make(0)
-        return [yield* tag(members.setRole(ownerOf(theirs), id, "viewer")), yield* tag(members.remove(ownerOf(theirs), id))]
-      })
-    )
+  test(t, "when they belong to another organization, then there is no such member", function* (t) {
+    const [member] = yield* members.list(ours)
+    const id = member?.userId ?? UserId.make(0)
+    const answers = [yield* tag(members.setRole(ownerOf(theirs), id, "viewer")), yield* tag(members.remove(ownerOf(theirs), id))]
     t.strictSame(answers, ["MemberNotFound", "MemberNotFound"])
   })
 
-  t.test("when a user selects another organization, then the same token is for that one, until the user is removed there", async (t) => {
-    const { after, away, own, roles, stranger } = await run(
-      Effect.gen(function* () {
-        const users = yield* Users
-        const { organizationId: own, token, user } = yield* signUp("both@example.org")
-        yield* joined(user.email, "member", user.id)
-        const stranger = yield* tag(users.select(user.id, theirs))
-        yield* users.select(user.id, ours)
-        const away = yield* users.authenticate(token)
-        const listed = yield* users.organizations(user.id)
-        yield* Members.use((_) => _.remove(ownerOf(), user.id))
-        const after = yield* users.authenticate(token)
-        return { after, away, own, stranger, roles: listed.map(({ isSelected, role }) => [role, isSelected]) }
-      })
-    )
+  test(t, "when a user selects another organization, then the same token is for that one, until the user is removed there", function* (t) {
+    const { organizationId: own, token, user } = yield* signUp("both@example.org")
+    yield* joined(user.email, "member", user.id)
+    const stranger = yield* tag(users.select(user.id, theirs))
+    yield* users.select(user.id, ours)
+    const away = yield* users.authenticate(token)
+    const listed = yield* users.organizations(user.id)
+    yield* Members.use((_) => _.remove(ownerOf(), user.id))
     t.equal(stranger, "OrganizationNotFound")
     t.match(away, { organizationId: ours, role: "member" })
-    t.strictSame(roles, [
-      ["owner", false],
-      ["member", true]
-    ])
-    t.match(after, { organizationId: own, role: "owner" })
+    t.strictSame(
+      listed.map(({ isSelected, role }) => [role, isSelected]),
+      [
+        ["owner", false],
+        ["member", true]
+      ]
+    )
+    t.match(yield* users.authenticate(token), { organizationId: own, role: "owner" })
   })
 })
 
 t.test("given keys that users created", async (t) => {
-  t.test("when the user's role is lowered, then so are the key's permissions, and a removed user's key is invalid", async (t) => {
-    const { first, sunk, void_ } = await run(
-      Effect.gen(function* () {
-        const keys = yield* ApiKeys
-        const members = yield* Members
-        const user = yield* added("maker@example.org", "admin")
-        const { key } = yield* keys.create({ organizationId: ours, role: "admin", userId: user.id }, { name: "k", role: undefined })
-        const authenticate = keys.authenticate(Redacted.value(key))
-        const first = yield* authenticate
-        yield* members.setRole(ownerOf(), user.id, "viewer")
-        const sunk = yield* authenticate
-        yield* members.remove(ownerOf(), user.id)
-        return { first, sunk, void_: yield* tag(authenticate) }
-      })
-    )
+  test(t, "when the user's role is lowered, then so are the key's permissions, and a removed user's key is invalid", function* (t) {
+    const user = yield* added("maker@example.org", "admin")
+    const { key } = yield* keys.create({ organizationId: ours, role: "admin", userId: user.id }, { name: "k", role: undefined })
+    const authenticate = keys.authenticate(Redacted.value(key))
+    const first = yield* authenticate
+    yield* members.setRole(ownerOf(), user.id, "viewer")
+    const sunk = yield* authenticate
+    yield* members.remove(ownerOf(), user.id)
     t.equal(first.role, "admin")
     t.equal(sunk.role, "viewer")
-    t.equal(void_, "InvalidApiKey")
+    t.equal(yield* tag(authenticate), "InvalidApiKey")
   })
 
-  t.test("when more permissions are requested than the caller has, then that is refused", async (t) => {
-    const answers = await run(
-      Effect.gen(function* () {
-        const keys = yield* ApiKeys
-        const { made } = yield* keys.create(ownerOf(), { name: "owner's", role: "owner" })
-        const admin = ownerOf(ours, "admin")
-        return [
-          yield* tag(keys.create(admin, { name: "k", role: "owner" })),
-          yield* tag(keys.archive(admin, made.id)),
-          yield* tag(keys.archive(ownerOf(theirs), made.id)),
-          yield* tag(keys.archive(ownerOf(), made.id)),
-          yield* tag(keys.archive(ownerOf(), made.id))
-        ]
-      })
-    )
+  test(t, "when more permissions are requested than the caller has, then that is refused", function* (t) {
+    const { made } = yield* keys.create(ownerOf(), { name: "owner's", role: "owner" })
+    const admin = ownerOf(ours, "admin")
+    const answers = [
+      yield* tag(keys.create(admin, { name: "k", role: "owner" })),
+      yield* tag(keys.archive(admin, made.id)),
+      yield* tag(keys.archive(ownerOf(theirs), made.id)),
+      yield* tag(keys.archive(ownerOf(), made.id)),
+      yield* tag(keys.archive(ownerOf(), made.id))
+    ]
     t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "ApiKeyNotFound", "none", "none"])
   })
 
-  t.test("when one has the name of the operator's key, then a change of the operator's key does not affect it", async (t) => {
-    const role = await run(
-      Effect.gen(function* () {
-        const keys = yield* ApiKeys
-        const organizations = yield* Organizations
-        const { key } = yield* keys.create(ownerOf(), { name: "bootstrap", role: "viewer" })
-        yield* organizations.bootstrap(Redacted.make("operator-key-000001"), 1)
-        yield* organizations.bootstrap(Redacted.make("operator-key-000002"), 1)
-        const replaced = yield* tag(keys.authenticate("operator-key-000001"))
-        return [replaced, (yield* keys.authenticate(Redacted.value(key))).role, (yield* keys.authenticate("operator-key-000002")).role]
-      })
-    )
+  test(t, "when one has the name of the operator's key, then a change of the operator's key does not affect it", function* (t) {
+    const { key } = yield* keys.create(ownerOf(), { name: "bootstrap", role: "viewer" })
+    yield* organizations.bootstrap(Redacted.make("operator-key-000001"), 1)
+    yield* organizations.bootstrap(Redacted.make("operator-key-000002"), 1)
+    const replaced = yield* tag(keys.authenticate("operator-key-000001"))
+    const role = [replaced, (yield* keys.authenticate(Redacted.value(key))).role, (yield* keys.authenticate("operator-key-000002")).role]
     t.strictSame(role, ["InvalidApiKey", "viewer", "owner"])
   })
 })
 
-t.test("given a running campaign, when its organization's limit changes, then it is signalled, and no other campaign is", async (t) => {
-  const { id, set } = await run(
-    Effect.gen(function* () {
-      yield* makeConfig("default", true)
-      const { id } = yield* makeCampaign()
-      yield* makeCampaign()
-      yield* Campaigns.use((_) => _.start(ours, id))
-      heard.length = 0
-      const settings = yield* OrganizationSettings
-      yield* settings.setConcurrency({ organizationId: theirs, role: "admin" }, { limit: 1, reserve: 0 })
-      const set = yield* settings.setConcurrency({ organizationId: ours, role: "owner", isOperator: true }, { limit: 20, reserve: 5 })
-      return { id, set }
-    })
-  )
+test(t, "given a running campaign, when its organization's limit changes, then it is signalled, and no other campaign is", function* (t) {
+  yield* makeConfig("default", true)
+  const { id } = yield* makeCampaign()
+  yield* makeCampaign()
+  yield* Campaigns.use((_) => _.start(ours, id))
+  heard.length = 0
+  yield* settings.setConcurrency({ organizationId: theirs, role: "admin" }, { limit: 1, reserve: 0 })
+  const set = yield* settings.setConcurrency({ organizationId: ours, role: "owner", isOperator: true }, { limit: 20, reserve: 5 })
   t.strictSame(set, { limit: 20, reserve: 5 })
   t.strictSame(heard, [`changed ${id}`])
 })
 
 t.test("given the audit log", async (t) => {
-  t.test("when entries of several organizations wait, then a reader causes all to be written, and sees their own", async (t) => {
-    const { mine, others, page } = await run(
-      Effect.gen(function* () {
-        const log = yield* AuditLog
-        const record = (organizationId: typeof ours, action: string) =>
-          log.record({ caller: { organizationId, role: "owner" }, action, resourceKind: "campaigns", resourceId: "7" })
-        for (let at = 0; at < 5; at++) yield* record(ours, `a${at}`)
-        yield* record(theirs, "b")
-        const mine = yield* Effect.provideService(log.list(ours, { before: undefined, limit: 100 }), CurrentTenant, ours)
-        const page = yield* log.list(ours, { before: mine[2]?.id, limit: 2 })
-        return { mine, page, others: yield* log.list(theirs, { before: undefined, limit: 100 }) }
-      })
-    )
+  test(t, "when entries of several organizations wait, then a reader causes all to be written, and sees their own", function* (t) {
+    const record = (organizationId: typeof ours, action: string) =>
+      log.record({ caller: { organizationId, role: "owner" }, action, resourceKind: "campaigns", resourceId: "7" })
+    for (let at = 0; at < 5; at++) yield* record(ours, `a${at}`)
+    yield* record(theirs, "b")
+    const mine = yield* Effect.provideService(log.list(ours, { before: undefined, limit: 100 }), CurrentTenant, ours)
+    const page = yield* log.list(ours, { before: mine[2]?.id, limit: 2 })
+    const others = yield* log.list(theirs, { before: undefined, limit: 100 })
     t.strictSame(
       mine.map(({ action }) => action),
       ["a4", "a3", "a2", "a1", "a0"]

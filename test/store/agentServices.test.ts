@@ -166,8 +166,7 @@ t.test("given a language model on the operator's machine", async (t) => {
         }),
       { isOperators: true }
     )
-    const said = parts.flatMap((part) => (part._tag === "Text" ? [part.text] : []))
-    t.equal(said.join("|"), "Good |morning.|Good evening.")
+    t.equal(parts.flatMap((part) => (part._tag === "Text" ? [part.text] : [])).join("|"), "Good |morning.|Good evening.")
     t.strictSame(
       emulator.requests.map(({ body }) => body?.model),
       ["emulated", "another"]

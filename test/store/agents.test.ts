@@ -1,6 +1,5 @@
 /** Versions, drafts, triggers, folders and dispositions of agents. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -13,7 +12,10 @@ import { firstPage } from "#core/Page.ts"
 import * as given from "#test/support/given.ts"
 import { definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const agents = await run(Agents)
+const versions = await run(AgentVersions)
+const folders = await run(Folders)
 const update = (id: AgentId, changes: AgentChanges) => Agents.use((_) => _.update(ours, id, changes))
 const versionsOf = (id: AgentId) =>
   Agents.use((_) => _.versions(ours, id, { limit: 100, offset: 0 })).pipe(
@@ -27,21 +29,16 @@ const byPath = (path: string, organizationId = ours) => Agents.use((_) => _.getB
 const withFolders = <A, E, R>(effect: Effect.Effect<A, E, R | Folders>) => Effect.provide(effect, Folders.layer)
 
 t.test("given a draft", async (t) => {
-  t.test("when it is changed, then calls keep the published version until the draft is published", async (t) => {
-    const made = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const { id, currentDefinitionId } = yield* makeAgent()
-        const draft = yield* agents.createDraft(ours, id)
-        const same = yield* agents.createDraft(ours, id)
-        const changed = yield* update(id, { definition: definition("Draft.") })
-        const again = yield* update(id, { configurations: { max_call_duration: 60 } })
-        const before = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
-        const published = yield* agents.publish(ours, id)
-        const after = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
-        return { currentDefinitionId, draft, same, changed, again, before, published, after, none: yield* tag(agents.publish(ours, id)) }
-      })
-    )
+  test(t, "when it is changed, then calls keep the published version until the draft is published", function* (t) {
+    const { id, currentDefinitionId } = yield* makeAgent()
+    const draft = yield* agents.createDraft(ours, id)
+    const same = yield* agents.createDraft(ours, id)
+    const changed = yield* update(id, { definition: definition("Draft.") })
+    const again = yield* update(id, { configurations: { max_call_duration: 60 } })
+    const before = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
+    const published = yield* agents.publish(ours, id)
+    const after = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
+    const made = { currentDefinitionId, draft, same, changed, again, before, published, after, none: yield* tag(agents.publish(ours, id)) }
     t.match(made.draft, { versionNumber: 2, versionStatus: "draft", publishedAt: null })
     t.equal(made.same.definitionId, made.draft.definitionId)
     t.match(made.changed, { versionNumber: 3, versionStatus: "draft", currentDefinitionId: made.currentDefinitionId })
@@ -58,80 +55,58 @@ t.test("given a draft", async (t) => {
     t.equal(made.none, "AgentDraftMissing")
   })
 
-  t.test("when a call has used a version, then a later change leaves it unchanged", async (t) => {
-    const content = await run(
-      Effect.gen(function* () {
-        const versions = yield* AgentVersions
-        const { id, workflowUuid } = yield* makeAgent()
-        const { definitionId } = yield* Agents.use((_) => _.createDraft(ours, id))
-        yield* versions.get(definitionId)
-        yield* update(id, { definition: definition("Later.") })
-        const { draftDefinitionId } = yield* Agents.use((_) => _.getByUuid(ours, workflowUuid))
-        const now = draftDefinitionId === null ? undefined : yield* versions.get(draftDefinitionId)
-        return [(yield* versions.get(definitionId)).definition, now?.definition]
-      }).pipe(Effect.provide(AgentVersions.layer))
-    )
-    t.strictSame(content, [definition(), definition("Later.")])
+  test(t, "when a call has used a version, then a later change leaves it unchanged", function* (t) {
+    const { id, workflowUuid } = yield* makeAgent()
+    const { definitionId } = yield* Agents.use((_) => _.createDraft(ours, id))
+    yield* versions.get(definitionId)
+    yield* update(id, { definition: definition("Later.") })
+    const { draftDefinitionId } = yield* Agents.use((_) => _.getByUuid(ours, workflowUuid))
+    const now = draftDefinitionId === null ? undefined : yield* versions.get(draftDefinitionId)
+    t.strictSame([(yield* versions.get(definitionId)).definition, now?.definition], [definition(), definition("Later.")])
   })
 
-  t.test("when its graph is not finished, then it is not published", async (t) => {
-    const tags = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const { id } = yield* makeAgent()
-        yield* agents.createDraft(ours, id)
-        yield* update(id, { definition: { nodes: [], edges: [] } })
-        const refused = [yield* tag(agents.publish(ours, id)), yield* tag(agents.validate(ours, id))]
-        yield* update(id, { definition: {} })
-        return [...refused, yield* tag(agents.validate(ours, id)), yield* tag(agents.publish(ours, id))]
-      })
-    )
+  test(t, "when its graph is not finished, then it is not published", function* (t) {
+    const { id } = yield* makeAgent()
+    yield* agents.createDraft(ours, id)
+    yield* update(id, { definition: { nodes: [], edges: [] } })
+    const refused = [yield* tag(agents.publish(ours, id)), yield* tag(agents.validate(ours, id))]
+    yield* update(id, { definition: {} })
+    const tags = [...refused, yield* tag(agents.validate(ours, id)), yield* tag(agents.publish(ours, id))]
     t.strictSame(
       tags,
       Array.from({ length: 4 }, () => "AgentInvalid")
     )
   })
 
-  t.test("when many create and publish one at the same time, then there is one of each", async (t) => {
-    const versions = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const { id } = yield* makeAgent()
-        const drafts = yield* Effect.all(
-          Array.from({ length: 6 }, () => agents.createDraft(ours, id)),
-          { concurrency: 6 }
-        )
-        const published = yield* Effect.all(
-          Array.from({ length: 6 }, () => tag(agents.publish(ours, id))),
-          { concurrency: 6 }
-        )
-        return [new Set(drafts.map(({ definitionId }) => definitionId)).size, published.filter((one) => one === "none").length]
-      })
+  test(t, "when many create and publish one at the same time, then there is one of each", function* (t) {
+    const { id } = yield* makeAgent()
+    const drafts = yield* Effect.all(
+      Array.from({ length: 6 }, () => agents.createDraft(ours, id)),
+      { concurrency: 6 }
     )
-    t.strictSame(versions, [1, 1])
+    const published = yield* Effect.all(
+      Array.from({ length: 6 }, () => tag(agents.publish(ours, id))),
+      { concurrency: 6 }
+    )
+    t.strictSame([new Set(drafts.map(({ definitionId }) => definitionId)).size, published.filter((one) => one === "none").length], [1, 1])
   })
 })
 
 t.test("given API triggers", async (t) => {
-  t.test("when one is stored, then its agent is found by it, by its own organization alone", async (t) => {
-    const made = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const agent = yield* agents.create(ours, { name: "T", definition: withTrigger("spring") })
-        const found = yield* byPath("spring")
-        yield* agents.createDraft(ours, agent.id)
-        yield* update(agent.id, { definition: withTrigger("summer") })
-        const both = [yield* byPath("spring"), yield* byPath("summer")]
-        yield* agents.publish(ours, agent.id)
-        return {
-          agent,
-          found,
-          both,
-          after: yield* byPath("summer"),
-          tags: [yield* tag(byPath("spring")), yield* tag(byPath("summer", theirs)), yield* tag(byPath("none"))]
-        }
-      })
-    )
+  test(t, "when one is stored, then its agent is found by it, by its own organization alone", function* (t) {
+    const agent = yield* agents.create(ours, { name: "T", definition: withTrigger("spring") })
+    const found = yield* byPath("spring")
+    yield* agents.createDraft(ours, agent.id)
+    yield* update(agent.id, { definition: withTrigger("summer") })
+    const both = [yield* byPath("spring"), yield* byPath("summer")]
+    yield* agents.publish(ours, agent.id)
+    const made = {
+      agent,
+      found,
+      both,
+      after: yield* byPath("summer"),
+      tags: [yield* tag(byPath("spring")), yield* tag(byPath("summer", theirs)), yield* tag(byPath("none"))]
+    }
     t.match(made.found, {
       id: made.agent.id,
       name: "T",
@@ -150,56 +125,45 @@ t.test("given API triggers", async (t) => {
     t.strictSame(new Set(made.tags), new Set(["AgentTriggerNotFound"]))
   })
 
-  t.test("when one is turned off, then its path still belongs to the agent, and no version has it", async (t) => {
-    const found = await run(
-      Effect.gen(function* () {
-        const { id } = yield* Agents.use((_) => _.create(ours, { name: "Off", definition: withTrigger("off") }))
-        const [start] = definition().nodes
-        const off = { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", enabled: false, trigger_path: "off" } }
-        yield* update(id, { definition: { nodes: [start, off], edges: [] } })
-        return yield* byPath("off")
-      })
-    )
-    t.match(found, { isPublished: false, isInDraft: false })
+  test(t, "when one is turned off, then its path still belongs to the agent, and no version has it", function* (t) {
+    const { id } = yield* Agents.use((_) => _.create(ours, { name: "Off", definition: withTrigger("off") }))
+    const [start] = definition().nodes
+    const off = { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", enabled: false, trigger_path: "off" } }
+    yield* update(id, { definition: { nodes: [start, off], edges: [] } })
+    t.match(yield* byPath("off"), { isPublished: false, isInDraft: false })
   })
 
-  t.test("when the path is another agent's, then it counts as taken within the organization, and is not revealed to others", async (t) => {
-    const made = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const { id } = yield* agents.create(ours, { name: "A", definition: withTrigger("mine") })
-        yield* agents.setStatus(ours, id, "archived")
-        const other = yield* makeAgent()
-        const tags = [
-          yield* tag(agents.create(theirs, { name: "B", definition: withTrigger("mine") })),
-          yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })),
-          yield* tag(update(other.id, { name: "Renamed", definition: withTrigger("mine") })),
-          yield* tag(update(id, { definition: withTrigger("mine") }))
-        ]
-        const unchanged = yield* agents.get(ours, other.id)
-        yield* update(id, { definition: definition() })
-        return { tags, unchanged, freed: yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })) }
-      })
-    )
-    t.strictSame(made.tags, ["none", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
-    t.match(made.unchanged, { name: "Ada", versionNumber: 1 })
-    t.equal(made.freed, "none")
-  })
+  test(
+    t,
+    "when the path is another agent's, then it counts as taken within the organization, and is not revealed to others",
+    function* (t) {
+      const { id } = yield* agents.create(ours, { name: "A", definition: withTrigger("mine") })
+      yield* agents.setStatus(ours, id, "archived")
+      const other = yield* makeAgent()
+      const tags = [
+        yield* tag(agents.create(theirs, { name: "B", definition: withTrigger("mine") })),
+        yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })),
+        yield* tag(update(other.id, { name: "Renamed", definition: withTrigger("mine") })),
+        yield* tag(update(id, { definition: withTrigger("mine") }))
+      ]
+      const unchanged = yield* agents.get(ours, other.id)
+      yield* update(id, { definition: definition() })
+      const made = { tags, unchanged, freed: yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })) }
+      t.strictSame(made.tags, ["none", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
+      t.match(made.unchanged, { name: "Ada", versionNumber: 1 })
+      t.equal(made.freed, "none")
+    }
+  )
 
-  t.test("when two agents repeatedly swap their paths at the same time, then nobody waits forever", async (t) => {
-    const tags = await run(
-      Effect.gen(function* () {
-        const agents = yield* Agents
-        const a = yield* agents.create(ours, { name: "A", definition: withTrigger("left") })
-        const b = yield* agents.create(ours, { name: "B", definition: withTrigger("right") })
-        return yield* Effect.all(
-          Array.from({ length: 10 }, (_, i) => [
-            tag(update(a.id, { definition: withTrigger(i % 2 === 0 ? "right" : "left") })),
-            tag(update(b.id, { definition: withTrigger(i % 2 === 0 ? "left" : "right") }))
-          ]).flat(),
-          { concurrency: 8 }
-        )
-      })
+  test(t, "when two agents repeatedly swap their paths at the same time, then nobody waits forever", function* (t) {
+    const a = yield* agents.create(ours, { name: "A", definition: withTrigger("left") })
+    const b = yield* agents.create(ours, { name: "B", definition: withTrigger("right") })
+    const tags = yield* Effect.all(
+      Array.from({ length: 10 }, (_, i) => [
+        tag(update(a.id, { definition: withTrigger(i % 2 === 0 ? "right" : "left") })),
+        tag(update(b.id, { definition: withTrigger(i % 2 === 0 ? "left" : "right") }))
+      ]).flat(),
+      { concurrency: 8 }
     )
     t.strictSame(
       tags.filter((one) => one !== "none" && one !== "AgentTriggerTaken"),
@@ -210,7 +174,6 @@ t.test("given API triggers", async (t) => {
   t.test("when an agent is copied, then the copy has a path of its own, and is otherwise the same", async (t) => {
     const made = await run(
       Effect.gen(function* () {
-        const agents = yield* Agents
         const { id } = yield* agents.create(ours, {
           name: "A",
           definition: withTrigger("origin"),
@@ -226,42 +189,34 @@ t.test("given API triggers", async (t) => {
   })
 })
 
-t.test("given masked secrets that are sent back, then the stored ones stay", async (t) => {
-  const stored = await run(
-    Effect.gen(function* () {
-      const { id } = yield* makeAgent()
-      yield* update(id, { configurations: { model_overrides: { llm: { api_key: "sk-12345678" } } } })
-      return yield* update(id, { configurations: { model_overrides: { llm: { api_key: "*******5678", model: "m" } } } })
-    })
-  )
+test(t, "given masked secrets that are sent back, then the stored ones stay", function* (t) {
+  const { id } = yield* makeAgent()
+  yield* update(id, { configurations: { model_overrides: { llm: { api_key: "sk-12345678" } } } })
+  const stored = yield* update(id, { configurations: { model_overrides: { llm: { api_key: "*******5678", model: "m" } } } })
   t.strictSame(stored.configurations, { model_overrides: { llm: { api_key: "sk-12345678", model: "m" } } })
 })
 
 t.test("given folders", async (t) => {
-  t.test("when an agent is put into one, then it is there until the folder is deleted", async (t) => {
-    const made = await run(
-      withFolders(
-        Effect.gen(function* () {
-          const agents = yield* Agents
-          const folders = yield* Folders
-          const { id } = yield* makeAgent()
-          const folder = yield* folders.create(ours, "Spring")
-          const foreign = yield* folders.create(theirs, "Spring")
-          const inside = yield* agents.setFolder(ours, id, folder.id)
-          const tags = [
-            yield* tag(folders.create(ours, "Spring")),
-            yield* tag(folders.rename(theirs, folder.id, "Mine")),
-            yield* tag(folders.remove(theirs, folder.id)),
-            yield* tag(agents.setFolder(ours, id, foreign.id)),
-            yield* tag(agents.setFolder(ours, id, FolderId.make(99_999))),
-            yield* tag(agents.setFolder(theirs, id, foreign.id)),
-            yield* tag(agents.setFolder(ours, AgentId.make(99_999), null))
-          ]
-          const still = yield* agents.get(ours, id)
-          yield* folders.remove(ours, folder.id)
-          return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours, firstPage) }
-        })
-      )
+  test(t, "when an agent is put into one, then it is there until the folder is deleted", function* (t) {
+    const made = yield* withFolders(
+      Effect.gen(function* () {
+        const { id } = yield* makeAgent()
+        const folder = yield* folders.create(ours, "Spring")
+        const foreign = yield* folders.create(theirs, "Spring")
+        const inside = yield* agents.setFolder(ours, id, folder.id)
+        const tags = [
+          yield* tag(folders.create(ours, "Spring")),
+          yield* tag(folders.rename(theirs, folder.id, "Mine")),
+          yield* tag(folders.remove(theirs, folder.id)),
+          yield* tag(agents.setFolder(ours, id, foreign.id)),
+          yield* tag(agents.setFolder(ours, id, FolderId.make(99_999))),
+          yield* tag(agents.setFolder(theirs, id, foreign.id)),
+          yield* tag(agents.setFolder(ours, AgentId.make(99_999), null))
+        ]
+        const still = yield* agents.get(ours, id)
+        yield* folders.remove(ours, folder.id)
+        return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours, firstPage) }
+      })
     )
     t.equal(made.inside.folderId, made.folder.id)
     t.equal(made.still.folderId, made.folder.id)
@@ -278,35 +233,29 @@ t.test("given folders", async (t) => {
   })
 })
 
-t.test("given finished runs, then their agent has collected their dispositions, each once", async (t) => {
-  const made = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const agents = yield* Agents
-      const organizationId = yield* given.organization()
-      const { agentId, definitionId } = yield* given.agent(organizationId)
-      yield* sql`
+test(t, "given finished runs, then their agent has collected their dispositions, each once", function* (t) {
+  const organizationId = yield* given.organization()
+  const { agentId, definitionId } = yield* given.agent(organizationId)
+  yield* sql`
         INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
         SELECT ${organizationId}::int, ${agentId}::int, ${definitionId}::int, gen_random_uuid(), 'run', 'fake', '{}' FROM generate_series(1, 300)`
-      const none = yield* agents.dispositionCodes(organizationId)
-      yield* sql`
+  const none = yield* agents.dispositionCodes(organizationId)
+  yield* sql`
         UPDATE runs SET is_completed = true, gathered_context = CASE id % 3 WHEN 0 THEN NULL ELSE
           jsonb_build_object('call_disposition', CASE id % 3 WHEN 1 THEN 'user_hangup' ELSE 'callback' END) END
         WHERE agent_id = ${agentId}`
-      const learned = (yield* agents.get(organizationId, agentId)).dispositionCodes
-      yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
-      yield* sql`
+  const learned = (yield* agents.get(organizationId, agentId)).dispositionCodes
+  yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
+  yield* sql`
         UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', repeat('x', 200) || id)
         WHERE agent_id = ${agentId} AND id % 2 = 0`
-      yield* sql`
+  yield* sql`
         UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', 'free text ' || id)
         WHERE agent_id = ${agentId} AND NOT is_completed`
-      yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
-      yield* sql`
+  yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
+  yield* sql`
         UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', 'more ' || id) WHERE agent_id = ${agentId}`
-      return { none, learned, most: yield* agents.dispositionCodes(organizationId), others: yield* agents.dispositionCodes(theirs) }
-    })
-  )
+  const made = { none, learned, most: yield* agents.dispositionCodes(organizationId), others: yield* agents.dispositionCodes(theirs) }
   t.strictSame([made.none, made.learned, made.others], [[], ["callback", "user_hangup"], []])
   t.equal(made.most.length, 200)
   t.ok(made.most.every((code) => code.length <= 100))

@@ -3,7 +3,6 @@
  * any.
  */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
@@ -18,16 +17,14 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { publishedOf } from "#test/support/given.ts"
 import { install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
-const { dialed, run } = await install(t)
+const { dialed, run, sql, test } = await install(t)
 const main = await run(makeConfig("main", true))
 const callIdOf = (last: number) => CallId.make(`01890000-0000-7000-8000-${String(last).padStart(12, "0")}`)
 
 /** The current context of a call's run. */
 const contextOf = (callId: CallId) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
+  sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
       SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
-  )
 const finish = (callId: CallId, callerNumber: string | undefined) =>
   AttemptStore.use((store) =>
     store.finish([
@@ -58,7 +55,6 @@ const calledFrom = (number: string) =>
   )
 
 const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray<CallId>) {
-  const sql = yield* SqlClient.SqlClient
   const { id } = yield* makeCampaign({ sourceId: yield* upload(csv) })
   yield* Campaigns.use((_) => _.start(ours, id))
   yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
@@ -103,36 +99,31 @@ t.test("given contacts with columns whose names the engine uses", async (t) => {
       source_uuid: `csv_${id}_row_2`,
       telephony_configuration_id: main.id
     })
-    const more = { is_retry: true, retry_attempt: 1, retry_reason: "busy", source_uuid: `csv_${id}_row_3_retry_1` }
-    t.match(retried?.initialContext, more)
+    t.match(retried?.initialContext, { is_retry: true, retry_attempt: 1, retry_reason: "busy", source_uuid: `csv_${id}_row_3_retry_1` })
   })
 
-  t.test("when a call is over, then the contact's caller_number stays", async (t) => {
-    const context = await run(Effect.andThen(finish(fresh?.callId ?? callIdOf(0), "+15550001"), contextOf(fresh?.callId ?? callIdOf(0))))
+  test(t, "when a call is over, then the contact's caller_number stays", function* (t) {
+    const context = yield* Effect.andThen(finish(fresh?.callId ?? callIdOf(0), "+15550001"), contextOf(fresh?.callId ?? callIdOf(0)))
     t.equal(context["caller_number"], "+19990001")
   })
 })
 
-t.test(
+test(
+  t,
   "given contacts without such columns, when their calls are over, then the runs are found by the number that was shown",
-  async (t) => {
+  function* (t) {
     const callIds = [callIdOf(11), callIdOf(12)]
-    const { before, found, shown, unknown } = await run(
-      Effect.gen(function* () {
-        const { attempts } = yield* claimOf("phone_number,first_name\n+14155550111,Ada\n+14155550112,Bob\n", callIds)
-        yield* finish(callIdOf(11), "+15550100777")
-        yield* finish(callIdOf(12), undefined)
-        const shown = yield* contextOf(callIdOf(11))
-        return { before: attempts, shown, unknown: yield* contextOf(callIdOf(12)), found: yield* calledFrom("0100777") }
-      })
-    )
+    const { attempts } = yield* claimOf("phone_number,first_name\n+14155550111,Ada\n+14155550112,Bob\n", callIds)
+    yield* finish(callIdOf(11), "+15550100777")
+    yield* finish(callIdOf(12), undefined)
+    const before = attempts
     t.strictSame(
       before.map(({ initialContext }) => "caller_number" in initialContext),
       [false, false]
     )
-    t.match(shown, { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
-    t.notOk("caller_number" in unknown, "nobody knows it")
-    t.strictSame(found, [callIdOf(11)])
+    t.match(yield* contextOf(callIdOf(11)), { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
+    t.notOk("caller_number" in (yield* contextOf(callIdOf(12))), "nobody knows it")
+    t.strictSame(yield* calledFrom("0100777"), [callIdOf(11)])
   }
 )
 
@@ -175,12 +166,12 @@ t.test("given a single call, when it is recorded, then it has its numbers, and t
   t.strictSame(await run(calledFrom("0100888")), [callIdOf(21)])
 })
 
-t.test("given a key that a user created, when it starts a call, then the call's context has both", async (t) => {
-  const { workflowUuid } = await run(makeAgent())
+test(t, "given a key that a user created, when it starts a call, then the call's context has both", function* (t) {
+  const { workflowUuid } = yield* makeAgent()
   const request = { agentUuid: workflowUuid, phoneNumber: "+14155550131", apiKeyId: ApiKeyId.make(5) }
-  await run(Calls.use((_) => _.start(ours, { ...request, apiKeyCreatedBy: UserId.make(7) })))
+  yield* Calls.use((_) => _.start(ours, { ...request, apiKeyCreatedBy: UserId.make(7) }))
   t.match(dialed.at(-1)?.initialContext, { api_key_id: 5, api_key_created_by: 7 })
-  await run(Calls.use((_) => _.start(ours, request)))
+  yield* Calls.use((_) => _.start(ours, request))
   t.notOk("api_key_created_by" in (dialed.at(-1)?.initialContext ?? {}))
 })
 
@@ -190,52 +181,46 @@ t.test("given a configuration that has no number to call from, which its provide
   const agent = await run(makeAgent())
   const way = { phoneNumber: "+14155550141", telephonyConfigurationId: hosted.id }
   const start = Calls.use((_) => _.start(ours, { ...way, agentUuid: agent.workflowUuid }))
-  const test = Calls.use((_) => _.test(ours, { ...way, agentId: agent.id }))
+  const tested = Calls.use((_) => _.test(ours, { ...way, agentId: agent.id }))
 
-  t.test("when a call is requested through it, then the call is refused before it is dialed", async (t) => {
+  test(t, "when a call is requested through it, then the call is refused before it is dialed", function* (t) {
     const before = dialed.length
-    const failures = await run(Effect.all([Effect.flip(start), Effect.flip(test)]))
+    const failures = yield* Effect.all([Effect.flip(start), Effect.flip(tested)])
     for (const failure of failures)
       t.match(failure, { _tag: "TelephonyNotReady", name: "hosted", reason: /need a number to dial from.*your Hosted account/ })
     t.equal(dialed.length, before)
   })
 
-  t.test("when it has one, then both are dialed", async (t) => {
+  test(t, "when it has one, then both are dialed", function* (t) {
     const before = dialed.length
     const normal = { type: "pstn", normalized: "+15550200777" } as const
     const number = { address: normal.normalized, normal, isActive: true, isDefaultCallerId: false, extraMetadata: {} }
-    await run(PhoneNumbers.use((_) => _.create(ours, hosted.id, number)))
-    await run(Effect.all([start, test]))
+    yield* PhoneNumbers.use((_) => _.create(ours, hosted.id, number))
+    yield* Effect.all([start, tested])
     t.equal(dialed.length, before + 2)
   })
 })
 
-t.test("given recordings of two organizations, when a call looks for one, then it finds its own, by either name", async (t) => {
+test(t, "given recordings of two organizations, when a call looks for one, then it finds its own, by either name", function* (t) {
   const insert = (organizationId: number, recordingId: string) =>
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly id: number }>`
+    sql<{ readonly id: number }>`
         INSERT INTO recordings (organization_id, recording_id, transcript, storage_key, metadata)
         VALUES (${organizationId}::int, ${recordingId}, 'Hello.', ${`recordings/${organizationId}/${recordingId}/a.wav`}, '{}') RETURNING id`.pipe(
-        Effect.map(([row]) => RecordingId.make(row?.id ?? 0))
-      )
+      Effect.map(([row]) => RecordingId.make(row?.id ?? 0))
     )
-  const found = await run(
-    Effect.gen(function* () {
-      const { find } = yield* PlayedRecordings
-      const later = yield* find(ours, { _tag: "RecordingId", recordingId: "ra" })
-      const [own, foreign] = [yield* insert(ours, "ra"), yield* insert(theirs, "rb")]
-      return {
-        later,
-        byName: yield* find(ours, { _tag: "RecordingId", recordingId: "ra" }),
-        byId: yield* find(ours, { _tag: "Id", id: own }),
-        foreign: [
-          yield* find(ours, { _tag: "RecordingId", recordingId: "rb" }),
-          yield* find(ours, { _tag: "Id", id: foreign }),
-          yield* find(theirs, { _tag: "RecordingId", recordingId: "ra" })
-        ]
-      }
-    }).pipe(Effect.provide(PlayedRecordings.layer))
-  )
+  const { find } = yield* PlayedRecordings
+  const later = yield* find(ours, { _tag: "RecordingId", recordingId: "ra" })
+  const [own, foreign] = [yield* insert(ours, "ra"), yield* insert(theirs, "rb")]
+  const found = {
+    later,
+    byName: yield* find(ours, { _tag: "RecordingId", recordingId: "ra" }),
+    byId: yield* find(ours, { _tag: "Id", id: own }),
+    foreign: [
+      yield* find(ours, { _tag: "RecordingId", recordingId: "rb" }),
+      yield* find(ours, { _tag: "Id", id: foreign }),
+      yield* find(theirs, { _tag: "RecordingId", recordingId: "ra" })
+    ]
+  }
   t.equal(found.later, undefined)
   t.match(found.byName, { storageKey: "recordings/1/ra/a.wav", transcript: "Hello.", recordingId: "ra" }, "though it was missing before")
   t.equal(found.byId?.storageKey, "recordings/1/ra/a.wav")

@@ -1,22 +1,18 @@
 /** Campaigns as they are created, changed and shown. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { contacts, setDialed, started, tag, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const agents = await run(Agents)
+const campaigns = await run(Campaigns)
 const config = await run(makeConfig("main"))
 
-t.test("given a valid list, when a campaign is created", async (t) => {
-  const { campaign, rows } = await run(
-    Effect.gen(function* () {
-      const campaign = yield* makeCampaign()
-      return { campaign, rows: yield* contacts(campaign.id) }
-    })
-  )
+test(t, "given a valid list, when a campaign is created", function* (t) {
+  const campaign = yield* makeCampaign()
   t.equal(campaign.state, "draft")
   t.equal(campaign.telephonyConfigurationId, config.id, "the only configuration is taken for good")
   t.equal(campaign.telephonyConfigurationName, "main")
@@ -56,7 +52,7 @@ t.test("given a valid list, when a campaign is created", async (t) => {
     "status",
     "warnings"
   ])
-  t.strictSame(rows[0], {
+  t.strictSame((yield* contacts(campaign.id))[0], {
     rowNo: 2,
     phoneNumber: "+14155550000",
     context: { phone_number: "+14155550000", First_Name: "Name 0", first_name: "Name 0", city: "Town" },
@@ -64,33 +60,28 @@ t.test("given a valid list, when a campaign is created", async (t) => {
   })
 })
 
-t.test("partial settings get the defaults for the rest", async (t) => {
-  const campaign = await run(makeCampaign({ retry: { maxRetries: 0 }, breaker: { windowSeconds: 60 }, maxConcurrency: 7 }))
+test(t, "partial settings get the defaults for the rest", function* (t) {
+  const campaign = yield* makeCampaign({ retry: { maxRetries: 0 }, breaker: { windowSeconds: 60 }, maxConcurrency: 7 })
   t.match(campaign.retry, { maxRetries: 0, enabled: true, retryDelaySeconds: 120 })
   t.strictSame(campaign.breaker, { enabled: true, failureThreshold: 0.5, windowSeconds: 60, minCallsInWindow: 5 })
   t.equal(campaign.maxConcurrency, 7)
 })
 
-t.test("everything that a campaign refers to must exist, belong to the organization, and be usable", async (t) => {
-  const tags = await run(
-    Effect.gen(function* () {
-      const agents = yield* Agents
-      const foreignAgent = yield* makeAgent(undefined, theirs)
-      const foreignConfig = yield* makeConfig("foreign", false, theirs)
-      const foreignList = yield* upload("phone_number,first_name\n+14155550100,A\n", theirs)
-      const archived = yield* makeAgent()
-      yield* agents.setStatus(ours, archived.id, "archived")
-      return [
-        yield* tag(makeCampaign({ agentId: foreignAgent.id })),
-        yield* tag(makeCampaign({ agentId: archived.id })),
-        yield* tag(makeCampaign({ sourceId: foreignList })),
-        yield* tag(makeCampaign({ sourceId: "campaigns/1/../../etc/passwd" })),
-        yield* tag(makeCampaign({ sourceId: "nul\0" })),
-        yield* tag(makeCampaign({ telephonyConfigurationId: foreignConfig.id })),
-        yield* tag(makeCampaign({ telephonyConfigurationId: TelephonyConfigId.make(999) }))
-      ]
-    })
-  )
+test(t, "everything that a campaign refers to must exist, belong to the organization, and be usable", function* (t) {
+  const foreignAgent = yield* makeAgent(undefined, theirs)
+  const foreignConfig = yield* makeConfig("foreign", false, theirs)
+  const foreignList = yield* upload("phone_number,first_name\n+14155550100,A\n", theirs)
+  const archived = yield* makeAgent()
+  yield* agents.setStatus(ours, archived.id, "archived")
+  const tags = [
+    yield* tag(makeCampaign({ agentId: foreignAgent.id })),
+    yield* tag(makeCampaign({ agentId: archived.id })),
+    yield* tag(makeCampaign({ sourceId: foreignList })),
+    yield* tag(makeCampaign({ sourceId: "campaigns/1/../../etc/passwd" })),
+    yield* tag(makeCampaign({ sourceId: "nul\0" })),
+    yield* tag(makeCampaign({ telephonyConfigurationId: foreignConfig.id })),
+    yield* tag(makeCampaign({ telephonyConfigurationId: TelephonyConfigId.make(999) }))
+  ]
   t.strictSame(tags, [
     "AgentNotFound",
     "AgentArchived",
@@ -102,38 +93,26 @@ t.test("everything that a campaign refers to must exist, belong to the organizat
   ])
 })
 
-t.test("other organizations' campaigns are not found by any operation", async (t) => {
-  const tags = await run(
-    Effect.gen(function* () {
-      const campaigns = yield* Campaigns
-      const { id } = yield* makeCampaign()
-      return yield* Effect.all([
-        tag(campaigns.get(theirs, id)),
-        tag(campaigns.progress(theirs, id)),
-        tag(campaigns.start(theirs, id)),
-        tag(campaigns.resume(theirs, id)),
-        tag(campaigns.pause(theirs, id)),
-        tag(campaigns.update(theirs, id, { name: "Stolen" })),
-        tag(campaigns.get(ours, CampaignId.make(2_000_000_000)))
-      ])
-    })
-  )
+test(t, "other organizations' campaigns are not found by any operation", function* (t) {
+  const { id } = yield* makeCampaign()
+  const tags = yield* Effect.all([
+    tag(campaigns.get(theirs, id)),
+    tag(campaigns.progress(theirs, id)),
+    tag(campaigns.start(theirs, id)),
+    tag(campaigns.resume(theirs, id)),
+    tag(campaigns.pause(theirs, id)),
+    tag(campaigns.update(theirs, id, { name: "Stolen" })),
+    tag(campaigns.get(ours, CampaignId.make(2_000_000_000)))
+  ])
   t.strictSame(new Set(tags), new Set(["CampaignNotFound"]))
-  t.strictSame(await run(Campaigns.use((campaigns) => campaigns.list(theirs))), [])
+  t.strictSame(yield* Campaigns.use((campaigns) => campaigns.list(theirs)), [])
 })
 
-t.test("an update changes what is given, replaces objects as a whole, and logs the names", async (t) => {
-  const { campaign, version } = await run(
-    Effect.gen(function* () {
-      const campaigns = yield* Campaigns
-      const sql = yield* SqlClient.SqlClient
-      const { id } = yield* makeCampaign({ maxConcurrency: 3, retry: { maxRetries: 5 } })
-      const schedule = { enabled: true, timezone: "Europe/Rome", slots: [{ dayOfWeek: 0, startTime: "09:00", endTime: "17:00" }] }
-      yield* campaigns.update(ours, id, { name: "Autumn", retry: { retryDelaySeconds: 60 }, schedule })
-      const campaign = yield* campaigns.update(ours, id, {})
-      return { campaign, version: yield* sql`SELECT settings_version FROM campaigns WHERE id = ${id}` }
-    })
-  )
+test(t, "an update changes what is given, replaces objects as a whole, and logs the names", function* (t) {
+  const { id } = yield* makeCampaign({ maxConcurrency: 3, retry: { maxRetries: 5 } })
+  const schedule = { enabled: true, timezone: "Europe/Rome", slots: [{ dayOfWeek: 0, startTime: "09:00", endTime: "17:00" }] }
+  yield* campaigns.update(ours, id, { name: "Autumn", retry: { retryDelaySeconds: 60 }, schedule })
+  const campaign = yield* campaigns.update(ours, id, {})
   t.match(campaign, {
     name: "Autumn",
     maxConcurrency: 3,
@@ -142,22 +121,16 @@ t.test("an update changes what is given, replaces objects as a whole, and logs t
   })
   t.strictSame(campaign.logs.at(-1)?.details, { changed: ["name", "retry_config", "schedule_config"] })
   t.equal(campaign.logs.length, 3, "an update of nothing is not logged")
-  t.strictSame(version, [{ settingsVersion: 2 }])
+  t.strictSame(yield* sql`SELECT settings_version FROM campaigns WHERE id = ${id}`, [{ settingsVersion: 2 }])
 })
 
-t.test("progress is reported under both sets of names", async (t) => {
-  const progress = await run(
-    Effect.gen(function* () {
-      const campaigns = yield* Campaigns
-      const { id } = yield* started()
-      yield* setDialed(id, [
-        { row: 2, state: "completed" },
-        { row: 3, state: "failed" }
-      ])
-      return yield* campaigns.progress(ours, id)
-    })
-  )
-  t.match(progress, {
+test(t, "progress is reported under both sets of names", function* (t) {
+  const { id } = yield* started()
+  yield* setDialed(id, [
+    { row: 2, state: "completed" },
+    { row: 3, state: "failed" }
+  ])
+  t.match(yield* campaigns.progress(ours, id), {
     totalRows: 3,
     processedRows: 2,
     progressPercentage: 66.67,
@@ -171,17 +144,12 @@ t.test("progress is reported under both sets of names", async (t) => {
   })
 })
 
-t.test("the log shows its newest entries, oldest first: a hundred with a campaign, ten in the list", async (t) => {
-  const { listed, whole } = await run(
-    Effect.gen(function* () {
-      const campaigns = yield* Campaigns
-      const sql = yield* SqlClient.SqlClient
-      const { id } = yield* makeCampaign()
-      yield* sql`INSERT INTO campaign_log (organization_id, campaign_id, level, event, message)
+test(t, "the log shows its newest entries, oldest first: a hundred with a campaign, ten in the list", function* (t) {
+  const { id } = yield* makeCampaign()
+  yield* sql`INSERT INTO campaign_log (organization_id, campaign_id, level, event, message)
       SELECT 1, ${id}, 'info', 'settings_updated', n::text FROM generate_series(1, 150) n`
-      return { whole: yield* campaigns.get(ours, id), listed: yield* campaigns.list(ours) }
-    })
-  )
+  const whole = yield* campaigns.get(ours, id)
+  const listed = yield* campaigns.list(ours)
   t.strictSame([whole.logs.length, whole.logs[0]?.message, whole.logs.at(-1)?.message], [100, "51", "150"])
   t.equal(listed[0]?.id, whole.id, "newest first")
   t.strictSame([listed[0]?.logs.length, listed[0]?.logs[0]?.message], [10, "141"])

@@ -1,74 +1,55 @@
 /** Contacts that no claim may take, although they are to be called: their campaign is not the claimer's to dial, or their retry is not due yet. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
 import { ours } from "./services.ts"
 
-const { claim, ids, run, running, undone } = await installClaims(t)
+const { claim, ids, running, sql, test, undone } = await installClaims(t)
 
 const epochsOf = ({ id }: Running) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`.pipe(
-      Effect.map(([row]) => row ?? { dialEpoch: 0, ownerEpoch: 0 })
-    )
+  sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`.pipe(
+    Effect.map(([row]) => row ?? { dialEpoch: 0, ownerEpoch: 0 })
   )
 const statesOf = ({ id }: Running) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`.pipe(
-      Effect.map((rows) => rows.map(({ state }) => state))
-    )
+  sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`.pipe(
+    Effect.map((rows) => rows.map(({ state }) => state))
   )
 
-t.test("given a campaign that another owner has taken over", async (t) => {
-  const { earlier, later, states } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const campaign = yield* running(numbersOf(2, "+1701"))
-      yield* sql`UPDATE campaigns SET owner_epoch = owner_epoch + 1 WHERE id = ${campaign.id}`
-      const earlier = yield* claim(campaign, ids(2))
-      const states = yield* statesOf(campaign)
-      const later = yield* claim({ ...campaign, ...(yield* epochsOf(campaign)) }, ids(2))
-      for (const { callId } of later.attempts) yield* undone(callId)
-      return { earlier, later, states }
-    })
-  )
+test(t, "given a campaign that another owner has taken over", function* (t) {
+  const campaign = yield* running(numbersOf(2, "+1701"))
+  yield* sql`UPDATE campaigns SET owner_epoch = owner_epoch + 1 WHERE id = ${campaign.id}`
+  const earlier = yield* claim(campaign, ids(2))
+  const states = yield* statesOf(campaign)
+  const later = yield* claim({ ...campaign, ...(yield* epochsOf(campaign)) }, ids(2))
+  for (const { callId } of later.attempts) yield* undone(callId)
   t.match(earlier, { attempts: [], more: false, owned: false }, "then the earlier owner claims nothing")
   t.strictSame(states, ["pending", "pending"], "and its contacts are as they were")
   t.strictSame(dialed(later), numbersOf(2, "+1701"), "and the later owner claims them")
 })
 
-t.test("given a campaign that is paused, then nothing is claimed, not even under the permits that hold since then", async (t) => {
-  const { claimed, states } = await run(
-    Effect.gen(function* () {
-      const campaign = yield* running(numbersOf(2, "+1702"))
-      yield* Campaigns.use((_) => _.pause(ours, campaign.id))
-      const claimed = yield* claim({ ...campaign, ...(yield* epochsOf(campaign)) }, ids(2))
-      return { claimed, states: yield* statesOf(campaign) }
-    })
-  )
-  t.match(claimed, { attempts: [], more: false, owned: false })
-  t.strictSame(states, ["pending", "pending"])
+test(t, "given a campaign that is paused, then nothing is claimed, not even under the permits that hold since then", function* (t) {
+  const campaign = yield* running(numbersOf(2, "+1702"))
+  yield* Campaigns.use((_) => _.pause(ours, campaign.id))
+  t.match(yield* claim({ ...campaign, ...(yield* epochsOf(campaign)) }, ids(2)), { attempts: [], more: false, owned: false })
+  t.strictSame(yield* statesOf(campaign), ["pending", "pending"])
 })
 
-t.test("given two retries, one of which is not due yet, then the other is claimed, and the claim says when that one is due", async (t) => {
-  const numbers = numbersOf(2, "+1703")
-  const dueAt = Date.UTC(2030, 0, 1)
-  const { claimed, states } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const campaign = yield* running(numbers)
-      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy',
+test(
+  t,
+  "given two retries, one of which is not due yet, then the other is claimed, and the claim says when that one is due",
+  function* (t) {
+    const numbers = numbersOf(2, "+1703")
+    const dueAt = Date.UTC(2030, 0, 1)
+    const campaign = yield* running(numbers)
+    yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy',
         due_at = CASE WHEN phone_number = ${numbers[0] ?? ""} THEN to_timestamp(${dueAt}::float8 / 1000) ELSE now() - interval '1 second' END
         WHERE campaign_id = ${campaign.id}`
-      const claimed = yield* claim(campaign, ids(2))
-      const states = yield* statesOf(campaign)
-      for (const { callId } of claimed.attempts) yield* undone(callId)
-      return { claimed, states }
-    })
-  )
-  t.strictSame(dialed(claimed), numbers.slice(1))
-  t.strictSame(states, ["retry_wait", "dialing"])
-  t.equal(claimed.nextDueAt, dueAt)
-})
+    const claimed = yield* claim(campaign, ids(2))
+    const states = yield* statesOf(campaign)
+    for (const { callId } of claimed.attempts) yield* undone(callId)
+    t.strictSame(dialed(claimed), numbers.slice(1))
+    t.strictSame(states, ["retry_wait", "dialing"])
+    t.equal(claimed.nextDueAt, dueAt)
+  }
+)

@@ -1,6 +1,5 @@
 /** Claims as campaigns make them, on a separate database, with a record of which campaigns the store wakes. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Test } from "tap"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -21,7 +20,7 @@ export const numbersOf = (count: number, prefix = "+1415") => Array.from({ lengt
 export const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
 
 export const installClaims = async (t: Test, maxConnections?: number) => {
-  const { database, run } = await install(t, maxConnections)
+  const { run, sql, ...installed } = await install(t, maxConnections)
   const config = await run(makeConfig("main", true))
   const agent = await run(makeAgent())
   const journal = "00000000-0000-4000-8000-00000000000a"
@@ -35,11 +34,9 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
   const store = await run(
     Effect.provide(AttemptStore, AttemptStore.layer).pipe(Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns)))
   )
-  const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) => use(store)
 
   const running = (numbers: ReadonlyArray<string>) =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
       yield* Campaigns.use((_) => _.start(ours, id))
       const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
@@ -52,66 +49,58 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
     callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } },
     timeline?: string
   ) =>
-    withStore((store) =>
-      store.claim({
-        ...callers,
-        callIds,
-        campaignId: id,
-        dialEpoch,
-        journal,
-        node: "here",
-        now: Date.now(),
-        ownerEpoch,
-        provider: "fake",
-        telephonyConfigurationId: config.id,
-        timeline
-      })
-    )
+    store.claim({
+      ...callers,
+      callIds,
+      campaignId: id,
+      dialEpoch,
+      journal,
+      node: "here",
+      now: Date.now(),
+      ownerEpoch,
+      provider: "fake",
+      telephonyConfigurationId: config.id,
+      timeline
+    })
   /** Claims like a campaign's owner, who claims again while there may be more: the first claim finds the contacts to be skipped. */
   const claimBehind = Effect.fnUntraced(function* (...wanted: Parameters<typeof claim>) {
     const found = yield* claim(...wanted)
     return found.attempts.length > 0 || !found.more ? found : yield* claim(...wanted)
   })
   const ended = (callId: CallId, outcome: Outcome = "answered") =>
-    withStore((store) =>
-      store.finish([
-        {
-          callId,
-          decided: { fate: { state: "completed" }, settingsVersion: 0 },
-          end: {
-            answeredAt: undefined,
-            cause: "normal_clearing",
-            endedAt: Date.now(),
-            outcome,
-            record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-          }
+    store.finish([
+      {
+        callId,
+        decided: { fate: { state: "completed" }, settingsVersion: 0 },
+        end: {
+          answeredAt: undefined,
+          cause: "normal_clearing",
+          endedAt: Date.now(),
+          outcome,
+          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
         }
-      ])
-    )
-  const undone = (callId: CallId) => withStore((store) => store.undo(callId, Date.now(), false))
+      }
+    ])
+  const undone = (callId: CallId) => store.undo(callId, Date.now(), false)
   const begin = (phoneNumber: string, callId = newId()) =>
-    withStore((store) =>
-      store.begin(
-        {
-          agentId: AgentId.make(agent.id),
-          callId,
-          definitionId: publishedOf(agent),
-          from: undefined,
-          initialContext: {},
-          isTest: false,
-          organizationId: ours,
-          phoneNumber,
-          telephonyConfigurationId: config.id
-        },
-        { callId, journal, node: "here", provider: "fake" }
-      )
+    store.begin(
+      {
+        agentId: AgentId.make(agent.id),
+        callId,
+        definitionId: publishedOf(agent),
+        from: undefined,
+        initialContext: {},
+        isTest: false,
+        organizationId: ours,
+        phoneNumber,
+        telephonyConfigurationId: config.id
+      },
+      { callId, journal, node: "here", provider: "fake" }
     )
   const waiting = ({ id }: Running) =>
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly phoneNumber: string }>`
+    sql<{ readonly phoneNumber: string }>`
         SELECT phone_number FROM contacts WHERE campaign_id = ${id} AND awaits_number ORDER BY row_no`.pipe(
-        Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
-      )
+      Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
     )
-  return { begin, claim, claimBehind, config, database, ended, ids, newId, run, running, undone, waiting, withStore, woken }
+  return { ...installed, begin, claim, claimBehind, config, ended, ids, newId, run, running, sql, store, undone, waiting, woken }
 }

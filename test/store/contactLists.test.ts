@@ -1,20 +1,17 @@
 /** Creating a campaign from lists of every kind, valid and invalid, as bytes. */
 import { Effect, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { CampaignId } from "#core/Id.ts"
 import { definition, install, makeAgent, makeCampaign, makeConfig, ours, people, upload } from "./services.ts"
 import { Agents } from "#core/agent/Agents.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const agents = await run(Agents)
 await run(makeConfig("main"))
 
 const phones = (id: CampaignId) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ readonly phone: string; readonly name: unknown }>`
+  sql<{ readonly phone: string; readonly name: unknown }>`
     SELECT phone_number AS phone, context ->> 'first_name' AS name FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-  )
 
 const create = (bytes: string | Uint8Array) =>
   Effect.gen(function* () {
@@ -47,17 +44,12 @@ accept("a row without a number is skipped", "phone_number,first_name\n,Ann\n+141
 accept("a header in other words", "Phone_Number , FIRST_NAME\n+1 (415) 555-0100,Zoë\n", ["+14155550100 Zoë"])
 
 const refuse = (name: string, bytes: () => string | Uint8Array, reason: string | RegExp) =>
-  t.test(`refused: ${name}`, async (t) => {
-    const { left, result } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const rows = sql`SELECT (SELECT count(*)::int FROM campaigns) AS campaigns, (SELECT count(*)::int FROM contacts) AS contacts,
+  test(t, `refused: ${name}`, function* (t) {
+    const rows = sql`SELECT (SELECT count(*)::int FROM campaigns) AS campaigns, (SELECT count(*)::int FROM contacts) AS contacts,
         (SELECT count(*)::int FROM campaign_log) AS log`
-        const before = yield* rows
-        const result = yield* Effect.result(create(bytes()))
-        return { result, left: { before, after: yield* rows } }
-      })
-    )
+    const before = yield* rows
+    const result = yield* Effect.result(create(bytes()))
+    const left = { before, after: yield* rows }
     t.match(Result.isFailure(result) ? result.failure : result, { _tag: "SourceRefused", reason })
     t.strictSame(left.after, left.before, "nothing is left behind")
   })
@@ -132,15 +124,15 @@ refuse(
 )
 refuse("UTF-16 without a mark", () => Buffer.from(plain, "utf16le"), invalid)
 
-t.test("refused: 11 MiB that were declared as less", async (t) => {
+test(t, "refused: 11 MiB that were declared as less", function* (t) {
   const long = people(10).padEnd(11 * 1024 * 1024, `+14155559999,${"x".repeat(4000)}\n`)
-  const refusal = await run(Effect.flip(Effect.flatMap(upload(long, ours, 1000), (sourceId) => makeCampaign({ sourceId }))))
+  const refusal = yield* Effect.flip(Effect.flatMap(upload(long, ours, 1000), (sourceId) => makeCampaign({ sourceId })))
   t.match(refusal, { _tag: "SourceRefused", reason: "CSV file is larger than 10485760 bytes" })
 })
 
-t.test("a number that its country does not have, and an incomplete greeting, are warnings", async (t) => {
-  const { contacts, sourceSync } = await run(
-    create("phone_number,first_name,greeting_override_type\n+1415555010,A,\n+999123456789,B,\n+14155550100,C,text\n")
+test(t, "a number that its country does not have, and an incomplete greeting, are warnings", function* (t) {
+  const { contacts, sourceSync } = yield* create(
+    "phone_number,first_name,greeting_override_type\n+1415555010,A,\n+999123456789,B,\n+14155550100,C,text\n"
   )
   t.equal(contacts.length, 3)
   t.match(sourceSync, { rowsInFile: 3, accepted: 3, skipped: 0, status: "completed", error: null })
@@ -150,45 +142,32 @@ t.test("a number that its country does not have, and an incomplete greeting, are
   ])
 })
 
-t.test("a contact's own greeting is in its context, and its variables are required too", async (t) => {
+test(t, "a contact's own greeting is in its context, and its variables are required too", function* (t) {
   const header = "phone_number,first_name,greeting_override_type,greeting_override_text,greeting_override_recording_id\n"
-  const { context, refusal } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { id } = yield* makeCampaign({
-        sourceId: yield* upload(`${header}+14155550100,A,text,Ciao {{first_name}},\n+14155550101,B,audio,,rec-1\n`)
-      })
-      const context = yield* sql`SELECT context FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-      return { context, refusal: yield* Effect.flip(create(`${header}+14155550100,A,text,Ciao {{nickname}},\n`)) }
-    })
-  )
+  const { id } = yield* makeCampaign({
+    sourceId: yield* upload(`${header}+14155550100,A,text,Ciao {{first_name}},\n+14155550101,B,audio,,rec-1\n`)
+  })
+  const context = yield* sql`SELECT context FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
   t.strictSame(context, [
     { context: { phone_number: "+14155550100", first_name: "A", greeting_override: { type: "text", text: "Ciao {{first_name}}" } } },
     { context: { phone_number: "+14155550101", first_name: "B", greeting_override: { type: "audio", recording_id: "rec-1" } } }
   ])
-  t.match(refusal, { _tag: "SourceRefused", reason: /'nickname'/ })
+  t.match(yield* Effect.flip(create(`${header}+14155550100,A,text,Ciao {{nickname}},\n`)), { _tag: "SourceRefused", reason: /'nickname'/ })
 })
 
-t.test("a hundred thousand contacts are found through indexes only", async (t) => {
-  const { campaign, plans } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const agents = yield* Agents
-      const agent = yield* makeAgent()
-      yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
-      const campaign = yield* makeCampaign({ sourceId: yield* upload(people(100_000)), agentId: agent.id })
-      yield* sql`ANALYZE contacts`
-      const plans = yield* Effect.forEach(
-        [
-          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' AND NOT awaits_number ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND NOT awaits_number AND due_at <= now()
+test(t, "a hundred thousand contacts are found through indexes only", function* (t) {
+  const agent = yield* makeAgent()
+  yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
+  const campaign = yield* makeCampaign({ sourceId: yield* upload(people(100_000)), agentId: agent.id })
+  yield* sql`ANALYZE contacts`
+  const plans = yield* Effect.forEach(
+    [
+      sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' AND NOT awaits_number ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
+      sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND NOT awaits_number AND due_at <= now()
         ORDER BY due_at, row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-          sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
-        ],
-        (plan) => Effect.map(plan, (rows) => JSON.stringify(rows))
-      )
-      return { campaign, plans }
-    })
+      sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
+    ],
+    (plan) => Effect.map(plan, (rows) => JSON.stringify(rows))
   )
   t.equal(campaign.counters.totalRows, 100_000)
   t.notOk(

@@ -1,6 +1,5 @@
 /** Contacts whose calls are up: their rows do not say so, but every reader sees it. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { extensionsToCall } from "#core/campaign/CampaignStore.ts"
@@ -10,7 +9,7 @@ import { installCounted } from "./blocksRead.ts"
 import { numbersOf, type Running } from "./claims.ts"
 import { ours } from "./services.ts"
 
-const { blocksRead, claim, ended, newId, run, running, undone, withStore } = await installCounted(t)
+const { blocksRead, claim, ended, newId, running, sql, store, test, undone } = await installCounted(t)
 
 const rowsAs = (campaign: Running, state?: ContactState, after?: number) =>
   Effect.map(
@@ -18,45 +17,34 @@ const rowsAs = (campaign: Running, state?: ContactState, after?: number) =>
     (contacts) => contacts.map((contact) => [contact.rowNo, contact.state] as const)
   )
 const stored = ({ id }: Running) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.map(sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`, (rows) =>
-      rows.map(({ state }) => state)
-    )
+  Effect.map(sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`, (rows) =>
+    rows.map(({ state }) => state)
   )
 const answered = (callIds: ReadonlyArray<CallId>) =>
-  withStore((store) => store.answered(callIds.map((callId) => ({ callId, answeredAt: Date.now(), endpoint: undefined }))))
-const giveBack = Effect.flatMap(
-  withStore((store) => store.live),
-  (left) =>
-    Effect.forEach(
-      left,
-      ({ callId, state }) => Effect.asVoid<unknown, never, never>(state === "answered" ? ended(callId) : undone(callId)),
-      { discard: true }
-    )
+  store.answered(callIds.map((callId) => ({ callId, answeredAt: Date.now(), endpoint: undefined })))
+const giveBack = Effect.flatMap(store.live, (left) =>
+  Effect.forEach(left, ({ callId, state }) => Effect.asVoid<unknown, never, never>(state === "answered" ? ended(callId) : undone(callId)), {
+    discard: true
+  })
 )
 /** Records an answer as the engine of an earlier release does. */
-const marked = ({ id }: Running, row: number) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE contacts SET state = 'in_call' WHERE campaign_id = ${id} AND row_no = ${row}`)
+const marked = ({ id }: Running, row: number) => sql`UPDATE contacts SET state = 'in_call' WHERE campaign_id = ${id} AND row_no = ${row}`
 
-t.test("given four contacts, when two of three calls are answered", async (t) => {
-  const seen = await run(
-    Effect.gen(function* () {
-      const campaign = yield* running(numbersOf(4, "+1301"))
-      const [first, second, third] = [newId(), newId(), newId()]
-      yield* claim(campaign, [first, second, third])
-      yield* answered([first, third])
-      const whileUp = {
-        all: yield* rowsAs(campaign),
-        behind: yield* rowsAs(campaign, "in_call", 2),
-        dialing: yield* rowsAs(campaign, "dialing"),
-        inCall: yield* rowsAs(campaign, "in_call"),
-        pending: yield* rowsAs(campaign, "pending"),
-        stored: yield* stored(campaign)
-      }
-      yield* giveBack
-      return { ...whileUp, inCallAfter: yield* rowsAs(campaign, "in_call"), storedAfter: yield* stored(campaign) }
-    })
-  )
+test(t, "given four contacts, when two of three calls are answered", function* (t) {
+  const campaign = yield* running(numbersOf(4, "+1301"))
+  const [first, second, third] = [newId(), newId(), newId()]
+  yield* claim(campaign, [first, second, third])
+  yield* answered([first, third])
+  const whileUp = {
+    all: yield* rowsAs(campaign),
+    behind: yield* rowsAs(campaign, "in_call", 2),
+    dialing: yield* rowsAs(campaign, "dialing"),
+    inCall: yield* rowsAs(campaign, "in_call"),
+    pending: yield* rowsAs(campaign, "pending"),
+    stored: yield* stored(campaign)
+  }
+  yield* giveBack
+  const seen = { ...whileUp, inCallAfter: yield* rowsAs(campaign, "in_call"), storedAfter: yield* stored(campaign) }
   t.strictSame(
     seen.all,
     [
@@ -83,23 +71,19 @@ t.test("given four contacts, when two of three calls are answered", async (t) =>
   t.strictSame(seen.inCallAfter, [])
 })
 
-t.test("given a contact whose row says that its call is up, as an earlier release writes it", async (t) => {
-  const seen = await run(
-    Effect.gen(function* () {
-      const campaign = yield* running(numbersOf(2, "+1302"))
-      const [first, second] = [newId(), newId()]
-      yield* claim(campaign, [first, second])
-      yield* answered([first])
-      yield* marked(campaign, 2)
-      const whileUp = {
-        all: yield* rowsAs(campaign),
-        dialing: yield* rowsAs(campaign, "dialing"),
-        inCall: yield* rowsAs(campaign, "in_call")
-      }
-      yield* giveBack
-      return { ...whileUp, storedAfter: yield* stored(campaign) }
-    })
-  )
+test(t, "given a contact whose row says that its call is up, as an earlier release writes it", function* (t) {
+  const campaign = yield* running(numbersOf(2, "+1302"))
+  const [first, second] = [newId(), newId()]
+  yield* claim(campaign, [first, second])
+  yield* answered([first])
+  yield* marked(campaign, 2)
+  const whileUp = {
+    all: yield* rowsAs(campaign),
+    dialing: yield* rowsAs(campaign, "dialing"),
+    inCall: yield* rowsAs(campaign, "in_call")
+  }
+  yield* giveBack
+  const seen = { ...whileUp, storedAfter: yield* stored(campaign) }
   t.strictSame(seen.all, [
     [2, "in_call"],
     [3, "dialing"]
@@ -109,37 +93,29 @@ t.test("given a contact whose row says that its call is up, as an earlier releas
   t.strictSame(seen.storedAfter, ["completed", "pending"], "then its end is recorded")
 })
 
-t.test("given contacts at extensions, when the call of one is up, then that one is not among those still to be called", async (t) => {
-  const found = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const campaign = yield* running(numbersOf(3, "+1303"))
-      yield* sql`UPDATE contacts SET phone_number = '1' || row_no WHERE campaign_id = ${campaign.id}`
-      const [first, second] = [newId(), newId()]
-      yield* claim(campaign, [first, second])
-      yield* answered([first])
-      const left = yield* extensionsToCall(sql, ours, campaign.id)
-      yield* giveBack
-      return left.map(({ rowNo }) => rowNo)
-    })
+test(t, "given contacts at extensions, when the call of one is up, then that one is not among those still to be called", function* (t) {
+  const campaign = yield* running(numbersOf(3, "+1303"))
+  yield* sql`UPDATE contacts SET phone_number = '1' || row_no WHERE campaign_id = ${campaign.id}`
+  const [first, second] = [newId(), newId()]
+  yield* claim(campaign, [first, second])
+  yield* answered([first])
+  const left = yield* extensionsToCall(sql, ours, campaign.id)
+  yield* giveBack
+  t.strictSame(
+    left.map(({ rowNo }) => rowNo),
+    [3, 4]
   )
-  t.strictSame(found, [3, 4])
 })
 
-t.test("given a campaign of thousands of contacts, when those in a call are listed, then it does not read through them", async (t) => {
-  const blocks = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const campaign = yield* running(numbersOf(20_000, "+1304"))
-      yield* sql`VACUUM ANALYZE`.unprepared
-      const callId = newId()
-      yield* claim(campaign, [callId])
-      yield* answered([callId])
-      const both = Effect.andThen(rowsAs(campaign, "in_call"), rowsAs(campaign, "dialing"))
-      const { heap, index } = yield* blocksRead(["attempts", "contacts"], both)
-      yield* giveBack
-      return heap + index
-    })
-  )
+test(t, "given a campaign of thousands of contacts, when those in a call are listed, then it does not read through them", function* (t) {
+  const campaign = yield* running(numbersOf(20_000, "+1304"))
+  yield* sql`VACUUM ANALYZE`.unprepared
+  const callId = newId()
+  yield* claim(campaign, [callId])
+  yield* answered([callId])
+  const both = Effect.andThen(rowsAs(campaign, "in_call"), rowsAs(campaign, "dialing"))
+  const { heap, index } = yield* blocksRead(["attempts", "contacts"], both)
+  yield* giveBack
+  const blocks = heap + index
   t.ok(blocks < 100, `${blocks} blocks`)
 })

@@ -1,6 +1,5 @@
 /** What was fetched for a call, in the record of its run: stored with the end of the call, whatever the other server returned. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import fc from "fast-check"
 import t from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
@@ -14,13 +13,14 @@ import { Calls } from "#core/call/Calls.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { install, makeAgent, makeConfig, ours, theirs } from "./services.ts"
 
-const { dialed, run } = await install(t)
+const { dialed, run, sql, test } = await install(t)
+const credentials = await run(Credentials)
+const secrets = await run(CredentialSecrets)
 const config = await run(makeConfig("main", true))
 
 let calls = 0
 /** The run of a single call that has ended, with a context from before. */
 const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
-  const sql = yield* SqlClient.SqlClient
   const agent = yield* makeAgent()
   const callId = CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
   yield* AttemptStore.use((store) =>
@@ -61,8 +61,8 @@ const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
   return { after: yield* context, before, finished: finished?._tag }
 })
 
-t.test("given a call for which something was fetched, when it is over, then its run has it, over what was known before", async (t) => {
-  const { after, before } = await run(ended({ callerNumber: "+15550100999", fetchedContext: { first_name: "Ada", cart: { total: 12.5 } } }))
+test(t, "given a call for which something was fetched, when it is over, then its run has it, over what was known before", function* (t) {
+  const { after, before } = yield* ended({ callerNumber: "+15550100999", fetchedContext: { first_name: "Ada", cart: { total: 12.5 } } })
   t.strictSame(before, {
     phone_number: "+15550000001",
     direction: "outbound",
@@ -75,21 +75,21 @@ t.test("given a call for which something was fetched, when it is over, then its 
   t.strictSame(after, { ...before, caller_number: "+15550100999", first_name: "Ada", cart: { total: 12.5 } })
 })
 
-t.test("given a call without a caller ID, then what was fetched is stored anyway, including null and a number of its own", async (t) => {
-  const { after, before } = await run(ended({ fetchedContext: { nothing: null, caller_number: "+19990001" } }))
+test(t, "given a call without a caller ID, then what was fetched is stored anyway, including null and a number of its own", function* (t) {
+  const { after, before } = yield* ended({ fetchedContext: { nothing: null, caller_number: "+19990001" } })
   t.strictSame(after, { ...before, nothing: null, caller_number: "+19990001" })
-  const shown = await run(ended({ callerNumber: "+15550100999", fetchedContext: { caller_number: "+19990001" } }))
+  const shown = yield* ended({ callerNumber: "+15550100999", fetchedContext: { caller_number: "+19990001" } })
   t.equal(shown.after["caller_number"], "+19990001")
 })
 
-t.test("given a call for which nothing was fetched, when it is over, then its run is unchanged", async (t) => {
-  const { after, before } = await run(ended({}))
+test(t, "given a call for which nothing was fetched, when it is over, then its run is unchanged", function* (t) {
+  const { after, before } = yield* ended({})
   t.strictSame(after, before)
-  const empty = await run(ended({ fetchedContext: {} }))
+  const empty = yield* ended({ fetchedContext: {} })
   t.strictSame(empty.after, empty.before)
 })
 
-t.test("given answers that cannot be stored completely, when their calls are over, then the ends are recorded", async (t) => {
+test(t, "given answers that cannot be stored completely, when their calls are over, then the ends are recorded", function* (t) {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "x\udfff", "__proto__"))
   const value = fc.oneof(text, fc.double(), fc.constant(null), fc.array(text), fc.dictionary(text, fc.oneof(text, fc.double())))
   const levels = fc.nat(3000).map((depth): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`))
@@ -98,39 +98,33 @@ t.test("given answers that cannot be stored completely, when their calls are ove
   const bodies = [...contexts.map((context) => JSON.stringify(context)), ...numbers].map((context) => `{"initial_context":${context}}`)
   const known = bodies.map(fetchedContextOf)
   for (const fetchedContext of known) {
-    const { after, before, finished } = await run(ended({ fetchedContext }))
+    const { after, before, finished } = yield* ended({ fetchedContext })
     t.equal(finished, "Done")
     t.strictSame(after, JSON.parse(JSON.stringify({ ...before, ...fetchedContext })))
   }
   t.ok(known.filter((context) => Object.keys(context ?? {}).length > 0).length > 30, "most had something in them")
 })
 
-t.test("given a request with reserved names, when the call is started, then they are ignored", async (t) => {
-  await run(
-    Effect.gen(function* () {
-      const { workflowUuid } = yield* Agents.use((_) => Effect.flatMap(makeAgent(), ({ id }) => _.get(ours, id)))
-      const initialContext = { first_name: "Ada", provider: 1, called_number: 1, runtime_configuration: 1, mps_correlation_id: 1 }
-      yield* Calls.use((_) => _.start(ours, { agentUuid: workflowUuid, phoneNumber: "+15550000001", initialContext }))
-    })
-  )
+test(t, "given a request with reserved names, when the call is started, then they are ignored", function* (t) {
+  const { workflowUuid } = yield* Agents.use((_) => Effect.flatMap(makeAgent(), ({ id }) => _.get(ours, id)))
+  const initialContext = { first_name: "Ada", provider: 1, called_number: 1, runtime_configuration: 1, mps_correlation_id: 1 }
+  yield* Calls.use((_) => _.start(ours, { agentUuid: workflowUuid, phoneNumber: "+15550000001", initialContext }))
+
   const context = dialed.at(-1)?.initialContext ?? {}
   t.strictSame([context["first_name"], "provider" in context, "called_number" in context], ["Ada", false, false])
   t.notOk("runtime_configuration" in context || "mps_correlation_id" in context)
 })
 
-t.test(
+test(
+  t,
   "given a credential, when the engine looks for it, then it finds only that of the organization, and none that was deleted",
-  async (t) => {
-    const found = await run(
-      Effect.gen(function* () {
-        const credentials = yield* Credentials
-        const secrets = yield* CredentialSecrets
-        const { uuid } = yield* credentials.create(ours, { name: "crm", credentialType: "bearer_token", data: { token: "s3cret" } })
-        const found = [yield* secrets.find(ours, uuid), yield* secrets.find(theirs, uuid), yield* secrets.find(ours, "no-uuid")]
-        yield* credentials.remove(ours, uuid)
-        return [...found, yield* secrets.find(ours, uuid)]
-      }).pipe(Effect.provide([Credentials.layer, CredentialSecrets.layer]))
-    )
-    t.strictSame(found, [{ allowedHosts: [], credentialType: "bearer_token", data: { token: "s3cret" } }, undefined, undefined, undefined])
+  function* (t) {
+    const { uuid } = yield* credentials.create(ours, { name: "crm", credentialType: "bearer_token", data: { token: "s3cret" } })
+    const found = { allowedHosts: [], credentialType: "bearer_token", data: { token: "s3cret" } }
+    t.strictSame(yield* secrets.find(ours, uuid), found)
+    t.equal(yield* secrets.find(theirs, uuid), undefined)
+    t.equal(yield* secrets.find(ours, "no-uuid"), undefined)
+    yield* credentials.remove(ours, uuid)
+    t.equal(yield* secrets.find(ours, uuid), undefined)
   }
 )

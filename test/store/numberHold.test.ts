@@ -1,6 +1,5 @@
 /** One phone, one call: whatever starts attempts, and however many start them at the same time. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -8,68 +7,46 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
 import { ours } from "./services.ts"
 
-const { begin, claim, claimBehind, ended, ids, newId, run, running, undone, waiting, withStore, woken } = await installClaims(t)
+const { begin, claim, claimBehind, ended, ids, newId, run, running, sql, store, test, undone, waiting, woken } = await installClaims(t)
+const campaigns = await run(Campaigns)
 
 t.test("given two campaigns with the same list", async (t) => {
   const numbers = numbersOf(4, "+1201")
   const { first, second, third } = await run(Effect.all({ first: running(numbers), second: running(numbers), third: running(numbers) }))
 
-  t.test("when one has two of the numbers in calls, then the other calls the ones behind them, and waits for those two", async (t) => {
-    const { a, b, idle, waits } = await run(
-      Effect.gen(function* () {
-        const a = yield* claim(first, ids(2))
-        const b = yield* claimBehind(second, ids(2))
-        return { a, b, idle: yield* claimBehind(second, ids(2)), waits: yield* waiting(second) }
-      })
-    )
+  test(t, "when one has two of the numbers in calls, then the other calls the ones behind them, and waits for those two", function* (t) {
+    const a = yield* claim(first, ids(2))
     t.strictSame(dialed(a), numbers.slice(0, 2))
-    t.strictSame(dialed(b), numbers.slice(2))
+    t.strictSame(dialed(yield* claimBehind(second, ids(2))), numbers.slice(2))
     t.equal(a.more, true)
-    t.match(idle, { attempts: [], more: false, nextDueAt: undefined })
-    t.strictSame(waits, numbers.slice(0, 2))
+    t.match(yield* claimBehind(second, ids(2)), { attempts: [], more: false, nextDueAt: undefined })
+    t.strictSame(yield* waiting(second), numbers.slice(0, 2))
   })
 
-  t.test("when a single call to such a number is requested, then it is refused, and leaves nothing behind", async (t) => {
+  test(t, "when a single call to such a number is requested, then it is refused, and leaves nothing behind", function* (t) {
     const callId = newId()
-    const { left, refusal } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const refusal = yield* Effect.flip(begin(numbers[0] ?? "", callId))
-        return { left: yield* sql`SELECT attempt_id FROM runs WHERE attempt_id = ${callId}::uuid`, refusal }
-      })
-    )
-    t.match(refusal, { _tag: "NumberInCall" })
-    t.strictSame(left, [])
+    t.match(yield* Effect.flip(begin(numbers[0] ?? "", callId)), { _tag: "NumberInCall" })
+    t.strictSame(yield* sql`SELECT attempt_id FROM runs WHERE attempt_id = ${callId}::uuid`, [])
   })
 
-  t.test("when the calls end, then the waiting campaign is woken once, and calls the number", async (t) => {
+  test(t, "when the calls end, then the waiting campaign is woken once, and calls the number", function* (t) {
     woken.length = 0
-    const { calls, heard, next } = await run(
-      Effect.gen(function* () {
-        const calls = yield* claim(third, ids(1))
-        const live = yield* withStore((store) => store.live)
-        for (const { callId, campaign } of live) if (campaign?.campaignId === first.id) yield* ended(callId)
-        const heard = [...woken]
-        return { calls, heard, next: yield* claim(second, ids(4)) }
-      })
-    )
+    const calls = yield* claim(third, ids(1))
+    const live = yield* store.live
+    for (const { callId, campaign } of live) if (campaign?.campaignId === first.id) yield* ended(callId)
     t.strictSame(dialed(calls), [])
-    t.strictSame(heard.toSorted(), [second.id, third.id, second.id, third.id].toSorted())
-    t.strictSame(dialed(next), numbers.slice(0, 2))
+    t.strictSame([...woken].toSorted(), [second.id, third.id, second.id, third.id].toSorted())
+    t.strictSame(dialed(yield* claim(second, ids(4))), numbers.slice(0, 2))
   })
 
-  t.test("when a call is undone, then its number is free as well", async (t) => {
+  test(t, "when a call is undone, then its number is free as well", function* (t) {
     woken.length = 0
-    const free = await run(
-      Effect.gen(function* () {
-        const live = yield* withStore((store) => store.live)
-        for (const { callId } of live) yield* undone(callId)
-        return yield* claim(third, ids(10))
-      })
-    )
+    const live = yield* store.live
+    for (const { callId } of live) yield* undone(callId)
+    const free = yield* claim(third, ids(10))
     t.ok(woken.includes(third.id))
     t.strictSame(dialed(free), numbers)
-    await run(Effect.forEach(free.attempts, ({ callId }) => undone(callId)))
+    yield* Effect.forEach(free.attempts, ({ callId }) => undone(callId))
   })
 })
 
@@ -77,43 +54,26 @@ t.test("given an attempt that was written off", async (t) => {
   const [number = ""] = numbersOf(1, "+1202")
   const campaign = await run(running([number]))
   const callId = newId()
-  await run(
-    Effect.andThen(
-      begin(number, callId),
-      withStore((store) => Effect.andThen(store.sent(callId, Date.now()), ended(callId, "unknown")))
-    )
-  )
+  await run(Effect.andThen(begin(number, callId), Effect.andThen(store.sent(callId, Date.now()), ended(callId, "unknown"))))
 
-  t.test("then it holds its number until its call is known not to appear", async (t) => {
+  test(t, "then it holds its number until its call is known not to appear", function* (t) {
     woken.length = 0
-    const { after, again, before } = await run(
-      Effect.gen(function* () {
-        const before = yield* claim(campaign, ids(1))
-        const done = yield* withStore((store) => store.releaseNumber(callId))
-        const again = yield* withStore((store) => store.releaseNumber(callId))
-        return { after: yield* claim(campaign, ids(1)), again: [done, again], before }
-      })
-    )
-    t.strictSame(dialed(before), [])
-    t.strictSame(again, [true, false])
+    t.strictSame(dialed(yield* claim(campaign, ids(1))), [])
+    t.equal(yield* store.releaseNumber(callId), true)
+    t.equal(yield* store.releaseNumber(callId), false)
+    const after = yield* claim(campaign, ids(1))
     t.strictSame(woken, [campaign.id])
     t.strictSame(dialed(after), [number])
-    await run(Effect.forEach(after.attempts, ({ callId }) => undone(callId)))
+    yield* Effect.forEach(after.attempts, ({ callId }) => undone(callId))
   })
 
-  t.test("when ten minutes have passed since its request, then it is found as one that must no longer hold it", async (t) => {
-    const found = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE attempts SET holds_number = true, sent_at = now() - interval '9 minutes' WHERE id = ${callId}::uuid`
-        const before = yield* withStore((store) => store.outlived)
-        yield* sql`UPDATE attempts SET sent_at = now() - interval '10 minutes' WHERE id = ${callId}::uuid`
-        const after = yield* withStore((store) => store.outlived)
-        yield* withStore((store) => store.releaseNumber(callId))
-        return { after, before }
-      })
-    )
-    t.strictSame(found, { after: [callId], before: [] })
+  test(t, "when ten minutes have passed since its request, then it is found as one that must no longer hold it", function* (t) {
+    yield* sql`UPDATE attempts SET holds_number = true, sent_at = now() - interval '9 minutes' WHERE id = ${callId}::uuid`
+    const before = yield* store.outlived
+    yield* sql`UPDATE attempts SET sent_at = now() - interval '10 minutes' WHERE id = ${callId}::uuid`
+    const after = yield* store.outlived
+    yield* store.releaseNumber(callId)
+    t.strictSame({ after, before }, { after: [callId], before: [] })
   })
 })
 
@@ -121,7 +81,6 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
   const numbers = numbersOf(3, "+1203")
   const { campaign, found, waits } = await run(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const other = yield* running(numbers)
       yield* claim(other, ids(2))
       const campaign = yield* running(numbers)
@@ -134,31 +93,25 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
     t.strictSame(dialed(found), numbers.slice(2))
     t.strictSame(waits, numbers.slice(0, 2))
   })
-  await t.test("when the settings no longer allow retries, then the waiting ones fail as well", async (t) => {
-    const states = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const campaigns = yield* Campaigns
-        yield* campaigns.pause(ours, campaign.id)
-        yield* campaigns.update(ours, campaign.id, {
-          retry: {
-            enabled: false,
-            maxRetries: 0,
-            retryDelaySeconds: 30,
-            retryOnBusy: false,
-            retryOnNoAnswer: false,
-            retryOnVoicemail: false
-          }
-        })
-        yield* campaigns.resume(ours, campaign.id)
-        return yield* sql`SELECT state, awaits_number FROM contacts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
-      })
-    )
+  await test(t, "when the settings no longer allow retries, then the waiting ones fail as well", function* (t) {
+    yield* campaigns.pause(ours, campaign.id)
+    yield* campaigns.update(ours, campaign.id, {
+      retry: {
+        enabled: false,
+        maxRetries: 0,
+        retryDelaySeconds: 30,
+        retryOnBusy: false,
+        retryOnNoAnswer: false,
+        retryOnVoicemail: false
+      }
+    })
+    yield* campaigns.resume(ours, campaign.id)
+    const states = yield* sql`SELECT state, awaits_number FROM contacts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
     t.match(states, [{ awaitsNumber: false, state: "failed" }, { awaitsNumber: false, state: "failed" }, { state: "dialing" }])
   })
   await run(
     Effect.gen(function* () {
-      for (const { callId } of yield* withStore((store) => store.live)) yield* undone(callId)
+      for (const { callId } of yield* store.live) yield* undone(callId)
     })
   )
 })
@@ -170,7 +123,6 @@ t.test("given retries whose contacts have seen our numbers before", async (t) =>
   const first = await run(claim(campaign, ids(3), { callers: [own, own, other], usable: { numbers: [], rooms: [] } }))
   await run(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       for (const { callId } of first.attempts) yield* ended(callId, "busy")
       yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
         WHERE campaign_id = ${campaign.id}`
@@ -200,54 +152,49 @@ t.test("given four campaigns with one list, in different orders", async (t) => {
   const numbers = numbersOf(contacts, "+1204")
   const orders = [numbers, numbers.toReversed(), numbers.toSorted((a, b) => a.slice(-1).localeCompare(b.slice(-1))), numbers]
 
-  t.test("when all dial at the same time as fast as they can, then no number is ever in two calls, and all are called", async (t) => {
-    const seen = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const campaigns = yield* Effect.forEach(orders, running)
-        const inCall = new Set<string>()
-        let twice = 0
-        let idle = 0
-        const dial = Effect.fnUntraced(function* (campaign: Running) {
-          let calls = 0
-          while (calls < contacts) {
-            const { attempts, more } = yield* claim(campaign, ids(7))
-            for (const { phoneNumber } of attempts) {
-              if (inCall.has(phoneNumber)) twice++
-              inCall.add(phoneNumber)
-            }
-            yield* Effect.forEach(
-              attempts,
-              ({ callId, phoneNumber }, index) =>
-                Effect.gen(function* () {
-                  yield* Effect.sleep(index)
-                  inCall.delete(phoneNumber)
-                  yield* ended(callId)
-                }),
-              { concurrency: "unbounded", discard: true }
-            )
-            calls += attempts.length
-            // A campaign that is told that there is nothing to claim sleeps until it is woken.
-            while (attempts.length === 0 && !more && !woken.includes(campaign.id)) {
-              idle++
-              yield* Effect.sleep(1)
-              if (idle > 30_000) return yield* Effect.die(new Error("a campaign was never woken"))
-            }
-            for (let at = woken.indexOf(campaign.id); at >= 0; at = woken.indexOf(campaign.id)) woken.splice(at, 1)
-          }
-        })
-        yield* Effect.forEach(campaigns, dial, { concurrency: "unbounded", discard: true })
-        const left = yield* sql`SELECT id FROM attempts WHERE holds_number UNION ALL SELECT NULL FROM contacts WHERE awaits_number`
-        const recounts = yield* Effect.forEach(campaigns, ({ id }) =>
-          Effect.provide(
-            CampaignOwnership.use((_) => _.recount(id)),
-            CampaignOwnership.layer
-          )
+  test(t, "when all dial at the same time as fast as they can, then no number is ever in two calls, and all are called", function* (t) {
+    const campaigns = yield* Effect.forEach(orders, running)
+    const inCall = new Set<string>()
+    let twice = 0
+    let idle = 0
+    const dial = Effect.fnUntraced(function* (campaign: Running) {
+      let calls = 0
+      while (calls < contacts) {
+        const { attempts, more } = yield* claim(campaign, ids(7))
+        for (const { phoneNumber } of attempts) {
+          if (inCall.has(phoneNumber)) twice++
+          inCall.add(phoneNumber)
+        }
+        yield* Effect.forEach(
+          attempts,
+          ({ callId, phoneNumber }, index) =>
+            Effect.gen(function* () {
+              yield* Effect.sleep(index)
+              inCall.delete(phoneNumber)
+              yield* ended(callId)
+            }),
+          { concurrency: "unbounded", discard: true }
         )
-        const states = yield* sql`SELECT DISTINCT state FROM contacts WHERE campaign_id = ANY(${campaigns.map(({ id }) => id)}::int[])`
-        return { left, recounts, states, twice }
-      })
+        calls += attempts.length
+        // A campaign that is told that there is nothing to claim sleeps until it is woken.
+        while (attempts.length === 0 && !more && !woken.includes(campaign.id)) {
+          idle++
+          yield* Effect.sleep(1)
+          if (idle > 30_000) return yield* Effect.die(new Error("a campaign was never woken"))
+        }
+        for (let at = woken.indexOf(campaign.id); at >= 0; at = woken.indexOf(campaign.id)) woken.splice(at, 1)
+      }
+    })
+    yield* Effect.forEach(campaigns, dial, { concurrency: "unbounded", discard: true })
+    const left = yield* sql`SELECT id FROM attempts WHERE holds_number UNION ALL SELECT NULL FROM contacts WHERE awaits_number`
+    const recounts = yield* Effect.forEach(campaigns, ({ id }) =>
+      Effect.provide(
+        CampaignOwnership.use((_) => _.recount(id)),
+        CampaignOwnership.layer
+      )
     )
+    const states = yield* sql`SELECT DISTINCT state FROM contacts WHERE campaign_id = ANY(${campaigns.map(({ id }) => id)}::int[])`
+    const seen = { left, recounts, states, twice }
     t.strictSame(seen, { left: [], recounts: [true, true, true, true], states: [{ state: "completed" }], twice: 0 })
   })
 })

@@ -1,6 +1,5 @@
 /** Numbers that have opted out: no claim takes them, at whatever time they opt out, and their contacts end. */
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -11,7 +10,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
 import { eventsOf, ours, tag, theirs } from "./services.ts"
 
-const { begin, claim, claimBehind, ended, ids, run, running, undone } = await installClaims(t)
+const { begin, claim, claimBehind, ended, ids, run, running, sql, test, undone } = await installClaims(t)
 
 const layer = OptOuts.layer.pipe(Layer.provideMerge(RecentOptOuts.layer))
 const withOptOuts = <A, E, R>(use: (optOuts: OptOuts["Service"]) => Effect.Effect<A, E, R>) =>
@@ -20,11 +19,8 @@ const optOut = (numbers: ReadonlyArray<string>, organizationId: OrganizationId =
   withOptOuts((_) => _.add(organizationId, numbers, { source: "api", runId: undefined }))
 
 const contactsOf = ({ id }: Running) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ readonly state: string; readonly stopReason: string | null; readonly retriesUsed: number; readonly dueAt: Date | null }>`
+  sql<{ readonly state: string; readonly stopReason: string | null; readonly retriesUsed: number; readonly dueAt: Date | null }>`
       SELECT state, stop_reason, retries_used, due_at FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-  )
 const progressOf = ({ id }: Running) => Campaigns.use((_) => _.progress(ours, id))
 const recount = ({ id }: Running) => CampaignOwnership.use((_) => _.recount(id)).pipe(Effect.provide(CampaignOwnership.layer))
 const cancelled = { state: "cancelled", stopReason: "opted_out", retriesUsed: 0, dueAt: null }
@@ -34,53 +30,39 @@ t.test("given a campaign for four people", async (t) => {
   const [first = "", second = "", third = "", fourth = ""] = numbers
   const campaign = await run(running(numbers))
 
-  await t.test("when two of them have opted out, then the others are called, and these two are cancelled", async (t) => {
-    await run(optOut([second, first]))
-    const { calls, contacts, progress } = await run(
-      Effect.gen(function* () {
-        const calls = yield* claimBehind(campaign, ids(2))
-        return { calls, contacts: yield* contactsOf(campaign), progress: yield* progressOf(campaign) }
-      })
-    )
+  await test(t, "when two of them have opted out, then the others are called, and these two are cancelled", function* (t) {
+    yield* optOut([second, first])
+    const calls = yield* claimBehind(campaign, ids(2))
     t.strictSame(dialed(calls), [third, fourth])
-    t.strictSame(contacts.slice(0, 2), [cancelled, cancelled])
-    t.match(progress, { state: "running", total: 4, cancelled: 2, pending: 0, progressPercentage: 100 })
-    await run(Effect.forEach(calls.attempts, ({ callId }) => undone(callId)))
+    t.strictSame((yield* contactsOf(campaign)).slice(0, 2), [cancelled, cancelled])
+    t.match(yield* progressOf(campaign), { state: "running", total: 4, cancelled: 2, pending: 0, progressPercentage: 100 })
+    yield* Effect.forEach(calls.attempts, ({ callId }) => undone(callId))
   })
 
-  await t.test(
+  await test(
+    t,
     "when one of the others opts out while it waits for a retry, then it is not called again, and the retry is not counted",
-    async (t) => {
-      const { again, contacts } = await run(
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          for (const { callId } of (yield* claim(campaign, ids(2))).attempts) yield* ended(callId, "busy")
-          yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+    function* (t) {
+      for (const { callId } of (yield* claim(campaign, ids(2))).attempts) yield* ended(callId, "busy")
+      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
           WHERE campaign_id = ${campaign.id} AND state = 'completed'`
-          yield* sql`UPDATE campaigns SET state = 'running', completed_rows = 0, retries_queued = 2 WHERE id = ${campaign.id}`
-          yield* optOut([third])
-          return { again: yield* claimBehind(campaign, ids(2)), contacts: yield* contactsOf(campaign) }
-        })
-      )
+      yield* sql`UPDATE campaigns SET state = 'running', completed_rows = 0, retries_queued = 2 WHERE id = ${campaign.id}`
+      yield* optOut([third])
+      const again = yield* claimBehind(campaign, ids(2))
       t.strictSame(dialed(again), [fourth])
-      t.strictSame(contacts[2], { state: "failed", stopReason: "opted_out", retriesUsed: 0, dueAt: null })
-      await run(Effect.forEach(again.attempts, ({ callId }) => undone(callId)))
+      t.strictSame((yield* contactsOf(campaign))[2], { state: "failed", stopReason: "opted_out", retriesUsed: 0, dueAt: null })
+      yield* Effect.forEach(again.attempts, ({ callId }) => undone(callId))
     }
   )
 
-  await t.test("when the last one opts out, then the campaign completes, and its log says why", async (t) => {
-    const { events, isRight, last, progress } = await run(
-      Effect.gen(function* () {
-        yield* optOut([fourth])
-        const last = yield* claim(campaign, ids(2))
-        const sql = yield* SqlClient.SqlClient
-        const events = yield* eventsOf(campaign.id)
-        const queued = yield* sql`SELECT retries_queued FROM campaigns WHERE id = ${campaign.id}`
-        return { events, isRight: [yield* recount(campaign), queued], last, progress: yield* progressOf(campaign) }
-      })
-    )
+  await test(t, "when the last one opts out, then the campaign completes, and its log says why", function* (t) {
+    yield* optOut([fourth])
+    const last = yield* claim(campaign, ids(2))
+    const events = yield* eventsOf(campaign.id)
+    const queued = yield* sql`SELECT retries_queued FROM campaigns WHERE id = ${campaign.id}`
+    const isRight = [yield* recount(campaign), queued]
     t.strictSame(dialed(last), [])
-    t.match(progress, { state: "completed", completed: 0, failed: 2, cancelled: 2, pending: 0 })
+    t.match(yield* progressOf(campaign), { state: "completed", completed: 0, failed: 2, cancelled: 2, pending: 0 })
     t.strictSame(events.slice(-2), ["contacts_opted_out", "campaign_completed"])
     t.strictSame(isRight, [true, [{ retriesQueued: 0 }]])
   })
@@ -90,16 +72,10 @@ t.test("given numbers that have opted out", async (t) => {
   const [first = "", second = ""] = numbersOf(2, "+1302")
   await run(optOut([first]))
 
-  t.test("when one is added again, then nothing changes, and there is one event", async (t) => {
-    const { added, events } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const added = yield* optOut([first, second, first])
-        const events = yield* sql`SELECT type, data ->> 'phone_number' AS number, data ->> 'source' AS source FROM event_outbox
+  test(t, "when one is added again, then nothing changes, and there is one event", function* (t) {
+    const added = yield* optOut([first, second, first])
+    const events = yield* sql`SELECT type, data ->> 'phone_number' AS number, data ->> 'source' AS source FROM event_outbox
           WHERE type = 'contact.opted_out' AND data ->> 'phone_number' = ANY(${[first, second]}::text[]) ORDER BY id`
-        return { added, events }
-      })
-    )
     t.equal(added, 1)
     t.strictSame(
       events,
@@ -107,73 +83,59 @@ t.test("given numbers that have opted out", async (t) => {
     )
   })
 
-  t.test("when a single call to one is requested, then it is refused, and leaves nothing behind", async (t) => {
-    const seen = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const refusal = yield* tag(begin(first))
-        return { left: yield* sql`SELECT id FROM attempts WHERE phone_number = ${first}`, refusal }
-      })
-    )
+  test(t, "when a single call to one is requested, then it is refused, and leaves nothing behind", function* (t) {
+    const refusal = yield* tag(begin(first))
+    const seen = { left: yield* sql`SELECT id FROM attempts WHERE phone_number = ${first}`, refusal }
     t.strictSame(seen, { left: [], refusal: "NumberOptedOut" })
   })
 
-  t.test("when one is removed, by its own organization alone, then it is called again", async (t) => {
-    const seen = await run(
-      Effect.gen(function* () {
-        const [found] = yield* withOptOuts((_) => _.list(ours, { after: undefined, limit: 9, phoneNumber: second }))
-        const id = found?.id ?? OptOutId.make(0)
-        const strange = yield* tag(withOptOuts((_) => _.remove(theirs, id)))
-        yield* withOptOuts((_) => _.remove(ours, id))
-        const again = yield* tag(withOptOuts((_) => _.remove(ours, id)))
-        const { callId } = yield* begin(second)
-        yield* undone(callId)
-        return [strange, again]
-      })
-    )
-    t.strictSame(seen, ["OptOutNotFound", "OptOutNotFound"])
+  test(t, "when one is removed, by its own organization alone, then it is called again", function* (t) {
+    const [found] = yield* withOptOuts((_) => _.list(ours, { after: undefined, limit: 9, phoneNumber: second }))
+    const id = found?.id ?? OptOutId.make(0)
+    const strange = yield* tag(withOptOuts((_) => _.remove(theirs, id)))
+    yield* withOptOuts((_) => _.remove(ours, id))
+    const again = yield* tag(withOptOuts((_) => _.remove(ours, id)))
+    const { callId } = yield* begin(second)
+    yield* undone(callId)
+    t.strictSame([strange, again], ["OptOutNotFound", "OptOutNotFound"])
   })
 
-  t.test("when another organization's number is the same, then ours is called", async (t) => {
+  test(t, "when another organization's number is the same, then ours is called", function* (t) {
     const [other = ""] = numbersOf(1, "+1303")
-    await run(optOut([other], theirs))
-    const calls = await run(Effect.flatMap(running([other]), (campaign) => claim(campaign, ids(1))))
-    t.strictSame(dialed(calls), [other])
+    yield* optOut([other], theirs)
+    t.strictSame(dialed(yield* Effect.flatMap(running([other]), (campaign) => claim(campaign, ids(1)))), [other])
   })
 })
 
-t.test(
+test(
+  t,
   "given a campaign that claims as fast as it can, when its people opt out at the same time, then nobody is called afterwards, and all end",
-  async (t) => {
+  function* (t) {
     const numbers = numbersOf(600, "+1304")
-    const seen = await run(
-      Effect.gen(function* () {
-        const campaign = yield* running(numbers)
-        const out = new Set<string>()
-        const late: Array<string> = []
-        let isDone = false
-        const say = Effect.gen(function* () {
-          for (let at = numbers.length; at > 0 && !isDone; at -= 7) {
-            const said = numbers.slice(Math.max(0, at - 7), at)
-            yield* optOut(said)
-            for (const number of said) out.add(number)
-          }
-        })
-        const dial = Effect.gen(function* () {
-          for (;;) {
-            const before = new Set(out)
-            const { attempts, more, owned } = yield* claim(campaign, ids(5))
-            late.push(...attempts.map(({ phoneNumber }) => phoneNumber).filter((number) => before.has(number)))
-            for (const { callId } of attempts) yield* ended(callId)
-            if (!owned || (attempts.length === 0 && !more)) break
-          }
-          isDone = true
-        })
-        yield* Effect.all([say, dial], { concurrency: 2 })
-        const states = [...new Set((yield* contactsOf(campaign)).map(({ state }) => state))].toSorted()
-        return { isRight: yield* recount(campaign), late, progress: yield* progressOf(campaign), states }
-      })
-    )
+    const campaign = yield* running(numbers)
+    const out = new Set<string>()
+    const late: Array<string> = []
+    let isDone = false
+    const say = Effect.gen(function* () {
+      for (let at = numbers.length; at > 0 && !isDone; at -= 7) {
+        const said = numbers.slice(Math.max(0, at - 7), at)
+        yield* optOut(said)
+        for (const number of said) out.add(number)
+      }
+    })
+    const dial = Effect.gen(function* () {
+      for (;;) {
+        const before = new Set(out)
+        const { attempts, more, owned } = yield* claim(campaign, ids(5))
+        late.push(...attempts.map(({ phoneNumber }) => phoneNumber).filter((number) => before.has(number)))
+        for (const { callId } of attempts) yield* ended(callId)
+        if (!owned || (attempts.length === 0 && !more)) break
+      }
+      isDone = true
+    })
+    yield* Effect.all([say, dial], { concurrency: 2 })
+    const states = [...new Set((yield* contactsOf(campaign)).map(({ state }) => state))].toSorted()
+    const seen = { isRight: yield* recount(campaign), late, progress: yield* progressOf(campaign), states }
     t.match(seen, { isRight: true, late: [], progress: { state: "completed", total: 600 }, states: ["cancelled", "completed"] })
   }
 )

@@ -1,39 +1,33 @@
-/** What the database stores about how to find a call: the next process reads it there, and so does a search for a call that was written off. */
-import { Effect } from "effect"
 import t from "tap"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { TelephonyConfigId } from "#core/Id.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 
-const { claim, config, ended, newId, run, running, withStore } = await installClaims(t)
+const { claim, config, ended, newId, run, running, store, test } = await installClaims(t)
+const late = await run(LateCallStore)
 
-t.test("given a call that its provider has named", async (t) => {
+test(t, "given a call that its provider has named", function* (t) {
   const [number = ""] = numbersOf(1)
   const callId = newId()
-  const found = await run(
-    Effect.gen(function* () {
-      yield* claim(yield* running([number]), [callId], { callers: ["+14155559999"], usable: { numbers: ["+14155559999"], rooms: [1] } })
-      const late = yield* LateCallStore
-      const named = (name: string) => withStore((store) => store.named([{ callId, providerCallId: name }]))
-      yield* named("request")
-      yield* named("CA1")
-      const [left] = yield* withStore((store) => store.live)
-      const [heard] = yield* late.attempts(TelephonyConfigId.make(config.id), [callId])
-      const hasOther = (id: typeof callId, configurationId: number, name: string) =>
-        withStore((store) => store.hasOther(id, [TelephonyConfigId.make(configurationId)], name))
-      const others = {
-        toItself: yield* hasOther(callId, config.id, "CA1"),
-        toAnother: yield* hasOther(newId(), config.id, "CA1"),
-        ofOldName: yield* hasOther(newId(), config.id, "request"),
-        elsewhere: yield* hasOther(newId(), config.id + 1, "CA1")
-      }
-      yield* ended(callId, "unknown")
-      const [doubted] = yield* late.inDoubt
-      // The provider reports the name only when the call appears late.
-      yield* named("CA2")
-      return { doubted, heard, later: (yield* late.inDoubt)[0], left, others }
-    }).pipe(Effect.provide(LateCallStore.layer))
-  )
+  yield* claim(yield* running([number]), [callId], { callers: ["+14155559999"], usable: { numbers: ["+14155559999"], rooms: [1] } })
+  const named = (name: string) => store.named([{ callId, providerCallId: name }])
+  yield* named("request")
+  yield* named("CA1")
+  const [left] = yield* store.live
+  const [heard] = yield* late.attempts(TelephonyConfigId.make(config.id), [callId])
+  const hasOther = (id: typeof callId, configurationId: number, name: string) =>
+    store.hasOther(id, [TelephonyConfigId.make(configurationId)], name)
+  const others = {
+    toItself: yield* hasOther(callId, config.id, "CA1"),
+    toAnother: yield* hasOther(newId(), config.id, "CA1"),
+    ofOldName: yield* hasOther(newId(), config.id, "request"),
+    elsewhere: yield* hasOther(newId(), config.id + 1, "CA1")
+  }
+  yield* ended(callId, "unknown")
+  const [doubted] = yield* late.inDoubt
+  // The provider reports the name only when the call appears late.
+  yield* named("CA2")
+  const found = { doubted, heard, later: (yield* late.inDoubt)[0], left, others }
   const call = { callId, from: "+14155559999", providerCallId: "CA1", to: number }
   t.match(found.left, { call }, "then the next process finds it by its latest name")
   t.ok((found.left?.call.sentAt ?? 0) > 0)
@@ -47,22 +41,16 @@ t.test("given a call that its provider has named", async (t) => {
   t.match(found.later, { call: { providerCallId: "CA2" } }, "then it can be named even then")
 })
 
-t.test("given calls that are named together, then each has its own name, and the latest", async (t) => {
+test(t, "given calls that are named together, then each has its own name, and the latest", function* (t) {
   const [one, other] = [newId(), newId()]
-  const names = await run(
-    Effect.gen(function* () {
-      yield* claim(yield* running(numbersOf(2, "+1416")), [one, other])
-      yield* withStore((store) =>
-        store.named([
-          { callId: one, providerCallId: "request" },
-          { callId: other, providerCallId: "CB1" },
-          { callId: one, providerCallId: "CA1" },
-          { callId: newId(), providerCallId: "CX1" }
-        ])
-      )
-      const left = yield* withStore((store) => store.find([one, other]))
-      return new Map(left.map(({ call, callId }) => [callId, call.providerCallId]))
-    })
-  )
+  yield* claim(yield* running(numbersOf(2, "+1416")), [one, other])
+  yield* store.named([
+    { callId: one, providerCallId: "request" },
+    { callId: other, providerCallId: "CB1" },
+    { callId: one, providerCallId: "CA1" },
+    { callId: newId(), providerCallId: "CX1" }
+  ])
+  const left = yield* store.find([one, other])
+  const names = new Map(left.map(({ call, callId }) => [callId, call.providerCallId]))
   t.strictSame([names.get(one), names.get(other)], ["CA1", "CB1"])
 })

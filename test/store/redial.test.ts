@@ -1,6 +1,5 @@
 /** Campaigns for the contacts that another campaign did not reach. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
@@ -22,14 +21,15 @@ import {
   upload
 } from "./services.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const campaigns = await run(Campaigns)
+const agents = await run(Agents)
 const config = await run(makeConfig("main", true))
 const all: NewRedial = { name: undefined, reasons: ["voicemail", "no_answer", "busy"], retry: undefined }
 
 /** Makes the last call of each contact end with these outcomes, in the order of the list. */
 const complete = (id: CampaignId, outcomes: ReadonlyArray<Outcome>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
     const states = outcomes.map((outcome, index) => ({ row: index + 2, state: outcome === "answered" ? "completed" : "failed" }))
     yield* setDialed(id, states)
     for (const [index, outcome] of outcomes.entries()) {
@@ -46,20 +46,15 @@ const completed = (outcomes: ReadonlyArray<Outcome>, settings: Parameters<typeof
   })
 
 t.test("given a completed campaign", async (t) => {
-  t.test("when it is redialed, then a draft has the contacts that were not reached, as in the list", async (t) => {
-    const { child, copied, logs, parent } = await run(
-      Effect.gen(function* () {
-        const campaigns = yield* Campaigns
-        const id = yield* completed(["answered", "busy", "no_answer", "voicemail", "failed", "unknown"], {
-          maxConcurrency: 3,
-          retry: { maxRetries: 4 },
-          breaker: { windowSeconds: 60 }
-        })
-        const child = yield* campaigns.redial(ours, id, all)
-        const parent = yield* campaigns.get(ours, id)
-        return { child, copied: yield* contacts(child.id), logs: [yield* eventsOf(id), yield* eventsOf(child.id)], parent }
-      })
-    )
+  test(t, "when it is redialed, then a draft has the contacts that were not reached, as in the list", function* (t) {
+    const id = yield* completed(["answered", "busy", "no_answer", "voicemail", "failed", "unknown"], {
+      maxConcurrency: 3,
+      retry: { maxRetries: 4 },
+      breaker: { windowSeconds: 60 }
+    })
+    const child = yield* campaigns.redial(ours, id, all)
+    const parent = yield* campaigns.get(ours, id)
+    const copied = yield* contacts(child.id)
     t.match(child, {
       name: "Spring (Redial)",
       state: "draft",
@@ -84,30 +79,28 @@ t.test("given a completed campaign", async (t) => {
       ]
     )
     t.strictSame(copied[0]?.context, { phone_number: "+14155550001", First_Name: "Name 1", first_name: "Name 1", city: "Town" })
-    t.strictSame(logs, [
-      ["campaign_created", "source_sync_completed", "redial_created"],
-      ["campaign_created", "source_sync_completed"]
-    ])
+    t.strictSame(
+      [yield* eventsOf(id), yield* eventsOf(child.id)],
+      [
+        ["campaign_created", "source_sync_completed", "redial_created"],
+        ["campaign_created", "source_sync_completed"]
+      ]
+    )
     t.strictSame(parent.logs.at(-1)?.details, { campaign_id: child.id, contacts: 3 })
   })
 
-  t.test("when some reasons, a name and other retries are chosen, then these apply", async (t) => {
-    const { child, rows } = await run(
-      Effect.gen(function* () {
-        const campaigns = yield* Campaigns
-        const id = yield* completed(["busy", "no_answer", "voicemail"])
-        const retry = {
-          enabled: false,
-          maxRetries: 0,
-          retryDelaySeconds: 30,
-          retryOnBusy: true,
-          retryOnNoAnswer: true,
-          retryOnVoicemail: true
-        }
-        const child = yield* campaigns.redial(ours, id, { name: "Again", reasons: ["voicemail"], retry })
-        return { child, rows: yield* contacts(child.id) }
-      })
-    )
+  test(t, "when some reasons, a name and other retries are chosen, then these apply", function* (t) {
+    const id = yield* completed(["busy", "no_answer", "voicemail"])
+    const retry = {
+      enabled: false,
+      maxRetries: 0,
+      retryDelaySeconds: 30,
+      retryOnBusy: true,
+      retryOnNoAnswer: true,
+      retryOnVoicemail: true
+    }
+    const child = yield* campaigns.redial(ours, id, { name: "Again", reasons: ["voicemail"], retry })
+    const rows = yield* contacts(child.id)
     t.match(child, { name: "Again", retry: { enabled: false, maxRetries: 0, retryDelaySeconds: 30 } })
     t.strictSame(
       rows.map(({ rowNo }) => rowNo),
@@ -115,110 +108,70 @@ t.test("given a completed campaign", async (t) => {
     )
   })
 
-  t.test("when its name has the maximum length, then the new name is not longer", async (t) => {
-    const name = await run(
-      Effect.gen(function* () {
-        const id = yield* completed(["busy"], { name: "x".repeat(255) })
-        return (yield* Campaigns.use((_) => _.redial(ours, id, all))).name
-      })
-    )
+  test(t, "when its name has the maximum length, then the new name is not longer", function* (t) {
+    const id = yield* completed(["busy"], { name: "x".repeat(255) })
+    const name = (yield* Campaigns.use((_) => _.redial(ours, id, all))).name
     t.equal(name.length, 255)
   })
 
-  t.test("when it is redialed twice at the same time, then one wins", async (t) => {
-    const { children, tags } = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const campaigns = yield* Campaigns
-        const id = yield* completed(["busy"])
-        const redials = [campaigns.redial(ours, id, all), campaigns.redial(ours, id, all)].map(tag)
-        const tags = yield* Effect.all(redials, { concurrency: 2 })
-        return { tags, children: yield* sql`SELECT id FROM campaigns WHERE parent_campaign_id = ${id}` }
-      })
-    )
-    t.strictSame(tags.toSorted(), ["RedialRefused", "none"])
-    t.equal(children.length, 1)
+  test(t, "when it is redialed twice at the same time, then one wins", function* (t) {
+    const id = yield* completed(["busy"])
+    const redials = [campaigns.redial(ours, id, all), campaigns.redial(ours, id, all)].map(tag)
+    t.strictSame((yield* Effect.all(redials, { concurrency: 2 })).toSorted(), ["RedialRefused", "none"])
+    t.equal((yield* sql`SELECT id FROM campaigns WHERE parent_campaign_id = ${id}`).length, 1)
   })
 
-  t.test("when the new one is completed, then it can be redialed in turn", async (t) => {
-    const grandchild = await run(
-      Effect.gen(function* () {
-        const campaigns = yield* Campaigns
-        const sql = yield* SqlClient.SqlClient
-        const child = yield* campaigns.redial(ours, yield* completed(["busy", "busy"]), all)
-        yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'no_answer' WHERE campaign_id = ${child.id}`
-        yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${child.id}`
-        return yield* campaigns.redial(ours, child.id, all)
-      })
-    )
+  test(t, "when the new one is completed, then it can be redialed in turn", function* (t) {
+    const child = yield* campaigns.redial(ours, yield* completed(["busy", "busy"]), all)
+    yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'no_answer' WHERE campaign_id = ${child.id}`
+    yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${child.id}`
+    const grandchild = yield* campaigns.redial(ours, child.id, all)
     t.equal(grandchild.name, "Spring (Redial) (Redial)")
     t.equal(grandchild.counters.totalRows, 2)
   })
 
-  t.test("when the new one is started, then only variables that its own contacts lack keep it from running", async (t) => {
-    const tags = await run(
-      Effect.gen(function* () {
-        const campaigns = yield* Campaigns
-        const agents = yield* Agents
-        const rows = "phone_number,first_name,city\n+14155550201,A,Town\n+14155550202,B,\n"
-        const agent = yield* makeAgent()
-        const startAfter = Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>) {
-          const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(rows) })
-          yield* complete(id, outcomes)
-          const child = yield* campaigns.redial(ours, id, all)
-          const { definition } = yield* makeAgent("You call from {{city}}.")
-          yield* agents.update(ours, agent.id, { definition })
-          const result = yield* tag(campaigns.start(ours, child.id))
-          yield* agents.update(ours, agent.id, { definition: agent.definition })
-          return result
-        })
-        return [yield* startAfter(["busy", "answered"]), yield* startAfter(["answered", "busy"])]
-      })
-    )
-    t.strictSame(tags, ["none", "CampaignNotReady"])
+  test(t, "when the new one is started, then only variables that its own contacts lack keep it from running", function* (t) {
+    const rows = "phone_number,first_name,city\n+14155550201,A,Town\n+14155550202,B,\n"
+    const agent = yield* makeAgent()
+    const startAfter = Effect.fnUntraced(function* (outcomes: ReadonlyArray<Outcome>) {
+      const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(rows) })
+      yield* complete(id, outcomes)
+      const child = yield* campaigns.redial(ours, id, all)
+      const { definition } = yield* makeAgent("You call from {{city}}.")
+      yield* agents.update(ours, agent.id, { definition })
+      const result = yield* tag(campaigns.start(ours, child.id))
+      yield* agents.update(ours, agent.id, { definition: agent.definition })
+      return result
+    })
+    t.strictSame([yield* startAfter(["busy", "answered"]), yield* startAfter(["answered", "busy"])], ["none", "CampaignNotReady"])
   })
 })
 
-t.test("given a campaign that cannot be redialed, when that is requested, then nothing is created", async (t) => {
-  const { made, tags } = await run(
-    Effect.gen(function* () {
-      const campaigns = yield* Campaigns
-      const agents = yield* Agents
-      const sql = yield* SqlClient.SqlClient
-      const draft = yield* makeCampaign()
-      const reached = yield* completed(["answered", "failed"])
-      const foreign = yield* completed(["busy"])
-      const agent = yield* makeAgent()
-      const archived = yield* completed(["busy"], { agentId: agent.id })
-      yield* agents.setStatus(ours, agent.id, "archived")
-      const before = yield* sql`SELECT id FROM campaigns`
-      const tags = [
-        yield* tag(campaigns.redial(ours, draft.id, all)),
-        yield* tag(campaigns.redial(ours, reached, all)),
-        yield* tag(campaigns.redial(theirs, foreign, all)),
-        yield* tag(campaigns.redial(ours, archived, all))
-      ]
-      return { made: (yield* sql`SELECT id FROM campaigns`).length - before.length, tags }
-    })
-  )
+test(t, "given a campaign that cannot be redialed, when that is requested, then nothing is created", function* (t) {
+  const draft = yield* makeCampaign()
+  const reached = yield* completed(["answered", "failed"])
+  const foreign = yield* completed(["busy"])
+  const agent = yield* makeAgent()
+  const archived = yield* completed(["busy"], { agentId: agent.id })
+  yield* agents.setStatus(ours, agent.id, "archived")
+  const before = yield* sql`SELECT id FROM campaigns`
+  const tags = [
+    yield* tag(campaigns.redial(ours, draft.id, all)),
+    yield* tag(campaigns.redial(ours, reached, all)),
+    yield* tag(campaigns.redial(theirs, foreign, all)),
+    yield* tag(campaigns.redial(ours, archived, all))
+  ]
   t.strictSame(tags, ["CampaignStateConflict", "RedialRefused", "CampaignNotFound", "AgentArchived"])
-  t.equal(made, 0)
+  t.equal((yield* sql`SELECT id FROM campaigns`).length - before.length, 0)
 })
 
-t.test("given a hundred thousand contacts, when they are redialed, then each is there once", async (t) => {
-  const { child, first } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const campaigns = yield* Campaigns
-      const { id } = yield* makeCampaign({ sourceId: yield* upload(people(100_000)) })
-      yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'busy' WHERE campaign_id = ${id}`
-      yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`
-      const child = yield* campaigns.redial(ours, id, all)
-      const [first] = yield* sql<{ readonly contacts: number }>`
+test(t, "given a hundred thousand contacts, when they are redialed, then each is there once", function* (t) {
+  const { id } = yield* makeCampaign({ sourceId: yield* upload(people(100_000)) })
+  yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'busy' WHERE campaign_id = ${id}`
+  yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`
+  const child = yield* campaigns.redial(ours, id, all)
+  const [first] = yield* sql<{ readonly contacts: number }>`
         SELECT count(DISTINCT phone_number)::int AS contacts FROM contacts WHERE campaign_id = ${child.id}`
-      return { child, first }
-    })
-  )
   t.equal(child.counters.totalRows, 100_000)
   t.equal(first?.contacts, 100_000)
 })

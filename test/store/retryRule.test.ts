@@ -1,11 +1,8 @@
-/** Whether a waiting retry is still allowed is decided in TypeScript and in SQL: both must agree about every retry. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { complete, flagsOf, type RetryConfig, retryReasonNames, stillAllowed, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
 import { install } from "./services.ts"
 
-const { run } = await install(t)
+const { sql, test } = await install(t)
 
 const subsets = retryReasonNames.reduce<ReadonlyArray<ReadonlyArray<string>>>(
   (subsets, reason) => subsets.flatMap((subset) => [subset, [...subset, reason]]),
@@ -25,19 +22,14 @@ const waiting = configs.flatMap((config) =>
   retryReasonNames.flatMap((reason) => [0, 1, 2, 3].map((retriesUsed) => ({ config, reason, retriesUsed })))
 )
 
-t.test("given all retries that may wait, under all settings, then SQL allows those that RetryPolicy allows", async (t) => {
+test(t, "given all retries that may wait, under all settings, then SQL allows those that RetryPolicy allows", function* (t) {
   const rows = JSON.stringify(
     waiting.map(({ config, reason, retriesUsed }) => ({ config, retry_reason: reason, retries_used: retriesUsed }))
   )
-  const judged = await run(
-    Effect.flatMap(
-      SqlClient.SqlClient,
-      (sql) => sql<{ readonly allowed: boolean }>`
+  const judged = yield* sql<{ readonly allowed: boolean }>`
         SELECT ${sql.literal(stillAllowedSql("c", "c.config"))} AS allowed
         FROM ROWS FROM (jsonb_to_recordset(${rows}::text::jsonb) AS (config jsonb, retry_reason text, retries_used int))
           WITH ORDINALITY AS c (config, retry_reason, retries_used, place) ORDER BY place`
-    )
-  )
   t.strictSame(
     judged.map(({ allowed }) => allowed),
     waiting.map(stillAllowed)

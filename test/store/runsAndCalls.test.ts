@@ -1,6 +1,5 @@
 /** Finding runs, and starting single calls. */
 import { Effect, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -10,12 +9,15 @@ import { parseFilters } from "#core/run/RunFilter.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { callId, install, started, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
-const { dialed, run } = await install(t)
+const { dialed, run, sql, test } = await install(t)
+const store = await run(AttemptStore)
+const runs = await run(Runs)
+const calls = await run(Calls)
+const agents = await run(Agents)
 await run(makeConfig("main"))
 
 /** Five runs: run n lasted n times ten seconds, except the last one, which is still in progress. */
 const makeRuns = Effect.fnUntraced(function* () {
-  const sql = yield* SqlClient.SqlClient
   const agent = yield* makeAgent()
   const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload("phone_number,first_name\n+14155550100,A\n") })
   yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, is_completed, created_at,
@@ -29,40 +31,31 @@ const makeRuns = Effect.fnUntraced(function* () {
   return { agent, id }
 })
 
-t.test("given contacts that are claimed, then their attempts are marked as sent in the same statement, and not again", async (t) => {
-  const { again, attempts, left, rows } = await run(
-    Effect.gen(function* () {
-      const store = yield* AttemptStore
-      const sql = yield* SqlClient.SqlClient
-      const { id } = yield* started(3)
-      const [row] = yield* sql<{ dialEpoch: number; ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
-      const [config] = yield* sql<{ id: number }>`SELECT id FROM telephony_configurations ORDER BY id LIMIT 1`
-      const callIds = ["1", "2"].map((last) => CallId.make(`01890000-0000-7000-8000-00000000000${last}`))
-      const claim = {
-        callIds,
-        campaignId: id,
-        dialEpoch: row?.dialEpoch ?? 0,
-        journal: "00000000-0000-4000-8000-000000000001",
-        node: "here",
-        now: Date.UTC(2030, 0),
-        ownerEpoch: row?.ownerEpoch ?? 0,
-        callers: [null, null],
-        provider: "fake",
-        telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0),
-        usable: { numbers: [], rooms: [] }
-      }
-      const { attempts } = yield* store.claim(claim)
-      const left = yield* store.live
-      const rows = yield* sql`SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${id} ORDER BY row_no`
-      const again = [yield* store.sent(callIds[0] ?? callId, 0), yield* store.sent(callIds[1] ?? callId, 0)]
-      return { again, attempts, left, rows }
-    })
-  )
+test(t, "given contacts that are claimed, then their attempts are marked as sent in the same statement, and not again", function* (t) {
+  const { id } = yield* started(3)
+  const [row] = yield* sql<{ dialEpoch: number; ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
+  const [config] = yield* sql<{ id: number }>`SELECT id FROM telephony_configurations ORDER BY id LIMIT 1`
+  const callIds = ["1", "2"].map((last) => CallId.make(`01890000-0000-7000-8000-00000000000${last}`))
+  const claim = {
+    callIds,
+    campaignId: id,
+    dialEpoch: row?.dialEpoch ?? 0,
+    journal: "00000000-0000-4000-8000-000000000001",
+    node: "here",
+    now: Date.UTC(2030, 0),
+    ownerEpoch: row?.ownerEpoch ?? 0,
+    callers: [null, null],
+    provider: "fake",
+    telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0),
+    usable: { numbers: [], rooms: [] }
+  }
+  const { attempts } = yield* store.claim(claim)
+  const left = yield* store.live
   t.strictSame(
     attempts.map(({ rowNo }) => rowNo),
     [2, 3]
   )
-  t.strictSame(rows, [
+  t.strictSame(yield* sql`SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${id} ORDER BY row_no`, [
     { rowNo: 2, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" },
     { rowNo: 3, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" }
   ])
@@ -70,45 +63,40 @@ t.test("given contacts that are claimed, then their attempts are marked as sent 
     { journal: "00000000-0000-4000-8000-000000000001", node: "here", sentAt: Date.UTC(2030, 0), state: "sent" },
     { state: "sent" }
   ])
-  t.strictSame(again, [false, false])
+  t.strictSame([yield* store.sent(callIds[0] ?? callId, 0), yield* store.sent(callIds[1] ?? callId, 0)], [false, false])
 })
 
-t.test("runs of a campaign: pages, order and filters", async (t) => {
-  const result = await run(
-    Effect.gen(function* () {
-      const runs = yield* Runs
-      const { id } = yield* makeRuns()
-      const names = (query: object) =>
-        Effect.map(runs.listOfCampaign(ours, id, { page: 1, limit: 50, ...query }), (page) =>
-          page.runs.map(({ name }) => name.slice(4)).join("")
-        )
-      const filtered = (...filters: ReadonlyArray<object>) => names({ filters: JSON.stringify(filters) })
-      return {
-        page: yield* runs.listOfCampaign(ours, id, { page: 2, limit: 2 }),
-        newest: yield* names({}),
-        oldest: yield* names({ sortBy: "created_at", sortOrder: "asc" }),
-        longest: yield* names({ sortBy: "duration", sortOrder: "desc" }),
-        shortest: yield* names({ sortBy: "duration", sortOrder: "asc" }),
-        status: yield* filtered({ attribute: "status", type: "radio", value: { status: "in_progress" } }),
-        codes: yield* filtered({ attribute: "dispositionCode", type: "multiSelect", value: { codes: ["busy"] } }),
-        duration: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 20, max: 30 } }),
-        open: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 30 } }),
-        dates: yield* filtered({
-          attribute: "dateRange",
-          type: "dateRange",
-          value: { from: "2026-01-03T00:00:00", to: "2026-01-04T00:00:00Z" }
-        }),
-        cost: yield* filtered({ attribute: "tokenUsage", type: "numberRange", value: { min: 1 } }),
-        both: yield* filtered(
-          { attribute: "status", type: "radio", value: { status: "completed" } },
-          { attribute: "duration", type: "numberRange", value: { min: 40 } }
-        ),
-        otherType: yield* filtered({ attribute: "status", type: "multiSelect", value: { status: "completed" } }),
-        foreign: yield* tag(runs.listOfCampaign(theirs, id, { page: 1, limit: 5 })),
-        unknown: yield* tag(runs.listOfCampaign(ours, CampaignId.make(99_999), { page: 1, limit: 5 }))
-      }
-    })
-  )
+test(t, "runs of a campaign: pages, order and filters", function* (t) {
+  const { id } = yield* makeRuns()
+  const names = (query: object) =>
+    Effect.map(runs.listOfCampaign(ours, id, { page: 1, limit: 50, ...query }), (page) =>
+      page.runs.map(({ name }) => name.slice(4)).join("")
+    )
+  const filtered = (...filters: ReadonlyArray<object>) => names({ filters: JSON.stringify(filters) })
+  const result = {
+    page: yield* runs.listOfCampaign(ours, id, { page: 2, limit: 2 }),
+    newest: yield* names({}),
+    oldest: yield* names({ sortBy: "created_at", sortOrder: "asc" }),
+    longest: yield* names({ sortBy: "duration", sortOrder: "desc" }),
+    shortest: yield* names({ sortBy: "duration", sortOrder: "asc" }),
+    status: yield* filtered({ attribute: "status", type: "radio", value: { status: "in_progress" } }),
+    codes: yield* filtered({ attribute: "dispositionCode", type: "multiSelect", value: { codes: ["busy"] } }),
+    duration: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 20, max: 30 } }),
+    open: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 30 } }),
+    dates: yield* filtered({
+      attribute: "dateRange",
+      type: "dateRange",
+      value: { from: "2026-01-03T00:00:00", to: "2026-01-04T00:00:00Z" }
+    }),
+    cost: yield* filtered({ attribute: "tokenUsage", type: "numberRange", value: { min: 1 } }),
+    both: yield* filtered(
+      { attribute: "status", type: "radio", value: { status: "completed" } },
+      { attribute: "duration", type: "numberRange", value: { min: 40 } }
+    ),
+    otherType: yield* filtered({ attribute: "status", type: "multiSelect", value: { status: "completed" } }),
+    foreign: yield* tag(runs.listOfCampaign(theirs, id, { page: 1, limit: 5 })),
+    unknown: yield* tag(runs.listOfCampaign(ours, CampaignId.make(99_999), { page: 1, limit: 5 }))
+  }
   const { page, ...rest } = result
   t.match(page, { totalCount: 5, totalPages: 3, page: 2, limit: 2, runs: [{ name: "run 3" }, { name: "run 2" }] })
   t.strictSame(rest, {
@@ -148,19 +136,12 @@ t.test("filters without a restriction are ignored; invalid ones are refused", as
   t.equal(parse("[]"), 0)
 })
 
-t.test("a run is found only with its agent and organization", async (t) => {
-  const { found, tags } = await run(
-    Effect.gen(function* () {
-      const runs = yield* Runs
-      const { agent, id } = yield* makeRuns()
-      const [first] = (yield* runs.listOfCampaign(ours, id, { page: 1, limit: 1 })).runs
-      const runId = RunId.make(first?.id ?? 0)
-      return {
-        found: yield* runs.get(ours, agent.id, runId),
-        tags: [yield* tag(runs.get(theirs, agent.id, runId)), yield* tag(runs.get(ours, AgentId.make(99_999), runId))]
-      }
-    })
-  )
+test(t, "a run is found only with its agent and organization", function* (t) {
+  const { agent, id } = yield* makeRuns()
+  const [first] = (yield* runs.listOfCampaign(ours, id, { page: 1, limit: 1 })).runs
+  const runId = RunId.make(first?.id ?? 0)
+  const found = yield* runs.get(ours, agent.id, runId)
+  const tags = [yield* tag(runs.get(theirs, agent.id, runId)), yield* tag(runs.get(ours, AgentId.make(99_999), runId))]
   t.match(found, {
     name: "run 5",
     callType: "outbound",
@@ -171,15 +152,10 @@ t.test("a run is found only with its agent and organization", async (t) => {
   t.strictSame(tags, ["RunNotFound", "RunNotFound"])
 })
 
-t.test("a single call reaches the dialer with its context, without reserved names", async (t) => {
-  const started = await run(
-    Effect.gen(function* () {
-      const calls = yield* Calls
-      const { workflowUuid } = yield* makeAgent()
-      const initialContext = { first_name: "Zoë", provider: "mine", runtime_configuration: {}, called_number: "x", trigger_mode: "test" }
-      return yield* calls.start(ours, { agentUuid: workflowUuid, phoneNumber: "+14155550100", initialContext })
-    })
-  )
+test(t, "a single call reaches the dialer with its context, without reserved names", function* (t) {
+  const { workflowUuid } = yield* makeAgent()
+  const initialContext = { first_name: "Zoë", provider: "mine", runtime_configuration: {}, called_number: "x", trigger_mode: "test" }
+  const started = yield* calls.start(ours, { agentUuid: workflowUuid, phoneNumber: "+14155550100", initialContext })
   t.strictSame(started, { runId: 1, runName: "WR-API-1" })
   const context = dialed.at(-1)?.initialContext ?? {}
   t.match(dialed.at(-1), { organizationId: ours, phoneNumber: "+14155550100" })
@@ -187,26 +163,20 @@ t.test("a single call reaches the dialer with its context, without reserved name
   t.notOk("provider" in context || "runtime_configuration" in context || "called_number" in context)
 })
 
-t.test("an impossible single call is refused before anything is dialed", async (t) => {
+test(t, "an impossible single call is refused before anything is dialed", function* (t) {
   dialed.length = 0
-  const tags = await run(
-    Effect.gen(function* () {
-      const calls = yield* Calls
-      const agents = yield* Agents
-      const agent = yield* makeAgent()
-      const archived = yield* makeAgent()
-      yield* agents.setStatus(ours, archived.id, "archived")
-      const call = { agentUuid: agent.workflowUuid, phoneNumber: "+14155550100" }
-      return [
-        yield* tag(calls.start(theirs, call)),
-        yield* tag(calls.start(ours, { ...call, agentUuid: "nothing" })),
-        yield* tag(calls.start(ours, { ...call, agentUuid: archived.workflowUuid })),
-        yield* tag(calls.start(ours, { ...call, telephonyConfigurationId: TelephonyConfigId.make(99_999) })),
-        yield* tag(calls.start(ours, { ...call, phoneNumber: "4155550100" })),
-        yield* tag(calls.start(ours, { ...call, phoneNumber: "+1415555010012345" }))
-      ]
-    })
-  )
+  const agent = yield* makeAgent()
+  const archived = yield* makeAgent()
+  yield* agents.setStatus(ours, archived.id, "archived")
+  const call = { agentUuid: agent.workflowUuid, phoneNumber: "+14155550100" }
+  const tags = [
+    yield* tag(calls.start(theirs, call)),
+    yield* tag(calls.start(ours, { ...call, agentUuid: "nothing" })),
+    yield* tag(calls.start(ours, { ...call, agentUuid: archived.workflowUuid })),
+    yield* tag(calls.start(ours, { ...call, telephonyConfigurationId: TelephonyConfigId.make(99_999) })),
+    yield* tag(calls.start(ours, { ...call, phoneNumber: "4155550100" })),
+    yield* tag(calls.start(ours, { ...call, phoneNumber: "+1415555010012345" }))
+  ]
   t.strictSame(tags, [
     "AgentNotFound",
     "AgentNotFound",

@@ -1,6 +1,5 @@
 /** Organizations and keys, uploads, agents and telephony configurations. */
 import { Effect, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf } from "#core/agent/AgentGraph.ts"
@@ -13,7 +12,11 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { definition, install, tag, makeAgent, makeConfig, ours, theirs } from "./services.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const keys = await run(ApiKeys)
+const uploads = await run(Uploads)
+const agents = await run(Agents)
+const configs = await run(TelephonyConfigs)
 const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
 const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
 
@@ -21,7 +24,6 @@ t.test("given an empty database, many nodes that start at once create one organi
   const fresh = await install(t)
   const { keys, organizations, works } = await fresh.run(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM organizations`
       const made = yield* Effect.all(
         Array.from({ length: 6 }, () => bootstrap()),
@@ -42,19 +44,14 @@ t.test("given an empty database, many nodes that start at once create one organi
   t.strictSame(organizations, [{ organizations: 1, limit: 12, keys: 1 }])
 })
 
-t.test("a configured key belongs to the first organization; a later one replaces it", async (t) => {
-  const [first, again, second, firstKey, secondKey, stored] = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const all = [yield* bootstrap("given-one"), yield* bootstrap("given-one"), yield* bootstrap("given-two")] as const
-      return [
-        ...all,
-        yield* authenticated("given-one"),
-        yield* authenticated("given-two"),
-        yield* sql`SELECT organization_id, name, key_prefix FROM api_keys`
-      ] as const
-    })
-  )
+test(t, "a configured key belongs to the first organization; a later one replaces it", function* (t) {
+  const all = [yield* bootstrap("given-one"), yield* bootstrap("given-one"), yield* bootstrap("given-two")] as const
+  const [first, again, second, firstKey, secondKey, stored] = [
+    ...all,
+    yield* authenticated("given-one"),
+    yield* authenticated("given-two"),
+    yield* sql`SELECT organization_id, name, key_prefix FROM api_keys`
+  ]
   t.match(first, { organizationId: ours, created: false, key: undefined })
   t.match(again, { organizationId: ours, created: false, key: undefined })
   t.match(second, { organizationId: ours, created: false, key: undefined })
@@ -62,70 +59,50 @@ t.test("a configured key belongs to the first organization; a later one replaces
   t.strictSame(stored, [{ organizationId: 1, name: "bootstrap", keyPrefix: "gi" }])
 })
 
-t.test("a key identifies the caller; an unknown, archived, empty or oversized one does not", async (t) => {
-  const { caller, refused, used } = await run(
-    Effect.gen(function* () {
-      const keys = yield* ApiKeys
-      const sql = yield* SqlClient.SqlClient
-      yield* bootstrap("given-three")
-      const caller = yield* keys.authenticate("given-three")
-      yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, archived_at)
+test(t, "a key identifies the caller; an unknown, archived, empty or oversized one does not", function* (t) {
+  yield* bootstrap("given-three")
+  const caller = yield* keys.authenticate("given-three")
+  yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, archived_at)
       VALUES (1, 'old', 'old', encode(sha256('archived'), 'hex'), now())`
-      const [used] = yield* sql<{
-        used: boolean
-      }>`SELECT last_used_at > now() - interval '1 minute' AS used FROM api_keys WHERE id = ${caller.apiKeyId}`
-      return { caller, used, refused: yield* Effect.forEach(["nobody's", "archived", "", "x".repeat(300), "\0"], authenticated) }
-    })
-  )
+  const [used] = yield* sql<{
+    used: boolean
+  }>`SELECT last_used_at > now() - interval '1 minute' AS used FROM api_keys WHERE id = ${caller.apiKeyId}`
+  const refused = yield* Effect.forEach(["nobody's", "archived", "", "x".repeat(300), "\0"], authenticated)
   t.equal(caller.organizationId, ours)
   t.strictSame(used, { used: true })
   t.strictSame(new Set(refused), new Set(["InvalidApiKey"]))
 })
 
-t.test("an upload is received with its own token, until it expires, and found by its owner once it is complete", async (t) => {
-  const { early, late, open, other, ticket, wrong } = await run(
-    Effect.gen(function* () {
-      const uploads = yield* Uploads
-      const sql = yield* SqlClient.SqlClient
-      const ticket = yield* uploads.request(ours, { fileName: "Été list (1).csv", fileSize: 10, contentType: "text/csv" })
-      const early = yield* tag(uploads.find(ours, ticket.key))
-      const open = yield* uploads.receive(ticket.key, ticket.token)
-      const wrong = yield* Effect.forEach(
-        [
-          [ticket.key, "guess"],
-          ["campaigns/1/none.csv", ticket.token],
-          ["nul\0", "x"]
-        ] as const,
-        ([key, token]) => tag(uploads.receive(key, token))
-      )
-      yield* uploads.complete(ticket.key, { sizeBytes: 10, fileHash: "" }, Effect.void)
-      const other = yield* tag(uploads.find(theirs, ticket.key))
-      yield* sql`UPDATE uploads SET expires_at = now() - interval '1 second' WHERE key = ${ticket.key}`
-      return { ticket, early, open, wrong, other, late: yield* tag(uploads.receive(ticket.key, ticket.token)) }
-    })
+test(t, "an upload is received with its own token, until it expires, and found by its owner once it is complete", function* (t) {
+  const ticket = yield* uploads.request(ours, { fileName: "Été list (1).csv", fileSize: 10, contentType: "text/csv" })
+  const early = yield* tag(uploads.find(ours, ticket.key))
+  const open = yield* uploads.receive(ticket.key, ticket.token)
+  const wrong = yield* Effect.forEach(
+    [
+      [ticket.key, "guess"],
+      ["campaigns/1/none.csv", ticket.token],
+      ["nul\0", "x"]
+    ] as const,
+    ([key, token]) => tag(uploads.receive(key, token))
   )
+  yield* uploads.complete(ticket.key, { sizeBytes: 10, fileHash: "" }, Effect.void)
+  const other = yield* tag(uploads.find(theirs, ticket.key))
+  yield* sql`UPDATE uploads SET expires_at = now() - interval '1 second' WHERE key = ${ticket.key}`
   t.match(ticket.key, /^campaigns\/1\/[0-9a-f-]{36}__t__list__1_\.csv$/)
   t.match(ticket.token, /^[A-Za-z0-9_-]{43}$/)
   t.equal(ticket.expiresInSeconds, 900)
   t.strictSame(open, { key: ticket.key, maxBytes: 10_485_760 })
-  t.strictSame([early, other, late], ["SourceNotFound", "SourceNotFound", "UploadRefused"])
+  t.strictSame([early, other, yield* tag(uploads.receive(ticket.key, ticket.token))], ["SourceNotFound", "SourceNotFound", "UploadRefused"])
   t.strictSame(new Set(wrong), new Set(["UploadRefused"]))
 })
 
-t.test("each change of an agent's content creates a version and makes it current; a new name alone does not", async (t) => {
-  const { created, renamed, second, third, versions } = await run(
-    Effect.gen(function* () {
-      const agents = yield* Agents
-      const sql = yield* SqlClient.SqlClient
-      const created = yield* makeAgent()
-      const second = yield* agents.update(ours, created.id, { definition: definition("New."), configurations: { max_call_duration: 60 } })
-      const renamed = yield* agents.update(ours, created.id, { name: "Bob" })
-      const third = yield* agents.update(ours, created.id, { templateContextVariables: { city: "Rome" } })
-      const versions =
-        yield* sql`SELECT version_number, version_status FROM agent_definitions WHERE agent_id = ${created.id} ORDER BY version_number`
-      return { created, second, renamed, third, versions }
-    })
-  )
+test(t, "each change of an agent's content creates a version and makes it current; a new name alone does not", function* (t) {
+  const created = yield* makeAgent()
+  const second = yield* agents.update(ours, created.id, { definition: definition("New."), configurations: { max_call_duration: 60 } })
+  const renamed = yield* agents.update(ours, created.id, { name: "Bob" })
+  const third = yield* agents.update(ours, created.id, { templateContextVariables: { city: "Rome" } })
+  const versions =
+    yield* sql`SELECT version_number, version_status FROM agent_definitions WHERE agent_id = ${created.id} ORDER BY version_number`
   t.match(created, {
     name: "Ada",
     status: "active",
@@ -151,47 +128,36 @@ t.test("each change of an agent's content creates a version and makes it current
   ])
 })
 
-t.test("each of several simultaneous updates creates a version of its own", async (t) => {
-  const last = await run(
-    Effect.gen(function* () {
-      const agents = yield* Agents
-      const { id } = yield* makeAgent()
-      yield* Effect.all(
-        Array.from({ length: 8 }, (_, i) => agents.update(ours, id, { definition: definition(`${i}`) })),
-        { concurrency: 8 }
-      )
-      return yield* agents.get(ours, id)
-    })
+test(t, "each of several simultaneous updates creates a version of its own", function* (t) {
+  const { id } = yield* makeAgent()
+  yield* Effect.all(
+    Array.from({ length: 8 }, (_, i) => agents.update(ours, id, { definition: definition(`${i}`) })),
+    { concurrency: 8 }
   )
-  t.equal(last.versionNumber, 9)
+  t.equal((yield* agents.get(ours, id)).versionNumber, 9)
 })
 
-t.test("agents are listed by status, and are invisible to others", async (t) => {
-  const { archived, tags, total } = await run(
-    Effect.gen(function* () {
-      const agents = yield* Agents
-      const { id, workflowUuid } = yield* makeAgent()
-      yield* agents.setStatus(ours, id, "archived")
-      const tags = yield* Effect.all([
-        tag(agents.get(theirs, id)),
-        tag(agents.getByUuid(theirs, workflowUuid)),
-        tag(agents.getByUuid(ours, "no uuid")),
-        tag(agents.update(theirs, id, { name: "Mine" })),
-        tag(agents.setStatus(theirs, id, "active")),
-        tag(agents.get(ours, AgentId.make(99_999)))
-      ])
-      return { tags, archived: yield* agents.list(ours, { statuses: ["archived"] }), total: (yield* agents.list(ours)).length }
-    })
-  )
+test(t, "agents are listed by status, and are invisible to others", function* (t) {
+  const { id, workflowUuid } = yield* makeAgent()
+  yield* agents.setStatus(ours, id, "archived")
+  const tags = yield* Effect.all([
+    tag(agents.get(theirs, id)),
+    tag(agents.getByUuid(theirs, workflowUuid)),
+    tag(agents.getByUuid(ours, "no uuid")),
+    tag(agents.update(theirs, id, { name: "Mine" })),
+    tag(agents.setStatus(theirs, id, "active")),
+    tag(agents.get(ours, AgentId.make(99_999)))
+  ])
+  const archived = yield* agents.list(ours, { statuses: ["archived"] })
   t.strictSame(new Set(tags), new Set(["AgentNotFound"]))
   t.strictSame(
     archived.map(({ status }) => status),
     ["archived"]
   )
-  t.ok(total > 1)
+  t.ok((yield* agents.list(ours)).length > 1)
 })
 
-t.test("a definition that is not a graph is refused, with the place", async (t) => {
+test(t, "a definition that is not a graph is refused, with the place", function* (t) {
   const wrong = (part: JsonObject) =>
     check({ ...definition(), ...part }).map(({ kind, message, path }) => `${kind} ${path.join(".")}: ${message}`)
   const node = (id: string, type = "agentNode") => ({ id, type, data: {} })
@@ -213,9 +179,7 @@ t.test("a definition that is not a graph is refused, with the place", async (t) 
     "node nodes.1: Value error, Workflow can have at most one Start Call"
   ])
   t.strictSame(wrong({ nodes: [node("start")] }), ["edge edges.0.target: Value error, edge joins a node that does not exist"])
-  const refusal = await run(
-    Agents.use((_) => Effect.flip(_.create(ours, { name: "x", definition: { nodes: [node("a", "zzz")], edges: [] } })))
-  )
+  const refusal = yield* Agents.use((_) => Effect.flip(_.create(ours, { name: "x", definition: { nodes: [node("a", "zzz")], edges: [] } })))
   t.match(refusal, { _tag: "AgentDefinitionRefused", problems: [{ kind: "node", id: "a", path: ["nodes", 0, "type"] }] })
 })
 
@@ -237,28 +201,18 @@ t.test("what a definition says about its calls", async (t) => {
   )
 })
 
-t.test("telephony configurations: names are unique, credentials are masked, one is the default", async (t) => {
-  const { defaults, foreign, listed, second, taken, unmasked } = await run(
-    Effect.gen(function* () {
-      const configs = yield* TelephonyConfigs
-      yield* makeConfig("a", true)
-      const taken = yield* Effect.flip(makeConfig("a"))
-      const second = yield* makeConfig("b", true)
-      yield* Effect.all(
-        Array.from({ length: 5 }, (_, i) => makeConfig(`race ${i}`, true)),
-        { concurrency: 5 }
-      )
-      const listed = yield* configs.list(ours)
-      return {
-        taken,
-        second,
-        listed,
-        defaults: listed.filter(({ isDefaultOutbound }) => isDefaultOutbound).length,
-        foreign: yield* tag(configs.get(theirs, second.id)),
-        unmasked: yield* TrunkSettings.use((settings) => settings.find(second.id))
-      }
-    })
+test(t, "telephony configurations: names are unique, credentials are masked, one is the default", function* (t) {
+  yield* makeConfig("a", true)
+  const taken = yield* Effect.flip(makeConfig("a"))
+  const second = yield* makeConfig("b", true)
+  yield* Effect.all(
+    Array.from({ length: 5 }, (_, i) => makeConfig(`race ${i}`, true)),
+    { concurrency: 5 }
   )
+  const listed = yield* configs.list(ours)
+  const defaults = listed.filter(({ isDefaultOutbound }) => isDefaultOutbound).length
+  const foreign = yield* tag(configs.get(theirs, second.id))
+  const unmasked = yield* TrunkSettings.use((settings) => settings.find(second.id))
   t.match(taken, { _tag: "TelephonyConfigNameTaken", name: "a" })
   t.strictSame(second.credentials, { account: "AC1", token: "*******9876" })
   t.equal(defaults, 1)
@@ -267,23 +221,13 @@ t.test("telephony configurations: names are unique, credentials are masked, one 
   t.match(unmasked, { provider: "fake", organizationId: ours, credentials: { token: "secret-9876" } })
 })
 
-t.test("which configuration a call goes through: the one named, else the default, else the only one", async (t) => {
-  const { only, named, none, several } = await run(
-    Effect.gen(function* () {
-      const configs = yield* TelephonyConfigs
-      const none = yield* tag(configs.resolve(theirs, undefined))
-      const first = yield* makeConfig("first", false, theirs)
-      const only = (yield* configs.resolve(theirs, undefined)).id === first.id
-      yield* makeConfig("second", false, theirs)
-      const several = yield* tag(configs.resolve(theirs, undefined))
-      return {
-        none,
-        only,
-        several,
-        named: [(yield* configs.resolve(theirs, first.id)).name, yield* tag(configs.resolve(theirs, TelephonyConfigId.make(99_999)))]
-      }
-    })
-  )
+test(t, "which configuration a call goes through: the one named, else the default, else the only one", function* (t) {
+  const none = yield* tag(configs.resolve(theirs, undefined))
+  const first = yield* makeConfig("first", false, theirs)
+  const only = (yield* configs.resolve(theirs, undefined)).id === first.id
+  yield* makeConfig("second", false, theirs)
+  const several = yield* tag(configs.resolve(theirs, undefined))
+  const named = [(yield* configs.resolve(theirs, first.id)).name, yield* tag(configs.resolve(theirs, TelephonyConfigId.make(99_999)))]
   t.strictSame([none, several], ["TelephonyNotConfigured", "TelephonyNotConfigured"])
   t.ok(only)
   t.strictSame(named, ["first", "TelephonyConfigNotFound"])

@@ -4,13 +4,19 @@ import { SqlClient } from "effect/sql"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Test } from "tap"
 import { Agents } from "#core/agent/Agents.ts"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
 import type { ContactSource } from "#core/contact/ContactSource.ts"
+import { Credentials } from "#core/credential/Credentials.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Uploads } from "#core/file/Uploads.ts"
+import { Folders } from "#core/folder/Folders.ts"
 import { type AgentId, CallId, type CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import * as accounts from "#core/services/accounts.ts"
 import type { Accounts } from "#core/services/accounts.ts"
@@ -20,11 +26,14 @@ import * as Credential from "#core/provider/Credential.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
+import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
+import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
 import type { Sealer } from "#core/Sealer.ts"
 import { Signals } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { layer as csvSourceLayer } from "#runtime/storage/CsvSource.ts"
@@ -60,20 +69,28 @@ const accountsLayer = accounts.layer.pipe(
 type Services =
   | Accounts
   | Agents
+  | AgentVersions
   | AttemptStore
   | Calls
   | Campaigns
   | ContactSource
+  | Credentials
+  | CredentialSecrets
   | Files
+  | Folders
+  | LateCallStore
   | Organizations
   | PhoneNumbers
+  | PlayedRecordings
   | Registry
+  | Reports
   | ServiceRegistry
   | Runs
   | Sealer
   | Signals
   | SqlClient.SqlClient
   | TelephonyConfigs
+  | TrunkOutages
   | TrunkSettings
   | TrunkSignals
   | Uploads
@@ -82,6 +99,13 @@ type Services =
 interface Installation {
   readonly database: TestDatabase
   readonly run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+  /** A test whose body runs as one effect on this database. */
+  readonly test: (
+    t: Test,
+    title: string,
+    body: (t: Test) => Generator<Effect.Effect<unknown, unknown, Services>, void, never>
+  ) => Promise<unknown>
+  readonly sql: SqlClient.SqlClient
   /** What Signals and the Dialer were told. */
   readonly heard: Array<string>
   readonly dialed: Array<SingleCall>
@@ -118,14 +142,22 @@ export const install = async (...[t, maxConnections]: Parameters<typeof openData
   const source = csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))
   const services = Layer.mergeAll(
     Agents.layer,
+    AgentVersions.layer,
     accountsLayer,
     AttemptStore.layer,
     Calls.layer,
     Campaigns.layer,
+    Credentials.layer,
+    CredentialSecrets.layer,
+    Folders.layer,
+    LateCallStore.layer,
     Organizations.layer,
+    PlayedRecordings.layer,
+    Reports.layer,
     Runs.layer,
     PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
     TelephonyConfigs.layer,
+    TrunkOutages.layer,
     TrunkSettings.layer
   ).pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
   const context = await database.run(
@@ -136,7 +168,15 @@ export const install = async (...[t, maxConnections]: Parameters<typeof openData
       return yield* Layer.buildWithScope(services, yield* Effect.scope)
     })
   )
-  return { database, heard, dialed, run: (effect) => database.run(Effect.provideContext(effect, context)) }
+  const run: Installation["run"] = (effect) => database.run(Effect.provideContext(effect, context))
+  return {
+    database,
+    heard,
+    dialed,
+    run,
+    test: (t, title, body) => t.test(title, (t) => run(Effect.gen(() => body(t)))),
+    sql: await run(SqlClient.SqlClient)
+  }
 }
 
 export const definition = (prompt = "Be kind.") => ({

@@ -1,6 +1,5 @@
 /** What services cache for a moment is not cached for longer when the wall clock is set back. */
 import { Effect, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
@@ -8,34 +7,24 @@ import { Users } from "#core/organization/Users.ts"
 import * as clocks from "#test/support/clocks.ts"
 import { install, ours, tag } from "./services.ts"
 
-const { run } = await install(t)
+const { run, sql, test } = await install(t)
+const keys = await run(ApiKeys)
+const users = await run(Users)
 const HOUR_MILLIS = 3_600_000
 const owner: Caller = { organizationId: ours, role: "owner" }
 
-t.test("given a key and a login that were just used, when the clock is set back and they are revoked by another node", async (t) => {
-  const { before, key, role } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const keys = yield* ApiKeys
-      const users = yield* Users
-      const { key } = yield* keys.create(owner, { name: "doomed", role: "admin" })
-      const { token, user } = yield* users.signUp(
-        { email: "ada@example.org", password: "correct horse" },
-        { address: "192.0.2.1", isLocal: false }
-      )
-      const before = [(yield* keys.authenticate(Redacted.value(key))).role, (yield* users.authenticate(token)).role]
-      yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
-      yield* sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user.id}`
-      clocks.step(-HOUR_MILLIS)
-      yield* Effect.sleep("1100 millis")
-      return {
-        before,
-        key: yield* tag(keys.authenticate(Redacted.value(key))),
-        role: (yield* users.authenticate(token)).role
-      }
-    })
+test(t, "given a key and a login that were just used, when the clock is set back and they are revoked by another node", function* (t) {
+  const { key } = yield* keys.create(owner, { name: "doomed", role: "admin" })
+  const { token, user } = yield* users.signUp(
+    { email: "ada@example.org", password: "correct horse" },
+    { address: "192.0.2.1", isLocal: false }
   )
-  t.strictSame(before, ["admin", "owner"])
-  t.equal(key, "InvalidApiKey", "then the key is refused after a second")
-  t.equal(role, "viewer", "then the user has only the current permissions")
+  t.equal((yield* keys.authenticate(Redacted.value(key))).role, "admin")
+  t.equal((yield* users.authenticate(token)).role, "owner")
+  yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
+  yield* sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user.id}`
+  clocks.step(-HOUR_MILLIS)
+  yield* Effect.sleep("1100 millis")
+  t.equal(yield* tag(keys.authenticate(Redacted.value(key))), "InvalidApiKey", "then the key is refused after a second")
+  t.equal((yield* users.authenticate(token)).role, "viewer", "then the user has only the current permissions")
 })

@@ -1,6 +1,5 @@
 /** Telephony configurations that are changed and deleted, and their phone numbers, on a real database. */
 import { Effect, Fiber } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { Agent } from "#core/agent/Agent.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -12,7 +11,10 @@ import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { publishedOf } from "#test/support/given.ts"
 import { install, makeAgent, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
-const { heard, run } = await install(t)
+const { heard, run, sql, test } = await install(t)
+const configs = await run(TelephonyConfigs)
+const numbers = await run(PhoneNumbers)
+const settings = await run(TrunkSettings)
 
 const numberOf = (address: string, more: Partial<NewPhoneNumber> = {}): NewPhoneNumber => ({
   address,
@@ -26,10 +28,9 @@ t.test("given a configuration, when it is changed", async (t) => {
   const changed = (changes: Parameters<TelephonyConfigs["Service"]["update"]>[2], name: string) =>
     run(
       Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
         const { id } = yield* makeConfig(name)
         const after = yield* configs.update(ours, id, changes)
-        const setting = yield* TrunkSettings.use((settings) => settings.find(id))
+        const setting = yield* settings.find(id)
         return { after, id, setting }
       })
     )
@@ -48,101 +49,65 @@ t.test("given a configuration, when it is changed", async (t) => {
     const { after } = await changed({}, "a3")
     t.match(after, { name: "a3", maxConcurrentCalls: undefined, credentials: { account: "AC1" } })
   })
-  t.test("to another provider, to a name that is taken, or as somebody else, then nothing changes", async (t) => {
-    const failures = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        yield* makeConfig("taken")
-        const { id } = yield* makeConfig("a4")
-        const before = heard.length
-        const failures = [
-          yield* tag(configs.update(ours, id, { config: { provider: "other", credentials: {} } })),
-          yield* tag(configs.update(ours, id, { name: "taken", maxConcurrentCalls: 1 })),
-          yield* tag(configs.update(theirs, id, { name: "mine" })),
-          yield* tag(configs.setDefault(theirs, id)),
-          yield* tag(configs.remove(theirs, id))
-        ]
-        const { maxConcurrentCalls, name } = yield* configs.get(ours, id)
-        return [...failures, name, maxConcurrentCalls, heard.length - before]
-      })
-    )
+  test(t, "to another provider, to a name that is taken, or as somebody else, then nothing changes", function* (t) {
+    yield* makeConfig("taken")
+    const { id } = yield* makeConfig("a4")
+    const before = heard.length
+    const failures = [
+      yield* tag(configs.update(ours, id, { config: { provider: "other", credentials: {} } })),
+      yield* tag(configs.update(ours, id, { name: "taken", maxConcurrentCalls: 1 })),
+      yield* tag(configs.update(theirs, id, { name: "mine" })),
+      yield* tag(configs.setDefault(theirs, id)),
+      yield* tag(configs.remove(theirs, id))
+    ]
+    const { maxConcurrentCalls, name } = yield* configs.get(ours, id)
     const gone = "TelephonyConfigNotFound"
-    t.strictSame(failures, ["TelephonyProviderFixed", "TelephonyConfigNameTaken", gone, gone, gone, "a4", undefined, 0])
+    t.strictSame(failures, ["TelephonyProviderFixed", "TelephonyConfigNameTaken", gone, gone, gone])
+    t.strictSame([name, maxConcurrentCalls, heard.length - before], ["a4", undefined, 0])
   })
-  t.test("to be the default, by many at the same time, then there is one default", async (t) => {
-    const defaults = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const made = yield* Effect.forEach(["d1", "d2", "d3", "d4"], (name) => makeConfig(name))
-        yield* Effect.forEach(made, ({ id }) => configs.setDefault(ours, id), { concurrency: 4 })
-        return (yield* configs.list(ours)).filter(({ isDefaultOutbound }) => isDefaultOutbound).length
-      })
-    )
-    t.equal(defaults, 1)
+  test(t, "to be the default, by many at the same time, then there is one default", function* (t) {
+    const made = yield* Effect.forEach(["d1", "d2", "d3", "d4"], (name) => makeConfig(name))
+    yield* Effect.forEach(made, ({ id }) => configs.setDefault(ours, id), { concurrency: 4 })
+    t.equal((yield* configs.list(ours)).filter(({ isDefaultOutbound }) => isDefaultOutbound).length, 1)
   })
 })
 
 t.test("given a configuration, when it is deleted", async (t) => {
-  t.test("while it is unused, then it is gone with its numbers, and its trunk is signalled", async (t) => {
-    const { left, numbers, told } = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* makeConfig("x1")
-        yield* PhoneNumbers.use((_) => _.create(ours, id, numberOf("+15550109999")))
-        yield* configs.remove(ours, id)
-        const numbers = yield* sql`SELECT id FROM phone_numbers WHERE telephony_configuration_id = ${id}`
-        return { left: yield* tag(configs.get(ours, id)), numbers: numbers.length, told: heard.at(-1) === `configuration ${id}` }
-      })
-    )
-    t.strictSame([left, numbers, told], ["TelephonyConfigNotFound", 0, true])
+  test(t, "while it is unused, then it is gone with its numbers, and its trunk is signalled", function* (t) {
+    const { id } = yield* makeConfig("x1")
+    yield* numbers.create(ours, id, numberOf("+15550109999"))
+    yield* configs.remove(ours, id)
+    t.strictSame(yield* sql`SELECT id FROM phone_numbers WHERE telephony_configuration_id = ${id}`, [])
+    t.equal(yield* tag(configs.get(ours, id)), "TelephonyConfigNotFound")
+    t.equal(heard.at(-1), `configuration ${id}`)
   })
-  t.test("while a campaign refers to it, whatever its state, then it stays", async (t) => {
-    const failure = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* makeConfig("x2")
-        const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
-        yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaign.id}`
-        return yield* Effect.flip(configs.remove(ours, id))
-      })
-    )
-    t.match(failure, { _tag: "TelephonyConfigInUse", by: "campaigns" })
+  test(t, "while a campaign refers to it, whatever its state, then it stays", function* (t) {
+    const { id } = yield* makeConfig("x2")
+    const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
+    yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaign.id}`
+    t.match(yield* Effect.flip(configs.remove(ours, id)), { _tag: "TelephonyConfigInUse", by: "campaigns" })
   })
-  t.test("while a single call is up, then it stays until that is over", async (t) => {
-    const { after, during } = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const { id } = yield* makeConfig("x3")
-        const callId = CallId.make("01890000-0000-7000-8000-0000000000a1")
-        yield* begun(id, callId)
-        const during = yield* Effect.flip(configs.remove(ours, id))
-        yield* AttemptStore.use((store) => store.undo(callId, 0, false))
-        return { after: yield* tag(configs.remove(ours, id)), during }
-      })
-    )
+  test(t, "while a single call is up, then it stays until that is over", function* (t) {
+    const { id } = yield* makeConfig("x3")
+    const callId = CallId.make("01890000-0000-7000-8000-0000000000a1")
+    yield* begun(id, callId)
+    const during = yield* Effect.flip(configs.remove(ours, id))
+    yield* AttemptStore.use((store) => store.undo(callId, 0, false))
     t.match(during, { _tag: "TelephonyConfigInUse", by: "calls" })
-    t.equal(after, "none")
+    t.equal(yield* tag(configs.remove(ours, id)), "none")
   })
-  t.test("while calls start, then no call is left without a configuration", async (t) => {
-    const orphans = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const sql = yield* SqlClient.SqlClient
-        const agent = yield* makeAgent()
-        for (let round = 0; round < 10; round++) {
-          const { id } = yield* makeConfig(`race ${round}`)
-          const calls = Array.from({ length: 4 }, (_, i) => CallId.make(`01890000-0000-7000-8000-0000000${round}000${i}`))
-          const deletion = yield* Effect.forkChild(tag(configs.remove(ours, id)))
-          yield* Effect.forEach(calls, (callId) => tag(begun(id, callId, agent)), { concurrency: 4 })
-          yield* Fiber.join(deletion)
-        }
-        return yield* sql`
+  test(t, "while calls start, then no call is left without a configuration", function* (t) {
+    const agent = yield* makeAgent()
+    for (let round = 0; round < 10; round++) {
+      const { id } = yield* makeConfig(`race ${round}`)
+      const calls = Array.from({ length: 4 }, (_, i) => CallId.make(`01890000-0000-7000-8000-0000000${round}000${i}`))
+      const deletion = yield* Effect.forkChild(tag(configs.remove(ours, id)))
+      yield* Effect.forEach(calls, (callId) => tag(begun(id, callId, agent)), { concurrency: 4 })
+      yield* Fiber.join(deletion)
+    }
+    const orphans = yield* sql`
           SELECT id FROM attempts a WHERE NOT EXISTS (SELECT 1 FROM telephony_configurations WHERE id = a.telephony_configuration_id)
             AND state IN ('intent', 'sent', 'answered')`
-      })
-    )
     t.strictSame(orphans, [])
   })
 })
@@ -158,140 +123,98 @@ const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
   })
 
 t.test("given phone numbers", async (t) => {
-  t.test("when another one becomes the default, then the trunk shows that one", async (t) => {
-    const { first, last, told } = await run(
-      Effect.gen(function* () {
-        const numbers = yield* PhoneNumbers
-        const settings = yield* TrunkSettings
-        const { id } = yield* makeConfig("n1")
-        yield* numbers.create(ours, id, numberOf("+15550200001", { isDefaultCallerId: true }))
-        const second = yield* numbers.create(ours, id, numberOf("+15550200002", { maxConcurrent: 2 }))
-        yield* numbers.create(ours, id, numberOf("+15550200003", { isActive: false }))
-        yield* numbers.create(ours, id, numberOf("sip:a@example.com"))
-        const first = (yield* settings.find(id))?.callerIds
-        yield* numbers.setDefaultCaller(ours, id, second.id)
-        const told = heard.at(-1) === `numbers ${id}`
-        return { first, last: (yield* settings.find(id))?.callerIds.preferred, told }
-      })
-    )
+  test(t, "when another one becomes the default, then the trunk shows that one", function* (t) {
+    const { id } = yield* makeConfig("n1")
+    yield* numbers.create(ours, id, numberOf("+15550200001", { isDefaultCallerId: true }))
+    const second = yield* numbers.create(ours, id, numberOf("+15550200002", { maxConcurrent: 2 }))
+    yield* numbers.create(ours, id, numberOf("+15550200003", { isActive: false }))
+    yield* numbers.create(ours, id, numberOf("sip:a@example.com"))
+    const first = (yield* settings.find(id))?.callerIds
+    yield* numbers.setDefaultCaller(ours, id, second.id)
+    const told = heard.at(-1) === `numbers ${id}`
     t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"], limits: new Map([["+15550200002", 2]]) })
-    t.strictSame([last, told], ["+15550200002", true])
+    t.strictSame([(yield* settings.find(id))?.callerIds.preferred, told], ["+15550200002", true])
   })
-  t.test("when the provider refuses one, then the trunk shows the others until it is turned on again", async (t) => {
-    const shown = await run(
-      Effect.gen(function* () {
-        const numbers = yield* PhoneNumbers
-        const settings = yield* TrunkSettings
-        const { id } = yield* makeConfig("refused")
-        const [one] = yield* Effect.forEach(["+15550200051", "+15550200052"], (address) => numbers.create(ours, id, numberOf(address)))
-        const all = Effect.map(settings.find(id), (setting) => setting?.callerIds.all)
-        const reason = Effect.map(numbers.list(ours, id), (list) => list.map(({ refusedReason }) => refusedReason))
-        const before = yield* all
-        yield* settings.refuseCaller(id, "+15550200051", "21210 not verified")
-        yield* settings.refuseCaller(id, "+15550200051", "a later word")
-        const refused = [yield* all, yield* reason]
-        yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { label: "still refused" })
-        const labelled = yield* all
-        yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { isActive: true })
-        return { before, refused, labelled, cleared: [yield* all, yield* reason] }
-      })
-    )
+  test(t, "when the provider refuses one, then the trunk shows the others until it is turned on again", function* (t) {
+    const { id } = yield* makeConfig("refused")
+    const [one] = yield* Effect.forEach(["+15550200051", "+15550200052"], (address) => numbers.create(ours, id, numberOf(address)))
+    const all = Effect.map(settings.find(id), (setting) => setting?.callerIds.all)
+    const reason = Effect.map(numbers.list(ours, id), (list) => list.map(({ refusedReason }) => refusedReason))
+    const before = yield* all
+    yield* settings.refuseCaller(id, "+15550200051", "21210 not verified")
+    yield* settings.refuseCaller(id, "+15550200051", "a later word")
+    const refused = [yield* all, yield* reason]
+    yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { label: "still refused" })
+    const labelled = yield* all
+    yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { isActive: true })
     const both = ["+15550200051", "+15550200052"]
-    t.strictSame(shown, {
-      before: both,
-      refused: [["+15550200052"], ["21210 not verified", undefined]],
-      labelled: ["+15550200052"],
-      cleared: [both, [undefined, undefined]]
-    })
-  })
-  t.test("when many become the default at the same time, then one is", async (t) => {
-    const defaults = await run(
-      Effect.gen(function* () {
-        const numbers = yield* PhoneNumbers
-        const { id } = yield* makeConfig("n2")
-        const made = yield* Effect.forEach([1, 2, 3, 4], (last) => numbers.create(ours, id, numberOf(`+1555020010${last}`)))
-        yield* Effect.forEach(made, (number) => numbers.setDefaultCaller(ours, id, number.id), { concurrency: 4 })
-        return (yield* numbers.list(ours, id)).filter(({ isDefaultCallerId }) => isDefaultCallerId).length
-      })
+    t.strictSame(
+      { before, refused, labelled, cleared: [yield* all, yield* reason] },
+      {
+        before: both,
+        refused: [["+15550200052"], ["21210 not verified", undefined]],
+        labelled: ["+15550200052"],
+        cleared: [both, [undefined, undefined]]
+      }
     )
-    t.equal(defaults, 1)
   })
-  t.test("when something of another organization is named, then it is not found", async (t) => {
-    const failures = await run(
-      Effect.gen(function* () {
-        const numbers = yield* PhoneNumbers
-        const config = yield* makeConfig("n3")
-        const foreignAgent = yield* makeAgent("Be kind.", theirs)
-        const { id } = yield* numbers.create(ours, config.id, numberOf("+15550200201"))
-        const other = yield* makeConfig("n4")
-        return [
-          yield* tag(numbers.list(theirs, config.id)),
-          yield* tag(numbers.create(theirs, config.id, numberOf("+15550200202"))),
-          yield* tag(numbers.create(ours, config.id, numberOf("+15550200203", { inboundAgentId: foreignAgent.id }))),
-          yield* tag(numbers.get(theirs, config.id, id)),
-          yield* tag(numbers.get(ours, other.id, id)),
-          yield* tag(numbers.update(ours, config.id, id, { inboundAgentId: AgentId.make(99_999) })),
-          yield* tag(numbers.update(theirs, config.id, id, { label: "x" })),
-          yield* tag(numbers.setDefaultCaller(theirs, config.id, id)),
-          yield* tag(numbers.remove(theirs, config.id, id)),
-          yield* tag(numbers.remove(ours, config.id, PhoneNumberId.make(99_999)))
-        ]
-      })
-    )
-    const [config, number, agent] = ["TelephonyConfigNotFound", "PhoneNumberNotFound", "AgentNotFound"]
-    t.strictSame(failures, [config, config, agent, number, number, agent, number, number, number, number])
+  test(t, "when many become the default at the same time, then one is", function* (t) {
+    const { id } = yield* makeConfig("n2")
+    const made = yield* Effect.forEach([1, 2, 3, 4], (last) => numbers.create(ours, id, numberOf(`+1555020010${last}`)))
+    yield* Effect.forEach(made, (number) => numbers.setDefaultCaller(ours, id, number.id), { concurrency: 4 })
+    t.equal((yield* numbers.list(ours, id)).filter(({ isDefaultCallerId }) => isDefaultCallerId).length, 1)
   })
-  t.test("when the same line is added again, in any form, then it is refused", async (t) => {
-    const failure = await run(
-      Effect.gen(function* () {
-        const numbers = yield* PhoneNumbers
-        const config = yield* makeConfig("n5")
-        const other = yield* makeConfig("n6")
-        yield* numbers.create(ours, config.id, numberOf("+15550200301"))
-        return yield* Effect.flip(numbers.create(ours, other.id, numberOf("+1 (555) 020-0301")))
-      })
-    )
+  test(t, "when something of another organization is named, then it is not found", function* (t) {
+    const config = yield* makeConfig("n3")
+    const foreignAgent = yield* makeAgent("Be kind.", theirs)
+    const { id } = yield* numbers.create(ours, config.id, numberOf("+15550200201"))
+    const other = yield* makeConfig("n4")
+    const failures = [
+      yield* tag(numbers.list(theirs, config.id)),
+      yield* tag(numbers.create(theirs, config.id, numberOf("+15550200202"))),
+      yield* tag(numbers.create(ours, config.id, numberOf("+15550200203", { inboundAgentId: foreignAgent.id }))),
+      yield* tag(numbers.get(theirs, config.id, id)),
+      yield* tag(numbers.get(ours, other.id, id)),
+      yield* tag(numbers.update(ours, config.id, id, { inboundAgentId: AgentId.make(99_999) })),
+      yield* tag(numbers.update(theirs, config.id, id, { label: "x" })),
+      yield* tag(numbers.setDefaultCaller(theirs, config.id, id)),
+      yield* tag(numbers.remove(theirs, config.id, id)),
+      yield* tag(numbers.remove(ours, config.id, PhoneNumberId.make(99_999)))
+    ]
+    const [noConfig, noNumber, noAgent] = ["TelephonyConfigNotFound", "PhoneNumberNotFound", "AgentNotFound"]
+    t.strictSame(failures, [noConfig, noConfig, noAgent, noNumber, noNumber, noAgent, ...Array.from({ length: 4 }, () => noNumber)])
+  })
+  test(t, "when the same line is added again, in any form, then it is refused", function* (t) {
+    const config = yield* makeConfig("n5")
+    const other = yield* makeConfig("n6")
+    yield* numbers.create(ours, config.id, numberOf("+15550200301"))
+    const failure = yield* Effect.flip(numbers.create(ours, other.id, numberOf("+1 (555) 020-0301")))
     t.match(failure, { _tag: "PhoneNumberTaken", by: "organization" })
   })
-  t.test("when another organization has it under the same account, then it is refused, and so is the account", async (t) => {
-    const { account, number, free } = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const numbers = yield* PhoneNumbers
-        const hosted = (name: string, organizationId: typeof ours, account: string) =>
-          configs.create(organizationId, { name, provider: "hosted", credentials: { account, token: "t" }, isDefaultOutbound: false })
-        const here = yield* hosted("h1", ours, "AC7")
-        const there = yield* hosted("h1", theirs, "AC7")
-        const elsewhere = yield* hosted("h2", theirs, "AC8")
-        yield* numbers.create(ours, here.id, numberOf("+15550200401"))
-        const number = yield* Effect.flip(numbers.create(theirs, there.id, numberOf("+15550200401")))
-        const free = yield* tag(numbers.create(theirs, elsewhere.id, numberOf("+15550200401")))
-        const config = { provider: "hosted", credentials: { account: "AC7", token: "t" } }
-        return { account: yield* Effect.flip(configs.update(theirs, elsewhere.id, { config })), number, free }
-      })
-    )
-    t.match(number, { _tag: "PhoneNumberTaken", by: "account" })
-    t.equal(free, "none")
-    t.match(account, { _tag: "TelephonyAccountTaken" })
+  test(t, "when another organization has it under the same account, then it is refused, and so is the account", function* (t) {
+    const hosted = (name: string, organizationId: typeof ours, account: string) =>
+      configs.create(organizationId, { name, provider: "hosted", credentials: { account, token: "t" }, isDefaultOutbound: false })
+    const here = yield* hosted("h1", ours, "AC7")
+    const there = yield* hosted("h1", theirs, "AC7")
+    const elsewhere = yield* hosted("h2", theirs, "AC8")
+    yield* numbers.create(ours, here.id, numberOf("+15550200401"))
+    const config = { provider: "hosted", credentials: { account: "AC7", token: "t" } }
+    t.match(yield* Effect.flip(numbers.create(theirs, there.id, numberOf("+15550200401"))), { _tag: "PhoneNumberTaken", by: "account" })
+    t.equal(yield* tag(numbers.create(theirs, elsewhere.id, numberOf("+15550200401"))), "none")
+    t.match(yield* Effect.flip(configs.update(theirs, elsewhere.id, { config })), { _tag: "TelephonyAccountTaken" })
   })
-  t.test("when a provider needs one, then its configuration is ready with the first active one", async (t) => {
-    const reasons = await run(
-      Effect.gen(function* () {
-        const configs = yield* TelephonyConfigs
-        const numbers = yield* PhoneNumbers
-        const settings = { credentials: { account: "AC9", token: "t" }, isDefaultOutbound: false }
-        const { id } = yield* configs.create(ours, { ...settings, name: "ready", provider: "hosted" })
-        const before = (yield* configs.get(ours, id)).outboundBlockedReason
-        const notMade = yield* Effect.flip(makeCampaign({ telephonyConfigurationId: id }))
-        const number = yield* numbers.create(ours, id, numberOf("+15550200501"))
-        const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
-        yield* numbers.update(ours, id, number.id, { isActive: false })
-        const refused = yield* Effect.flip(Campaigns.use((_) => _.start(ours, campaign.id)))
-        const inactive = (yield* configs.get(ours, id)).outboundBlockedReason
-        yield* numbers.update(ours, id, number.id, { isActive: true })
-        return { before, inactive, notMade, refused, after: yield* configs.get(ours, id) }
-      })
-    )
+  test(t, "when a provider needs one, then its configuration is ready with the first active one", function* (t) {
+    const settings = { credentials: { account: "AC9", token: "t" }, isDefaultOutbound: false }
+    const { id } = yield* configs.create(ours, { ...settings, name: "ready", provider: "hosted" })
+    const before = (yield* configs.get(ours, id)).outboundBlockedReason
+    const notMade = yield* Effect.flip(makeCampaign({ telephonyConfigurationId: id }))
+    const number = yield* numbers.create(ours, id, numberOf("+15550200501"))
+    const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
+    yield* numbers.update(ours, id, number.id, { isActive: false })
+    const refused = yield* Effect.flip(Campaigns.use((_) => _.start(ours, campaign.id)))
+    const inactive = (yield* configs.get(ours, id)).outboundBlockedReason
+    yield* numbers.update(ours, id, number.id, { isActive: true })
+    const reasons = { before, inactive, notMade, refused, after: yield* configs.get(ours, id) }
     t.match(reasons.before, /need a number to dial from.*your Hosted account/)
     t.equal(reasons.inactive, reasons.before)
     const notReady = { _tag: "TelephonyNotReady", name: "ready", reason: /^Outbound calls need a number/ }
@@ -299,17 +222,11 @@ t.test("given phone numbers", async (t) => {
     t.match(reasons.refused, notReady)
     t.match(reasons.after, { outboundBlockedReason: undefined, phoneNumberCount: 1 })
   })
-  t.test("when a configuration is full, then it accepts no more", async (t) => {
-    const failure = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* makeConfig("full")
-        yield* sql`
+  test(t, "when a configuration is full, then it accepts no more", function* (t) {
+    const { id } = yield* makeConfig("full")
+    yield* sql`
           INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, provider)
           SELECT ${ours}::int, ${id}::int, n::text, '+1666' || n, 'pstn', 'fake' FROM generate_series(1000001, 1001000) n`
-        return yield* tag(PhoneNumbers.use((_) => _.create(ours, id, numberOf("+15550200601"))))
-      })
-    )
-    t.equal(failure, "PhoneNumbersFull")
+    t.equal(yield* tag(PhoneNumbers.use((_) => _.create(ours, id, numberOf("+15550200601")))), "PhoneNumbersFull")
   })
 })

@@ -1,12 +1,12 @@
 /** Which calls the entry about an outage counts: those that it cut, including those that ended shortly before it was noticed. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 
-const { claim, config, newId, run, running } = await installClaims(t)
+const { claim, config, newId, run, running, sql } = await installClaims(t)
+const outages = await run(TrunkOutages)
 const beganAt = Date.UTC(2026, 2, 5, 15, 0)
 
 let others = 410
@@ -14,7 +14,6 @@ let others = 410
 const cut = (cause: HangupCause, secondsBefore: number) =>
   run(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const callId = newId()
       const campaign = yield* running(numbersOf(1, `+1${++others}`))
       yield* claim(campaign, [callId])
@@ -22,7 +21,6 @@ const cut = (cause: HangupCause, secondsBefore: number) =>
         UPDATE attempts SET state = 'ended', outcome = 'failed', hangup_cause = ${cause}, sent_at = to_timestamp(${beganAt / 1000 - 60}::float8),
           ended_at = to_timestamp(${beganAt / 1000 - secondsBefore}::float8) WHERE id = ${callId}::uuid`
       const away = { id: config.id, endpoint: "" }
-      const outages = yield* TrunkOutages
       yield* outages.began(away, beganAt, [campaign.id])
       yield* outages.ended(away, beganAt + 5000)
       const { told } = yield* outages.tell(away, beganAt + 60_000)

@@ -1,31 +1,24 @@
 /** A retry that is claimed while the campaign's rules change, and then not dialed: it must not go on waiting under the old rules. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import t from "tap"
 import * as campaigns from "#core/campaign/CampaignStore.ts"
 import { installClaims, numbersOf, type Running } from "./claims.ts"
 import { ours } from "./services.ts"
 
-const { claim, ids, run, running, undone } = await installClaims(t)
+const { claim, ids, run, running, sql, undone } = await installClaims(t)
 
 const contactsOf = ({ id }: Running) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ readonly state: string; readonly retriesUsed: number; readonly hasDue: boolean }>`
+  sql<{ readonly state: string; readonly retriesUsed: number; readonly hasDue: boolean }>`
       SELECT state, retries_used, due_at IS NOT NULL AS has_due FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-  )
 const countsOf = ({ id }: Running) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ readonly state: string; readonly failed: number; readonly queued: number }>`
+  sql<{ readonly state: string; readonly failed: number; readonly queued: number }>`
       SELECT state, failed_rows AS failed, retries_queued AS queued FROM campaigns WHERE id = ${id}`
-  )
 
 /** `count` contacts whose numbers were busy once, one of which is claimed while `change` runs. */
 const story = (count: number, change: (sql: SqlClient.SqlClient, campaign: Running) => Effect.Effect<unknown, unknown>) =>
   run(
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const campaign = yield* running(numbersOf(count, `+1${305 + count}`))
       yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', last_outcome = 'busy', due_at = now() - interval '1 s'
         WHERE campaign_id = ${campaign.id}`
