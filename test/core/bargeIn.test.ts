@@ -34,10 +34,11 @@ const played = (events: ReadonlyArray<BargeInEvent>, { allowInterrupt = true, is
   return { done, state }
 }
 
-/** `agent`, `voice`, `pause`, `end`, `text ...` and `last ...`, each at a time, while the agent speaks from the beginning. */
-const doneIn = (script: ReadonlyArray<readonly [number, string]>, given: Given = {}): ReadonlyArray<string> => {
-  const events = script.map(([at, what]): BargeInEvent => {
-    const [name, ...words] = what.split(" ")
+/** `voice`, `pause`, `end`, `text ...` and `last ...`, each at a time, separated by `|`, while the agent speaks from the beginning. */
+const doneIn = (script: string, given: Given = {}): ReadonlyArray<string> => {
+  const events = script.split(" | ").map((one): BargeInEvent => {
+    const [time, name, ...words] = one.split(" ")
+    const at = Number(time)
     if (name === "voice") return { _tag: "VoiceStarted", at }
     if (name === "pause") return { _tag: "VoicePaused", at }
     if (name === "end") return { _tag: "AgentFinished", at }
@@ -47,116 +48,31 @@ const doneIn = (script: ReadonlyArray<readonly [number, string]>, given: Given =
 }
 
 t.test("given an agent that speaks, when the callee is heard, then words stop it, and assent and coughs do not", async (t) => {
-  const check = (name: string, script: ReadonlyArray<readonly [number, string]>, expected: ReadonlyArray<string>) =>
-    t.strictSame(doneIn(script), expected, name)
-  check(
-    "words",
-    [
-      [1000, "voice"],
-      [1300, "text wait"]
-    ],
-    ["1000 Pause", "1300 Interrupt"]
-  )
-  check(
-    "assent",
-    [
-      [1000, "voice"],
-      [1300, "pause"],
-      [1400, "last Uh-huh."]
-    ],
-    ["1000 Pause", "1400 Resume"]
-  )
-  check(
-    "more assent",
-    [
-      [1000, "voice"],
-      [1300, "pause"],
-      [1400, "last yeah, okay"]
-    ],
-    ["1000 Pause", "1400 Resume"]
-  )
-  check(
-    "assent, then words",
-    [
-      [1000, "voice"],
-      [1200, "text okay"],
-      [1500, "text okay but when"]
-    ],
-    ["1000 Pause", "1500 Interrupt"]
-  )
-  check(
-    "a no",
-    [
-      [1000, "voice"],
-      [1300, "pause"],
-      [1400, "last No."]
-    ],
-    ["1000 Pause", "1400 Interrupt"]
-  )
-  check(
-    "a cough",
-    [
-      [1000, "voice"],
-      [1200, "pause"],
-      [1350, "last "]
-    ],
-    ["1000 Pause", "1350 Resume"]
-  )
-  check(
-    "a cough, and a recognizer that is silent",
-    [
-      [1000, "voice"],
-      [1200, "pause"]
-    ],
-    ["1000 Pause", "2400 Resume"]
-  )
-  check("a speech, and a recognizer that is silent", [[1000, "voice"]], ["1000 Pause", "2400 Interrupt"])
-  check(
-    "a cough that begins again",
-    [
-      [1000, "voice"],
-      [1200, "pause"],
-      [1300, "voice"],
-      [1320, "last "],
-      [1500, "pause"],
-      [1650, "last "]
-    ],
-    ["1000 Pause", "1650 Resume"]
-  )
-  check(
-    "two coughs",
-    [
-      [1000, "voice"],
-      [1200, "pause"],
-      [1350, "last "],
-      [2000, "voice"],
-      [2200, "pause"],
-      [2350, "last "]
-    ],
-    ["1000 Pause", "1350 Resume", "2000 Pause", "2350 Resume"]
-  )
-  check("the callee is too quiet to be noticed, and understood", [[1000, "last stop it"]], ["1000 Interrupt"])
-  check(
-    "the agent had finished",
-    [
-      [900, "end"],
-      [1000, "voice"],
-      [1300, "text wait"]
-    ],
-    []
-  )
+  const check = (name: string, script: string, expected: ReadonlyArray<string>) => t.strictSame(doneIn(script), expected, name)
+  check("words", "1000 voice | 1300 text wait", ["1000 Pause", "1300 Interrupt"])
+  check("assent", "1000 voice | 1300 pause | 1400 last Uh-huh.", ["1000 Pause", "1400 Resume"])
+  check("more assent", "1000 voice | 1300 pause | 1400 last yeah, okay", ["1000 Pause", "1400 Resume"])
+  check("assent, then words", "1000 voice | 1200 text okay | 1500 text okay but when", ["1000 Pause", "1500 Interrupt"])
+  check("a no", "1000 voice | 1300 pause | 1400 last No.", ["1000 Pause", "1400 Interrupt"])
+  check("a cough", "1000 voice | 1200 pause | 1350 last", ["1000 Pause", "1350 Resume"])
+  check("a cough, and a recognizer that is silent", "1000 voice | 1200 pause", ["1000 Pause", "2400 Resume"])
+  check("a speech, and a recognizer that is silent", "1000 voice", ["1000 Pause", "2400 Interrupt"])
+  check("a cough that begins again", "1000 voice | 1200 pause | 1300 voice | 1320 last | 1500 pause | 1650 last", [
+    "1000 Pause",
+    "1650 Resume"
+  ])
+  check("two coughs", "1000 voice | 1200 pause | 1350 last | 2000 voice | 2200 pause | 2350 last", [
+    "1000 Pause",
+    "1350 Resume",
+    "2000 Pause",
+    "2350 Resume"
+  ])
+  check("the callee is too quiet to be noticed, and understood", "1000 last stop it", ["1000 Interrupt"])
+  check("the agent had finished", "900 end | 1000 voice | 1300 text wait", [])
 })
 
 t.test("given an agent that has almost finished, when the callee assents, then that is the answer, and a cough is not", async (t) => {
-  const answered = (text: string) =>
-    doneIn(
-      [
-        [1000, "voice"],
-        [1300, "pause"],
-        [1400, `last ${text}`]
-      ],
-      { isEnding: true }
-    )
+  const answered = (text: string) => doneIn(`1000 voice | 1300 pause | 1400 last ${text}`, { isEnding: true })
   t.strictSame(
     [answered("okay"), answered("")],
     [
@@ -168,33 +84,12 @@ t.test("given an agent that has almost finished, when the callee assents, then t
 
 t.test("given other policies, when the callee is heard, then they decide", async (t) => {
   const check = (given: Given, expected: ReadonlyArray<string>) =>
-    t.strictSame(
-      doneIn(
-        [
-          [1000, "voice"],
-          [1300, "text wait"],
-          [1600, "text wait a minute"],
-          [1900, "last wait a minute"]
-        ],
-        given
-      ),
-      expected
-    )
+    t.strictSame(doneIn("1000 voice | 1300 text wait | 1600 text wait a minute | 1900 last wait a minute", given), expected)
   check({ policy: "vad" }, ["1000 Interrupt"])
   check({ policy: "min_words" }, ["1600 Interrupt"])
   check({ policy: "provisional", allowInterrupt: false }, ["1900 Disregard"])
   check({ policy: "vad", allowInterrupt: false }, ["1900 Disregard"])
-  t.strictSame(
-    doneIn(
-      [
-        [1000, "voice"],
-        [1300, "pause"],
-        [1400, "last not now"]
-      ],
-      { policy: "min_words" }
-    ),
-    ["1400 Disregard"]
-  )
+  t.strictSame(doneIn("1000 voice | 1300 pause | 1400 last not now", { policy: "min_words" }), ["1400 Disregard"])
 })
 
 const anyEvent = fc.oneof(

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import t from "tap"
 import { FairTurns, type Shares } from "#core/load/FairTurns.ts"
 import { isOverload } from "#core/load/Overload.ts"
-import { run } from "#test/support/run.ts"
+import { test } from "./effectTest.ts"
 
 const shares: Shares = { places: 2, placesEach: 2, waiting: 100, waitingEach: 100, patienceMillis: 10_000, retryAfterSeconds: 3 }
 
@@ -50,198 +50,139 @@ const refusalOf = <A, E>(exit: Exit.Exit<A, E>): string | undefined => {
 }
 
 t.test("given places that are free, then the work begins at once, and without a fiber of its own", async (t) => {
-  const turns = new FairTurns<string>(shares)
-  t.equal(Effect.runSync(turns.take("a", Effect.succeed(1))), 1)
+  t.equal(Effect.runSync(new FairTurns<string>(shares).take("a", Effect.succeed(1))), 1)
 })
 
 t.test("given a client that asks for more than all places", async (t) => {
-  await t.test("when no client may hold all, then another gets one at once", async (t) => {
+  await test(t, "when no client may hold all, then another gets one at once", function* (t) {
     const { ask, begun } = sceneOf({ places: 3, placesEach: 2 })
-    const order = await run(
-      Effect.gen(function* () {
-        for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
-        yield* ask("b")
-        return [...begun]
-      })
-    )
-    t.strictSame(order, ["a1", "a2", "b"])
+    for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
+    yield* ask("b")
+    t.strictSame([...begun], ["a1", "a2", "b"])
   })
 
-  await t.test("when others wait too, then they take turns, and each keeps to its own order", async (t) => {
+  await test(t, "when others wait too, then they take turns, and each keeps to its own order", function* (t) {
     const { ask, begun, end } = sceneOf({ places: 1, placesEach: 1 })
-    const order = await run(
-      Effect.gen(function* () {
-        for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
-        for (const name of ["b1", "b2"]) yield* ask("b", name)
-        yield* ask("c", "c1")
-        for (let ended = 0; ended < 7; ended++) yield* end
-        return [...begun]
-      })
-    )
-    t.strictSame(order, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"])
+    for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
+    for (const name of ["b1", "b2"]) yield* ask("b", name)
+    yield* ask("c", "c1")
+    for (let ended = 0; ended < 7; ended++) yield* end
+    t.strictSame([...begun], ["a1", "a2", "b1", "c1", "a3", "b2", "a4"])
   })
 
-  await t.test("when another holds fewer, then that one is first, however many wait", async (t) => {
+  await test(t, "when another holds fewer, then that one is first, however many wait", function* (t) {
     const { ask, begun, end } = sceneOf({ places: 3, placesEach: 3 })
-    const order = await run(
-      Effect.gen(function* () {
-        for (const name of ["a1", "a2", "a3", "a4", "a5"]) yield* ask("a", name)
-        for (const name of ["b1", "b2"]) yield* ask("b", name)
-        yield* end
-        return [...begun]
-      })
-    )
-    t.strictSame(order, ["a1", "a2", "a3", "b1"])
+    for (const name of ["a1", "a2", "a3", "a4", "a5"]) yield* ask("a", name)
+    for (const name of ["b1", "b2"]) yield* ask("b", name)
+    yield* end
+    t.strictSame([...begun], ["a1", "a2", "a3", "b1"])
   })
 })
 
 t.test("given no room to wait in", async (t) => {
-  await t.test("when a client has too many waiting, then it is refused at once, and others may still wait", async (t) => {
+  await test(t, "when a client has too many waiting, then it is refused at once, and others may still wait", function* (t) {
     const { ask } = sceneOf({ places: 1, waitingEach: 1 })
-    const refusals = await run(
-      Effect.gen(function* () {
-        yield* ask("a")
-        yield* ask("a")
-        const third = yield* Fiber.await(yield* ask("a"))
-        const other = yield* ask("b")
-        return [refusalOf(third), other.pollUnsafe()]
-      })
-    )
-    t.strictSame(refusals, ["TooManyAtOnce 3", undefined])
+    yield* ask("a")
+    yield* ask("a")
+    t.strictSame([refusalOf(yield* Fiber.await(yield* ask("a"))), (yield* ask("b")).pollUnsafe()], ["TooManyAtOnce 3", undefined])
   })
 
-  await t.test("when there are too many in total, then every new one is refused at once", async (t) => {
+  await test(t, "when there are too many in total, then every new one is refused at once", function* (t) {
     const { ask } = sceneOf({ places: 1, waiting: 1 })
-    const refusal = await run(
-      Effect.gen(function* () {
-        yield* ask("a")
-        yield* ask("b")
-        return refusalOf(yield* Fiber.await(yield* ask("c")))
-      })
-    )
-    t.equal(refusal, "TooBusy 3")
+    yield* ask("a")
+    yield* ask("b")
+    t.equal(refusalOf(yield* Fiber.await(yield* ask("c"))), "TooBusy 3")
   })
 })
 
 t.test("given a waiting client", async (t) => {
-  await t.test("when nothing becomes free in time, then it is refused, and gets no place later", async (t) => {
+  await test(t, "when nothing becomes free in time, then it is refused, and gets no place later", function* (t) {
     const { ask, begun, end, turns } = sceneOf({ places: 1 })
-    const [before, after, waiting] = await run(
-      Effect.gen(function* () {
-        yield* ask("a")
-        const late = yield* ask("b")
-        yield* TestClock.adjust(9999)
-        const before = late.pollUnsafe()
-        yield* TestClock.adjust(1)
-        const after = refusalOf(yield* Fiber.await(late))
-        yield* end
-        yield* ask("c")
-        return [before, after, turns.waiting]
-      })
-    )
-    t.strictSame([before, after, waiting], [undefined, "TooBusy 3", 0])
+    yield* ask("a")
+    const late = yield* ask("b")
+    yield* TestClock.adjust(9999)
+    const before = late.pollUnsafe()
+    yield* TestClock.adjust(1)
+    const after = refusalOf(yield* Fiber.await(late))
+    yield* end
+    yield* ask("c")
+    t.strictSame([before, after, turns.waiting], [undefined, "TooBusy 3", 0])
     t.strictSame(begun, ["a", "c"])
   })
 
-  await t.test("when it is uninterruptible and nothing becomes free in time, then it is refused as well", async (t) => {
+  await test(t, "when it is uninterruptible and nothing becomes free in time, then it is refused as well", function* (t) {
     const { ask, turns } = sceneOf({ places: 1 })
-    const refusal = await run(
-      Effect.gen(function* () {
-        yield* ask("a")
-        const late = yield* Effect.forkChild(Effect.uninterruptible(turns.take("b", Effect.void)), { startImmediately: true })
-        yield* TestClock.adjust(10_000)
-        return refusalOf(yield* Fiber.await(late))
-      })
-    )
-    t.equal(refusal, "TooBusy 3")
+    yield* ask("a")
+    const late = yield* Effect.forkChild(Effect.uninterruptible(turns.take("b", Effect.void)), { startImmediately: true })
+    yield* TestClock.adjust(10_000)
+    t.equal(refusalOf(yield* Fiber.await(late)), "TooBusy 3")
   })
 
-  await t.test("when it goes away, then the place goes to the next one", async (t) => {
+  await test(t, "when it goes away, then the place goes to the next one", function* (t) {
     const { ask, begun, end, turns } = sceneOf({ places: 1 })
-    await run(
-      Effect.gen(function* () {
-        yield* ask("a")
-        const gone = yield* ask("b")
-        yield* ask("c")
-        yield* Fiber.interrupt(gone)
-        yield* end
-      })
-    )
+    yield* ask("a")
+    const gone = yield* ask("b")
+    yield* ask("c")
+    yield* Fiber.interrupt(gone)
+    yield* end
     t.strictSame([begun, turns.waiting], [["a", "c"], 0])
   })
 
-  await t.test("when it goes away at the moment it gets the place, then the next one has it", async (t) => {
+  await test(t, "when it goes away at the moment it gets the place, then the next one has it", function* (t) {
     const { ask, begun, turns } = sceneOf({ places: 1 })
-    await run(
-      Effect.gen(function* () {
-        const first = yield* ask("a")
-        const gone = yield* ask("b")
-        yield* ask("c")
-        // Both before any other fiber has run.
-        first.interruptUnsafe()
-        gone.interruptUnsafe()
-        yield* TestClock.adjust(0)
-      })
-    )
+    const first = yield* ask("a")
+    const gone = yield* ask("b")
+    yield* ask("c")
+    // Both before any other fiber has run.
+    first.interruptUnsafe()
+    gone.interruptUnsafe()
+    yield* TestClock.adjust(0)
     t.strictSame([begun.filter((name) => name !== "b").at(-1), turns.waiting], ["c", 0])
   })
 })
 
-t.test("given work that ends badly, then its place is free again", async (t) => {
+test(t, "given work that ends badly, then its place is free again", function* (t) {
   const { ask, begun, fail, settle } = sceneOf({ places: 1 })
-  await run(
-    Effect.gen(function* () {
-      yield* ask("a")
-      const broken = yield* ask("b")
-      yield* ask("c")
-      yield* fail
-      yield* Fiber.interrupt(broken)
-      yield* settle
-    })
-  )
+  yield* ask("a")
+  const broken = yield* ask("b")
+  yield* ask("c")
+  yield* fail
+  yield* Fiber.interrupt(broken)
+  yield* settle
   t.strictSame(begun, ["a", "b", "c"])
 })
 
 t.test("given places that rest", async (t) => {
   const rest = { place: { times: 1, mostMillis: 500 }, worker: { times: 3, mostMillis: 2000 } }
-  const check = async (name: string, next: string, workedMillis: number, restedMillis: number) => {
-    const { ask, begun, end } = sceneOf({ places: 1, placesEach: 1, rest, patienceMillis: 100_000 })
-    const [early, late] = await run(
-      Effect.gen(function* () {
-        const first = yield* ask("a")
-        yield* ask(next)
-        yield* TestClock.adjust(workedMillis)
-        yield* end
-        yield* Fiber.join(first)
-        yield* TestClock.adjust(restedMillis - 1)
-        const early = [...begun]
-        yield* TestClock.adjust(1)
-        return [early, [...begun]]
-      })
-    )
-    t.strictSame([early, late], [["a"], ["a", next]], name)
-  }
+  const check = (title: string, next: string, workedMillis: number, restedMillis: number) =>
+    test(t, title, function* (t) {
+      const { ask, begun, end } = sceneOf({ places: 1, placesEach: 1, rest, patienceMillis: 100_000 })
+      const first = yield* ask("a")
+      yield* ask(next)
+      yield* TestClock.adjust(workedMillis)
+      yield* end
+      yield* Fiber.join(first)
+      yield* TestClock.adjust(restedMillis - 1)
+      t.strictSame(begun, ["a"])
+      yield* TestClock.adjust(1)
+      t.strictSame(begun, ["a", next])
+    })
   await check("when one was used for a moment, then it rests for as long", "b", 40, 40)
   await check("when one was used for long, then its rest is limited", "b", 30_000, 500)
   await check("when the same client asks again, then it waits three times as long as it worked", "a", 40, 120)
   await check("when it worked for long, then its wait is limited", "a", 30_000, 2000)
 })
 
-t.test("given a place that is held until a scope closes, then nobody else has it before", async (t) => {
+test(t, "given a place that is held until a scope closes, then nobody else has it before", function* (t) {
   const { ask, begun, settle, turns } = sceneOf({ places: 1 })
-  const before = await run(
+  yield* Effect.scoped(
     Effect.gen(function* () {
-      const held = yield* Effect.scoped(
-        Effect.gen(function* () {
-          yield* turns.hold("a")
-          yield* ask("b")
-          yield* settle
-          return [...begun]
-        })
-      )
+      yield* turns.hold("a")
+      yield* ask("b")
       yield* settle
-      return held
+      t.strictSame(begun, [])
     })
   )
-  t.strictSame([before, begun], [[], ["b"]])
+  yield* settle
+  t.strictSame(begun, ["b"])
 })

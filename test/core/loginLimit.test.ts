@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { LoginLimit, type Standing } from "#core/organization/LoginLimit.ts"
-import { run as runTurned, stepWallClock } from "#test/support/run.ts"
+import { stepWallClock } from "#test/support/run.ts"
+import { test } from "./effectTest.ts"
 import { tag } from "#test/store/services.ts"
 
 t.test("given log-ins that fail", async (t) => {

@@ -44,10 +44,10 @@ const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?
 }
 
 /**
- * What is done in a call in which these things happen, each at a time in milliseconds: `voice`, `pause` (reported 100 ms later), `text ...`,
- * `final ...`, `forced ...`, `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
+ * What is done in a call in which these things happen, each at a time in milliseconds and separated by `|`: `voice`, `pause` (reported 100 ms
+ * later), `text ...`, `final ...`, `forced ...`, `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
  */
-const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
+const doneIn = (script: string, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
   const call = makeCall(options)
   const heard = (at: number, text: string, isFinal: boolean, isForced: boolean): TurnEvent => ({
     _tag: "Transcribed",
@@ -67,9 +67,9 @@ const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Param
     revoked: (at) => ({ _tag: "EndRevoked", at }),
     declared: (at, text) => ({ _tag: "EndDeclared", at, text })
   }
-  for (const [at, what] of script) {
-    const [name = "", ...words] = what.split(" ")
-    const event = events[name]?.(at, words.join(" "))
+  for (const one of script.split(" | ")) {
+    const [at, name = "", ...words] = one.split(" ")
+    const event = events[name]?.(Number(at), words.join(" "))
     if (event !== undefined) call.tell(event)
   }
   call.passUntil(Number.POSITIVE_INFINITY)
@@ -84,12 +84,7 @@ const doneIn = (script: ReadonlyArray<readonly [number, string]>, options: Param
 
 t.test("given an answer, when the callee pauses after it, then the agent waits for as long as it may go on", async (t) => {
   const check = (text: string, millis: number, expects: Expectation = anything) => {
-    const script = [
-      [0, "voice"],
-      [1000, "pause"],
-      [1150, `forced ${text}`]
-    ] as const
-    const commits = doneIn(script, { expects }).filter((line) => line.includes("Commit"))
+    const commits = doneIn(`0 voice | 1000 pause | 1150 forced ${text}`, { expects }).filter((line) => line.includes("Commit"))
     t.equal(commits.length, 1, text)
     t.equal(Number.parseInt(commits[0] ?? "", 10) - 1000, millis, text)
     t.match(commits[0], text)
@@ -110,24 +105,14 @@ t.test("given an answer, when the callee pauses after it, then the agent waits f
 t.test(
   "given a callee who goes on, when it was answered too early to be true, then nothing is spoken, and nothing of it is lost",
   async (t) => {
-    t.strictSame(
-      doneIn([
-        [0, "voice"],
-        [1000, "pause"],
-        [1150, "forced tomorrow"],
-        [1400, "voice"],
-        [2000, "pause"],
-        [2150, "forced or on Friday."]
-      ]),
-      [
-        "1100 Finalize",
-        "1150 Speculate tomorrow",
-        "1400 CancelSpeculation",
-        "2100 Finalize",
-        "2150 Speculate tomorrow or on Friday.",
-        "2200 Commit tomorrow or on Friday., foreseen"
-      ]
-    )
+    t.strictSame(doneIn("0 voice | 1000 pause | 1150 forced tomorrow | 1400 voice | 2000 pause | 2150 forced or on Friday."), [
+      "1100 Finalize",
+      "1150 Speculate tomorrow",
+      "1400 CancelSpeculation",
+      "2100 Finalize",
+      "2150 Speculate tomorrow or on Friday.",
+      "2200 Commit tomorrow or on Friday., foreseen"
+    ])
   }
 )
 
@@ -136,200 +121,59 @@ const commitsIn = (script: Parameters<typeof doneIn>[0]) =>
   doneIn(script).flatMap((line) => (/Speculat|Finalize/.test(line) ? [] : [line.replace(", foreseen", "")]))
 
 t.test("given a recognizer, when it is late, wrong or silent, then the turn still ends, once, with all that was understood", async (t) => {
-  const check = (name: string, script: ReadonlyArray<readonly [number, string]>, expected: ReadonlyArray<string>) =>
-    t.strictSame(commitsIn(script), expected, name)
-  check(
-    "late",
-    [
-      [0, "voice"],
-      [1000, "pause"],
-      [1900, "forced Yes."]
-    ],
-    ["1900 Commit Yes."]
-  )
-  check(
-    "silent, after a word",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"]
-    ],
-    ["4000 Commit yes"]
-  )
-  check(
-    "silent from the beginning",
-    [
-      [0, "voice"],
-      [1000, "pause"]
-    ],
-    ["6000 Commit (not understood)"]
-  )
-  check(
-    "it is still empty",
-    [
-      [0, "voice"],
-      [1000, "pause"],
-      [1110, "text "],
-      [1150, "forced Yes."]
-    ],
-    ["1200 Commit Yes."]
-  )
-  check(
-    "there was nothing to understand",
-    [
-      [0, "voice"],
-      [300, "pause"],
-      [450, "forced "]
-    ],
-    ["450 Abandon"]
-  )
-  check(
-    "it had taken noise for a word",
-    [
-      [0, "voice"],
-      [200, "text a"],
-      [300, "pause"],
-      [450, "forced "]
-    ],
-    ["450 Abandon"]
-  )
-  check(
-    "it could not tell what was said",
-    [
-      [0, "voice"],
-      [300, "pause"],
-      [450, "unclear"]
-    ],
-    ["1633.3333333333333 Commit (not understood)"]
-  )
+  const check = (name: string, script: string, expected: ReadonlyArray<string>) => t.strictSame(commitsIn(script), expected, name)
+  check("late", "0 voice | 1000 pause | 1900 forced Yes.", ["1900 Commit Yes."])
+  check("silent, after a word", "0 voice | 500 text yes | 1000 pause", ["4000 Commit yes"])
+  check("silent from the beginning", "0 voice | 1000 pause", ["6000 Commit (not understood)"])
+  check("it is still empty", "0 voice | 1000 pause | 1110 text | 1150 forced Yes.", ["1200 Commit Yes."])
+  check("there was nothing to understand", "0 voice | 300 pause | 450 forced", ["450 Abandon"])
+  check("it had taken noise for a word", "0 voice | 200 text a | 300 pause | 450 forced", ["450 Abandon"])
+  check("it could not tell what was said", "0 voice | 300 pause | 450 unclear", ["1633.3333333333333 Commit (not understood)"])
   check(
     "it could not tell what was said before all of it was said",
-    [
-      [0, "voice"],
-      [300, "pause"],
-      [450, "unclear"],
-      [800, "voice"],
-      [1100, "pause"],
-      [1250, "forced yes please."]
-    ],
+    "0 voice | 300 pause | 450 unclear | 800 voice | 1100 pause | 1250 forced yes please.",
     ["1300 Commit yes please."]
   )
-  check("it could not tell what nobody was heard to say", [[450, "unclear"]], [])
-  check(
-    "it corrects itself",
-    [
-      [0, "voice"],
-      [500, "text yeah"],
-      [1000, "pause"],
-      [1110, "text yes"],
-      [1150, "forced No."]
-    ],
-    ["1200 Commit No."]
-  )
-  check("the voice was too faint to be noticed", [[1000, "final Yes."]], ["1200 Commit Yes."])
+  check("it could not tell what nobody was heard to say", "450 unclear", [])
+  check("it corrects itself", "0 voice | 500 text yeah | 1000 pause | 1110 text yes | 1150 forced No.", ["1200 Commit No."])
+  check("the voice was too faint to be noticed", "1000 final Yes.", ["1200 Commit Yes."])
   check(
     "an answer that comes after the end is not heard as another turn",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"],
-      [4500, "final yes"],
-      [4600, "forced "],
-      [5000, "voice"],
-      [6000, "pause"],
-      [6150, "forced No."]
-    ],
+    "0 voice | 500 text yes | 1000 pause | 4500 final yes | 4600 forced | 5000 voice | 6000 pause | 6150 forced No.",
     ["4000 Commit yes", "6200 Commit No."]
   )
   check(
     "nor as part of the next one",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"],
-      [4200, "voice"],
-      [4500, "forced yes"],
-      [5000, "pause"],
-      [5150, "forced No."]
-    ],
+    "0 voice | 500 text yes | 1000 pause | 4200 voice | 4500 forced yes | 5000 pause | 5150 forced No.",
     ["4000 Commit yes", "5200 Commit No."]
   )
   check(
     "one that never comes makes nobody deaf",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"],
-      [7000, "voice"],
-      [7500, "final No."],
-      [8000, "pause"],
-      [8150, "forced "]
-    ],
+    "0 voice | 500 text yes | 1000 pause | 7000 voice | 7500 final No. | 8000 pause | 8150 forced",
     ["4000 Commit yes", "8200 Commit No."]
   )
 })
 
 t.test("given a recognizer that owns turns, when it declares their ends, then it is obeyed, and watched", async (t) => {
-  const check = (name: string, script: ReadonlyArray<readonly [number, string]>, expected: ReadonlyArray<string>) =>
+  const check = (name: string, script: string, expected: ReadonlyArray<string>) =>
     t.strictSame(doneIn(script, { ownsTurns: true }), expected, name)
-  check(
-    "foreseen and declared",
-    [
-      [0, "voice"],
-      [900, "foreseen yes please"],
-      [1000, "pause"],
-      [1200, "declared yes please"]
-    ],
-    ["900 Speculate yes please", "1200 Commit yes please, foreseen"]
-  )
-  check(
-    "revoked",
-    [
-      [0, "voice"],
-      [900, "foreseen yes"],
-      [1000, "revoked"],
-      [2000, "declared yes but later"]
-    ],
-    ["900 Speculate yes", "1000 CancelSpeculation", "2000 Commit yes but later"]
-  )
-  check(
-    "never declared",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"]
-    ],
-    ["2500 Commit yes"]
-  )
-  check(
-    "declared too late",
-    [
-      [0, "voice"],
-      [500, "text yes"],
-      [1000, "pause"],
-      [3000, "declared yes"]
-    ],
-    ["2500 Commit yes"]
-  )
+  check("foreseen and declared", "0 voice | 900 foreseen yes please | 1000 pause | 1200 declared yes please", [
+    "900 Speculate yes please",
+    "1200 Commit yes please, foreseen"
+  ])
+  check("revoked", "0 voice | 900 foreseen yes | 1000 revoked | 2000 declared yes but later", [
+    "900 Speculate yes",
+    "1000 CancelSpeculation",
+    "2000 Commit yes but later"
+  ])
+  check("never declared", "0 voice | 500 text yes | 1000 pause", ["2500 Commit yes"])
+  check("declared too late", "0 voice | 500 text yes | 1000 pause | 3000 declared yes", ["2500 Commit yes"])
 })
 
 t.test("given a long turn or many pauses, when answers are prepared in advance, then only a limited number", async (t) => {
-  const pauses = [0, 1, 2, 3, 4].flatMap(
-    (at): ReadonlyArray<readonly [number, string]> => [
-      [at * 600, "voice"],
-      [at * 600 + 300, "pause"],
-      [at * 600 + 450, `forced word${at}`]
-    ]
-  )
-  t.equal(doneIn(pauses).filter((line) => line.includes("Speculate ")).length, 3)
-  t.strictSame(
-    doneIn([
-      [0, "voice"],
-      [10_001, "pause"],
-      [10_150, "forced Done."]
-    ]),
-    ["10101 Finalize", "10201 Commit Done."]
-  )
+  const pauses = [0, 600, 1200, 1800, 2400].map((at) => `${at} voice | ${at + 300} pause | ${at + 450} forced word${at}`)
+  t.equal(doneIn(pauses.join(" | ")).filter((line) => line.includes("Speculate ")).length, 3)
+  t.strictSame(doneIn("0 voice | 10001 pause | 10150 forced Done."), ["10101 Finalize", "10201 Commit Done."])
 })
 
 t.test("the more complete an answer is, the sooner it is taken for one, within the bounds", async (t) => {
