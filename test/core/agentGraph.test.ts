@@ -5,7 +5,6 @@ import t from "tap"
 import type { GraphProblem } from "#core/agent/Agent.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { check, toolNameOf } from "#core/agent/AgentGraph.ts"
-import { masked, unmasked } from "#core/model/ModelSecrets.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { problemsOf } from "#core/agent/GraphRules.ts"
 import * as Configurations from "#core/agent/AgentConfigurations.ts"
@@ -145,40 +144,6 @@ t.test("given triggers without a path", async (t) => {
     t.equal(pathIn(await run(withPaths(withTrigger("mine"), filled))), "mine")
     t.not(pathIn(await run(withFreshPaths(withTrigger("mine")))), "mine")
     t.equal(await run(withPaths(whole, {})), whole)
-  })
-})
-
-t.test("given keys of other services in an agent", async (t) => {
-  const stored = {
-    nodes: [
-      node("q", "qa", { qa_api_key: "sk-secret-1234" }),
-      node("r", "qa", { qa_api_key: "sk-other-5678" }),
-      node("w", "webhook", { payload_template: { api_key: ["abcdefgh", "ijklmnop"], n: 1 } })
-    ],
-    model_overrides: { llm: { provider: "openai", api_key: "abc" } }
-  }
-
-  t.test("when they are read, then only their last four characters show", async (t) => {
-    t.match(masked(stored), {
-      nodes: [
-        { data: { qa_api_key: "**********1234" } },
-        { data: { qa_api_key: "*********5678" } },
-        { data: { payload_template: { api_key: ["****efgh", "****mnop"], n: 1 } } }
-      ],
-      model_overrides: { llm: { provider: "openai", api_key: "***" } }
-    })
-  })
-
-  t.test("when the masks come back, then they stand for what they hide, even if the node has moved", async (t) => {
-    t.strictSame(unmasked(masked(stored), stored), stored)
-    const [first, ...rest] = stored.nodes
-    const moved = { ...stored, nodes: [...rest, first] }
-    t.strictSame(unmasked(masked(moved), stored), moved)
-  })
-
-  t.test("when a new key is sent, then it replaces the old one", async (t) => {
-    const changed = { nodes: [node("q", "qa", { qa_api_key: "sk-new" }), node("new", "qa", { qa_api_key: "**********1234" })] }
-    t.strictSame(unmasked(changed, stored), changed)
   })
 })
 

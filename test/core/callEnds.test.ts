@@ -1,6 +1,6 @@
 /** Unusual ends of calls: before their answer, unreported by the provider, or of a call that may not exist yet. */
 import t, { type Test } from "tap"
-import { CallEvent, type CallState, type Step } from "#core/call/Call.ts"
+import { CallEvent, type Step } from "#core/call/Call.ts"
 import { HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import { outcomeOf } from "#core/outcome/Outcome.ts"
 import {
@@ -18,13 +18,13 @@ import {
   looked,
   passed
 } from "#test/support/callStory.ts"
+import { checkFrom, hangsUp, looks, stateFrom, waits } from "./callChecks.ts"
 
 const { Accepted, Answered, EndAsked, HungUp, Judged, MediaBack, MediaLost } = CallEvent.cases
 
 t.test("given a call that we end", async (t) => {
   const gone = (count: number) => Array.from({ length: count }, (_, i) => looked("gone", 20_000 + i * 10_000))
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
-    t.match(follow(fresh, events).state, state, name)
+  const check = stateFrom(t, fresh)
   check("while its reply is awaited, then it is not given up after two misses", [endAsked, ...gone(2)], { _tag: "Closing" })
   check("nor after five", [endAsked, ...gone(5)], { _tag: "Closing" })
   check("and whose reply never comes, then it is in doubt in the end", [endAsked, ...gone(6)], {
@@ -72,7 +72,7 @@ t.test("given an end before any answer", async (t) => {
       for (const [name, story] of stories) {
         const step = follow(fresh, [...story, end(cause)])
         t.match(step.state, { _tag: "Held", endedAt: 100_000 }, `${name} ${cause}`)
-        t.strictSame(commandsOf(step), ["SetDeadline", "Look"], `${name} ${cause}`)
+        t.strictSame(commandsOf(step), looks, `${name} ${cause}`)
       }
   })
   const held = (...events: ReadonlyArray<CallEvent>) => follow(fresh, [rang, end("normal_clearing"), ...events])
@@ -98,7 +98,7 @@ t.test("given an end before any answer", async (t) => {
     isOutcome(t, "not there", held(looked("gone", 100_100), passed(105_000)), "no_answer")
     isOutcome(t, "the look takes longer", held(passed(105_000), looked("gone", 107_000)), "no_answer")
     t.match(held(looked("gone", 100_100)).state, { _tag: "Held" }, "not before its time")
-    t.strictSame(commandsOf(held(passed(105_000))), ["SetDeadline", "Look"], "unanswered look")
+    t.strictSame(commandsOf(held(passed(105_000))), looks, "unanswered look")
     t.match(held(passed(105_000), passed(115_000)).state, { _tag: "Ended", endedAt: 100_000 }, "after fifteen seconds at the latest")
     t.match(held(looked("silent", 110_000), passed(105_000), passed(115_000)).state, { _tag: "Ended" }, "whatever the look says")
   })
@@ -124,7 +124,7 @@ t.test("given an end before any answer", async (t) => {
       passed(115_000)
     )
     t.match(still.state, { _tag: "Closing", answeredAt: 100_000, cause: "normal_clearing" }, "it has not ended after all")
-    t.strictSame(commandsOf(still), ["SetDeadline", "Hangup"])
+    t.strictSame(commandsOf(still), hangsUp)
   })
   t.test("when a machine was detected, then its answer is still awaited", async (t) => {
     const machine = EndAsked.make({ at: 100_500, cause: "machine_detected" })
@@ -156,27 +156,18 @@ t.test("given an end before any answer", async (t) => {
 
 t.test("given a conversation whose audio ends", async (t) => {
   const lost = MediaLost.make({ at: 20_000, failed: false })
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
-    const step = follow(fresh, [answered, ...events])
-    t.match(step.state, state, name)
-    t.strictSame(commandsOf(step), commands, name)
-  }
+  const check = checkFrom(t, follow(fresh, [answered]))
   const failed = MediaLost.make({ at: 20_000, failed: true })
-  check("then it waits for the provider's report", [lost], { _tag: "Muted", mutedAt: 20_000 }, ["SetDeadline"])
-  check("that never came about, then it is looked up at once", [failed], { _tag: "Muted" }, ["SetDeadline", "Look"])
+  check("then it waits for the provider's report", [lost], { _tag: "Muted", mutedAt: 20_000 }, waits)
+  check("that never came about, then it is looked up at once", [failed], { _tag: "Muted" }, looks)
   check("and whose end is reported, then it has ended as reported", [lost, hungUp], {
     _tag: "Ended",
     cause: "normal_clearing",
     answeredAt: 5000
   })
-  check("and of whose end nothing is heard, then it is looked up", [lost, passed(30_000)], { _tag: "Muted" }, ["SetDeadline", "Look"])
-  check("and that is still up, then it is hung up", [lost, looked("up", 30_000)], { _tag: "Closing", cause: "media_failure" }, [
-    "SetDeadline",
-    "Hangup"
-  ])
-  check("and that no longer exists, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, [
-    "SetDeadline"
-  ])
+  check("and of whose end nothing is heard, then it is looked up", [lost, passed(30_000)], { _tag: "Muted" }, looks)
+  check("and that is still up, then it is hung up", [lost, looked("up", 30_000)], { _tag: "Closing", cause: "media_failure" }, hangsUp)
+  check("and that no longer exists, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, waits)
   check("and is never reported, then it was an ordinary end", [lost, looked("gone", 30_000), passed(32_000), looked("gone", 32_000)], {
     _tag: "Ended",
     cause: "normal_clearing",
@@ -187,13 +178,11 @@ t.test("given a conversation whose audio ends", async (t) => {
     "while its provider's events are not heard, then it waits for them",
     [lost, looked("gone", 30_000, true), looked("gone", 40_000, true), looked("gone", 50_000, true)],
     { _tag: "Muted" },
-    ["SetDeadline"]
+    waits
   )
-  check("and that we end, then it is ended", [lost, endAsked], { _tag: "Closing", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("and that we end, then it is ended", [lost, endAsked], { _tag: "Closing", cause: "originator_cancel" }, hangsUp)
   const back = MediaBack.make({ at: 25_000 })
-  check("and comes back, then the call continues, with its limit unchanged", [lost, back], { _tag: "Up", answeredAt: 5000 }, [
-    "SetDeadline"
-  ])
+  check("and comes back, then the call continues, with its limit unchanged", [lost, back], { _tag: "Up", answeredAt: 5000 }, waits)
   check("after it failed, and comes back, then the look says nothing new", [failed, back, looked("up", 25_100)], { _tag: "Up" })
   check("and comes back when the call is over, then it is over", [lost, hungUp, back], { _tag: "Ended" })
   check("and comes back while it is being hung up, then it is hung up", [lost, looked("up", 30_000), back], { _tag: "Closing" })
@@ -203,8 +192,7 @@ t.test("given a conversation whose audio ends", async (t) => {
 
 t.test("given an inferred end, when the provider reports it before it is recorded, then the report counts", async (t) => {
   const gone = [looked("gone", 30_000), looked("gone", 32_000)]
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
-    t.match(follow(fresh, events).state, state, name)
+  const check = stateFrom(t, fresh)
   const muted = [answered, MediaLost.make({ at: 20_000, failed: false }), ...gone]
   const lineLost = HungUp.make({ at: 33_000, cause: "network_out_of_order" })
   check("after lost audio", [...muted, lineLost], { _tag: "Ended", cause: "network_out_of_order", answeredAt: 5000, endedAt: 20_000 })
@@ -216,8 +204,7 @@ t.test("given an inferred end, when the provider reports it before it is recorde
 
 t.test("given a provider that reports who answered, when the call ends before that", async (t) => {
   const detecting = { ...limits, detects: true }
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
-    t.match(follow(fresh, [answered, ...events], detecting).state, state, name)
+  const check = stateFrom(t, follow(fresh, [answered], detecting), detecting)
   const machine = EndAsked.make({ at: 10_000, cause: "machine_detected" })
   const judged = Judged.make({})
   check("then the end is held for it", [hungUp], { _tag: "Held", answeredAt: 5000, cause: "normal_clearing" })
@@ -262,10 +249,9 @@ t.test("given timestamps of the provider, when the answer or the end was late, t
 
 t.test("given a call whose record says that it has ended, but not how, then the report is awaited", async (t) => {
   const ended = [Accepted.make({}), looked("ended", 20_000)]
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
-    t.match(follow(fresh, [...ended, ...events]).state, state, name)
+  const check = stateFrom(t, follow(fresh, [...ended]))
   check("it is held", [], { _tag: "Held" })
-  t.strictSame(commandsOf(follow(fresh, ended)), ["SetDeadline"])
+  t.strictSame(commandsOf(follow(fresh, ended)), waits)
   check("busy", [HungUp.make({ at: 40_000, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy" })
   check("answered", [Answered.make({ at: 40_000 })], { _tag: "Ended", answeredAt: 20_000, cause: "normal_clearing" })
   check("ended as answered calls do", [HungUp.make({ at: 40_000, cause: "normal_clearing" })], { _tag: "Held", cause: "normal_clearing" })

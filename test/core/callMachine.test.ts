@@ -20,6 +20,7 @@ import {
   rang,
   looked
 } from "#test/support/callStory.ts"
+import { checkFrom, hangsUp, looks, waits } from "./callChecks.ts"
 
 const {
   Accepted,
@@ -46,71 +47,53 @@ t.test("given a new call, then its deadline is set before its request leaves", a
 })
 
 t.test("given the life of a call, when an event comes, then it follows the diagram", async (t) => {
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
-    const step = follow(fresh, events)
-    t.match(step.state, state, name)
-    t.strictSame(commandsOf(step), commands, name)
-  }
+  const check = checkFrom(t, fresh)
   check("accepted", [Accepted.make({})], { _tag: "Dialing", request: "accepted" })
   check("refused", [refused], { _tag: "Void", reason: "rate_limited", at: 100 })
-  check("doubted", [doubted], { _tag: "Dialing", request: "doubtful" }, ["SetDeadline", "Look"])
-  check("accepted, then doubted", [Accepted.make({}), doubted], { _tag: "Dialing", request: "accepted" }, ["SetDeadline", "Look"])
+  check("doubted", [doubted], { _tag: "Dialing", request: "doubtful" }, looks)
+  check("accepted, then doubted", [Accepted.make({}), doubted], { _tag: "Dialing", request: "accepted" }, looks)
   check("rings", [rang], { _tag: "Ringing", giveUpAt: GIVE_UP })
   check("busy", [HungUp.make({ at: 50, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy", endedAt: 50 })
-  check("asked to end", [endAsked], { _tag: "Closing", request: "inFlight", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("asked to end", [endAsked], { _tag: "Closing", request: "inFlight", cause: "originator_cancel" }, hangsUp)
   check("asked to end twice", [endAsked, endAsked], { _tag: "Closing" }, ["Hangup"])
   check("answered", [answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
-  check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, [
-    "SetDeadline",
-    "Hangup"
-  ])
+  check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, hangsUp)
   check("rings, answered", [rang, answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
   check("rings, then refused", [rang, refused], { _tag: "Ringing" })
   check("answered, rings late", [answered, rang], { _tag: "Up" })
   check("answered twice", [answered, Answered.make({ at: 7000 })], { _tag: "Up", answeredAt: 5000 })
   check("hung up", [answered, hungUp], { _tag: "Ended", answeredAt: 5000, endedAt: 9000, cause: "normal_clearing" })
   check("ended by us", [answered, endAsked, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
-  check("too long", [answered, DeadlinePassed.make({ at: 305_000 })], { _tag: "Closing", cause: "duration_exceeded" }, [
-    "SetDeadline",
-    "Hangup"
-  ])
+  check("too long", [answered, DeadlinePassed.make({ at: 305_000 })], { _tag: "Closing", cause: "duration_exceeded" }, hangsUp)
   check("closing, placed only now", [endAsked, Accepted.make({})], { _tag: "Closing", request: "placed" }, ["Hangup"])
   check("closing, never left", [endAsked, refused], { _tag: "Void" })
   check("closing, rings, refused", [endAsked, rang, refused], { _tag: "Closing", request: "placed" })
   check("closing while the callee picks up", [endAsked, answered, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
-  check("closing, not found once", [endAsked, looked("gone", 10_000)], { _tag: "Closing", missed: 1 }, ["SetDeadline"])
-  check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, [
-    "SetDeadline"
-  ])
-  check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
+  check("closing, not found once", [endAsked, looked("gone", 10_000)], { _tag: "Closing", missed: 1 }, waits)
+  check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, waits)
+  check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, hangsUp)
 })
 
 t.test("given a doubtful call, when the provider is asked, then its answer decides", async (t) => {
-  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
-    const step = follow(fresh, [doubted, ...events])
-    t.match(step.state, state, name)
-    t.strictSame(commandsOf(step), commands, name)
-  }
+  const check = checkFrom(t, follow(fresh, [doubted]))
   check("never placed", [looked("never_placed", 20_000)], { _tag: "Void", reason: "unreachable" })
-  check("found ringing", [looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
-  check("found ringing past its time", [looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
+  check("found ringing", [looked("ringing", 20_000)], { _tag: "Ringing" }, waits)
+  check("found ringing past its time", [looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, hangsUp)
   const up = looked("up", 20_000)
-  check("found answered, then its event may be late", [up], { _tag: "Ringing", upAt: 20_000 }, ["SetDeadline"])
+  check("found answered, then its event may be late", [up], { _tag: "Ringing", upAt: 20_000 }, waits)
   check("found answered, and told so", [up, Answered.make({ at: 24_000 })], { _tag: "Up" }, ["SetDeadline", "AttachVoice"])
-  check("found answered, and ringing in a record that is behind", [up, looked("ringing", 21_000)], { _tag: "Ringing", upAt: 20_000 }, [
-    "SetDeadline"
-  ])
+  check("found answered, and ringing in a record that is behind", [up, looked("ringing", 21_000)], { _tag: "Ringing", upAt: 20_000 }, waits)
   check(
     "found answered for too long without a word",
     [up, looked("up", 25_000)],
     { _tag: "Closing", cause: "trunk_lost", answeredAt: 20_000 },
-    ["SetDeadline", "Hangup"]
+    hangsUp
   )
   check(
     "found answered, then busy after all",
     [up, HungUp.make({ at: 21_000, cause: "user_busy" })],
     { _tag: "Held", answeredAt: 20_000 },
-    ["SetDeadline", "Look"]
+    looks
   )
   check("found answered, then no more", [up, looked("gone", 25_000), looked("gone", 35_000), looked("gone", 45_000)], {
     _tag: "Ended",
@@ -118,13 +101,11 @@ t.test("given a doubtful call, when the provider is asked, then its answer decid
     cause: "trunk_lost",
     inferred: "gone"
   })
-  check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, [
-    "SetDeadline"
-  ])
+  check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, waits)
   check("never found", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", GIVE_UP)], { _tag: "Ended", cause: "written_off" })
   t.test("and rings after all, then the look that was under way does not end it", async () => {
-    check("found ringing", [rang, looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
-    check("the look's own deadline", [rang, DeadlinePassed.make({ at: 25_000 })], { _tag: "Ringing" }, ["SetDeadline", "Look"])
+    check("found ringing", [rang, looked("ringing", 20_000)], { _tag: "Ringing" }, waits)
+    check("the look's own deadline", [rang, DeadlinePassed.make({ at: 25_000 })], { _tag: "Ringing" }, looks)
   })
 })
 

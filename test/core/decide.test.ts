@@ -110,37 +110,32 @@ const throughout = (seen: ReadonlyArray<CampaignView>) => {
   })
 }
 
-t.test("whatever came before, nothing is dialed that must not be", async (t) => {
+/** Whatever came before, the law holds at each moment. */
+const always = (law: (moment: ReturnType<typeof throughout>[number]) => boolean) =>
   fc.assert(
-    fc.property(histories, (seen) =>
-      throughout(seen).every(({ decided: { decision }, view: { trunk, ...view } }) => {
-        if (decision._tag !== "Dial") return true
-        const isAllowed = view.window.open && view.breaker === "watching" && view.isJournalWritable && view.isLockHeld
-        const isAnybody = view.more || view.dueAt <= view.now
-        return isAllowed && isAnybody && trunk?.status._tag === "Up" && (trunk.trouble === undefined || trunk.admits)
-      })
-    ),
+    fc.property(histories, (seen) => throughout(seen).every(law)),
     RUNS
   )
-  t.pass()
+
+t.test("whatever came before, nothing is dialed that must not be", async () => {
+  always(({ decided: { decision }, view: { trunk, ...view } }) => {
+    if (decision._tag !== "Dial") return true
+    const isAllowed = view.window.open && view.breaker === "watching" && view.isJournalWritable && view.isLockHeld
+    const isAnybody = view.more || view.dueAt <= view.now
+    return isAllowed && isAnybody && trunk?.status._tag === "Up" && (trunk.trouble === undefined || trunk.admits)
+  })
 })
 
-t.test("whatever came before, a sleep ends at the window's edge at the latest, or when an awaited retry is due", async (t) => {
-  fc.assert(
-    fc.property(histories, (seen) =>
-      throughout(seen).every(({ decided: { decision, watch }, view }) => {
-        if (decision._tag === "Dial" || decision._tag === "Stop" || decision._tag === "JudgeBreaker") return true
-        const sleep = millisToSleep(decision, watch, view)
-        const isDueInTime = decision._tag !== "Due" || sleep <= Math.max(0, view.dueAt - view.now)
-        return sleep <= 3_600_000 && view.now + sleep <= watch.edgeAt && isDueInTime
-      })
-    ),
-    RUNS
-  )
-  t.pass()
+t.test("whatever came before, a sleep ends at the window's edge at the latest, or when an awaited retry is due", async () => {
+  always(({ decided: { decision, watch }, view }) => {
+    if (decision._tag === "Dial" || decision._tag === "Stop" || decision._tag === "JudgeBreaker") return true
+    const sleep = millisToSleep(decision, watch, view)
+    const isDueInTime = decision._tag !== "Due" || sleep <= Math.max(0, view.dueAt - view.now)
+    return sleep <= 3_600_000 && view.now + sleep <= watch.edgeAt && isDueInTime
+  })
 })
 
-t.test("whatever came before, the log reports each edge of the window once, and no beginning inside it", async (t) => {
+t.test("whatever came before, the log reports each edge of the window once, and no beginning inside it", async () => {
   fc.assert(
     fc.property(histories, (seen) => {
       const judged = throughout(seen).filter(({ view }) => view.trunk !== undefined && view.breaker === "watching")
@@ -151,20 +146,13 @@ t.test("whatever came before, the log reports each edge of the window once, and 
     }),
     RUNS
   )
-  t.pass()
 })
 
-t.test("whatever came before, deciding again at the same moment says nothing new", async (t) => {
-  fc.assert(
-    fc.property(histories, (seen) =>
-      throughout(seen).every(({ decided, view }) => {
-        const again = decide(decided.watch, view)
-        return again.notes.length === 0 && again.decision._tag === decided.decision._tag
-      })
-    ),
-    RUNS
-  )
-  t.pass()
+t.test("whatever came before, deciding again at the same moment says nothing new", async () => {
+  always(({ decided, view }) => {
+    const again = decide(decided.watch, view)
+    return again.notes.length === 0 && again.decision._tag === decided.decision._tag
+  })
 })
 
 t.test(

@@ -95,7 +95,10 @@ t.test("given more than an hour of speech, then no key is heard", { skip: reason
     if (heard !== "") found.push(`${name}: ${heard}`)
   }
   for (const { name, samples, voice } of fliteClips(sentences)) listen(`${voice} ${name}`, samples)
-  for (const { name, samples, voice } of recordedClips()) if (!/dtmf|tone|beep/.test(name)) listen(`${voice} ${name}`, samples)
+  // Every other recording has all six voices, and is more than an hour.
+  let place = 0
+  for (const { name, samples, voice } of recordedClips())
+    if (place++ % 2 === 0 && !/dtmf|tone|beep/.test(name)) listen(`${voice} ${name}`, samples)
   t.strictSame(found, [], `${Math.round(seconds)} s`)
   t.ok(seconds > 3600, `${Math.round(seconds)} s`)
 })

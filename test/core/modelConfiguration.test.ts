@@ -34,17 +34,7 @@ const openai = { provider: "openai", api_key: "sk-first-1234", model: "a" }
 
 t.test("given the names of fields that clients write", async (t) => {
   t.test("when one names a secret, then it is distinguished from names that only sound alike", async (t) => {
-    const secrets = [
-      "api_key",
-      "qa_api_key",
-      "api_keys",
-      "aws_access_key",
-      "aws_secret_key",
-      "credentials",
-      "password",
-      "auth_token",
-      "apiKey"
-    ]
+    const secrets = "api_key qa_api_key api_keys aws_access_key aws_secret_key credentials password auth_token apiKey".split(" ")
     t.strictSame(
       secrets.filter((name) => !isSecret(name)),
       []
@@ -66,6 +56,24 @@ t.test("given secrets", async (t) => {
       headers: [{ password: "*8765" }],
       max_tokens: 100
     })
+  })
+
+  t.test("when nodes of an agent have them, then each comes back to its node, wherever that has moved, and to no new one", async (t) => {
+    const [first, second] = [
+      { id: "q", data: { qa_api_key: "sk-secret-1234" } },
+      { id: "r", data: { qa_api_key: "sk-other-5678" } }
+    ]
+    const stored = { nodes: [first, second], llm: { api_key: "abc" } }
+    t.match(masked(stored), { nodes: [{ data: { qa_api_key: "**********1234" } }, {}], llm: { api_key: "***" } })
+    const moved = { ...stored, nodes: [second, first] }
+    t.strictSame(unmasked(masked(moved), stored), moved)
+    const changed = {
+      nodes: [
+        { ...first, data: { qa_api_key: "sk-new" } },
+        { id: "new", data: { qa_api_key: "**********1234" } }
+      ]
+    }
+    t.strictSame(unmasked(changed, stored), changed)
   })
 
   t.test("when one is a placeholder filled in during the call, then it is shown", async (t) => {

@@ -4,6 +4,7 @@ import { CallEvent, type CallState } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
 import { recoverElsewhere, recoverSent } from "#core/call/recoveredCall.ts"
 import { answered, commandsOf, doubted, endAsked, follow, GIVE_UP, limits, looked, passed, rang } from "#test/support/callStory.ts"
+import { hangsUp, looks, waits } from "./callChecks.ts"
 
 const { Accepted, DialingWithdrawn, HungUp, Placed, Queued } = CallEvent.cases
 const queueing = { ...limits, queues: true }
@@ -30,31 +31,31 @@ t.test("given a call in the queue, when its provider reports on it, in any order
   check("it has left the queue", [queued, placed], { _tag: "Dialing", queue: "left" }, [])
   check("it has left the queue, which is told first", [placed, queued], { _tag: "Dialing", queue: "left" }, [])
   check("it rings, and the queue is told of late", [rang, queued], { _tag: "Ringing" }, [])
-  check("it rings, in a record that is behind", [rang, looked("queued", 1000)], { _tag: "Ringing" }, ["SetDeadline"])
+  check("it rings, in a record that is behind", [rang, looked("queued", 1000)], { _tag: "Ringing" }, waits)
   check("it talks, and the queue is told of late", [answered, queued], { _tag: "Up" }, [])
-  check("a look finds it waiting", [accepted, looked("queued", 1000)], { _tag: "Dialing", queue: "waiting" }, ["SetDeadline"])
+  check("a look finds it waiting", [accepted, looked("queued", 1000)], { _tag: "Dialing", queue: "waiting" }, waits)
   check("it waits for longer than a phone rings", [passed(GIVE_UP), looked("queued", GIVE_UP)], { _tag: "Dialing", giveUpAt: 2 * GIVE_UP })
 })
 
 t.test("given a call that may be in the queue, when its campaign may no longer dial", async (t) => {
   const check = from(t)
-  check("it waits", [queued, withdrawn], { _tag: "Closing", isUndialed: true }, ["SetDeadline", "Hangup"])
+  check("it waits", [queued, withdrawn], { _tag: "Closing", isUndialed: true }, hangsUp)
   check("its reply is awaited", [withdrawn], { _tag: "Dialing", isWithdrawn: true }, [])
-  check("its reply comes", [withdrawn, accepted], { _tag: "Dialing" }, ["SetDeadline", "Look"])
-  check("its reply was lost", [doubted, withdrawn], { _tag: "Dialing" }, ["SetDeadline", "Look"])
-  check("it is found waiting", [accepted, withdrawn, looked("queued", 1000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
-  check("it is said to wait", [accepted, withdrawn, queued], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
-  check("it is found ringing, and goes on", [accepted, withdrawn, looked("ringing", 1000)], { _tag: "Ringing" }, ["SetDeadline"])
+  check("its reply comes", [withdrawn, accepted], { _tag: "Dialing" }, looks)
+  check("its reply was lost", [doubted, withdrawn], { _tag: "Dialing" }, looks)
+  check("it is found waiting", [accepted, withdrawn, looked("queued", 1000)], { _tag: "Closing" }, hangsUp)
+  check("it is said to wait", [accepted, withdrawn, queued], { _tag: "Closing" }, hangsUp)
+  check("it is found ringing, and goes on", [accepted, withdrawn, looked("ringing", 1000)], { _tag: "Ringing" }, waits)
   check("it has left the queue", [queued, placed, withdrawn], { _tag: "Dialing" }, [])
   check("it rings", [rang, withdrawn], { _tag: "Ringing" }, [])
   check("it talks", [answered, withdrawn], { _tag: "Up" }, [])
-  check("it is not found yet", [accepted, withdrawn, looked("gone", 1000)], { _tag: "Dialing", isWithdrawn: true }, ["SetDeadline"])
+  check("it is not found yet", [accepted, withdrawn, looked("gone", 1000)], { _tag: "Dialing", isWithdrawn: true }, waits)
 })
 
 t.test("given a call that is taken out of the queue, then only proof makes it void", async (t) => {
   const check = from(t, follow(dial(queueing, 0), [queued, withdrawn], queueing))
   check("proven", [looked("never_placed", 8000)], isVoid)
-  check("canceled, which alone proves nothing", [canceled], { _tag: "Held", isUndialed: true }, ["SetDeadline", "Look"])
+  check("canceled, which alone proves nothing", [canceled], { _tag: "Held", isUndialed: true }, looks)
   check("canceled twice", [canceled, canceled], { _tag: "Held" }, [])
   check("canceled, and proven", [canceled, looked("never_placed", 9100)], isVoid)
   check("canceled, and its record tells no more", [canceled, looked("gone", 9100), passed(14_000)], {
@@ -66,7 +67,7 @@ t.test("given a call that is taken out of the queue, then only proof makes it vo
   check("canceled, its phone rang before, which is told late", [canceled, rang, looked("never_placed", 9100)], { _tag: "Held" })
   check("canceled, and answered before", [canceled, answered, looked("never_placed", 9100)], { _tag: "Ended", answeredAt: 9000 })
   check("canceled, and busy after all", [canceled, HungUp.make({ at: 9100, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy" })
-  check("it still waits: hang up again", [looked("queued", 8000)], { _tag: "Closing", isUndialed: true }, ["SetDeadline", "Hangup"])
+  check("it still waits: hang up again", [looked("queued", 8000)], { _tag: "Closing", isUndialed: true }, hangsUp)
   check("its phone rings by now", [looked("ringing", 8000), looked("never_placed", 9000)], { _tag: "Closing" })
   check("it is answered by now", [answered, canceled], { _tag: "Ended", answeredAt: 5000 })
 })
@@ -74,7 +75,7 @@ t.test("given a call that is taken out of the queue, then only proof makes it vo
 t.test("given a call of a former process, whose campaign may have been stopped since", async (t) => {
   for (const trace of ["none", "placed"] as const) {
     const check = from(t, recoverSent(queueing, 0, trace))
-    check("it waits", [looked("queued", 1000)], { _tag: "Closing", isUndialed: true }, ["SetDeadline", "Hangup"])
+    check("it waits", [looked("queued", 1000)], { _tag: "Closing", isUndialed: true }, hangsUp)
     check("it was taken out before", [looked("never_placed", 1000)], isVoid)
     check("it was taken out before, as the provider had told", [canceled, looked("never_placed", 9100)], isVoid)
     check("it rings", [looked("ringing", 1000)], { _tag: "Ringing" })

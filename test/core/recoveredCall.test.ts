@@ -3,14 +3,15 @@ import t from "tap"
 import { CallEvent, type CallState, type Step } from "#core/call/Call.ts"
 import { recoverAnswered, recoverElsewhere, recoverMuted, recoverSent } from "#core/call/recoveredCall.ts"
 import { commandsOf, follow, GIVE_UP, hungUp, limits, looked } from "#test/support/callStory.ts"
+import { hangsUp, looks } from "./callChecks.ts"
 
 const { Answered, EndClaimed, HungUp } = CallEvent.cases
 
 t.test("given a call of a process that died, then it is looked for, or ended when its audio is gone", async (t) => {
   t.match(recoverSent(limits, 1000, "none"), { state: { _tag: "Dialing", request: "doubtful", giveUpAt: 91_000 } })
-  t.strictSame(commandsOf(recoverSent(limits, 1000, "none")), ["SetDeadline", "Look"])
+  t.strictSame(commandsOf(recoverSent(limits, 1000, "none")), looks)
   t.match(recoverAnswered(1000, undefined), { state: { _tag: "Closing", request: "placed", answeredAt: 1000, cause: "node_lost" } })
-  t.strictSame(commandsOf(recoverAnswered(1000, undefined)), ["SetDeadline", "Hangup"])
+  t.strictSame(commandsOf(recoverAnswered(1000, undefined)), hangsUp)
   const check = (name: string, first: Step, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(first, events).state, state, name)
   check("without a trace, it may still appear", recoverSent(limits, 0, "none"), [looked("gone", 1000)], { _tag: "Dialing" })
@@ -46,16 +47,12 @@ t.test("given a call of a process that died, then it is looked for, or ended whe
 
 t.test("given an unanswered call of another node that died", async (t) => {
   const first = (trace: "none" | "placed") => recoverElsewhere(limits, trace, true)
-  t.strictSame(commandsOf(first("none")), ["SetDeadline", "Look"], "then it is looked up before it is hung up, if nobody hears of its end")
-  t.strictSame(
-    commandsOf(recoverElsewhere(limits, "none", false)),
-    ["SetDeadline", "Hangup"],
-    "and hung up at once if its end is reported to us"
-  )
+  t.strictSame(commandsOf(first("none")), looks, "then it is looked up before it is hung up, if nobody hears of its end")
+  t.strictSame(commandsOf(recoverElsewhere(limits, "none", false)), hangsUp, "and hung up at once if its end is reported to us")
   const check = (name: string, trace: "none" | "placed", events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
     t.match(follow(first(trace), events).state, state, name)
   const rings = follow(first("none"), [looked("ringing", 10)])
-  t.strictSame(commandsOf(rings), ["SetDeadline", "Hangup"], "it rings, so it is hung up")
+  t.strictSame(commandsOf(rings), hangsUp, "it rings, so it is hung up")
   t.match(rings.state, { _tag: "Closing", request: "placed" }, "and was placed")
   const over = { _tag: "Ended", cause: "node_lost", inferred: "gone" } as const
   check("it rang, and is gone", "none", [looked("ringing", 10), looked("gone", 1010)], { ...over, endedAt: 1010 })

@@ -1,26 +1,12 @@
 /** What existed before accounts had invitations, sessions and addresses, in a database with years of rows that is migrated. */
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import t from "tap"
 import * as events from "#core/event/EventStore.ts"
 import { OrganizationId } from "#core/Id.ts"
 import * as keys from "#core/organization/ApiKeyStore.ts"
 import * as users from "#core/organization/UserStore.ts"
-import { clientLayer, emptyDatabase, migrate } from "#test/support/postgres.ts"
-import { runLive } from "#test/support/run.ts"
-
-const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
-/** The engine's own migrations, as they were before 0040. */
-const before = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const file of readdirSync(own)) if (file.slice(0, 4) < "0040") cpSync(join(own, file), join(folder, file))
-  return folder
-}
+import { migratedFrom } from "./olderDatabase.ts"
 
 const organizations = 3
 /** The number of rows of each kind in each organization. */
@@ -76,22 +62,15 @@ const counts = Effect.gen(function* () {
   )
 })
 
-const onDatabase = <A>(story: Effect.Effect<A, unknown, SqlClient.SqlClient>) =>
-  runLive(Effect.orDie(Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) => Effect.provide(story, Layer.fresh(clientLayer(url))))))
-
 const claimedAt = SqlClient.SqlClient.use(
   (sql) => sql<{ readonly claimed: boolean; readonly isOldest: boolean | null }>`
     SELECT claimed_at IS NOT NULL AS claimed, claimed_at = (SELECT min(created_at) FROM users) AS is_oldest FROM first_account`
 )
 
 t.test("given a database from before 0040 with rows of every kind, when it is migrated", async (t) => {
-  const seen = await onDatabase(
+  const look = (before: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* migrate(before())
-      yield* fill
-      const before_ = yield* counts
-      yield* migrate()
       const found = yield* Effect.forEach(["hash-1-2", "hash-1-9", "hash-2-4", "hash-2-8", "hash-3-1"], (hash) => keys.use(sql, hash))
       const [limits] = yield* sql<{ readonly limited: number }>`
         SELECT count(*)::int AS limited FROM api_keys WHERE expires_at IS NOT NULL OR scopes IS NOT NULL`
@@ -102,11 +81,11 @@ t.test("given a database from before 0040 with rows of every kind, when it is mi
           'sessions', 'event_horizons')`
       const kept = yield* Effect.forEach([1, 2, 3], (id) => events.kept(sql, OrganizationId.make(id)))
       const user = yield* users.findByEmail(sql, "u2.5@example.org")
-      return { before_, after: yield* counts, claimed: yield* claimedAt, found, limits, addressed, open, kept, user }
+      return { before, after: yield* counts, claimed: yield* claimedAt, found, limits, addressed, open, kept, user }
     })
-  )
+  const seen = await migratedFrom(t, "0039", Effect.andThen(fill, counts), look)
 
-  t.test("then no row is lost", async (t) => t.strictSame(seen.after, seen.before_))
+  t.test("then no row is lost", async (t) => t.strictSame(seen.after, seen.before))
 
   t.test("then the first account counts as created, and nobody else can create it", async (t) => {
     t.strictSame(seen.claimed, [{ claimed: true, isOldest: true }])
@@ -144,14 +123,7 @@ t.test("given a database from before 0040 with rows of every kind, when it is mi
 t.test(
   "given a database from before 0040 without any user, when it is migrated, then the first account can still be created",
   async (t) => {
-    const claimed = await onDatabase(
-      Effect.gen(function* () {
-        yield* migrate(before())
-        yield* SqlClient.SqlClient.use((sql) => sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5)`)
-        yield* migrate()
-        return yield* claimedAt
-      })
-    )
-    t.match(claimed, [{ claimed: false }])
+    const found = SqlClient.SqlClient.use((sql) => sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5)`)
+    t.match(await migratedFrom(t, "0039", found, () => claimedAt), [{ claimed: false }])
   }
 )

@@ -13,9 +13,7 @@ import * as given from "#test/support/given.ts"
 import { definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
 
 const { run, sql, test } = await install(t)
-const agents = await run(Agents)
-const versions = await run(AgentVersions)
-const folders = await run(Folders)
+const [agents, versions, folders] = await run(Effect.all([Agents, AgentVersions, Folders]))
 const update = (id: AgentId, changes: AgentChanges) => Agents.use((_) => _.update(ours, id, changes))
 const versionsOf = (id: AgentId) =>
   Agents.use((_) => _.versions(ours, id, { limit: 100, offset: 0 })).pipe(

@@ -4,7 +4,6 @@
  */
 import { Effect } from "effect"
 import t from "tap"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
 import type { SingleCall } from "#core/call/Dialer.ts"
 import { CallId, RecordingId } from "#core/Id.ts"
@@ -14,11 +13,10 @@ import { Runs } from "#core/run/Runs.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
-import { publishedOf } from "#test/support/given.ts"
-import { install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { installClaims } from "./claims.ts"
+import { beginCall, column, endOf, makeAgent, makeCampaign, ours, theirs, upload } from "./services.ts"
 
-const { dialed, run, sql, test } = await install(t)
-const main = await run(makeConfig("main", true))
+const { claim, config: main, dialed, run, sql, store, test } = await installClaims(t)
 const callIdOf = (last: number) => CallId.make(`01890000-0000-7000-8000-${String(last).padStart(12, "0")}`)
 
 /** The current context of a call's run. */
@@ -26,54 +24,20 @@ const contextOf = (callId: CallId) =>
   sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
       SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
 const finish = (callId: CallId, callerNumber: string | undefined) =>
-  AttemptStore.use((store) =>
-    store.finish([
-      {
-        callId,
-        decided: { fate: { state: "failed" }, settingsVersion: 0 },
-        end: {
-          answeredAt: undefined,
-          callerNumber,
-          cause: "no_answer",
-          endedAt: Date.UTC(2030, 0),
-          outcome: "no_answer",
-          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-        }
-      }
-    ])
-  )
+  store.finish([{ callId, decided: { fate: { state: "failed" }, settingsVersion: 0 }, end: endOf({ callerNumber }) }])
 const calledFrom = (number: string) =>
-  Runs.use((runs) =>
-    Effect.map(
-      runs.listOfOrganization(ours, {
-        page: 1,
-        limit: 100,
-        filters: JSON.stringify([{ attribute: "callerNumber", type: "text", value: { value: number } }])
-      }),
-      (page) => page.runs.map(({ callId }) => callId)
-    )
-  )
+  Runs.use((runs) => {
+    const filters = JSON.stringify([{ attribute: "callerNumber", type: "text", value: { value: number } }])
+    return Effect.map(runs.listOfOrganization(ours, { page: 1, limit: 100, filters }), (page) => column(page.runs, "callId"))
+  })
 
 const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray<CallId>) {
   const { id } = yield* makeCampaign({ sourceId: yield* upload(csv) })
   yield* Campaigns.use((_) => _.start(ours, id))
   yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
     WHERE campaign_id = ${id} AND row_no = (SELECT max(row_no) FROM contacts WHERE campaign_id = ${id})`
-  const [row] = yield* sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`
-    SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
-  const epochs = { dialEpoch: row?.dialEpoch ?? 0, ownerEpoch: row?.ownerEpoch ?? 0 }
-  const claim = {
-    ...epochs,
-    callers: callIds.map(() => null),
-    callIds,
-    campaignId: id,
-    journal: "00000000-0000-4000-8000-000000000001",
-    node: "here",
-    now: Date.UTC(2030, 0),
-    provider: "fake",
-    usable: { numbers: [], rooms: [] }
-  }
-  const { attempts } = yield* AttemptStore.use((store) => store.claim({ ...claim, telephonyConfigurationId: main.id }))
+  const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
+  const { attempts } = yield* claim({ id, dialEpoch: row?.dialEpoch ?? 0 }, callIds)
   return { attempts, id }
 })
 
@@ -127,30 +91,14 @@ test(
   }
 )
 
-t.test("given a single call, when it is recorded, then it has its numbers, and the client's own values take precedence", async (t) => {
-  const agent = await run(makeAgent())
-  const call: SingleCall = {
-    organizationId: ours,
-    agentId: agent.id,
-    definitionId: publishedOf(agent),
-    isTest: false,
-    telephonyConfigurationId: main.id,
-    phoneNumber: "+14155550121",
-    from: "+15550100888",
-    callId: undefined,
-    initialContext: {}
+test(t, "given a single call, when it is recorded, then it has its numbers, and the client's own values take precedence", function* (t) {
+  const agent = yield* makeAgent()
+  /** A number can be in only one call at a time. */
+  const begun = (last: number, more: Partial<SingleCall>) => {
+    const call = { from: "+15550100888", phoneNumber: `+141555501${last}`, ...more }
+    return Effect.andThen(beginCall(callIdOf(last), agent, main.id, call), contextOf(callIdOf(last)))
   }
-  const begun = (last: number, more: Partial<SingleCall>) =>
-    run(
-      AttemptStore.use((store) =>
-        store.begin(
-          // A number can be in only one call at a time.
-          { ...call, phoneNumber: `+141555501${last}`, ...more },
-          { callId: callIdOf(last), journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" }
-        )
-      ).pipe(Effect.andThen(contextOf(callIdOf(last))))
-    )
-  t.strictSame(await begun(21, {}), {
+  t.strictSame(yield* begun(21, {}), {
     phone_number: "+14155550121",
     called_number: "+14155550121",
     caller_number: "+15550100888",
@@ -158,12 +106,12 @@ t.test("given a single call, when it is recorded, then it has its numbers, and t
     provider: "fake",
     telephony_configuration_id: main.id
   })
-  t.notOk("caller_number" in (await begun(22, { from: undefined })))
+  t.notOk("caller_number" in (yield* begun(22, { from: undefined })))
   const initialContext = { direction: "mine", caller_number: "mine", called_number: "x", provider: "x", mps_correlation_id: "x" }
-  const own = await begun(23, { initialContext })
+  const own = yield* begun(23, { initialContext })
   t.match(own, { direction: "mine", caller_number: "mine", called_number: "+14155550123", provider: "fake" })
   t.notOk("mps_correlation_id" in own)
-  t.strictSame(await run(calledFrom("0100888")), [callIdOf(21)])
+  t.strictSame(yield* calledFrom("0100888"), [callIdOf(21)])
 })
 
 test(t, "given a key that a user created, when it starts a call, then the call's context has both", function* (t) {

@@ -5,6 +5,7 @@ import { Agents } from "#core/agent/Agents.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import {
+  column,
   contacts,
   definition,
   eventsOf,
@@ -20,8 +21,7 @@ import {
 } from "./services.ts"
 
 const { heard, run, sql, test } = await install(t)
-const campaigns = await run(Campaigns)
-const agents = await run(Agents)
+const [campaigns, agents] = await run(Effect.all([Campaigns, Agents]))
 await run(makeConfig("main"))
 
 test(t, "given a draft, when it is started, paused and resumed, then each is logged and signalled", function* (t) {
@@ -210,11 +210,7 @@ test(t, "when the settings allow fewer retries, then waiting ones are judged aga
   yield* campaigns.update(ours, id, { retry: { maxRetries: 1, retryOnNoAnswer: false } })
   const after = yield* campaigns.resume(ours, id)
   const [sum] = yield* sql<{ retries: number }>`SELECT sum(retries_used)::int AS retries FROM contacts WHERE campaign_id = ${id}`
-  const rows = yield* contacts(id)
-  t.strictSame(
-    rows.map(({ state }) => state),
-    ["failed", "retry_wait", "failed", "completed", "pending"]
-  )
+  t.strictSame(column(yield* contacts(id), "state"), ["failed", "retry_wait", "failed", "completed", "pending"])
   t.match(after.counters, { completedRows: 1, failedRows: 2, processedRows: 4, retriesQueued: 2 })
   t.equal(sum?.retries, after.counters.retriesQueued)
   t.equal(after.state, "running")

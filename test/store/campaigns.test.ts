@@ -7,8 +7,7 @@ import { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { contacts, setDialed, started, tag, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { run, sql, test } = await install(t)
-const agents = await run(Agents)
-const campaigns = await run(Campaigns)
+const [agents, campaigns] = await run(Effect.all([Agents, Campaigns]))
 const config = await run(makeConfig("main"))
 
 test(t, "given a valid list, when a campaign is created", function* (t) {

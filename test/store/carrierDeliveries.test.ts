@@ -5,6 +5,7 @@ import { type CallId, TelephonyConfigId } from "#core/Id.ts"
 import { CarrierDeliveries, type CarrierDelivery, prune } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { installClaims, numbersOf } from "./claims.ts"
+import { column } from "./services.ts"
 
 const { claim, config, newId, running, sql, store, test } = await installClaims(t)
 const configurationId = TelephonyConfigId.make(config.id)
@@ -73,11 +74,7 @@ test(t, "given deliveries that are stored together", function* (t) {
     ["first", "first", "repeated", "repeated", "altered", "unknown", "first", "first", "first"],
     "then each has its own answer"
   )
-  t.strictSame(
-    told.map(({ _tag }) => _tag),
-    ["Queued", "Rang", "Answered", "Billed"],
-    "then they are returned in the order of their arrival"
-  )
+  t.strictSame(column(told, "_tag"), ["Queued", "Rang", "Answered", "Billed"], "then they are returned in the order of their arrival")
   t.match(costs, [{ cost: { amount: "1" } }, { cost: { amount: "2" } }])
 })
 

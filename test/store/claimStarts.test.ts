@@ -4,6 +4,7 @@ import t from "tap"
 import { witness } from "#test/support/postgres.ts"
 import { installCounted } from "./blocksRead.ts"
 import { dialed, numbersOf, type Running } from "./claims.ts"
+import { endOf } from "./services.ts"
 
 const { blocksRead, claim, database, ended, ids, newId, running, sql, store, test, undone } = await installCounted(t)
 
@@ -123,8 +124,7 @@ test(t, "given a retry that is recorded after it fell due, then it is the next o
   yield* claim(campaign, [first])
   yield* claim(campaign, [second])
   const dueAt = Date.now() - 20_000
-  const record = { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-  const end = { answeredAt: undefined, cause: "user_busy", endedAt: dueAt - 30_000, outcome: "busy", record } as const
+  const end = endOf({ cause: "user_busy", endedAt: dueAt - 30_000, outcome: "busy" })
   const decided = { fate: { dueAt, reason: "busy", state: "retry_wait" }, settingsVersion: 0 } as const
   yield* store.finish([{ callId: first, decided, end }])
   const next = yield* claim(campaign, [newId()])

@@ -1,11 +1,11 @@
-/** Contacts that no claim may take, although they are to be called: their campaign is not the claimer's to dial, or their retry is not due yet. */
+/** What a claim takes, and contacts that none may take: their campaign is not the claimer's to dial, or their retry is not due yet. */
 import { Effect } from "effect"
 import t from "tap"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
-import { ours } from "./services.ts"
+import { column, journal, ours } from "./services.ts"
 
-const { claim, ids, running, sql, test, undone } = await installClaims(t)
+const { claim, ids, running, sql, store, test, undone } = await installClaims(t)
 
 const epochsOf = ({ id }: Running) =>
   sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`.pipe(
@@ -15,6 +15,26 @@ const statesOf = ({ id }: Running) =>
   sql<{ readonly state: string }>`SELECT state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`.pipe(
     Effect.map((rows) => rows.map(({ state }) => state))
   )
+
+test(t, "given contacts that are claimed, then their attempts are marked as sent in the same statement, and not again", function* (t) {
+  const campaign = yield* running(numbersOf(3, "+1700"))
+  const callIds = ids(2)
+  const { attempts } = yield* claim(campaign, callIds)
+  t.strictSame(column(attempts, "rowNo"), [2, 3])
+  const rows = yield* sql<{ readonly sentAt: Date }>`
+    SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
+  const sentAt = rows[0]?.sentAt ?? new Date(0)
+  t.ok(Math.abs(Date.now() - sentAt.getTime()) < 60_000)
+  t.strictSame(rows, [
+    { rowNo: 2, sentAt, state: "sent" },
+    { rowNo: 3, sentAt, state: "sent" }
+  ])
+  t.match(yield* store.live, [{ journal, node: "here", sentAt: sentAt.getTime(), state: "sent" }, { state: "sent" }])
+  for (const callId of callIds) {
+    t.equal(yield* store.sent(callId, 0), false)
+    yield* undone(callId)
+  }
+})
 
 test(t, "given a campaign that another owner has taken over", function* (t) {
   const campaign = yield* running(numbersOf(2, "+1701"))

@@ -6,9 +6,8 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
-import { AgentId, CallId, type CampaignId } from "#core/Id.ts"
-import { publishedOf } from "#test/support/given.ts"
-import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
+import { CallId, type CampaignId } from "#core/Id.ts"
+import { beginCall, endOf, install, journal, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
 
 export interface Running {
   readonly id: CampaignId
@@ -23,7 +22,6 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
   const { run, sql, ...installed } = await install(t, maxConnections)
   const config = await run(makeConfig("main", true))
   const agent = await run(makeAgent())
-  const journal = "00000000-0000-4000-8000-00000000000a"
   let made = 0
   const newId = () => CallId.make(`01890000-0000-7000-8000-${String(++made).padStart(12, "0")}`)
   const ids = (count: number) => Array.from({ length: count }, newId)
@@ -72,31 +70,12 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
       {
         callId,
         decided: { fate: { state: "completed" }, settingsVersion: 0 },
-        end: {
-          answeredAt: undefined,
-          cause: "normal_clearing",
-          endedAt: Date.now(),
-          outcome,
-          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-        }
+        end: endOf({ cause: "normal_clearing", endedAt: Date.now(), outcome })
       }
     ])
   const undone = (callId: CallId) => store.undo(callId, Date.now(), false)
   const begin = (phoneNumber: string, callId = newId()) =>
-    store.begin(
-      {
-        agentId: AgentId.make(agent.id),
-        callId,
-        definitionId: publishedOf(agent),
-        from: undefined,
-        initialContext: {},
-        isTest: false,
-        organizationId: ours,
-        phoneNumber,
-        telephonyConfigurationId: config.id
-      },
-      { callId, journal, node: "here", provider: "fake" }
-    )
+    Effect.provideService(beginCall(callId, agent, config.id, { phoneNumber }), AttemptStore, store)
   const waiting = ({ id }: Running) =>
     sql<{ readonly phoneNumber: string }>`
         SELECT phone_number FROM contacts WHERE campaign_id = ${id} AND awaits_number ORDER BY row_no`.pipe(

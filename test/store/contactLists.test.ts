@@ -1,4 +1,4 @@
-/** Creating a campaign from lists of every kind, valid and invalid, as bytes. */
+/** Creating a campaign from lists as bytes: what becomes of them in the database. What makes a list invalid is in `core/contactCsv`. */
 import { Effect, Result } from "effect"
 import t from "tap"
 import type { CampaignId } from "#core/Id.ts"
@@ -40,8 +40,6 @@ accept("blank lines, and no line end at the end", `\n\n${plain.replaceAll("\r\n"
 accept("quotes, with a delimiter and a line end inside", 'phone_number,first_name\n+14155550100,"A, ""B""\nC"\n', [
   '+14155550100 A, "B"\nC'
 ])
-accept("a row without a number is skipped", "phone_number,first_name\n,Ann\n+14155550100,Zoë\n", ["+14155550100 Zoë"])
-accept("a header in other words", "Phone_Number , FIRST_NAME\n+1 (415) 555-0100,Zoë\n", ["+14155550100 Zoë"])
 
 const refuse = (name: string, bytes: () => string | Uint8Array, reason: string | RegExp) =>
   test(t, `refused: ${name}`, function* (t) {
@@ -55,19 +53,18 @@ const refuse = (name: string, bytes: () => string | Uint8Array, reason: string |
   })
 
 const invalid = "Invalid CSV format: "
+/** A header and a valid row. */
+const list = "phone_number,first_name\n+14155550100,A\n"
 refuse("an empty file", () => "", "CSV file must have a header row and at least one data row")
-refuse("a header alone", () => "phone_number,first_name\n", "CSV file must have a header row and at least one data row")
 refuse("no column of numbers", () => "phone,first_name\n+14155550100,A\n", "Source must contain a 'phone_number' column")
 refuse(
   "bad numbers",
-  () => "phone_number,first_name\n+14155550100,A\n0415,B\nabc,C\n",
+  () => `${list}0415,B\nabc,C\n`,
   "Invalid phone numbers in rows: 3, 4. All phone numbers must include country code (start with '+')"
 )
-refuse("numbers of a spreadsheet", () => "phone_number,first_name\n1.41556E+10,A\n", /scientific notation/)
-refuse("many bad numbers", () => `phone_number,first_name\n${"12,A\n".repeat(9)}`, /rows: 2, 3, 4, 5, 6 and 4 more\. All/)
 refuse(
   "duplicates",
-  () => "phone_number,first_name\n+14155550100,A\n+1 415 555 0100,B\n",
+  () => `${list}+1 415 555 0100,B\n`,
   "Duplicate phone numbers found in rows: 3. Phone numbers in a campaign must be unique."
 )
 refuse(
@@ -75,25 +72,9 @@ refuse(
   () => "phone_number,name\n+14155550100,A\n",
   "Workflow uses template variables that are missing from the source data: 'first_name'. Add the missing columns or remove them from the workflow."
 )
-refuse(
-  "an empty variable",
-  () => "phone_number,first_name\n+14155550100,A\n+14155550101,\n",
-  "Template variable 'first_name' is empty in rows: 3. All template variables used in the workflow must have values in every row."
-)
-refuse("no row with a number", () => "phone_number,first_name\n,A\n", "CSV file must have at least one row with a phone number")
 refuse("100,001 rows", () => people(100_001), `${invalid}more than 100000 rows`)
 refuse("11 MiB", () => people(10).padEnd(11 * 1024 * 1024, "+14155559999,x\n"), "CSV file is larger than 10485760 bytes")
-refuse("101 columns", () => `phone_number,first_name${",c".repeat(99)}\n`, `${invalid}more than 100 columns`)
-refuse(
-  "a cell of 4,097 characters",
-  () => `phone_number,first_name\n+14155550100,${"x".repeat(4097)}\n`,
-  /longer than 4096 characters in rows: 2/
-)
-refuse(
-  "an unterminated quote",
-  () => 'phone_number,first_name\n+14155550100,A\n+14155550101,"B\n+14155550102,C\n',
-  `${invalid}the quote that opens in row 3 is not closed`
-)
+refuse("an unterminated quote", () => `${list}+14155550101,"B\n+14155550102,C\n`, `${invalid}the quote that opens in row 3 is not closed`)
 refuse(
   "an unterminated quote before two million characters",
   () => `phone_number,first_name\n+14155550100,"A\n${"x\n".repeat(1_000_000)}`,
@@ -101,12 +82,8 @@ refuse(
 )
 refuse("a quote in the middle", () => 'phone_number,first_name\n+14155550100,A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("text after a closing quote", () => 'phone_number,first_name\n+14155550100,"A"B\n', `${invalid}a quote in the wrong place in row 2`)
-refuse("a NUL", () => "phone_number,first_name\n+14155550100,A\n+14155550101,B\0\n", /not text in rows: 3/)
-refuse(
-  "bytes that are not UTF-8",
-  () => Buffer.from("phone_number,first_name\n+14155550100,A\n+14155550101,Zo\xeb\n", "latin1"),
-  `${invalid}row 3 is not UTF-8 text`
-)
+refuse("a NUL", () => `${list}+14155550101,B\0\n`, /not text in rows: 3/)
+refuse("bytes that are not UTF-8", () => Buffer.from(`${list}+14155550101,Zo\xeb\n`, "latin1"), `${invalid}row 3 is not UTF-8 text`)
 refuse(
   "bytes that are not UTF-8, far into the file",
   () => Buffer.concat([Buffer.from(people(5000)), Buffer.from("+14169990000,\xff,X\n", "latin1")]),

@@ -7,7 +7,7 @@ import type { ContactState } from "#core/contact/Contact.ts"
 import type { CallId } from "#core/Id.ts"
 import { installCounted } from "./blocksRead.ts"
 import { numbersOf, type Running } from "./claims.ts"
-import { ours } from "./services.ts"
+import { column, ours } from "./services.ts"
 
 const { blocksRead, claim, ended, newId, running, sql, store, test, undone } = await installCounted(t)
 
@@ -101,10 +101,7 @@ test(t, "given contacts at extensions, when the call of one is up, then that one
   yield* answered([first])
   const left = yield* extensionsToCall(sql, ours, campaign.id)
   yield* giveBack
-  t.strictSame(
-    left.map(({ rowNo }) => rowNo),
-    [3, 4]
-  )
+  t.strictSame(column(left, "rowNo"), [3, 4])
 })
 
 test(t, "given a campaign of thousands of contacts, when those in a call are listed, then it does not read through them", function* (t) {

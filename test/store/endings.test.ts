@@ -6,6 +6,7 @@ import type { DecidedEnd } from "#core/call/AttemptEnding.ts"
 import type { CallId } from "#core/Id.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import { installClaims, numbersOf, type Running } from "./claims.ts"
+import { column } from "./services.ts"
 
 const { begin, claim, ids, newId, running, sql, store, test } = await installClaims(t)
 
@@ -71,7 +72,7 @@ test(t, "when ends are recorded together, then they leave the same as alone", fu
   for (const end of endsOf(one.callIds)) yield* store.finish([end])
   const finished = yield* store.finish(endsOf(other.callIds))
   t.strictSame(
-    finished.map(({ _tag }) => _tag),
+    column(finished, "_tag"),
     other.callIds.map(() => "Done")
   )
   const alone = yield* leftBy(one.campaign)
@@ -144,10 +145,7 @@ test(t, "when two ends of one attempt are recorded together, then the first one 
   const ends = callIds.map((callId): DecidedEnd => ({ callId, decided, end: endOf(0, "unknown") }))
   const finished = yield* store.finish([...ends, ...ends.map((end) => ({ ...end }))])
   const left = yield* leftBy(campaign)
-  t.strictSame(
-    finished.map(({ _tag }) => _tag),
-    ["Done", "Done", "AlreadyOver", "AlreadyOver"]
-  )
+  t.strictSame(column(finished, "_tag"), ["Done", "Done", "AlreadyOver", "AlreadyOver"])
   t.match(left.campaign, [{ state: "completed", failedRows: 2 }])
   t.equal(left.log.filter(({ event }) => event === "attempt_written_off").length, 2)
 })

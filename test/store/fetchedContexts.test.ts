@@ -6,58 +6,24 @@ import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { fetchedContextOf } from "#core/call/PreCallFetch.ts"
 import { CallId } from "#core/Id.ts"
-import { publishedOf } from "#test/support/given.ts"
 import { Credentials } from "#core/credential/Credentials.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
-import { Calls } from "#core/call/Calls.ts"
-import { Agents } from "#core/agent/Agents.ts"
-import { install, makeAgent, makeConfig, ours, theirs } from "./services.ts"
+import { beginCall, endOf, install, makeAgent, makeConfig, ours, theirs } from "./services.ts"
 
-const { dialed, run, sql, test } = await install(t)
-const credentials = await run(Credentials)
-const secrets = await run(CredentialSecrets)
+const { run, sql, test } = await install(t)
+const [credentials, secrets] = await run(Effect.all([Credentials, CredentialSecrets]))
 const config = await run(makeConfig("main", true))
 
 let calls = 0
 /** The run of a single call that has ended, with a context from before. */
 const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
-  const agent = yield* makeAgent()
   const callId = CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
-  yield* AttemptStore.use((store) =>
-    store.begin(
-      {
-        organizationId: ours,
-        agentId: agent.id,
-        definitionId: publishedOf(agent),
-        isTest: false,
-        telephonyConfigurationId: config.id,
-        phoneNumber: "+15550000001",
-        from: undefined,
-        callId,
-        initialContext: { first_name: "Bob", city: "Town", provider: "theirs", runtime_configuration: 1, mps_correlation_id: 1 }
-      },
-      { callId, journal: "00000000-0000-4000-8000-000000000001", node: "here", provider: "fake" }
-    )
-  )
+  const initialContext = { first_name: "Bob", city: "Town", provider: "theirs", runtime_configuration: 1, mps_correlation_id: 1 }
+  yield* beginCall(callId, yield* makeAgent(), config.id, { initialContext, phoneNumber: "+15550000001" })
   const context = sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
     SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
   const before = yield* context
-  const [finished] = yield* AttemptStore.use((store) =>
-    store.finish([
-      {
-        callId,
-        decided: undefined,
-        end: {
-          answeredAt: undefined,
-          cause: "no_answer",
-          endedAt: Date.UTC(2030, 0),
-          outcome: "no_answer",
-          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} },
-          ...end
-        }
-      }
-    ])
-  )
+  const [finished] = yield* AttemptStore.use((store) => store.finish([{ callId, decided: undefined, end: endOf(end) }]))
   return { after: yield* context, before, finished: finished?._tag }
 })
 
@@ -103,16 +69,6 @@ test(t, "given answers that cannot be stored completely, when their calls are ov
     t.strictSame(after, JSON.parse(JSON.stringify({ ...before, ...fetchedContext })))
   }
   t.ok(known.filter((context) => Object.keys(context ?? {}).length > 0).length > 30, "most had something in them")
-})
-
-test(t, "given a request with reserved names, when the call is started, then they are ignored", function* (t) {
-  const { workflowUuid } = yield* Agents.use((_) => Effect.flatMap(makeAgent(), ({ id }) => _.get(ours, id)))
-  const initialContext = { first_name: "Ada", provider: 1, called_number: 1, runtime_configuration: 1, mps_correlation_id: 1 }
-  yield* Calls.use((_) => _.start(ours, { agentUuid: workflowUuid, phoneNumber: "+15550000001", initialContext }))
-
-  const context = dialed.at(-1)?.initialContext ?? {}
-  t.strictSame([context["first_name"], "provider" in context, "called_number" in context], ["Ada", false, false])
-  t.notOk("runtime_configuration" in context || "mps_correlation_id" in context)
 })
 
 test(

@@ -1,24 +1,8 @@
 /** Definitions that were stored before their trigger paths were registered, in a database that is migrated. */
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import t from "tap"
-import { clientLayer } from "#runtime/postgres/postgres.ts"
-import { emptyDatabase, migrate } from "#test/support/postgres.ts"
-import { runLive } from "#test/support/run.ts"
-
-const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
-
-/** The engine's own migrations, as they were when `last` was the newest. */
-const until = (last: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
-  t.teardown(() => rmSync(folder, { recursive: true }))
-  for (const file of readdirSync(own)) if (file.slice(0, 4) <= last) cpSync(join(own, file), join(folder, file))
-  return folder
-}
+import { migratedFrom } from "./olderDatabase.ts"
 
 interface Old {
   readonly organization?: number
@@ -52,18 +36,6 @@ const registered = Effect.flatMap(
     SELECT path, organization_id AS organization, agent_id AS agent, is_published, is_in_draft FROM agent_triggers ORDER BY path COLLATE "C"`
 )
 
-const broughtUp = (last: string, fill: Effect.Effect<unknown, unknown, SqlClient.SqlClient>) =>
-  runLive(
-    Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
-      Effect.gen(function* () {
-        yield* migrate(until(last))
-        yield* fill
-        yield* migrate()
-        return yield* registered
-      }).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
-    )
-  )
-
 t.test("given definitions from before 0005, when the database is migrated, then their trigger paths are registered", async (t) => {
   const agents: ReadonlyArray<Old> = [
     { published: [{ id: "1", type: "startCall", data: {} }, trigger("orders"), trigger("off", { enabled: false })] },
@@ -73,7 +45,7 @@ t.test("given definitions from before 0005, when the database is migrated, then 
     { published: [trigger("a/b"), trigger("x".repeat(37)), trigger(7), trigger(null), trigger(""), { id: "t", type: "trigger" }, "odd"] },
     { published: [trigger("twice"), trigger("twice")], draft: [] }
   ]
-  t.strictSame(await broughtUp("0004", insert(agents)), [
+  t.strictSame(await migratedFrom(t, "0004", insert(agents), () => registered), [
     { path: "both", organization: 1, agent: 2, isPublished: true, isInDraft: true },
     { path: "kept", organization: 1, agent: 4, isPublished: true, isInDraft: false },
     { path: "next", organization: 1, agent: 2, isPublished: false, isInDraft: true },
@@ -90,7 +62,7 @@ t.test("given paths that saves have registered since, when the database is migra
     const sql = yield* SqlClient.SqlClient
     yield* sql`INSERT INTO agent_triggers (path, organization_id, agent_id, is_published, is_in_draft) VALUES ('taken', 2, 2, true, false)`
   })
-  t.strictSame(await broughtUp("0011", fill), [
+  t.strictSame(await migratedFrom(t, "0011", fill, () => registered), [
     { path: "free", organization: 1, agent: 1, isPublished: true, isInDraft: false },
     { path: "taken", organization: 2, agent: 2, isPublished: true, isInDraft: false }
   ])

@@ -7,6 +7,7 @@ import { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
 import { type CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import {
+  column,
   contacts,
   eventsOf,
   install,
@@ -22,8 +23,7 @@ import {
 } from "./services.ts"
 
 const { run, sql, test } = await install(t)
-const campaigns = await run(Campaigns)
-const agents = await run(Agents)
+const [campaigns, agents] = await run(Effect.all([Campaigns, Agents]))
 const config = await run(makeConfig("main", true))
 const all: NewRedial = { name: undefined, reasons: ["voicemail", "no_answer", "busy"], retry: undefined }
 
@@ -100,12 +100,8 @@ t.test("given a completed campaign", async (t) => {
       retryOnVoicemail: true
     }
     const child = yield* campaigns.redial(ours, id, { name: "Again", reasons: ["voicemail"], retry })
-    const rows = yield* contacts(child.id)
     t.match(child, { name: "Again", retry: { enabled: false, maxRetries: 0, retryDelaySeconds: 30 } })
-    t.strictSame(
-      rows.map(({ rowNo }) => rowNo),
-      [4]
-    )
+    t.strictSame(column(yield* contacts(child.id), "rowNo"), [4])
   })
 
   test(t, "when its name has the maximum length, then the new name is not longer", function* (t) {

@@ -1,6 +1,6 @@
 import t from "tap"
 import { complete, flagsOf, type RetryConfig, retryReasonNames, stillAllowed, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
-import { install } from "./services.ts"
+import { column, install } from "./services.ts"
 
 const { sql, test } = await install(t)
 
@@ -30,9 +30,6 @@ test(t, "given all retries that may wait, under all settings, then SQL allows th
         SELECT ${sql.literal(stillAllowedSql("c", "c.config"))} AS allowed
         FROM ROWS FROM (jsonb_to_recordset(${rows}::text::jsonb) AS (config jsonb, retry_reason text, retries_used int))
           WITH ORDINALITY AS c (config, retry_reason, retries_used, place) ORDER BY place`
-  t.strictSame(
-    judged.map(({ allowed }) => allowed),
-    waiting.map(stillAllowed)
-  )
+  t.strictSame(column(judged, "allowed"), waiting.map(stillAllowed))
   t.ok(judged.some(({ allowed }) => allowed))
 })

@@ -11,8 +11,7 @@ import { Runs } from "#core/run/Runs.ts"
 import { install, makeAgent, makeCampaign, ours, tag, theirs } from "./services.ts"
 
 const { run, sql, test } = await install(t)
-const runs = await run(Runs)
-const reports = await run(Reports)
+const [runs, reports] = await run(Effect.all([Runs, Reports]))
 const all = { page: 1, limit: 100 }
 
 interface Given {

@@ -4,16 +4,13 @@ import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
-import { AgentId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { parseFilters } from "#core/run/RunFilter.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { callId, install, started, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { install, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { dialed, run, sql, test } = await install(t)
-const store = await run(AttemptStore)
-const runs = await run(Runs)
-const calls = await run(Calls)
-const agents = await run(Agents)
+const [_store, runs, calls, agents] = await run(Effect.all([AttemptStore, Runs, Calls, Agents]))
 await run(makeConfig("main"))
 
 /** Five runs: run n lasted n times ten seconds, except the last one, which is still in progress. */
@@ -29,41 +26,6 @@ const makeRuns = Effect.fnUntraced(function* () {
     FROM generate_series(1, 5) n`
   yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${id}::int, 5, 5)`
   return { agent, id }
-})
-
-test(t, "given contacts that are claimed, then their attempts are marked as sent in the same statement, and not again", function* (t) {
-  const { id } = yield* started(3)
-  const [row] = yield* sql<{ dialEpoch: number; ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
-  const [config] = yield* sql<{ id: number }>`SELECT id FROM telephony_configurations ORDER BY id LIMIT 1`
-  const callIds = ["1", "2"].map((last) => CallId.make(`01890000-0000-7000-8000-00000000000${last}`))
-  const claim = {
-    callIds,
-    campaignId: id,
-    dialEpoch: row?.dialEpoch ?? 0,
-    journal: "00000000-0000-4000-8000-000000000001",
-    node: "here",
-    now: Date.UTC(2030, 0),
-    ownerEpoch: row?.ownerEpoch ?? 0,
-    callers: [null, null],
-    provider: "fake",
-    telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0),
-    usable: { numbers: [], rooms: [] }
-  }
-  const { attempts } = yield* store.claim(claim)
-  const left = yield* store.live
-  t.strictSame(
-    attempts.map(({ rowNo }) => rowNo),
-    [2, 3]
-  )
-  t.strictSame(yield* sql`SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${id} ORDER BY row_no`, [
-    { rowNo: 2, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" },
-    { rowNo: 3, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" }
-  ])
-  t.match(left, [
-    { journal: "00000000-0000-4000-8000-000000000001", node: "here", sentAt: Date.UTC(2030, 0), state: "sent" },
-    { state: "sent" }
-  ])
-  t.strictSame([yield* store.sent(callIds[0] ?? callId, 0), yield* store.sent(callIds[1] ?? callId, 0)], [false, false])
 })
 
 test(t, "runs of a campaign: pages, order and filters", function* (t) {
@@ -154,13 +116,20 @@ test(t, "a run is found only with its agent and organization", function* (t) {
 
 test(t, "a single call reaches the dialer with its context, without reserved names", function* (t) {
   const { workflowUuid } = yield* makeAgent()
-  const initialContext = { first_name: "Zoë", provider: "mine", runtime_configuration: {}, called_number: "x", trigger_mode: "test" }
+  const initialContext = {
+    first_name: "Zoë",
+    provider: "mine",
+    runtime_configuration: {},
+    mps_correlation_id: 1,
+    called_number: "x",
+    trigger_mode: "test"
+  }
   const started = yield* calls.start(ours, { agentUuid: workflowUuid, phoneNumber: "+14155550100", initialContext })
   t.strictSame(started, { runId: 1, runName: "WR-API-1" })
   const context = dialed.at(-1)?.initialContext ?? {}
   t.match(dialed.at(-1), { organizationId: ours, phoneNumber: "+14155550100" })
   t.match(context, { first_name: "Zoë", trigger_mode: "test", agent_identifier_type: "workflow_uuid" })
-  t.notOk("provider" in context || "runtime_configuration" in context || "called_number" in context)
+  for (const name of ["provider", "runtime_configuration", "mps_correlation_id", "called_number"]) t.notOk(name in context, name)
 })
 
 test(t, "an impossible single call is refused before anything is dialed", function* (t) {

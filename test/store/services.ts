@@ -7,29 +7,27 @@ import { join } from "node:path"
 import type { Test } from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import type { Agent } from "#core/agent/Agent.ts"
+import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
-import type { ContactSource } from "#core/contact/ContactSource.ts"
 import { Credentials } from "#core/credential/Credentials.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Folders } from "#core/folder/Folders.ts"
-import { type AgentId, CallId, type CampaignId, OrganizationId, RunId } from "#core/Id.ts"
+import { type AgentId, CallId, type CampaignId, OrganizationId, RunId, type TelephonyConfigId } from "#core/Id.ts"
 import * as accounts from "#core/services/accounts.ts"
-import type { Accounts } from "#core/services/accounts.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import type { ServiceRegistry } from "#core/model/ServiceRegistry.ts"
 import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
-import type { Sealer } from "#core/Sealer.ts"
 import { Signals } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -41,12 +39,14 @@ import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 import { servicesLayer } from "#test/support/services.ts"
 
 export const ours = OrganizationId.make(1)
 export const theirs = OrganizationId.make(2)
 export const callId = CallId.make("00000000-0000-4000-8000-000000000001")
+export const journal = "00000000-0000-4000-8000-00000000000a"
 
 const fake = defineAdapter({
   manifest: { contract: 2, provider: "fake", displayName: "Fake", docsUrl: "", callsPerSecond: 1, originatesInFlight: 1 },
@@ -66,35 +66,28 @@ const accountsLayer = accounts.layer.pipe(
   Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
 )
 
-type Services =
-  | Accounts
-  | Agents
-  | AgentVersions
-  | AttemptStore
-  | Calls
-  | Campaigns
-  | ContactSource
-  | Credentials
-  | CredentialSecrets
-  | Files
-  | Folders
-  | LateCallStore
-  | Organizations
-  | PhoneNumbers
-  | PlayedRecordings
-  | Registry
-  | Reports
-  | ServiceRegistry
-  | Runs
-  | Sealer
-  | Signals
-  | SqlClient.SqlClient
-  | TelephonyConfigs
-  | TrunkOutages
-  | TrunkSettings
-  | TrunkSignals
-  | Uploads
-  | Scope.Scope
+const services = Layer.mergeAll(
+  Agents.layer,
+  AgentVersions.layer,
+  accountsLayer,
+  AttemptStore.layer,
+  Calls.layer,
+  Campaigns.layer,
+  Credentials.layer,
+  CredentialSecrets.layer,
+  Folders.layer,
+  LateCallStore.layer,
+  Organizations.layer,
+  PlayedRecordings.layer,
+  Reports.layer,
+  Runs.layer,
+  PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
+  TelephonyConfigs.layer,
+  TrunkOutages.layer,
+  TrunkSettings.layer
+).pipe(Layer.provideMerge(csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))))
+
+type Services = Layer.Success<typeof services> | Layer.Services<typeof services> | Scope.Scope
 
 interface Installation {
   readonly database: TestDatabase
@@ -139,33 +132,12 @@ export const install = async (...[t, maxConnections]: Parameters<typeof openData
     }),
     Files.layerLocal(folder)
   )
-  const source = csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))
-  const services = Layer.mergeAll(
-    Agents.layer,
-    AgentVersions.layer,
-    accountsLayer,
-    AttemptStore.layer,
-    Calls.layer,
-    Campaigns.layer,
-    Credentials.layer,
-    CredentialSecrets.layer,
-    Folders.layer,
-    LateCallStore.layer,
-    Organizations.layer,
-    PlayedRecordings.layer,
-    Reports.layer,
-    Runs.layer,
-    PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
-    TelephonyConfigs.layer,
-    TrunkOutages.layer,
-    TrunkSettings.layer
-  ).pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
   const context = await database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
       // Outlives this effect: only the audit log's writer would end with it, and readers of that log write pending entries first.
-      return yield* Layer.buildWithScope(services, yield* Effect.scope)
+      return yield* Layer.buildWithScope(Layer.provideMerge(services, ports), yield* Effect.scope)
     })
   )
   const run: Installation["run"] = (effect) => database.run(Effect.provideContext(effect, context))
@@ -268,6 +240,31 @@ export const started = (contactCount?: number) =>
     const { id } = yield* makeCampaign({}, contactCount)
     return yield* campaigns.start(ours, id)
   })
+
+/** The end of a call that was not answered, unless `more` says so. */
+export const endOf = (more: Partial<AttemptEnd> = {}): AttemptEnd => ({
+  answeredAt: undefined,
+  cause: "no_answer",
+  endedAt: Date.UTC(2030, 0),
+  outcome: "no_answer",
+  record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} },
+  ...more
+})
+
+/** Records a single call, as is done before it is dialed. */
+export const beginCall = (
+  callId: CallId,
+  agent: Pick<Agent, "id" | "currentDefinitionId">,
+  telephonyConfigurationId: TelephonyConfigId,
+  more: Partial<SingleCall> = {}
+) => {
+  const which = { agentId: agent.id, definitionId: publishedOf(agent), organizationId: ours, telephonyConfigurationId }
+  const call = { ...which, callId, from: undefined, initialContext: {}, isTest: false, phoneNumber: "+15550100001", ...more }
+  return AttemptStore.use((store) => store.begin(call, { callId, journal, node: "here", provider: "fake" }))
+}
+
+/** One member of each row. */
+export const column = <Row, Name extends keyof Row>(rows: ReadonlyArray<Row>, name: Name) => rows.map((row) => row[name])
 
 /** The tag of a failure, or `none` for a success. */
 export const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>

@@ -3,10 +3,9 @@ import { Effect, Exit } from "effect"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { SingleCall } from "#core/call/Dialer.ts"
 import { publishedOf } from "#test/support/given.ts"
-import { callId, definition, install, makeAgent, makeConfig, ours } from "./services.ts"
+import { beginCall, callId, definition, install, makeAgent, makeConfig, ours } from "./services.ts"
 
 const { run, sql, test } = await install(t)
 const agents = await run(Agents)
@@ -19,21 +18,8 @@ t.test("given an agent with template variables of its own", async (t) => {
       return { agent, other: yield* makeAgent(), telephony: yield* makeConfig("main") }
     })
   )
-  const call: SingleCall = {
-    organizationId: ours,
-    agentId: agent.id,
-    definitionId: publishedOf(agent),
-    isTest: true,
-    telephonyConfigurationId: telephony.id,
-    phoneNumber: "+14155550100",
-    from: undefined,
-    callId: undefined,
-    initialContext: { first_name: "Bob" }
-  }
-  const begin = (id: typeof callId, more: Partial<SingleCall>) =>
-    AttemptStore.use((store) =>
-      store.begin({ ...call, ...more }, { callId: id, journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" })
-    )
+  const call = { isTest: true, phoneNumber: "+14155550100", initialContext: { first_name: "Bob" } }
+  const begin = (id: typeof callId, more: Partial<SingleCall>) => beginCall(id, agent, telephony.id, { ...call, ...more })
   const idOf = (last: number) => `${callId.slice(0, -1)}${last}` as typeof callId // The same shape.
 
   test(t, "when it is tested, then it has them, but the request's values and the call's own take precedence", function* (t) {

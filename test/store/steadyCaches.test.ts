@@ -8,8 +8,7 @@ import * as clocks from "#test/support/clocks.ts"
 import { install, ours, tag } from "./services.ts"
 
 const { run, sql, test } = await install(t)
-const keys = await run(ApiKeys)
-const users = await run(Users)
+const [keys, users] = await run(Effect.all([ApiKeys, Users]))
 const HOUR_MILLIS = 3_600_000
 const owner: Caller = { organizationId: ours, role: "owner" }
 

@@ -8,13 +8,10 @@ import { AgentId, CallId, PhoneNumberId, type TelephonyConfigId } from "#core/Id
 import { PhoneNumbers, type NewPhoneNumber } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
-import { publishedOf } from "#test/support/given.ts"
-import { install, makeAgent, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
+import { beginCall, install, makeAgent, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run, sql, test } = await install(t)
-const configs = await run(TelephonyConfigs)
-const numbers = await run(PhoneNumbers)
-const settings = await run(TrunkSettings)
+const [configs, numbers, settings] = await run(Effect.all([TelephonyConfigs, PhoneNumbers, TrunkSettings]))
 
 const numberOf = (address: string, more: Partial<NewPhoneNumber> = {}): NewPhoneNumber => ({
   address,
@@ -113,14 +110,7 @@ t.test("given a configuration, when it is deleted", async (t) => {
 })
 
 const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
-  Effect.gen(function* () {
-    const agent = by ?? (yield* makeAgent())
-    const call = { agentId: agent.id, callId, definitionId: publishedOf(agent), from: undefined, initialContext: {}, isTest: false }
-    const single = { ...call, organizationId: ours, phoneNumber: "+15550100001", telephonyConfigurationId: id }
-    return yield* AttemptStore.use((store) =>
-      store.begin(single, { callId, journal: "00000000-0000-4000-8000-000000000001", node: "here", provider: "fake" })
-    )
-  })
+  Effect.flatMap(by === undefined ? makeAgent() : Effect.succeed(by), (agent) => beginCall(callId, agent, id))
 
 t.test("given phone numbers", async (t) => {
   test(t, "when another one becomes the default, then the trunk shows that one", function* (t) {

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import t from "tap"
 import * as campaigns from "#core/campaign/CampaignStore.ts"
 import { installClaims, numbersOf, type Running } from "./claims.ts"
-import { ours } from "./services.ts"
+import { column, ours } from "./services.ts"
 
 const { claim, ids, run, running, sql, undone } = await installClaims(t)
 
@@ -52,10 +52,7 @@ t.test("given a retry that is claimed while a running campaign is edited", async
 
   t.test("when others are waiting too, then they fail at the edit, and it fails when it is given back", async (t) => {
     const { contacts, counts } = await story(3, edited({ retryOnBusy: false }))
-    t.strictSame(
-      contacts.map(({ state }) => state),
-      ["failed", "failed", "failed"]
-    )
+    t.strictSame(column(contacts, "state"), ["failed", "failed", "failed"])
     t.strictSame(counts, { state: "completed", failed: 3, queued: 0 })
   })
 
