@@ -63,44 +63,26 @@ t.test("given a payload template", async (t) => {
   })
 
   t.test("when it names every variable, then each is there as text", async (t) => {
-    const names = [
-      "workflow_run_id",
-      "workflow_run_name",
-      "workflow_id",
-      "workflow_name",
-      "campaign_id",
-      "call_time",
-      "initial_context.first_name",
-      "initial_context.cart.total",
-      "initial_context.cart",
-      "gathered_context.call_disposition",
-      "cost_info.call_duration_seconds",
-      "annotations.tags",
-      "extra.anything",
-      "recording_url",
-      "transcript_url",
-      "user_recording_url",
-      "bot_recording_url"
-    ]
-    t.strictSame(payloadOf(names.map((name) => `{{${name}}}`)), [
-      "41",
-      "WR-API-1",
-      "7",
-      "Reminder",
-      "3",
-      "2026-03-08T13:30:05.000Z",
-      "Ada",
-      "12.5",
-      '{"total":12.5,"items":["a"]}',
-      "user_hangup",
-      "12.6",
-      "",
-      "",
-      "https://example.com/r",
-      "",
-      "",
-      ""
-    ])
+    const values = {
+      workflow_run_id: "41",
+      workflow_run_name: "WR-API-1",
+      workflow_id: "7",
+      workflow_name: "Reminder",
+      campaign_id: "3",
+      call_time: "2026-03-08T13:30:05.000Z",
+      "initial_context.first_name": "Ada",
+      "initial_context.cart.total": "12.5",
+      "initial_context.cart": '{"total":12.5,"items":["a"]}',
+      "gathered_context.call_disposition": "user_hangup",
+      "cost_info.call_duration_seconds": "12.6",
+      "annotations.tags": "",
+      "extra.anything": "",
+      recording_url: "https://example.com/r",
+      transcript_url: "",
+      user_recording_url: "",
+      bot_recording_url: ""
+    }
+    t.strictSame(payloadOf(Object.keys(values).map((name) => `{{${name}}}`)), Object.values(values))
   })
 
   t.test("when it is nested, then texts and names are rendered at every depth, and everything else stays", async (t) => {

@@ -5,26 +5,10 @@ import { webhooksOf } from "#test/support/egress.ts"
 t.test("given the address of a webhook endpoint", async (t) => {
   const refused = [
     "",
-    "nowhere",
-    "ftp://example.com/",
-    "file:///etc/passwd",
-    "https://user@example.com/",
-    "https://:secret@example.com/",
-    "https://example.com/#part",
-    "http://localhost/",
-    "http://LOCALHOST./",
-    "http://a.localhost/",
-    "http://printer.local/",
-    "http://metadata.google.internal/",
-    "http://127.0.0.1/",
-    "http://2130706433/",
-    "http://0x7f.1/",
-    "http://0177.0.0.1/",
-    "http://[::1]/",
-    "http://[::ffff:7f00:1]/",
-    "http://10.0.0.1:8080/",
-    "http://169.254.169.254/latest",
-    "http://0/"
+    ..."nowhere ftp://example.com/ file:///etc/passwd https://user@example.com/ https://:secret@example.com/".split(" "),
+    ..."https://example.com/#part http://localhost/ http://LOCALHOST./ http://a.localhost/ http://printer.local/".split(" "),
+    ..."http://metadata.google.internal/ http://127.0.0.1/ http://2130706433/ http://0x7f.1/ http://0177.0.0.1/ http://[::1]/".split(" "),
+    ..."http://[::ffff:7f00:1]/ http://10.0.0.1:8080/ http://169.254.169.254/latest http://0/".split(" ")
   ]
   t.test("when it is invalid or leads into a private network, then it is refused", async (t) => {
     for (const url of refused) t.type(whyRefused(url, webhooksOf()), "string", url)

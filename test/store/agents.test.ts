@@ -1,5 +1,5 @@
 /** Versions, drafts, triggers, folders and dispositions of agents. */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -10,7 +10,7 @@ import { Folders } from "#core/folder/Folders.ts"
 import { AgentId } from "#core/Id.ts"
 import { firstPage } from "#core/Page.ts"
 import * as given from "#test/support/given.ts"
-import { definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
+import { fails, definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
 
 const { run, sql, test } = await install(t)
 const [agents, versions, folders] = await run(Effect.all([Agents, AgentVersions, Folders]))
@@ -24,7 +24,6 @@ const withTrigger = (trigger_path?: string): JsonObject => ({
   nodes: [...definition().nodes, { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", trigger_path } }]
 })
 const byPath = (path: string, organizationId = ours) => Agents.use((_) => _.getByTrigger(organizationId, path))
-const withFolders = <A, E, R>(effect: Effect.Effect<A, E, R | Folders>) => Effect.provide(effect, Folders.layer)
 
 t.test("given a draft", async (t) => {
   test(t, "when it is changed, then calls keep the published version until the draft is published", function* (t) {
@@ -36,21 +35,20 @@ t.test("given a draft", async (t) => {
     const before = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
     const published = yield* agents.publish(ours, id)
     const after = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
-    const made = { currentDefinitionId, draft, same, changed, again, before, published, after, none: yield* tag(agents.publish(ours, id)) }
-    t.match(made.draft, { versionNumber: 2, versionStatus: "draft", publishedAt: null })
-    t.equal(made.same.definitionId, made.draft.definitionId)
-    t.match(made.changed, { versionNumber: 3, versionStatus: "draft", currentDefinitionId: made.currentDefinitionId })
-    t.match(made.again, { versionNumber: 4, definition: definition("Draft."), configurations: { max_call_duration: 60 } })
-    t.match(made.before.called, { versionNumber: 1, definition: definition(), currentDefinitionId: made.currentDefinitionId })
-    t.strictSame(made.before.versions, ["4 draft", "3 archived", "2 archived", "1 published"])
-    t.match(made.published, { versionNumber: 4, versionStatus: "published" })
-    t.match(made.after.called, {
+    t.match(draft, { versionNumber: 2, versionStatus: "draft", publishedAt: null })
+    t.equal(same.definitionId, draft.definitionId)
+    t.match(changed, { versionNumber: 3, versionStatus: "draft", currentDefinitionId: currentDefinitionId })
+    t.match(again, { versionNumber: 4, definition: definition("Draft."), configurations: { max_call_duration: 60 } })
+    t.match(before.called, { versionNumber: 1, definition: definition(), currentDefinitionId: currentDefinitionId })
+    t.strictSame(before.versions, ["4 draft", "3 archived", "2 archived", "1 published"])
+    t.match(published, { versionNumber: 4, versionStatus: "published" })
+    t.match(after.called, {
       versionNumber: 4,
-      currentDefinitionId: made.published.definitionId,
+      currentDefinitionId: published.definitionId,
       configurations: { max_call_duration: 60 }
     })
-    t.strictSame(made.after.versions, ["4 published", "3 archived", "2 archived", "1 archived"])
-    t.equal(made.none, "AgentDraftMissing")
+    t.strictSame(after.versions, ["4 published", "3 archived", "2 archived", "1 archived"])
+    t.equal(yield* tag(agents.publish(ours, id)), "AgentDraftMissing")
   })
 
   test(t, "when a call has used a version, then a later change leaves it unchanged", function* (t) {
@@ -61,6 +59,14 @@ t.test("given a draft", async (t) => {
     const { draftDefinitionId } = yield* Agents.use((_) => _.getByUuid(ours, workflowUuid))
     const now = draftDefinitionId === null ? undefined : yield* versions.get(draftDefinitionId)
     t.strictSame([(yield* versions.get(definitionId)).definition, now?.definition], [definition(), definition("Later.")])
+  })
+
+  test(t, "when a version cannot be read once, then it is found the next time: a cut connection does not disable the agent", function* (t) {
+    const definitionId = given.publishedOf(yield* makeAgent())
+    yield* sql`ALTER TABLE agent_definitions RENAME TO out_of_reach`
+    t.ok(Exit.isFailure(yield* Effect.exit(versions.get(definitionId))))
+    yield* sql`ALTER TABLE out_of_reach RENAME TO agent_definitions`
+    t.ok(Exit.isSuccess(yield* Effect.exit(versions.get(definitionId))))
   })
 
   test(t, "when its graph is not finished, then it is not published", function* (t) {
@@ -98,29 +104,24 @@ t.test("given API triggers", async (t) => {
     yield* update(agent.id, { definition: withTrigger("summer") })
     const both = [yield* byPath("spring"), yield* byPath("summer")]
     yield* agents.publish(ours, agent.id)
-    const made = {
-      agent,
-      found,
-      both,
-      after: yield* byPath("summer"),
-      tags: [yield* tag(byPath("spring")), yield* tag(byPath("summer", theirs)), yield* tag(byPath("none"))]
-    }
-    t.match(made.found, {
-      id: made.agent.id,
+    const after = yield* byPath("summer")
+    const tags = [yield* tag(byPath("spring")), yield* tag(byPath("summer", theirs)), yield* tag(byPath("none"))]
+    t.match(found, {
+      id: agent.id,
       name: "T",
       status: "active",
-      workflowUuid: made.agent.workflowUuid,
-      publishedDefinitionId: made.agent.currentDefinitionId,
+      workflowUuid: agent.workflowUuid,
+      publishedDefinitionId: agent.currentDefinitionId,
       draftDefinitionId: null,
       isPublished: true,
       isInDraft: false
     })
-    t.match(made.both, [
+    t.match(both, [
       { isPublished: true, isInDraft: false },
       { isPublished: false, isInDraft: true }
     ])
-    t.match(made.after, { isPublished: true, isInDraft: false })
-    t.strictSame(new Set(made.tags), new Set(["AgentTriggerNotFound"]))
+    t.match(after, { isPublished: true, isInDraft: false })
+    t.strictSame(new Set(tags), new Set(["AgentTriggerNotFound"]))
   })
 
   test(t, "when one is turned off, then its path still belongs to the agent, and no version has it", function* (t) {
@@ -146,10 +147,9 @@ t.test("given API triggers", async (t) => {
       ]
       const unchanged = yield* agents.get(ours, other.id)
       yield* update(id, { definition: definition() })
-      const made = { tags, unchanged, freed: yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })) }
-      t.strictSame(made.tags, ["none", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
-      t.match(made.unchanged, { name: "Ada", versionNumber: 1 })
-      t.equal(made.freed, "none")
+      t.strictSame(tags, ["none", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
+      t.match(unchanged, { name: "Ada", versionNumber: 1 })
+      t.equal(yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })), "none")
     }
   )
 
@@ -194,41 +194,24 @@ test(t, "given masked secrets that are sent back, then the stored ones stay", fu
   t.strictSame(stored.configurations, { model_overrides: { llm: { api_key: "sk-12345678", model: "m" } } })
 })
 
-t.test("given folders", async (t) => {
-  test(t, "when an agent is put into one, then it is there until the folder is deleted", function* (t) {
-    const made = yield* withFolders(
-      Effect.gen(function* () {
-        const { id } = yield* makeAgent()
-        const folder = yield* folders.create(ours, "Spring")
-        const foreign = yield* folders.create(theirs, "Spring")
-        const inside = yield* agents.setFolder(ours, id, folder.id)
-        const tags = [
-          yield* tag(folders.create(ours, "Spring")),
-          yield* tag(folders.rename(theirs, folder.id, "Mine")),
-          yield* tag(folders.remove(theirs, folder.id)),
-          yield* tag(agents.setFolder(ours, id, foreign.id)),
-          yield* tag(agents.setFolder(ours, id, FolderId.make(99_999))),
-          yield* tag(agents.setFolder(theirs, id, foreign.id)),
-          yield* tag(agents.setFolder(ours, AgentId.make(99_999), null))
-        ]
-        const still = yield* agents.get(ours, id)
-        yield* folders.remove(ours, folder.id)
-        return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours, firstPage) }
-      })
-    )
-    t.equal(made.inside.folderId, made.folder.id)
-    t.equal(made.still.folderId, made.folder.id)
-    t.strictSame(made.tags, [
-      "FolderNameTaken",
-      "FolderNotFound",
-      "FolderNotFound",
-      "FolderNotFound",
-      "FolderNotFound",
-      "AgentNotFound",
-      "AgentNotFound"
-    ])
-    t.strictSame([made.after.folderId, made.left], [null, []])
-  })
+test(t, "given folders, when an agent is put into one, then it is there until the folder is deleted", function* (t) {
+  const { id } = yield* makeAgent()
+  const folder = yield* folders.create(ours, "Spring")
+  const foreign = yield* folders.create(theirs, "Spring")
+  t.equal((yield* agents.setFolder(ours, id, folder.id)).folderId, folder.id)
+  yield* fails(t, [
+    ["FolderNameTaken", folders.create(ours, "Spring")],
+    ["FolderNotFound", folders.rename(theirs, folder.id, "Mine")],
+    ["FolderNotFound", folders.remove(theirs, folder.id)],
+    ["FolderNotFound", agents.setFolder(ours, id, foreign.id)],
+    ["FolderNotFound", agents.setFolder(ours, id, FolderId.make(99_999))],
+    ["AgentNotFound", agents.setFolder(theirs, id, foreign.id)],
+    ["AgentNotFound", agents.setFolder(ours, AgentId.make(99_999), null)]
+  ])
+  t.equal((yield* agents.get(ours, id)).folderId, folder.id)
+  yield* folders.remove(ours, folder.id)
+  t.equal((yield* agents.get(ours, id)).folderId, null)
+  t.strictSame(yield* folders.list(ours, firstPage), [])
 })
 
 test(t, "given finished runs, then their agent has collected their dispositions, each once", function* (t) {
@@ -253,8 +236,8 @@ test(t, "given finished runs, then their agent has collected their dispositions,
   yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
   yield* sql`
         UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', 'more ' || id) WHERE agent_id = ${agentId}`
-  const made = { none, learned, most: yield* agents.dispositionCodes(organizationId), others: yield* agents.dispositionCodes(theirs) }
-  t.strictSame([made.none, made.learned, made.others], [[], ["callback", "user_hangup"], []])
-  t.equal(made.most.length, 200)
-  t.ok(made.most.every((code) => code.length <= 100))
+  const most = yield* agents.dispositionCodes(organizationId)
+  t.strictSame([none, learned, yield* agents.dispositionCodes(theirs)], [[], ["callback", "user_hangup"], []])
+  t.equal(most.length, 200)
+  t.ok(most.every((code) => code.length <= 100))
 })

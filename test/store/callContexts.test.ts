@@ -2,8 +2,10 @@
  * What a run knows about its call from the start, whoever started it; and that no call is placed through a configuration that cannot place
  * any.
  */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import t from "tap"
+import { Agents } from "#core/agent/Agents.ts"
+import { runName } from "#core/call/AttemptBeginning.ts"
 import { Calls } from "#core/call/Calls.ts"
 import type { SingleCall } from "#core/call/Dialer.ts"
 import { CallId, RecordingId } from "#core/Id.ts"
@@ -13,8 +15,9 @@ import { Runs } from "#core/run/Runs.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { installClaims } from "./claims.ts"
-import { beginCall, column, endOf, makeAgent, makeCampaign, ours, theirs, upload } from "./services.ts"
+import { beginCall, definition, column, endOf, makeAgent, makeCampaign, ours, theirs, upload } from "./services.ts"
 
 const { claim, config: main, dialed, run, sql, store, test } = await installClaims(t)
 const callIdOf = (last: number) => CallId.make(`01890000-0000-7000-8000-${String(last).padStart(12, "0")}`)
@@ -112,6 +115,33 @@ test(t, "given a single call, when it is recorded, then it has its numbers, and 
   t.match(own, { direction: "mine", caller_number: "mine", called_number: "+14155550123", provider: "fake" })
   t.notOk("mps_correlation_id" in own)
   t.strictSame(yield* calledFrom("0100888"), [callIdOf(21)])
+})
+
+t.test("given an agent with template variables of its own", async (t) => {
+  const templateContextVariables = { first_name: "Ada", city: "Rome", provider: "mine" }
+  const agent = await run(Agents.use((_) => _.create(ours, { name: "Ada", definition: definition(), templateContextVariables })))
+  const call = { isTest: true, phoneNumber: "+14155550151", initialContext: { first_name: "Bob" } }
+  const begin = (last: number, more: Partial<SingleCall> = {}) => beginCall(callIdOf(last), agent, main.id, { ...call, ...more })
+
+  test(t, "when it is tested, then it has them, but the request's values and the call's own take precedence", function* (t) {
+    const attempt = yield* begin(51)
+    const [row] = yield* sql`SELECT name, agent_definition_id FROM runs WHERE attempt_id = ${callIdOf(51)}::uuid`
+    t.match(attempt.initialContext, { first_name: "Bob", city: "Rome", provider: "fake", called_number: "+14155550100" })
+    t.strictSame(row, { name: runName(callIdOf(51)), agentDefinitionId: agent.currentDefinitionId })
+  })
+
+  test(t, "when it is called in production, then it does not have them", function* (t) {
+    const { initialContext } = yield* begin(52, { isTest: false, phoneNumber: "+14155550152" })
+    t.notOk("city" in initialContext)
+  })
+
+  test(t, "when the version is another agent's, or the id has been used, then nothing is recorded", function* (t) {
+    const recorded = sql`SELECT id FROM attempts UNION ALL SELECT attempt_id FROM runs`
+    const before = yield* recorded
+    t.ok(Exit.isFailure(yield* Effect.exit(begin(53, { definitionId: publishedOf(yield* makeAgent()) }))))
+    t.ok(Exit.isFailure(yield* Effect.exit(begin(51))))
+    t.equal((yield* recorded).length, before.length)
+  })
 })
 
 test(t, "given a key that a user created, when it starts a call, then the call's context has both", function* (t) {

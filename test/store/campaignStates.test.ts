@@ -41,44 +41,27 @@ test(t, "given a draft, when it is started, paused and resumed, then each is log
 
 test(t, "every other change of state is refused, names the state and changes nothing", function* (t) {
   const { id } = yield* makeCampaign()
-  const refused: Array<string> = []
   const verbs = {
     start: campaigns.start,
     resume: campaigns.resume,
     pause: campaigns.pause,
     update: () => campaigns.update(ours, id, { name: "x" })
   }
-  for (const [state, refusedVerbs] of Object.entries({
+  const refused = {
     draft: ["resume", "pause"],
     running: ["start", "resume", "update"],
     paused: ["pause"],
     completed: ["start", "resume", "pause", "update"],
     failed: ["start", "resume", "pause", "update"]
-  } as const)) {
+  } as const
+  for (const [state, actions] of Object.entries(refused)) {
     yield* sql`UPDATE campaigns SET state = ${state} WHERE id = ${id}`
-    for (const verb of refusedVerbs) {
-      const tried: Effect.Effect<unknown, Effect.Error<ReturnType<(typeof verbs)[typeof verb]>>> = verbs[verb](ours, id)
-      const error = yield* Effect.flip(tried)
-      refused.push(error._tag === "CampaignStateConflict" ? `${error.action} ${error.state}` : error._tag)
+    for (const action of actions) {
+      const tried: Effect.Effect<unknown, Effect.Error<ReturnType<(typeof verbs)[typeof action]>>> = verbs[action](ours, id)
+      t.match(yield* Effect.flip(tried), { _tag: "CampaignStateConflict", action, state })
     }
   }
-  t.strictSame((yield* eventsOf(id)).length, 2)
-  t.strictSame(refused, [
-    "resume draft",
-    "pause draft",
-    "start running",
-    "resume running",
-    "update running",
-    "pause paused",
-    "start completed",
-    "resume completed",
-    "pause completed",
-    "update completed",
-    "start failed",
-    "resume failed",
-    "pause failed",
-    "update failed"
-  ])
+  t.equal((yield* eventsOf(id)).length, 2)
 })
 
 test(t, "given a pause that was not confirmed, when it is repeated after a restart, then it is confirmed, once", function* (t) {

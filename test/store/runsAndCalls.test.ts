@@ -7,7 +7,7 @@ import { Calls } from "#core/call/Calls.ts"
 import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { parseFilters } from "#core/run/RunFilter.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { install, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { fails, install, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { dialed, run, sql, test } = await install(t)
 const [_store, runs, calls, agents] = await run(Effect.all([AttemptStore, Runs, Calls, Agents]))
@@ -138,21 +138,13 @@ test(t, "an impossible single call is refused before anything is dialed", functi
   const archived = yield* makeAgent()
   yield* agents.setStatus(ours, archived.id, "archived")
   const call = { agentUuid: agent.workflowUuid, phoneNumber: "+14155550100" }
-  const tags = [
-    yield* tag(calls.start(theirs, call)),
-    yield* tag(calls.start(ours, { ...call, agentUuid: "nothing" })),
-    yield* tag(calls.start(ours, { ...call, agentUuid: archived.workflowUuid })),
-    yield* tag(calls.start(ours, { ...call, telephonyConfigurationId: TelephonyConfigId.make(99_999) })),
-    yield* tag(calls.start(ours, { ...call, phoneNumber: "4155550100" })),
-    yield* tag(calls.start(ours, { ...call, phoneNumber: "+1415555010012345" }))
-  ]
-  t.strictSame(tags, [
-    "AgentNotFound",
-    "AgentNotFound",
-    "AgentArchived",
-    "TelephonyConfigNotFound",
-    "PhoneNumberRefused",
-    "PhoneNumberRefused"
+  yield* fails(t, [
+    ["AgentNotFound", calls.start(theirs, call)],
+    ["AgentNotFound", calls.start(ours, { ...call, agentUuid: "nothing" })],
+    ["AgentArchived", calls.start(ours, { ...call, agentUuid: archived.workflowUuid })],
+    ["TelephonyConfigNotFound", calls.start(ours, { ...call, telephonyConfigurationId: TelephonyConfigId.make(99_999) })],
+    ["PhoneNumberRefused", calls.start(ours, { ...call, phoneNumber: "4155550100" })],
+    ["PhoneNumberRefused", calls.start(ours, { ...call, phoneNumber: "+1415555010012345" })]
   ])
   t.strictSame(dialed, [])
 })

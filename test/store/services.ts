@@ -269,3 +269,9 @@ export const column = <Row, Name extends keyof Row>(rows: ReadonlyArray<Row>, na
 /** The tag of a failure, or `none` for a success. */
 export const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
+
+/** Checks the tag with which each of these fails, one after the other; `none` stands for a success. */
+export const fails = <R>(t: Test, rows: ReadonlyArray<readonly [expected: string, Effect.Effect<unknown, { readonly _tag: string }, R>]>) =>
+  Effect.forEach(rows, ([expected, effect], index) => Effect.map(tag(effect), (came) => t.equal(came, expected, `${index}`)), {
+    discard: true
+  })
