@@ -14,8 +14,16 @@ interface Done {
   readonly command: TurnCommand
 }
 
-/** One call in which time passes by itself: deadlines are met, and each pause is judged at once. */
-const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?: Expectation; readonly ownsTurns?: boolean } = {}) => {
+interface Given {
+  readonly expects?: Expectation
+  readonly ownsTurns?: boolean
+  /** Unless set, each pause is judged at once, by the rules. */
+  readonly judge?: { readonly afterMillis: number; readonly probabilityOf: (text: string) => number }
+}
+
+/** One call in which time passes by itself: deadlines are met, and pauses are judged. */
+const makeCall = ({ expects = anything, judge, ownsTurns = false }: Given = {}) => {
+  const judgments: Array<TurnEvent> = []
   let state: TurnState = initialTurn
   const done: Array<Done> = []
   const tell = (event: TurnEvent): void => {
@@ -24,13 +32,25 @@ const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?
     for (const command of step.commands) done.push({ at: event.at, command })
     for (const command of step.commands) {
       if (command._tag !== "Judge") continue
-      const probability = Effect.runSync(endOfTurnRules.probability({ ...silence, expects, text: command.text }))
-      tell({ _tag: "Judged", at: event.at, revision: command.revision, probability })
+      const { revision, text } = command
+      if (judge !== undefined) {
+        judgments.push({ _tag: "Judged", at: event.at + judge.afterMillis, revision, probability: judge.probabilityOf(text) })
+        continue
+      }
+      const probability = Effect.runSync(endOfTurnRules.probability({ ...silence, expects, text }))
+      tell({ _tag: "Judged", at: event.at, revision, probability })
     }
   }
   const passUntil = (at: number): void => {
-    for (let due = deadlineOf(state, { ownsTurns }); due !== undefined && due < at; due = deadlineOf(state, { ownsTurns }))
-      tell({ _tag: "Passed", at: due })
+    for (;;) {
+      const [judged] = judgments
+      const deadline = deadlineOf(state, { ownsTurns }) ?? Number.POSITIVE_INFINITY
+      if (judged !== undefined && judged.at <= deadline && judged.at < at) {
+        judgments.shift()
+        tell(judged)
+      } else if (deadline < at) tell({ _tag: "Passed", at: deadline })
+      else return
+    }
   }
   return {
     done,
@@ -47,7 +67,7 @@ const makeCall = ({ expects = anything, ownsTurns = false }: { readonly expects?
  * What is done in a call in which these things happen, each at a time in milliseconds and separated by `|`: `voice`, `pause` (reported 100 ms
  * later), `text ...`, `final ...`, `forced ...`, `unclear`, and what a recognizer that owns turns reports: `foreseen ...`, `revoked`, `declared ...`.
  */
-const doneIn = (script: string, options: Parameters<typeof makeCall>[0] = {}): ReadonlyArray<string> => {
+const doneIn = (script: string, options: Given = {}): ReadonlyArray<string> => {
   const call = makeCall(options)
   const heard = (at: number, text: string, isFinal: boolean, isForced: boolean): TurnEvent => ({
     _tag: "Transcribed",
@@ -152,6 +172,17 @@ t.test("given a recognizer, when it is late, wrong or silent, then the turn stil
     "0 voice | 500 text yes | 1000 pause | 7000 voice | 7500 final No. | 8000 pause | 8150 forced",
     ["4000 Commit yes", "8200 Commit No."]
   )
+})
+
+t.test("given an open answer, when more of it is understood late in the pause, then the turn is not over, however it sounds", async (t) => {
+  const probabilityOf = (text: string) => (text.endsWith(".") ? 0.95 : 0.1)
+  for (const afterMillis of [1, 50])
+    for (const rest of ["maybe on", "on tuesday."]) {
+      const more = `1900 text ${rest} | 1960 voice | 2500 pause | 2650 forced ${rest}`
+      const done = doneIn(`10 voice | 1000 pause | 1150 forced on monday or | ${more}`, { judge: { afterMillis, probabilityOf } })
+      const commits = done.flatMap((line) => /Commit (.*?)(?:, foreseen)?$/.exec(line)?.[1] ?? [])
+      t.strictSame(commits, [`on monday or ${rest}`], `${rest} ${afterMillis}`)
+    }
 })
 
 t.test("given a recognizer that owns turns, when it declares their ends, then it is obeyed, and watched", async (t) => {

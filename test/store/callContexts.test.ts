@@ -126,7 +126,7 @@ t.test("given an agent with template variables of its own", async (t) => {
   test(t, "when it is tested, then it has them, but the request's values and the call's own take precedence", function* (t) {
     const attempt = yield* begin(51)
     const [row] = yield* sql`SELECT name, agent_definition_id FROM runs WHERE attempt_id = ${callIdOf(51)}::uuid`
-    t.match(attempt.initialContext, { first_name: "Bob", city: "Rome", provider: "fake", called_number: "+14155550100" })
+    t.match(attempt.initialContext, { first_name: "Bob", city: "Rome", provider: "fake", called_number: "+14155550151" })
     t.strictSame(row, { name: runName(callIdOf(51)), agentDefinitionId: agent.currentDefinitionId })
   })
 
