@@ -17,29 +17,25 @@ const [keys, uploads, agents, configs] = await run(Effect.all([ApiKeys, Uploads,
 const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
 const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
 
-t.test("given an empty database, many nodes that start at once create one organization, and one of them gets the key", async (t) => {
-  const fresh = await install(t)
-  const { keys, organizations, works } = await fresh.run(
-    Effect.gen(function* () {
-      yield* sql`DELETE FROM organizations`
-      const made = yield* Effect.all(
-        Array.from({ length: 6 }, () => bootstrap()),
-        { concurrency: 6 }
-      )
-      const keys = made.flatMap(({ created, key }) => (created && key !== undefined ? [Redacted.value(key)] : []))
-      return {
-        keys,
-        works: yield* Effect.forEach(keys, authenticated),
-        organizations:
-          yield* sql`SELECT (SELECT count(*)::int FROM organizations) AS organizations, (SELECT max(concurrency_limit) FROM organizations) AS limit, (SELECT count(*)::int FROM api_keys) AS keys`
-      }
-    })
-  )
-  t.equal(keys.length, 1)
-  t.match(keys[0], /^tlk_[A-Za-z0-9_-]{43}$/)
-  t.strictSame(works, ["none"])
-  t.strictSame(organizations, [{ organizations: 1, limit: 12, keys: 1 }])
-})
+const fresh = await install(t)
+fresh.test(
+  t,
+  "given an empty database, many nodes that start at once create one organization, and one of them gets the key",
+  function* (t) {
+    yield* fresh.sql`DELETE FROM organizations`
+    const made = yield* Effect.all(
+      Array.from({ length: 6 }, () => bootstrap()),
+      { concurrency: 6 }
+    )
+    const keys = made.flatMap(({ created, key }) => (created && key !== undefined ? [Redacted.value(key)] : []))
+    t.equal(keys.length, 1)
+    t.match(keys[0], /^tlk_[A-Za-z0-9_-]{43}$/)
+    t.strictSame(yield* Effect.forEach(keys, authenticated), ["none"])
+    const counts = fresh.sql`SELECT (SELECT count(*)::int FROM organizations) AS organizations,
+    (SELECT max(concurrency_limit) FROM organizations) AS limit, (SELECT count(*)::int FROM api_keys) AS keys`
+    t.strictSame(yield* counts, [{ organizations: 1, limit: 12, keys: 1 }])
+  }
+)
 
 test(t, "a configured key belongs to the first organization; a later one replaces it", function* (t) {
   const all = [yield* bootstrap("given-one"), yield* bootstrap("given-one"), yield* bootstrap("given-two")] as const
