@@ -45,7 +45,7 @@ import { servicesLayer } from "#test/support/services.ts"
 
 export const ours = OrganizationId.make(1)
 export const theirs = OrganizationId.make(2)
-export const callId = CallId.make("00000000-0000-4000-8000-000000000001")
+const callId = CallId.make("00000000-0000-4000-8000-000000000001")
 export const journal = "00000000-0000-4000-8000-00000000000a"
 
 const fake = defineAdapter({
