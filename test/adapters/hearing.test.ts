@@ -4,8 +4,7 @@ import t from "tap"
 import { answers } from "#test/support/hearing/answers.ts"
 import { type AskingNodeName, askingNodes } from "#test/support/hearing/nodes.ts"
 import { isRight, isTaken, makeEar, speakers, understoodIn } from "#test/support/hearing/trial.ts"
-import { unrelatedHeldOut } from "#test/support/hearing/unrelatedHeldOut.ts"
-import { unrelatedTuning } from "#test/support/hearing/unrelatedTuning.ts"
+import { unrelatedHeldOut, unrelatedTuning } from "#test/support/hearing/unrelated.ts"
 import { heard, recognizing } from "./recognitionScene.ts"
 
 const nodeNames = Object.keys(askingNodes) as ReadonlyArray<AskingNodeName>

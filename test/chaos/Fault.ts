@@ -9,8 +9,9 @@ export interface Fault {
   readonly run: (stage: Stage) => Promise<void>
 }
 
-export const on = (of: Fault["of"], faults: ReadonlyArray<Omit<Fault, "of">>): ReadonlyArray<Fault> =>
-  faults.map((fault) => ({ ...fault, of }))
+/** Faults by their names. */
+export const on = (of: Fault["of"], faults: Readonly<Record<string, Fault["run"]>>): ReadonlyArray<Fault> =>
+  Object.entries(faults).map(([name, run]) => ({ name, of, run }))
 
 /** The engine goes down, and is back, or another one has taken its place, when this resolves. */
 export const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => Promise<void> = async () => {}) => {

@@ -34,242 +34,164 @@ const stillborn = async (stage: Stage) => {
   await life.exited
 }
 
-const engineFaults = on("the engine", [
-  { name: "the engine is killed", run: (stage) => down(stage, "SIGKILL") },
-  { name: "the engine is killed, and killed again as it starts", run: (stage) => down(stage, "SIGKILL", () => stillborn(stage)) },
-  { name: "the engine is stopped", run: (stage) => down(stage, "SIGTERM") },
-  {
-    name: "the engine stands still",
-    run: async (stage) => {
-      await stage.deafened("the engine stood still", async () => {
-        stage.world.engine.kill("SIGSTOP")
-        await stage.progress(1000, stage.between(3000, 8000))
-        stage.world.engine.kill("SIGCONT")
-      })
-    }
-  },
-  {
-    name: "the engine is killed while a request is held",
-    run: async (stage) => {
-      stage.befall(fates.hold(8000), 2)
-      await stage.progress(4, 5000)
-      await down(stage, "SIGKILL")
-    }
+const engineFaults = on("the engine", {
+  "the engine is killed": (stage) => down(stage, "SIGKILL"),
+  "the engine is killed, and killed again as it starts": (stage) => down(stage, "SIGKILL", () => stillborn(stage)),
+  "the engine is stopped": (stage) => down(stage, "SIGTERM"),
+  "the engine stands still": (stage) =>
+    stage.deafened("the engine stood still", async () => {
+      stage.world.engine.kill("SIGSTOP")
+      await stage.progress(1000, stage.between(3000, 8000))
+      stage.world.engine.kill("SIGCONT")
+    }),
+  "the engine is killed while a request is held": async (stage) => {
+    stage.befall(fates.hold(8000), 2)
+    await stage.progress(4, 5000)
+    await down(stage, "SIGKILL")
   }
-])
+})
 
 /** Faults of several engines. An engine that is replaced while it is frozen ends by itself when it wakes up. */
-const nodeFaults = on("the engine", [
-  {
-    name: "two engines are killed",
-    run: async (stage) => {
-      const [other] = stage.nodes?.others ?? []
-      other?.kill("SIGKILL")
-      await down(stage, "SIGKILL")
-    }
+const nodeFaults = on("the engine", {
+  "two engines are killed": async (stage) => {
+    const [other] = stage.nodes?.others ?? []
+    other?.kill("SIGKILL")
+    await down(stage, "SIGKILL")
   },
-  {
-    name: "an engine that stands by is killed",
-    run: async (stage) => {
-      const [other] = stage.nodes?.others ?? []
-      other?.kill("SIGKILL")
-      await stage.progress(10, 3000)
-    }
+  "an engine that stands by is killed": async (stage) => {
+    const [other] = stage.nodes?.others ?? []
+    other?.kill("SIGKILL")
+    await stage.progress(10, 3000)
   },
-  {
-    name: "the engine stands still until another one has taken over",
-    run: async (stage) => {
-      const { engine } = stage.world
-      stage.kills.push(nowMillis())
-      await stage.deafened("the engine stood still", async () => {
-        engine.kill("SIGSTOP")
-        await stage.nodes?.untilReplaced(engine.pid)
-      })
-      await stage.progress(10, 3000)
-      engine.kill("SIGCONT")
-      await engine.exited
-    }
+  "the engine stands still until another one has taken over": async (stage) => {
+    const { engine } = stage.world
+    stage.kills.push(nowMillis())
+    await stage.deafened("the engine stood still", async () => {
+      engine.kill("SIGSTOP")
+      await stage.nodes?.untilReplaced(engine.pid)
+    })
+    await stage.progress(10, 3000)
+    engine.kill("SIGCONT")
+    await engine.exited
   },
-  {
-    name: "the engine that takes over is killed as well",
-    run: async (stage) => {
-      await down(stage, "SIGKILL")
-      await stage.progress(1, 500)
-      await down(stage, "SIGKILL")
-    }
+  "the engine that takes over is killed as well": async (stage) => {
+    await down(stage, "SIGKILL")
+    await stage.progress(1, 500)
+    await down(stage, "SIGKILL")
   }
-])
+})
 
-const clockFaults = on("its clock", [
-  {
-    name: "the clock is set forward, and back",
-    run: async (stage) => {
-      stage.world.engine.stepClock(stepMillis)
-      await stage.progress(10, 5000)
-      stage.world.engine.stepClock(-stepMillis)
-    }
+const clockFaults = on("its clock", {
+  "the clock is set forward, and back": async (stage) => {
+    stage.world.engine.stepClock(stepMillis)
+    await stage.progress(10, 5000)
+    stage.world.engine.stepClock(-stepMillis)
   },
-  {
-    name: "the clock is set back into the closed window",
-    run: async (stage) => {
-      const [big] = stage.campaigns
-      if (big === undefined) return
-      const closings = async () => (await stage.eventsOf(big.id))["schedule_window_closed"] ?? 0
-      const before = await closings()
-      const backMillis = stage.sinceClosedMillis()
-      stage.world.engine.stepClock(-backMillis)
-      const noticed = await until("closed window", async () => ((await closings()) > before ? nowMillis() : undefined), 8000).catch(
-        () => undefined
-      )
-      await stage.progress(20, 4000)
-      if (noticed === undefined) stage.say("  the campaign has not noticed it")
-      else big.closed.push({ from: noticed, until: nowMillis() })
-      stage.world.engine.stepClock(backMillis)
-    }
+  "the clock is set back into the closed window": async (stage) => {
+    const [big] = stage.campaigns
+    if (big === undefined) return
+    const closings = async () => (await stage.eventsOf(big.id))["schedule_window_closed"] ?? 0
+    const before = await closings()
+    const backMillis = stage.sinceClosedMillis()
+    stage.world.engine.stepClock(-backMillis)
+    const noticed = await until("closed window", async () => ((await closings()) > before ? nowMillis() : undefined), 8000).catch(
+      () => undefined
+    )
+    await stage.progress(20, 4000)
+    if (noticed === undefined) stage.say("  the campaign has not noticed it")
+    else big.closed.push({ from: noticed, until: nowMillis() })
+    stage.world.engine.stepClock(backMillis)
   }
-])
+})
 
-const asteriskFaults = on("the way to Asterisk", [
-  {
-    name: "all connections to Asterisk are cut",
-    run: async (stage) => {
-      stage.cuts.push(nowMillis())
-      stage.asterisk.tcp.cut()
-    }
+const asteriskFaults = on("the way to Asterisk", {
+  "all connections to Asterisk are cut": async (stage) => stage.cut(),
+  "the events' websocket is cut": async (stage) => stage.cut(isEvents),
+  "the connections to Asterisk fall silent": (stage) =>
+    stage.deafened("silent connections to Asterisk", async () => {
+      stage.asterisk.tcp.freeze()
+      await stage.progress(1000, stage.between(4000, 9000))
+      stage.asterisk.tcp.thaw()
+    }),
+  "the way to Asterisk falls silent, and breaks": (stage) =>
+    stage.deafened("a silent way to Asterisk", async () => {
+      stage.asterisk.tcp.freezeAll()
+      await stage.progress(1000, stage.between(3000, 6000))
+      stage.cut()
+      stage.asterisk.tcp.thaw()
+    }),
+  "Asterisk refuses connections": async (stage) => {
+    await stage.asterisk.tcp.refuse(true)
+    stage.cut()
+    await stage.progress(1000, 3000)
+    await stage.asterisk.tcp.refuse(false)
   },
-  {
-    name: "the events' websocket is cut",
-    run: async (stage) => {
-      stage.cuts.push(nowMillis())
-      stage.asterisk.tcp.cut(isEvents)
-    }
+  "Asterisk is restarted": async (stage) => {
+    stage.cuts.push(nowMillis())
+    stage.world.emulator.crash()
   },
-  {
-    name: "the connections to Asterisk fall silent",
-    run: async (stage) => {
-      await stage.deafened("silent connections to Asterisk", async () => {
-        stage.asterisk.tcp.freeze()
-        await stage.progress(1000, stage.between(4000, 9000))
-        stage.asterisk.tcp.thaw()
-      })
-    }
-  },
-  {
-    name: "the way to Asterisk falls silent, and breaks",
-    run: async (stage) => {
-      await stage.deafened("a silent way to Asterisk", async () => {
-        stage.asterisk.tcp.freezeAll()
-        await stage.progress(1000, stage.between(3000, 6000))
-        stage.cuts.push(nowMillis())
-        stage.asterisk.tcp.cut()
-        stage.asterisk.tcp.thaw()
-      })
-    }
-  },
-  {
-    name: "Asterisk refuses connections",
-    run: async (stage) => {
-      await stage.asterisk.tcp.refuse(true)
-      stage.cuts.push(nowMillis())
-      stage.asterisk.tcp.cut()
-      await stage.progress(1000, 3000)
-      await stage.asterisk.tcp.refuse(false)
-    }
-  },
-  {
-    name: "Asterisk is restarted",
-    run: async (stage) => {
-      stage.cuts.push(nowMillis())
-      stage.world.emulator.crash()
-    }
-  },
-  {
-    name: "the way to Asterisk is slow",
-    run: async (stage) => {
-      await stage.deafened("a slow way to Asterisk", async () => {
-        stage.asterisk.tcp.delayMillis = 400
-        await stage.progress(20, 6000)
-        stage.asterisk.tcp.delayMillis = 0
-      })
-    }
-  },
-  {
-    name: "events come late",
-    run: async (stage) => {
-      await stage.deafened("late events", async () => {
-        stage.world.emulator.delayEvents(1500)
-        await stage.progress(20, 5000)
-        stage.world.emulator.delayEvents(0)
-      })
-    }
-  }
-])
+  "the way to Asterisk is slow": (stage) =>
+    stage.deafened("a slow way to Asterisk", async () => {
+      stage.asterisk.tcp.delayMillis = 400
+      await stage.progress(20, 6000)
+      stage.asterisk.tcp.delayMillis = 0
+    }),
+  "events come late": (stage) =>
+    stage.deafened("late events", async () => {
+      stage.world.emulator.delayEvents(1500)
+      await stage.progress(20, 5000)
+      stage.world.emulator.delayEvents(0)
+    })
+})
 
-const databaseFaults = on("the database", [
-  { name: "all connections to the database are cut", run: async (stage) => stage.database.tcp.cut() },
-  {
-    name: "replies to commits are lost",
-    run: async (stage) => {
-      stage.database.loseCommits("reply", 3)
-      await stage.progress(10, 4000)
-    }
+const databaseFaults = on("the database", {
+  "all connections to the database are cut": async (stage) => stage.database.tcp.cut(),
+  "replies to commits are lost": async (stage) => {
+    stage.database.loseCommits("reply", 3)
+    await stage.progress(10, 4000)
   },
-  {
-    name: "commits are lost",
-    run: async (stage) => {
-      stage.database.loseCommits("request", 3)
-      await stage.progress(10, 4000)
-    }
+  "commits are lost": async (stage) => {
+    stage.database.loseCommits("request", 3)
+    await stage.progress(10, 4000)
   },
-  {
-    name: "commits are slow",
-    run: async (stage) => {
-      stage.database.delayCommits(stage.between(30, 300))
-      await stage.progress(30, 6000)
-    }
+  "commits are slow": async (stage) => {
+    stage.database.delayCommits(stage.between(30, 300))
+    await stage.progress(30, 6000)
   },
-  {
-    name: "the connections to the database fall silent",
-    run: async (stage) => {
-      await stage.unrecorded("silent connections to the database", async () => {
-        stage.database.tcp.freeze()
-        await stage.progress(1000, stage.between(4000, 12_000))
-        stage.database.tcp.thaw()
-      })
-    }
-  },
-  {
-    name: "the database refuses connections",
-    run: async (stage) => {
-      await stage.unrecorded("a database that refuses connections", async () => {
-        await stage.database.tcp.refuse(true)
-        stage.database.tcp.cut()
-        await stage.progress(1000, stage.between(2000, 6000))
-        await stage.database.tcp.refuse(false)
-      })
-    }
-  },
-  {
-    name: "the engine is killed while the database is silent",
-    run: async (stage) => {
+  "the connections to the database fall silent": (stage) =>
+    stage.unrecorded("silent connections to the database", async () => {
       stage.database.tcp.freeze()
-      await stage.progress(6, 3000)
-      await down(stage, "SIGKILL", async () => stage.database.tcp.cut())
-    }
+      await stage.progress(1000, stage.between(4000, 12_000))
+      stage.database.tcp.thaw()
+    }),
+  "the database refuses connections": (stage) =>
+    stage.unrecorded("a database that refuses connections", async () => {
+      await stage.database.tcp.refuse(true)
+      stage.database.tcp.cut()
+      await stage.progress(1000, stage.between(2000, 6000))
+      await stage.database.tcp.refuse(false)
+    }),
+  "the engine is killed while the database is silent": async (stage) => {
+    stage.database.tcp.freeze()
+    await stage.progress(6, 3000)
+    await down(stage, "SIGKILL", async () => stage.database.tcp.cut())
   }
-])
+})
 
-const pause: Fault = {
-  name: "a campaign is paused, and resumed",
-  of: "a campaign",
-  run: async (stage) => {
-    const member = stage.campaigns[stage.chance() < 0.7 ? 0 : 1]
-    const confirmed = member === undefined ? undefined : await stage.pause(member)
-    if (member === undefined || confirmed === undefined) return
-    await stage.progress(12, 4000)
-    await stage.resume(member, confirmed)
-  }
+const pause = async (stage: Stage) => {
+  const member = stage.campaigns[stage.chance() < 0.7 ? 0 : 1]
+  const confirmed = member === undefined ? undefined : await stage.pause(member)
+  if (member === undefined || confirmed === undefined) return
+  await stage.progress(12, 4000)
+  await stage.resume(member, confirmed)
 }
+const pauses = on("a campaign", {
+  "a campaign is paused, and resumed": pause,
+  "a campaign is paused while the way to Asterisk is slow": async (stage) => {
+    stage.asterisk.tcp.delayMillis = 300
+    await pause(stage)
+  }
+})
 
 /**
  * Longer than an attempt is waited for: the call appears after it was written off. In the short form the doubt about it outlives the story,
@@ -296,15 +218,7 @@ const everyFault: ReadonlyArray<Fault> = [
   ...clockFaults,
   ...asteriskFaults,
   ...databaseFaults,
-  pause,
-  {
-    ...pause,
-    name: "a campaign is paused while the way to Asterisk is slow",
-    run: async (stage) => {
-      stage.asterisk.tcp.delayMillis = 300
-      await pause.run(stage)
-    }
-  }
+  ...pauses
 ]
 
 /** Faults of a single engine that several cannot have: it is not started by the story. */
@@ -334,7 +248,7 @@ export const fewOfNodes = ({ chance, hasCallNodes }: Pick<Stage, "chance" | "has
   shuffled(chance, [
     ...(hasCallNodes ? [...callNodeFaults, ...nodeFaults.filter(({ name }) => name === "two engines are killed")] : nodeFaults),
     ...named("the engine is stopped", "replies to commits are lost", "all connections to the database are cut"),
-    pause
+    ...named("a campaign is paused, and resumed")
   ])
 
 /** One or two of each kind, beginning with the one that takes longest to settle. */
@@ -346,6 +260,6 @@ export const few = (chance: () => number): ReadonlyArray<Fault> => [
     ...named("the clock is set forward, and back", "the clock is set back into the closed window"),
     ...named("all connections to Asterisk are cut", "the connections to Asterisk fall silent"),
     ...named("replies to commits are lost", "the connections to the database fall silent", "commits are slow"),
-    pause
+    ...named("a campaign is paused, and resumed")
   ])
 ]

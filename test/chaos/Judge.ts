@@ -3,7 +3,6 @@
  * Pure, so that its own tests can show, for each rule, a story that breaks it.
  */
 import {
-  type CampaignFacts,
   clearMillis,
   type Evidence,
   type Named,
@@ -14,21 +13,6 @@ import {
   type SeenCall,
   type Span
 } from "./Evidence.ts"
-
-export const rules = [
-  "every dial belongs to a recorded attempt, and each attempt is dialed once",
-  "no contact and no phone has two calls at once",
-  "nobody is dialed again while an earlier request may still become a call",
-  "nobody who has answered is dialed again",
-  "no call lasts longer than 5 s without an actor",
-  "caps hold, except for late calls that are hung up within 5 s",
-  "nothing is dialed outside the calling window",
-  "nothing is dialed after a confirmed pause",
-  "every contact and attempt ends in a final state, and no call is left up",
-  "every unknown outcome is explained",
-  "the counters match a recount"
-] as const
-export type Rule = (typeof rules)[number]
 
 interface Finding {
   readonly rule: Rule
@@ -231,20 +215,6 @@ const countersTrue: Inspect = ({ campaigns }) =>
     return said === is ? [] : [`campaign ${id} shows ${said}, a recount gives ${is}`]
   })
 
-const inspections: { readonly [rule in Rule]: Inspect } = {
-  "every dial belongs to a recorded attempt, and each attempt is dialed once": dialedOnce,
-  "no contact and no phone has two calls at once": oneAtOnce,
-  "nobody is dialed again while an earlier request may still become a call": noRedialInDoubt,
-  "nobody who has answered is dialed again": answeredOnce,
-  "no call lasts longer than 5 s without an actor": noneUnattended,
-  "caps hold, except for late calls that are hung up within 5 s": capsHold,
-  "nothing is dialed outside the calling window": windowHolds,
-  "nothing is dialed after a confirmed pause": pauseHolds,
-  "every contact and attempt ends in a final state, and no call is left up": allFinal,
-  "every unknown outcome is explained": allExplained,
-  "the counters match a recount": countersTrue
-}
-
 const caseOf = (evidence: Evidence): Case => ({
   ...evidence,
   calls: seenCalls(evidence.log),
@@ -252,29 +222,53 @@ const caseOf = (evidence: Evidence): Case => ({
   requestOf: new Map(evidence.requests.map((request) => [request.id, request]))
 })
 
-/** How much evidence each rule was judged on: a rule without any has proved nothing. */
-export const figuresOf = (evidence: Evidence): { readonly [rule in Rule]: string } => {
+const sum = <A>(all: ReadonlyArray<A>, of: (one: A) => ReadonlyArray<unknown>) => all.reduce((total, one) => total + of(one).length, 0)
+
+/** Each rule, how it is judged, and how much evidence it was judged on: a rule without any has proved nothing. */
+const judged = {
+  "every dial belongs to a recorded attempt, and each attempt is dialed once": [dialedOnce, ({ calls }) => `${calls.length} calls`],
+  "no contact and no phone has two calls at once": [oneAtOnce, (facts) => `${byNumber(facts).size} phones`],
+  "nobody is dialed again while an earlier request may still become a call": [
+    noRedialInDoubt,
+    (facts) => `${facts.calls.length - byNumber(facts).size} redials`
+  ],
+  "nobody who has answered is dialed again": [
+    answeredOnce,
+    ({ calls }) => `${calls.filter(({ answeredAt }) => answeredAt !== undefined).length} answers`
+  ],
+  "no call lasts longer than 5 s without an actor": [
+    noneUnattended,
+    (facts) => `${facts.calls.filter((call) => leftAt(facts, call) < call.until).length} such calls`
+  ],
+  "caps hold, except for late calls that are hung up within 5 s": [
+    capsHold,
+    (facts) =>
+      loadsOf(facts)
+        .map(({ cap, most, who }) => `${who}: ${most} of ${cap}`)
+        .join(", ")
+  ],
+  "nothing is dialed outside the calling window": [
+    windowHolds,
+    ({ campaigns }) => `closed ${sum(campaigns, ({ closed }) => closed)} times`
+  ],
+  "nothing is dialed after a confirmed pause": [pauseHolds, ({ campaigns }) => `${sum(campaigns, ({ pauses }) => pauses)} pauses`],
+  "every contact and attempt ends in a final state, and no call is left up": [
+    allFinal,
+    ({ attempts, campaigns }) => `${sum(campaigns, ({ contacts }) => contacts)} contacts, ${attempts.length} attempts`
+  ],
+  "every unknown outcome is explained": [
+    allExplained,
+    (facts) => `${unknownsOf(facts).filter(({ why }) => !why.startsWith("!")).length} of ${unknownsOf(facts).length}`
+  ],
+  "the counters match a recount": [countersTrue, ({ campaigns }) => `${campaigns.length} campaigns`]
+} satisfies Readonly<Record<string, readonly [inspect: Inspect, figure: (facts: Case) => string]>>
+export type Rule = keyof typeof judged
+// The cast holds because the object has no other keys.
+export const rules = Object.keys(judged) as ReadonlyArray<Rule>
+
+export const figuresOf = (evidence: Evidence): Readonly<Record<string, string>> => {
   const facts = caseOf(evidence)
-  const { attempts, calls, campaigns } = facts
-  const unknown = unknownsOf(facts)
-  const sum = (of: (campaign: CampaignFacts) => ReadonlyArray<unknown>) =>
-    campaigns.reduce((total, campaign) => total + of(campaign).length, 0)
-  const phones = byNumber(facts).size
-  return {
-    "every dial belongs to a recorded attempt, and each attempt is dialed once": `${calls.length} calls`,
-    "no contact and no phone has two calls at once": `${phones} phones`,
-    "nobody is dialed again while an earlier request may still become a call": `${calls.length - phones} redials`,
-    "nobody who has answered is dialed again": `${calls.filter(({ answeredAt }) => answeredAt !== undefined).length} answers`,
-    "no call lasts longer than 5 s without an actor": `${calls.filter((call) => leftAt(facts, call) < call.until).length} such calls`,
-    "caps hold, except for late calls that are hung up within 5 s": loadsOf(facts)
-      .map(({ cap, most, who }) => `${who}: ${most} of ${cap}`)
-      .join(", "),
-    "nothing is dialed outside the calling window": `closed ${sum(({ closed }) => closed)} times`,
-    "nothing is dialed after a confirmed pause": `${sum(({ pauses }) => pauses)} pauses`,
-    "every contact and attempt ends in a final state, and no call is left up": `${sum(({ contacts }) => contacts)} contacts, ${attempts.length} attempts`,
-    "every unknown outcome is explained": `${unknown.filter(({ why }) => !why.startsWith("!")).length} of ${unknown.length}`,
-    "the counters match a recount": `${campaigns.length} campaigns`
-  }
+  return Object.fromEntries(rules.map((rule) => [rule, judged[rule][1](facts)]))
 }
 
 export const judge = (evidence: Evidence): Verdict => {
@@ -283,7 +277,7 @@ export const judge = (evidence: Evidence): Verdict => {
   for (const { why } of unknownsOf(facts)) if (!why.startsWith("!")) explained[why] = (explained[why] ?? 0) + 1
   return {
     explained,
-    findings: rules.flatMap((rule) => inspections[rule](facts).map((what) => ({ rule, what }))),
+    findings: rules.flatMap((rule) => judged[rule][0](facts).map((what) => ({ rule, what }))),
     late: facts.calls.filter((call) => isLate(facts, call)).length
   }
 }

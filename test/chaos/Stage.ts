@@ -13,6 +13,7 @@ import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresPr
 import type { EngineProcess } from "#test/support/EngineProcess.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
 import { seeded } from "#test/support/seeded.ts"
+import type { Connection } from "#test/support/TcpProxy.ts"
 import type { Named, Span } from "./Evidence.ts"
 import { Nodes } from "./Nodes.ts"
 
@@ -158,6 +159,12 @@ export class Stage {
     const { log } = this.world.emulator
     const goal = log.entries.length + entries
     await untilTrue("progress", () => log.entries.length >= goal, millis).catch(() => {})
+  }
+
+  /** Cuts connections to Asterisk. */
+  cut(which?: (connection: Connection) => boolean): void {
+    this.cuts.push(nowMillis())
+    this.asterisk.tcp.cut(which)
   }
 
   /** Applies a fate to the next originates. */

@@ -12,59 +12,41 @@ const toCallNode = (stage: Stage, name: string, run: (node: EngineProcess) => Pr
     await stage.endCallNode(node, () => run(node))
   })
 
-export const callNodeFaults = on("the engine", [
-  {
-    name: "a call node is killed",
-    run: (stage) =>
-      toCallNode(stage, "a call node was killed", async (node) => {
-        stage.kills.push(nowMillis())
-        node.kill("SIGKILL")
-      })
-  },
-  {
-    name: "a call node is stopped",
-    run: (stage) =>
-      toCallNode(stage, "a call node was stopped", async (node) => {
-        stage.stops++
-        node.kill("SIGTERM")
-      })
-  },
-  {
-    name: "a call node stands still until its calls are settled",
-    run: (stage) =>
-      toCallNode(stage, "a call node stood still", async (node) => {
-        stage.kills.push(nowMillis())
-        node.kill("SIGSTOP")
-        await untilTrue("the end of what it had", async () => (await stage.registered(node.pid)) === 0)
-        node.kill("SIGCONT")
-      })
-  },
-  {
-    name: "a call node stands still for a moment",
-    run: (stage) =>
-      stage.deafened("a call node stood still", async () => {
-        const [node] = stage.nodes?.callNodes ?? []
-        node?.kill("SIGSTOP")
-        await stage.progress(1000, stage.between(500, 3500))
-        node?.kill("SIGCONT")
-      })
-  },
-  {
-    name: "a call node and the engine that dispatches are killed",
-    run: (stage) =>
-      toCallNode(stage, "a call node was killed", async (node) => {
-        stage.kills.push(nowMillis())
-        node.kill("SIGKILL")
-        await down(stage, "SIGKILL")
-      })
-  },
-  {
-    name: "the engine that dispatches stands still for longer than its links live",
-    run: (stage) =>
-      stage.deafened("the engine stood still", async () => {
-        stage.world.engine.kill("SIGSTOP")
-        await stage.progress(1000, stage.between(2700, 4200))
-        stage.world.engine.kill("SIGCONT")
-      })
-  }
-])
+export const callNodeFaults = on("the engine", {
+  "a call node is killed": (stage) =>
+    toCallNode(stage, "a call node was killed", async (node) => {
+      stage.kills.push(nowMillis())
+      node.kill("SIGKILL")
+    }),
+  "a call node is stopped": (stage) =>
+    toCallNode(stage, "a call node was stopped", async (node) => {
+      stage.stops++
+      node.kill("SIGTERM")
+    }),
+  "a call node stands still until its calls are settled": (stage) =>
+    toCallNode(stage, "a call node stood still", async (node) => {
+      stage.kills.push(nowMillis())
+      node.kill("SIGSTOP")
+      await untilTrue("the end of what it had", async () => (await stage.registered(node.pid)) === 0)
+      node.kill("SIGCONT")
+    }),
+  "a call node stands still for a moment": (stage) =>
+    stage.deafened("a call node stood still", async () => {
+      const [node] = stage.nodes?.callNodes ?? []
+      node?.kill("SIGSTOP")
+      await stage.progress(1000, stage.between(500, 3500))
+      node?.kill("SIGCONT")
+    }),
+  "a call node and the engine that dispatches are killed": (stage) =>
+    toCallNode(stage, "a call node was killed", async (node) => {
+      stage.kills.push(nowMillis())
+      node.kill("SIGKILL")
+      await down(stage, "SIGKILL")
+    }),
+  "the engine that dispatches stands still for longer than its links live": (stage) =>
+    stage.deafened("the engine stood still", async () => {
+      stage.world.engine.kill("SIGSTOP")
+      await stage.progress(1000, stage.between(2700, 4200))
+      stage.world.engine.kill("SIGCONT")
+    })
+})

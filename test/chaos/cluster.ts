@@ -6,6 +6,8 @@ import { parseArgs, styleText } from "node:util"
 import type { Test } from "tap"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 import type { Evidence } from "./Evidence.ts"
+import { callNodeFaults } from "./callNodeFaults.ts"
+import { down } from "./Fault.ts"
 import { figuresOf, judge, rules } from "./Judge.ts"
 import { Stage } from "./Stage.ts"
 import { evidenceOf, isDone } from "./story.ts"
@@ -66,22 +68,8 @@ const ledgerOf = async (stage: Stage, began: number): Promise<ReadonlyArray<stri
   ]
 }
 
-/** A call node: what it had is settled before this ends. */
-const killedCallNode = async (stage: Stage): Promise<void> => {
-  const [node] = stage.nodes?.callNodes ?? []
-  if (node === undefined) return
-  stage.kills.push(nowMillis())
-  await stage.deafened("a call node was killed", () => stage.endCallNode(node, async () => node.kill("SIGKILL")))
-}
-
-const killed = async (stage: Stage): Promise<void> => {
-  stage.kills.push(nowMillis())
-  const { pid } = stage.world.engine
-  await stage.deafened("the engine was killed", async () => {
-    await stage.world.end("SIGKILL")
-    await stage.nodes?.untilReplaced(pid)
-  })
-}
+/** What it had is settled before this ends. */
+const killCallNode = callNodeFaults.find(({ name }) => name === "a call node is killed")
 
 const verdictOn = (evidence: Evidence): ReadonlyArray<string> => {
   const { explained, findings } = judge(evidence)
@@ -113,7 +101,7 @@ const main = async (): Promise<boolean> => {
     ledger.show(await ledgerOf(stage, began))
     const isWorthIt = stage.world.emulator.log.live() > 0 && [...(stage.nodes?.states.values() ?? [])].includes("stands by")
     if (nowMillis() >= killAt && isWorthIt) {
-      await (isCallNodesTurn ? killedCallNode(stage) : killed(stage))
+      await (isCallNodesTurn ? killCallNode?.run(stage) : down(stage, "SIGKILL"))
       isCallNodesTurn = callNodes > 0 && !isCallNodesTurn
       killAt = nowMillis() + every * 1000
     }

@@ -22,7 +22,8 @@ const yes = `yes | yeah | yep | sure | yes please | of course | absolutely | tha
   yes i do | yes that's right | certainly | yes of course | sure no problem | go ahead | yes thank you | i think so`
 const no = `no | nope | no thanks | no thank you | not really | i don't think so | no i can't | of course not | no i don't | definitely not |
   i'd rather not | no sorry | not at all | i do not think so`
-const listOf = (texts: string): ReadonlyArray<string> => texts.split("|").map((text) => text.trim().replaceAll(/\s+/g, " "))
+/** The texts between bars. */
+export const listOf = (texts: string): ReadonlyArray<string> => texts.split("|").map((text) => text.trim().replaceAll(/\s+/g, " "))
 
 const chosen: { readonly [Name in AskingNodeName]?: Listed } = {
   contact: {

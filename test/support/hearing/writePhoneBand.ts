@@ -6,7 +6,7 @@
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { measurePhoneBand } from "./phoneBand.ts"
-import { unrelatedTuning } from "./unrelatedTuning.ts"
+import { unrelatedTuning } from "./unrelated.ts"
 
 const file = fileURLToPath(new URL("../../../adapters/voice/pocketsphinx/phoneBand.json", import.meta.url))
 const rounded = (values: ReadonlyArray<number>): string => JSON.stringify(values.map((value) => Number(value.toPrecision(5))))
