@@ -46,8 +46,6 @@ const context = {
   customer_name: "Ada",
   customer: { address: { city: "Bonn" } }
 }
-const examples = async () => Promise.all(Object.entries(exampleWorkflows).map(async ([name, build]) => [name, await build()] as const))
-
 const limit = Duration.seconds(60)
 
 /** A callee for each edge, who takes the shortest path that ends with it. */
@@ -71,7 +69,7 @@ const scriptsFor = (graph: ConversationGraph) =>
   )
 
 t.test("given a workflow, when callees take every edge, then each reaches its target, and hears what is said on the way", async (t) => {
-  const built = [...agentTemplates.map(({ definition, name }) => [name, definition] as const), ...(await examples())]
+  const built = [...agentTemplates.map(({ definition, name }) => [name, definition] as const), ...(await exampleWorkflows())]
   for (const [name, definition] of built) {
     t.strictSame(problemsOf(definition), [], name)
     const plan = planOf(definition, {}, tools)
@@ -85,7 +83,7 @@ t.test("given a workflow, when callees take every edge, then each reaches its ta
 })
 
 t.test("given an example with a tool, when the model uses it, then the conversation does what the tool promises", async (t) => {
-  const workflows = Object.fromEntries(await examples())
+  const workflows = Object.fromEntries(await exampleWorkflows())
   const definitionOf = (name: string) => workflows[name] ?? {}
   const using =
     (tool: string): ScriptedModel =>

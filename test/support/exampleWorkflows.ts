@@ -26,21 +26,27 @@ const extracting = (...variables: Variables): JsonObject => ({
 })
 
 type Node = readonly [type: "startCall" | "agentNode" | "endCall" | "globalNode" | "webhook" | "qa" | "trigger", data: JsonObject]
-type Edge = readonly [from: string, to: string, label: string, condition: string, speech?: string]
+/** Where an edge leads, and what is said on the way. */
+type Way = string | readonly [to: string, speech: string]
 
-/** Nodes by a short name, and edges in the order in which the model is offered them. */
-const build = async (name: string, nodes: Readonly<Record<string, Node>>, edges: ReadonlyArray<Edge>): Promise<JsonObject> => {
+interface Example {
+  readonly nodes: Readonly<Record<string, Node>>
+  /** By the node that they leave and by their labels, in the order in which the model is offered them. */
+  readonly edges: Readonly<Record<string, Readonly<Record<string, Way>>>>
+}
+
+const build = async (name: string, { edges, nodes }: Example): Promise<JsonObject> => {
   const workflow = new Workflow({ client, name })
   const refs = new Map<string, Awaited<ReturnType<typeof workflow.add>>>()
   for (const [key, [type, data]] of Object.entries(nodes)) refs.set(key, await workflow.add({ type, name: key, ...data }))
-  for (const [from, to, label, condition, speech] of edges) {
-    const [source, target] = [refs.get(from), refs.get(to)]
-    if (source === undefined || target === undefined) throw new Error(`${name}: an edge from ${from} to ${to}, of which one is missing`)
-    workflow.edge(source, target, {
-      label,
-      condition,
-      ...(speech === undefined ? {} : { transitionSpeech: speech, transitionSpeechType: "text" as const })
-    })
+  for (const [from, ways] of Object.entries(edges)) {
+    for (const [label, way] of Object.entries(ways)) {
+      const [to, speech] = typeof way === "string" ? [way] : way
+      const [source, target] = [refs.get(from), refs.get(to)]
+      if (source === undefined || target === undefined) throw new Error(`${name}: an edge from ${from} to ${to}, of which one is missing`)
+      const said = speech === undefined ? {} : { transitionSpeech: speech, transitionSpeechType: "text" as const }
+      workflow.edge(source, target, { label, condition: `The callee: ${label}.`, ...said })
+    }
   }
   return { ...workflow.toJson() }
 }
@@ -48,66 +54,31 @@ const build = async (name: string, nodes: Readonly<Record<string, Node>>, edges:
 const asking = (prompt: string, more: JsonObject = {}): Node => ["agentNode", { prompt, ...more }]
 const ending = (prompt: string, more: JsonObject = {}): Node => ["endCall", { prompt, ...more }]
 const starting = (prompt: string, more: JsonObject = {}): Node => ["startCall", { prompt, ...more }]
+const greeted = (greeting: string) => ({ greeting_type: "text", greeting })
+const globally = { add_global_prompt: true }
 
-/** From the readme of the SDK, and its page on building an agent. */
-const loan = () =>
-  build(
-    "Loan qualification",
-    {
-      greeting: starting("You are Sarah of Acme Loans. Greet the callee warmly.", {
-        greeting_type: "text",
-        greeting: "Hi {{first_name}}, this is Sarah."
-      }),
+const examples: Readonly<Record<string, Example>> = {
+  // From the readme of the SDK, and its page on building an agent.
+  "Loan qualification": {
+    nodes: {
+      greeting: starting(
+        "# Goal\nGreet the callee warmly.\n\n## Rules\n- You are Sarah of Acme Loans",
+        greeted("Hi {{first_name}}, this is Sarah.")
+      ),
       qualify: asking("Ask for the amount, the purpose and the monthly income."),
       done: ending("Thank them and end the call politely.")
     },
-    [
-      ["greeting", "qualify", "interested", "The callee wants to go on."],
-      ["qualify", "done", "done", "All questions are answered."]
-    ]
-  )
-
-/** From the SDK's example that publishes an agent and starts a campaign with it. */
-const helpLine = () =>
-  build(
-    "Published agent",
-    {
-      greeting: starting("# Goal\nGreet the callee and ask whether to go on.\n\nKeep every reply to one or two sentences."),
-      qualify: asking("Ask what they need help with, and repeat it before the call ends."),
-      done: ending("Thank the callee and say goodbye.")
-    },
-    [
-      ["greeting", "qualify", "interested", "The callee wants to go on."],
-      ["qualify", "done", "done", "What was asked for has been repeated and confirmed."]
-    ]
-  )
-
-/** From the SDK's example that builds a workflow. */
-const threeQuestions = () =>
-  build(
-    "Lead qualification by the SDK",
-    {
-      greeting: starting("# Goal\nTranscripts may be wrong.\n\n## Flow\nGreet the callee and ask whether to go on."),
-      qualify: asking("# Rules\n- At most three sentences\n- Confirm need, budget and time before you move on"),
-      done: ending("Say that the team follows up.")
-    },
-    [
-      ["greeting", "qualify", "interested", "The callee confirms."],
-      ["qualify", "done", "qualified", "All questions are answered."]
-    ]
-  )
-
-/** The template that the product ships. */
-const leads = () =>
-  build(
-    "Lead qualification template",
-    {
+    edges: { greeting: { interested: "qualify" }, qualify: { done: "done" } }
+  },
+  // The template that the product ships.
+  "Lead qualification template": {
+    nodes: {
       Greeting: starting("You are Sarah. Ask what they want to build.", {
-        add_global_prompt: true,
+        ...globally,
         ...extracting(["use_case", "string", "What they want to build."])
       }),
       "Qualify lead": asking("Ask for the company, its industry, its size and its minutes a month.", {
-        add_global_prompt: true,
+        ...globally,
         ...extracting(
           ["company_name", "string", "The company."],
           ["industry", "string", "Its industry."],
@@ -118,23 +89,18 @@ const leads = () =>
       "Qualified handoff": ending("Confirm the address for mail, and say that a specialist gets in touch."),
       "Polite close": ending("Thank them, and name the documentation.")
     },
-    [
-      ["Greeting", "Qualify lead", "has a use case", "The callee has said what it is about."],
-      ["Qualify lead", "Qualified handoff", "qualified", "At least 20 people, and minutes or budget worth the talk."],
-      ["Qualify lead", "Polite close", "not a fit", "Fewer than 20 people, or no budget."]
-    ]
-  )
-
-/** The running example of the pages on nodes. */
-const debt = () =>
-  build(
-    "Debt collection",
-    {
+    edges: {
+      Greeting: { "has a use case": "Qualify lead" },
+      "Qualify lead": { qualified: "Qualified handoff", "not a fit": "Polite close" }
+    }
+  },
+  // The running example of the pages on nodes.
+  "Debt collection": {
+    nodes: {
       Rules: ["globalNode", { prompt: "You are Alex of Apex Recovery Solutions. Never threaten." }],
       Trigger: ["trigger", {}],
       Opening: starting("Confirm that you speak with {{initial_context.debtor_name}}.", {
-        greeting_type: "text",
-        greeting: "Hi {{initial_context.debtor_name}}, this is Alex from Apex Recovery Solutions.",
+        ...greeted("Hi {{initial_context.debtor_name}}, this is Alex from Apex Recovery Solutions."),
         delayed_start: true,
         delayed_start_duration: 1
       }),
@@ -159,25 +125,17 @@ const debt = () =>
         { endpoint_url: "https://crm.example/calls", payload_template: { outcome: "{{gathered_context.call_disposition}}" } }
       ]
     },
-    [
-      ["Opening", "Debt disclosure", "caller confirmed", "The right person, ready to go on."],
-      ["Opening", "Wrong number", "wrong number", "A wrong number, or they do not want to say who they are."],
-      ["Debt disclosure", "Payment offer", "listens", "They ask how to pay, or do not object."],
-      ["Debt disclosure", "Objections", "objects", "They dispute the debt or ask for proof."],
-      ["Objections", "Payment offer", "settled", "The objection is answered.", "Thank you for telling me."],
-      ["Objections", "No commitment", "still disputed", "They still dispute it."],
-      ["Payment offer", "Committed", "commits", "They name an amount and how they pay it."],
-      ["Payment offer", "Objections", "objects", "They object after all."],
-      ["Payment offer", "No commitment", "refuses", "They do not commit to anything."]
-    ]
-  )
-
-/** What the page on the first agent asks its generator to build. */
-const haircut = () =>
-  build(
-    "Haircut",
-    {
-      Welcome: starting("Ask whether they want to book a haircut.", { greeting_type: "text", greeting: "Hello, the barber's shop here." }),
+    edges: {
+      Opening: { "caller confirmed": "Debt disclosure", "wrong number": "Wrong number" },
+      "Debt disclosure": { listens: "Payment offer", objects: "Objections" },
+      Objections: { settled: ["Payment offer", "Thank you for telling me."], "still disputed": "No commitment" },
+      "Payment offer": { commits: "Committed", objects: "Objections", refuses: "No commitment" }
+    }
+  },
+  // What the page on the first agent asks its generator to build.
+  Haircut: {
+    nodes: {
+      Welcome: starting("Ask whether they want to book a haircut.", greeted("Hello, the barber's shop here.")),
       "Find a time": asking("Ask for a date and a time.", {
         allow_interrupt: true,
         ...extracting(["preferred_date", "string", "The date."], ["preferred_time", "string", "The time."])
@@ -186,64 +144,45 @@ const haircut = () =>
       Booked: ending("Say that it is booked."),
       "Not today": ending("Say goodbye.")
     },
-    [
-      ["Welcome", "Find a time", "wants a haircut", "They want to book."],
-      ["Welcome", "Not today", "no", "They do not want to book."],
-      ["Find a time", "Confirm", "has date and time", "Both are known."],
-      ["Find a time", "Not today", "gives up", "No time suits them."],
-      ["Confirm", "Booked", "right", "They confirm."],
-      ["Confirm", "Find a time", "wrong", "They want another date or time."]
-    ]
-  )
-
-/** From the page on context and variables. */
-const renewal = () =>
-  build(
-    "Plan renewal",
-    {
-      Renewal: starting("You call {{customer_name}} about the {{plan}} plan, which renews on {{renewal_date}}. Ask whether they stay.", {
-        ...extracting(["renewal_confirmed", "boolean", "They want to go on."])
-      }),
+    edges: {
+      Welcome: { "wants a haircut": "Find a time", no: "Not today" },
+      "Find a time": { "has date and time": "Confirm", "gives up": "Not today" },
+      Confirm: { right: "Booked", wrong: "Find a time" }
+    }
+  },
+  // From the page on context and variables.
+  "Plan renewal": {
+    nodes: {
+      Renewal: starting(
+        "You call {{customer_name}} about the {{plan}} plan, which renews on {{renewal_date}}. Ask whether they stay.",
+        extracting(["renewal_confirmed", "boolean", "They want to go on."])
+      ),
       Renewed: ending("Thank {{customer_name}}."),
       Leaving: asking("Ask why they leave.", extracting(["reason", "string", "Why they leave."])),
       Left: ending("Say that the plan ends on {{renewal_date}}.")
     },
-    [
-      ["Renewal", "Renewed", "stays", "They want to go on."],
-      ["Renewal", "Leaving", "leaves", "They do not want to go on."],
-      ["Leaving", "Renewed", "stays after all", "They changed their mind."],
-      ["Leaving", "Left", "has left", "They have said why, or do not want to."]
-    ]
-  )
-
-/** The payload from the page on webhooks. */
-const invitation = () =>
-  build(
-    "Invitation",
-    {
-      Invite: starting("Invite {{initial_context.first_name}} to the opening, and ask whether they come.", {
-        ...extracting(["rsvp", "string", "yes, no or maybe."])
-      }),
+    edges: { Renewal: { stays: "Renewed", leaves: "Leaving" }, Leaving: { "stays after all": "Renewed", "has left": "Left" } }
+  },
+  // The payload from the page on webhooks.
+  Invitation: {
+    nodes: {
+      Invite: starting(
+        "Invite {{initial_context.first_name}} to the opening, and ask whether they come.",
+        extracting(["rsvp", "string", "yes, no or maybe."])
+      ),
       Coming: ending("Say that you look forward to it."),
       "Not coming": ending("Say that it is a pity."),
       "First report": ["webhook", { endpoint_url: "https://crm.example/a", payload_template: { rsvp: "{{gathered_context.rsvp}}" } }],
       "Second report": ["webhook", { endpoint_url: "https://crm.example/b", http_method: "PUT" }],
       Quality: ["qa", {}]
     },
-    [
-      ["Invite", "Coming", "comes", "They come, or may come."],
-      ["Invite", "Not coming", "does not come", "They do not come."]
-    ]
-  )
-
-/** From the page on data that is fetched before the call: nested variables, and a path that depends on fetched data. */
-const knownCustomer = () =>
-  build(
-    "Known customer",
-    {
+    edges: { Invite: { comes: "Coming", "does not come": "Not coming" } }
+  },
+  // From the page on data that is fetched before the call: nested variables, and a path that depends on fetched data.
+  "Known customer": {
+    nodes: {
       Welcome: starting("A {{loyalty_tier}} customer from {{customer.address.city}} with {{open_tickets}} open tickets.", {
-        greeting_type: "text",
-        greeting: "Hello {{customer_name}}, thank you for your time!",
+        ...greeted("Hello {{customer_name}}, thank you for your time!"),
         pre_call_fetch_mode: "always",
         pre_call_fetch_url: "https://crm.example/pre-call"
       }),
@@ -251,19 +190,14 @@ const knownCustomer = () =>
       Closed: ending("Say that all tickets are settled."),
       "Other matter": ending("Say that somebody gets in touch.")
     },
-    [
-      ["Welcome", "Tickets", "about a ticket", "They call about a ticket."],
-      ["Welcome", "Other matter", "something else", "It is about something else."],
-      ["Tickets", "Tickets", "next ticket", "A ticket is settled, and another one is open.", "On to the next one."],
-      ["Tickets", "Closed", "all settled", "No ticket is open."]
-    ]
-  )
-
-/** From the page on transfers: the agent finds out what the bill is about, and transfers the callee. */
-const enterpriseBilling = () =>
-  build(
-    "Enterprise billing",
-    {
+    edges: {
+      Welcome: { "about a ticket": "Tickets", "something else": "Other matter" },
+      Tickets: { "next ticket": ["Tickets", "On to the next one."], "all settled": "Closed" }
+    }
+  },
+  // From the page on transfers: the agent finds out what the bill is about, and transfers the callee.
+  "Enterprise billing": {
+    nodes: {
       Welcome: starting(
         "Ask what is wrong with the bill.",
         extracting(["billing_issue_type", "string", "invoice_dispute, refund_request, ..."])
@@ -272,85 +206,56 @@ const enterpriseBilling = () =>
       Solved: ending("Say goodbye."),
       "Nobody there": ending("Say that a colleague calls back.")
     },
-    [
-      ["Welcome", "Solved", "solved", "The question is answered."],
-      ["Welcome", "Hand over", "needs a colleague", "It takes somebody from billing."],
-      ["Hand over", "Nobody there", "nobody answered", "The transfer failed."]
-    ]
-  )
-
-/** From the page on tools that send a request. */
-const leadCapture = () =>
-  build(
-    "Lead capture",
-    {
+    edges: { Welcome: { solved: "Solved", "needs a colleague": "Hand over" }, "Hand over": { "nobody answered": "Nobody there" } }
+  },
+  // From the page on tools that send a request.
+  "Lead capture": {
+    nodes: {
       Pitch: starting("Say in one sentence what it does. If they want to hear from sales, use capture_lead_interest.", {
         tool_uuids: [toolUuid(2)]
       }),
       Interested: ending("Say that sales gets in touch."),
       "Not interested": ending("Thank them for their time.")
     },
-    [
-      ["Pitch", "Interested", "interest captured", "The interest has been captured."],
-      ["Pitch", "Not interested", "no interest", "They are not interested."]
-    ]
-  )
-
-/** From the page on transfers between agents, within one graph: a router and its specialists. */
-const reception = () =>
-  build(
-    "Reception",
-    {
+    edges: { Pitch: { "interest captured": "Interested", "no interest": "Not interested" } }
+  },
+  // From the page on transfers between agents, within one graph: a router and its specialists.
+  Reception: {
+    nodes: {
       House: ["globalNode", { prompt: "Exactly one of your tools fires in a turn." }],
       Reception: starting("Find out whether it is about an invoice, a delivery or something else."),
-      Billing: asking("Do not ask again what they have said.", { add_global_prompt: true }),
-      Delivery: asking("Do not ask again what they have said.", { add_global_prompt: true }),
+      Billing: asking("Do not ask again what they have said.", globally),
+      Delivery: asking("Do not ask again what they have said.", globally),
       Done: ending("Say goodbye."),
       Message: ending("Say that the message is passed on.", extracting(["message", "string", "What is to be passed on."]))
     },
-    [
-      [
-        "Reception",
-        "Billing",
-        "an invoice",
-        "An invoice, a charge or a refund.",
-        "Let me connect you with the right person. One moment please."
-      ],
-      ["Reception", "Delivery", "a delivery", "Where something is.", "Let me connect you with the right person. One moment please."],
-      ["Reception", "Message", "something else", "Neither."],
-      ["Billing", "Delivery", "a delivery after all", "It is about a delivery after all."],
-      ["Billing", "Done", "answered", "It is answered."],
-      ["Delivery", "Billing", "an invoice after all", "It is about an invoice after all."],
-      ["Delivery", "Done", "answered", "It is answered."],
-      ["Delivery", "Message", "cannot be answered", "Nobody knows."]
-    ]
-  )
-
-/** An edge that leads back: a date that does not suit the callee leads to another one. */
-const reminder = () =>
-  build(
-    "Reminder",
-    {
+    edges: {
+      Reception: {
+        "an invoice": ["Billing", "One moment please."],
+        "a delivery": ["Delivery", "One moment please."],
+        "something else": "Message"
+      },
+      Billing: { "a delivery after all": "Delivery", answered: "Done" },
+      Delivery: { "an invoice after all": "Billing", answered: "Done", "cannot be answered": "Message" }
+    }
+  },
+  // An edge that leads back: a date that does not suit the callee leads to another one.
+  Reminder: {
+    nodes: {
       Persona: ["globalNode", { prompt: "You are Ada of {{company}}." }],
       Remind: starting("Ask whether {{date}} suits.", { greeting: "Hello {{first_name}}." }),
       "Other date": asking("Find another date.", extracting(["new_date", "string", "The date."])),
       Confirmed: ending("Say goodbye."),
       Cancelled: ending("Say that it is cancelled.")
     },
-    [
-      ["Remind", "Confirmed", "Suits", "It suits."],
-      ["Remind", "Other date", "Another date", "It does not suit.", "Let me see."],
-      ["Remind", "Cancelled", "Cancel", "The callee cancels."],
-      ["Other date", "Confirmed", "Agreed", "A date was agreed on."],
-      ["Other date", "Cancelled", "Cancel", "The callee cancels."]
-    ]
-  )
-
-/** A graph with cycles, two edges between the same nodes, and nodes that no conversation passes through. */
-const support = () =>
-  build(
-    "Support",
-    {
+    edges: {
+      Remind: { Suits: "Confirmed", "Another date": ["Other date", "Let me see."], Cancel: "Cancelled" },
+      "Other date": { Agreed: "Confirmed", Cancel: "Cancelled" }
+    }
+  },
+  // A graph with cycles, two edges between the same nodes, and nodes that no conversation passes through.
+  Support: {
+    nodes: {
       Welcome: starting("Ask what it is about."),
       Billing: asking("Help with the bill."),
       Fault: asking("Help with the fault."),
@@ -358,31 +263,13 @@ const support = () =>
       Report: ["webhook", { endpoint_url: "https://a.example" }],
       Quality: ["qa", {}]
     },
-    [
-      ["Welcome", "Billing", "Bill", "About a bill."],
-      ["Welcome", "Billing", "Payment", "About a payment."],
-      ["Welcome", "Fault", "Something is broken!", "About a fault."],
-      ["Billing", "Fault", "Fault", "It is a fault after all."],
-      ["Fault", "Billing", "Bill", "It is about the bill after all."],
-      ["Billing", "Billing", "Another bill", "There is another bill."],
-      ["Billing", "Done", "Solved", "It is solved."],
-      ["Fault", "Done", "Solved", "It is solved."]
-    ]
-  )
-
-export const exampleWorkflows: Readonly<Record<string, () => Promise<JsonObject>>> = {
-  "Loan qualification": loan,
-  "Published agent": helpLine,
-  "Lead qualification by the SDK": threeQuestions,
-  "Lead qualification template": leads,
-  "Debt collection": debt,
-  Haircut: haircut,
-  "Plan renewal": renewal,
-  Invitation: invitation,
-  "Known customer": knownCustomer,
-  "Enterprise billing": enterpriseBilling,
-  "Lead capture": leadCapture,
-  Reception: reception,
-  Reminder: reminder,
-  Support: support
+    edges: {
+      Welcome: { Bill: "Billing", Payment: "Billing", "Something is broken!": "Fault" },
+      Billing: { Fault: "Fault", "Another bill": "Billing", Solved: "Done" },
+      Fault: { Bill: "Billing", Solved: "Done" }
+    }
+  }
 }
+
+export const exampleWorkflows = (): Promise<ReadonlyArray<readonly [name: string, definition: JsonObject]>> =>
+  Promise.all(Object.entries(examples).map(async ([name, example]) => [name, await build(name, example)] as const))
