@@ -2,11 +2,8 @@
  * The stage of a chaos story: an engine, an emulated Asterisk and a database, with a proxy in front of each, two campaigns that share phone
  * numbers, and a record of everything that was done to them.
  */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { Test } from "tap"
-import { removeData } from "#test/support/dataFolder.ts"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
@@ -50,12 +47,6 @@ const stallMillis = 250
 /** Generous, because what is done to the engine may keep it from answering. */
 const askMillis = 120_000
 
-const filesFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-files-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 interface Member {
   readonly id: number
   readonly cap: number
@@ -67,7 +58,7 @@ export class Stage {
   static async open(t: Test, options: ChaosOptions): Promise<Stage> {
     const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
     const { callNodes = 0, nodes = 1 } = options
-    const shared = nodes + callNodes === 1 ? {} : { FILES_DIR: await filesFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
+    const shared = nodes + callNodes === 1 ? {} : { FILES_DIR: await temporaryFolder(t), SECRETS_KEY: "5".repeat(64), TAKEOVER_AFTER: "5" }
     const world = await World.open(t, {
       configurations: { max_call_duration: 60 },
       emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },

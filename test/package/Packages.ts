@@ -3,13 +3,12 @@
  * npm's registry is needed, for the dependencies of the packages.
  */
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { Test } from "tap"
+import { temporaryFolder } from "#test/support/dataFolder.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const tarball = "trunkline-0.1.0.tgz"
@@ -49,13 +48,9 @@ const commandsOf = async () => {
 interface Packages {
   /** The adapter's project. */
   readonly author: string
-  /** The output of its tests. */
-  readonly conformance: string
-  /** The output of the tests of the language model, which is made from the second example in the package. */
-  readonly modelConformance: string
-  /** The output of the tests of the voices, which are plain JavaScript. */
-  readonly voiceConformance: string
-  /** The folder in which only the engine and the adapter are installed. */
+  /** The output of the tests of each example: of the adapter, of the language model, and of the voices, which are plain JavaScript. */
+  readonly suites: Readonly<Record<"adapter" | "model" | "voices", string>>
+  /** The folder in which only the engine and the examples are installed. */
   readonly operator: string
   /** The command that starts the engine there. */
   readonly start: string
@@ -63,33 +58,31 @@ interface Packages {
   readonly files: ReadonlyArray<string>
 }
 
-/** A service in a separate project, tested, packed, and installed beside the engine. It uses the packages of the adapter's project. */
-const serviceFrom = async (folder: string, author: string, operator: string, name: string): Promise<string> => {
+/** A service in a separate project, packed and tested. It uses the packages of the adapter's project. */
+const serviceFrom = async (folder: string, author: string, name: string) => {
   const service = join(folder, name)
   await must(folder, "mkdir", service)
   await must(service, "tar", "-xzf", join(folder, tarball), "--strip-components=4", `package/test/package/${name}`)
   await must(service, "ln", "-s", join(author, "node_modules"), "node_modules")
-  if (existsSync(join(service, "tsconfig.json"))) await must(service, "npx", "tsc")
-  const said = await must(service, "npm", "test")
+  // Compiles it, if it is not plain JavaScript.
   await must(service, "npm", "pack", "--offline", "--silent")
-  await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", join(service, `${name}-1.0.0.tgz`))
-  return said
+  return { suite: await must(service, "npm", "test"), tarball: join(service, `${name}-1.0.0.tgz`) }
 }
 
 export const openPackages = async (t: Test): Promise<Packages> => {
   // Outside the project, whose own name and packages would be found from any folder in it.
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-package-"))
-  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(t)
   await must(root, "npm", "pack", "--offline", "--silent", "--pack-destination", folder)
   const files = (await must(folder, "tar", "-tzf", tarball)).trim().split("\n")
   const { installation, project, start } = await commandsOf()
   const settings = ["npm_config_audit=false", "npm_config_fund=false", "npm_config_prefer_offline=true", `ENGINE=${join(folder, tarball)}`]
   const type = (cwd: string, commands: string) => must(cwd, "env", ...settings, "bash", "-euo", "pipefail", "-c", commands)
   const author = join(folder, "voice-adapter-acme")
-  const conformance = await type(folder, project)
+  const adapter = await type(folder, project)
   await type(author, installation)
   const operator = join(folder, "engine")
-  const modelConformance = await serviceFrom(folder, author, operator, "language-model-acme")
-  const voiceConformance = await serviceFrom(folder, author, operator, "voice-speaker-acme")
-  return { author, conformance, files, modelConformance, operator, start, voiceConformance }
+  const model = await serviceFrom(folder, author, "language-model-acme")
+  const voices = await serviceFrom(folder, author, "voice-speaker-acme")
+  await must(operator, "npm", "install", "--offline", "--no-audit", "--no-fund", model.tarball, voices.tarball)
+  return { author, files, operator, start, suites: { adapter, model: model.suite, voices: voices.suite } }
 }

@@ -1,5 +1,5 @@
 /** The engine and an adapter as packages in an otherwise empty folder: types, the start by a command, a call, and the adapter's own tests. */
-import { writeFileSync } from "node:fs"
+import { cpSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import t from "tap"
 import { decodeSample } from "#core/audio/Mulaw.ts"
@@ -70,39 +70,28 @@ const uses = [
 ]
 
 t.test("given the engine's package, when a strict compiler reads what uses it", async (t) => {
-  for (const [index, { source, wrong }] of uses.entries()) {
-    writeFileSync(join(packages.operator, `right${index}.ts`), source)
+  for (const [index, { source, wrong }] of uses.entries())
     writeFileSync(join(packages.operator, `wrong${index}.ts`), `${source}\n${wrong}\n`)
-  }
+  cpSync(join(packages.author, "test"), join(packages.operator, "suite"), { recursive: true })
   // They are compiled together, because most of the time goes into what all of them import.
-  const names = uses.flatMap((_, index) => [`right${index}.ts`, `wrong${index}.ts`])
-  const { output } = await run(packages.operator, tsc, ...strictly, ...names)
+  const names = ["suite/conformance.ts", ...uses.map((_, index) => `wrong${index}.ts`)]
+  const { output } = await run(packages.operator, tsc, ...strictly, "--allowImportingTsExtensions", ...names)
   const errors = output.split("\n").filter((line) => line.includes("error TS"))
   for (const [index, { fault, what }] of uses.entries()) {
     const [first, ...more] = errors.filter((line) => line.startsWith(`wrong${index}.ts`))
     t.match(first, fault, `then wrong use of ${what} does not compile`)
     t.strictSame(more, [])
   }
-  t.equal(errors.length, uses.length, "then correct use of both does")
+  t.equal(errors.length, uses.length, "then the rest does, as does the conformance suite of the example")
 })
 
-t.test("given the commands of adapters/README.md, when an author types them, then the conformance suite passes and compiles", async (t) => {
-  t.match(packages.conformance, /\bfail 0\b/)
-  t.match(packages.conformance, /ok \d+ - lost reply: a call that was placed is in doubt, and what the carrier reports names it/)
-  const options = [...strictly, "--ignoreConfig", "--allowImportingTsExtensions"]
-  t.equal((await run(packages.author, tsc, ...options, "test/conformance.ts")).output, "")
-})
-
-t.test("given the example of a language model, when its author types the same commands, then its conformance suite passes", async (t) => {
-  t.match(packages.modelConformance, /\bpass 8\b/)
-  t.match(packages.modelConformance, /\bfail 0\b/)
-  t.notMatch(packages.modelConformance, "not asked")
-})
-
-t.test("given the example of voices, when its author types the same commands, then its conformance suite passes", async (t) => {
-  t.match(packages.voiceConformance, /\bpass 9\b/)
-  t.match(packages.voiceConformance, /\bfail 0\b/)
-  t.notMatch(packages.voiceConformance, "not asked")
+t.test("given the commands of adapters/README.md, when an author types them, then each example's suite passes", async (t) => {
+  const { adapter, model, voices } = packages.suites
+  for (const suite of [adapter, model, voices]) t.match(suite, /\bfail 0\b/)
+  t.match(adapter, /ok \d+ - lost reply: a call that was placed is in doubt, and what the carrier reports names it/)
+  t.match(model, /\bpass 8\b/)
+  t.match(voices, /\bpass 9\b/)
+  t.notMatch(model + voices, "not asked")
 })
 
 t.test("given the engine's command, then it also migrates the schema, and shows its usage", async (t) => {

@@ -13,7 +13,7 @@ import { Promises } from "#runtime/journal/Promises.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { wait } from "#test/support/campaignScene.ts"
-import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
+import { faultPausesOf } from "#test/support/fakeStatements.ts"
 import { campaignId, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 

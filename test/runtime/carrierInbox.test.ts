@@ -10,7 +10,7 @@ import * as CarrierInbox from "#runtime/call/CarrierInbox.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { callId, play, settled, steps, wait } from "#test/support/callScene.ts"
 import { configurationId } from "#test/support/fakes.ts"
-import { noDeliveries } from "#test/support/noDeliveries.ts"
+import { noDeliveries } from "#test/support/fakePorts.ts"
 
 const addresses = Layer.succeed(CallbackAddresses, {
   mediaUrlOf: (id) => `wss://engine.test/media/${id}`,

@@ -2,7 +2,7 @@
 import t from "tap"
 import { encode } from "#core/audio/Mulaw.ts"
 import { makeMessageMoment } from "#runtime/voice/MessageMoment.ts"
-import { pcm } from "#test/support/pcm.ts"
+import { pcm } from "#test/support/sound.ts"
 
 const rate = 8000
 const sounds: Readonly<Record<string, (at: number) => number>> = {

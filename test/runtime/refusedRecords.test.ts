@@ -19,7 +19,7 @@ import { CallNames } from "#runtime/call/CallNames.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
-import { noConversations } from "#test/support/noConversations.ts"
+import { noConversations } from "#test/support/fakePorts.ts"
 import { numbersOf } from "#test/store/claims.ts"
 import { install, makeCampaign, makeConfig, ours, upload } from "#test/store/services.ts"
 

@@ -11,7 +11,7 @@ import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
 import { heardText, makeTranscript } from "#runtime/voice/Transcript.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { handTurned } from "#test/support/handTurned.ts"
-import { pcm } from "#test/support/pcm.ts"
+import { pcm } from "#test/support/sound.ts"
 
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
   Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin((2 * Math.PI * hz * index) / rate)))

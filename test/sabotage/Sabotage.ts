@@ -13,6 +13,10 @@ export interface Sabotage {
   readonly caughtBy: string
 }
 
+/** Sabotages by the rules that they break. */
+export const named = (sabotages: Readonly<Record<string, Omit<Sabotage, "rule">>>): ReadonlyArray<Sabotage> =>
+  Object.entries(sabotages).map(([rule, sabotage]) => ({ rule, ...sabotage }))
+
 /** Why the sabotage cannot be applied to `source`, the text of its file; undefined if it can. */
 export const faultOf = (source: string, sabotage: Sabotage): string | undefined => {
   const { file, replacement, text } = sabotage

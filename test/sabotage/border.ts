@@ -1,177 +1,140 @@
 /** The borders: carriers, clients, other organizations, the callee, and the servers that the engine sends to. One rule each. */
-import type { Sabotage } from "./Sabotage.ts"
+import { named } from "./Sabotage.ts"
 
-const carriers: ReadonlyArray<Sabotage> = [
-  {
-    rule: "A callback address that the engine did not create is refused.",
+export const border = named({
+  // Carriers.
+  "A callback address that the engine did not create is refused.": {
     file: "runtime/trunk/CallbackAddresses.ts",
     text: "one.length === other.length && timingSafeEqual(one, other)",
     replacement: "one.length === other.length",
     caughtBy: "test/runtime/callbackAddresses.test.ts"
   },
-  {
-    rule: "A callback that Twilio has not signed is refused.",
+  "A callback that Twilio has not signed is refused.": {
     file: "adapters/twilio/signature.ts",
     text: "return isSigned ? {",
     replacement: "return given.length > 0 ? {",
     caughtBy: "test/adapters/signatures.test.ts"
   },
-  {
-    rule: "A webhook that Telnyx signed more than five minutes ago is refused.",
+  "A webhook that Telnyx signed more than five minutes ago is refused.": {
     file: "adapters/telnyx/signature.ts",
     text: " || !isRecent(request, Number(timestamp))",
     replacement: "",
     caughtBy: "test/adapters/signatures.test.ts"
   },
-  {
-    rule: "However a carrier cuts the callee's audio, no frame of it is lost.",
+  "However a carrier cuts the callee's audio, no frame of it is lost.": {
     file: "adapters/shared/MediaEar.ts",
     text: "this.#filled += part.length",
     replacement: "this.#filled = part.length",
     caughtBy: "test/adapters/vonageMedia.test.ts"
-  }
-]
+  },
 
-const organizations: ReadonlyArray<Sabotage> = [
-  {
-    rule: "Webhook endpoints are told of their own organization's events, and of no other's.",
+  // Other organizations.
+  "Webhook endpoints are told of their own organization's events, and of no other's.": {
     file: "core/event/EventStore.ts",
     text: "JOIN webhook_endpoints e ON e.organization_id = s.organization_id",
     replacement: "CROSS JOIN webhook_endpoints e",
     caughtBy: "test/store/sequencedEvents.test.ts"
   },
-  {
-    rule: "A request works for its caller's organization, so that row-level security confines it.",
+  "A request works for its caller's organization, so that row-level security confines it.": {
     file: "gateway/request/withinTenant.ts",
     text: "reply.pipe(Effect.provideService(CurrentTenant, organizationId), Effect.provideService(CurrentRole, caller.role))",
     replacement: "reply.pipe(Effect.provideService(CurrentRole, caller.role))",
     caughtBy: "test/gateway/confinedRequests.test.ts"
-  }
-]
+  },
 
-const identities: ReadonlyArray<Sabotage> = [
-  {
-    rule: "An API key with scopes may do nothing outside of them.",
+  // Clients.
+  "An API key with scopes may do nothing outside of them.": {
     file: "gateway/request/authorize.ts",
     text: "  if (!hasScope(caller, scope)) return new ScopeMissing({ scope })\n",
     replacement: "",
     caughtBy: "test/security/sessions.test.ts"
   },
-  {
-    rule: "An archived API key identifies nobody.",
+  "An archived API key identifies nobody.": {
     file: "core/organization/ApiKeyStore.ts",
     text: " AND k.archived_at IS NULL",
     replacement: "",
     caughtBy: "test/store/services.test.ts"
   },
-  {
-    rule: "Whoever guesses passwords has to wait.",
+  "Whoever guesses passwords has to wait.": {
     file: "core/organization/LoginLimit.ts",
     text: "if (wait > 0) return Effect.fail",
     replacement: "if (wait < 0) return Effect.fail",
     caughtBy: "test/core/loginLimit.test.ts"
-  }
-]
+  },
 
-const secrets: ReadonlyArray<Sabotage> = [
-  {
-    rule: "Clients see the secrets of a telephony configuration masked.",
+  // Secrets.
+  "Clients see the secrets of a telephony configuration masked.": {
     file: "core/provider/Credential.ts",
     text: 'field.sensitive && typeof value === "string" ? mask(value) : value]',
     replacement: "value]",
     caughtBy: "test/gateway/maskedSecrets.test.ts"
   },
-  {
-    rule: "What is logged about a call does not contain the number of its callee.",
+  "What is logged about a call does not contain the number of its callee.": {
     file: "runtime/call/CallSupervisor.ts",
     text: "const begun = Effect.annotateLogs(FiberSet.run(node.fibers, life), {",
     replacement: "const begun = Effect.annotateLogs(FiberSet.run(node.fibers, life), { to: call.dialing?.phoneNumber,",
     caughtBy: "test/runtime/refusedCalls.test.ts"
-  }
-]
+  },
 
-const requests: ReadonlyArray<Sabotage> = [
-  {
-    rule: "A body that is larger than its route allows is refused, even if its length was not declared.",
+  // Requests.
+  "A body that is larger than its route allows is refused, even if its length was not declared.": {
     file: "gateway/http/server.ts",
     text: "if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))",
     replacement: "",
     caughtBy: "test/gateway/server.test.ts"
   },
-  {
-    rule: "A request that is repeated with its idempotency key has the first one's answer, and no other effect.",
+  "A request that is repeated with its idempotency key has the first one's answer, and no other effect.": {
     file: "gateway/request/idempotency.ts",
     text: 'if (taken._tag !== "Ours") return',
     replacement: 'if (taken._tag === "OtherRequest") return',
     caughtBy: "test/gateway/calls.test.ts"
-  }
-]
+  },
 
-const files: ReadonlyArray<Sabotage> = [
-  {
-    rule: "A link to a stored file works until it expires, and no longer.",
+  // Files.
+  "A link to a stored file works until it expires, and no longer.": {
     file: "gateway/file/FileLinks.ts",
     text: "isOurs && link.expires * 1000 > now",
     replacement: "isOurs",
     caughtBy: "test/gateway/files.test.ts"
   },
-  {
-    rule: "A recording is deleted once it is older than its organization wants.",
+  "A recording is deleted once it is older than its organization wants.": {
     file: "runtime/Housekeeping.ts",
     text: "Effect.map(removesAll(files, filesOfRecording(key)), (areGone) => !areGone)",
     replacement: "Effect.succeed(false)",
     caughtBy: "test/security/retention.test.ts"
   },
-  {
-    rule: "If an organization keeps no transcripts, its calls make none.",
+  "If an organization keeps no transcripts, its calls make none.": {
     file: "runtime/call/planCall.ts",
     text: "keepsTranscript: kept.transcripts",
     replacement: "keepsTranscript: true",
     caughtBy: "test/runtime/callConversation.test.ts"
-  }
-]
+  },
 
-const conversations: ReadonlyArray<Sabotage> = [
-  {
-    rule: "The agent falls silent when the callee says something while it speaks.",
+  // The callee.
+  "The agent falls silent when the callee says something while it speaks.": {
     file: "core/voice/BargeIn.ts",
     text: '!isAssent(words))) return only(silent, "Interrupt")',
     replacement: "!isAssent(words))) return only(state)",
     caughtBy: "test/core/bargeIn.test.ts"
   },
-  {
-    rule: "A value that is not of its variable's type is refused.",
+  "A value that is not of its variable's type is refused.": {
     file: "core/agent/conversation/Extraction.ts",
     text: 'return typeof number === "number" && Number.isFinite(number) ? number : undefined',
     replacement: "return Number(number)",
     caughtBy: "test/core/conversationParts.test.ts"
-  }
-]
+  },
 
-const servers: ReadonlyArray<Sabotage> = [
-  {
-    rule: "Nothing is sent to a link-local address, where clouds have their metadata.",
+  // Servers that the engine sends to.
+  "Nothing is sent to a link-local address, where clouds have their metadata.": {
     file: "runtime/egress/reach.ts",
     text: '"169.254.0.0/16",',
     replacement: "",
     caughtBy: "test/security/egressPolicy.test.ts"
   },
-  {
-    rule: "A webhook that its endpoint has accepted is not sent again.",
+  "A webhook that its endpoint has accepted is not sent again.": {
     file: "runtime/webhook/WebhookDelivery.ts",
     text: "status >= 200 && status < 300",
     replacement: "status === 200",
     caughtBy: "test/runtime/webhookDelivery.test.ts"
   }
-]
-
-export const border: ReadonlyArray<Sabotage> = [
-  ...carriers,
-  ...organizations,
-  ...identities,
-  ...secrets,
-  ...requests,
-  ...files,
-  ...conversations,
-  ...servers
-]
+})

@@ -3,8 +3,9 @@
  * it has given up on, and withholds replies. WebSockets pass. A `TcpProxy` in front of it provides the faults of connections.
  */
 import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { connect } from "node:net"
 import type { Duplex } from "node:stream"
+import { localPort } from "./localPort.ts"
 import { resetSocket } from "./resetSocket.ts"
 import { TcpProxy } from "./TcpProxy.ts"
 
@@ -99,9 +100,8 @@ export class HttpProxy {
   /** `server`: the URL of the server behind it, `http://host:port`. */
   static async start(server: string): Promise<HttpProxy> {
     const proxy = new HttpProxy(new URL(server))
-    await new Promise<void>((resolve) => proxy.#http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => resolve()))
-    const { port } = proxy.#http.address() as AddressInfo // listening on TCP, so neither a path nor null
-    proxy.#tcp = await TcpProxy.start({ host: "127.0.0.1", port }, () => ({ fromClient: (chunk) => proxy.#see(chunk) }))
+    const target = { host: "127.0.0.1", port: await localPort(proxy.#http) }
+    proxy.#tcp = await TcpProxy.start(target, () => ({ fromClient: (chunk) => proxy.#see(chunk) }))
     return proxy
   }
 

@@ -6,12 +6,12 @@
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { appendFile, chmod, chown, cp, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { appendFile, chmod, chown, cp, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { Test } from "tap"
 import { isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "#runtime/postgres/PostgresPrograms.ts"
+import { temporaryFolder } from "./dataFolder.ts"
 import { freePort } from "./freePort.ts"
 import { witness } from "./postgres.ts"
 import { type Connection, TcpProxy } from "./TcpProxy.ts"
@@ -67,7 +67,7 @@ class Server {
 
 export class ReplicatedPostgres {
   static async start(t: Test): Promise<ReplicatedPostgres> {
-    const folder = await mkdtemp(join(tmpdir(), "trunkline-replicated-"))
+    const folder = await temporaryFolder(t)
     const user: User | undefined = isRoot ? await Effect.runPromise(nobody) : undefined
     if (user !== undefined) await chown(folder, user.uid, user.gid)
     const programs = await Effect.runPromise(postgresPrograms(user))
@@ -78,7 +78,6 @@ export class ReplicatedPostgres {
     t.teardown(async () => {
       await Promise.all([clients.stop(), replication.stop()])
       await Promise.all([primary.stop(), standby.stop()])
-      await rm(folder, { force: true, recursive: true })
     })
     const pair = new ReplicatedPostgres({ clients, folder, primary, replication, standby, target })
     await pair.#begin(user)

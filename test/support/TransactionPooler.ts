@@ -2,7 +2,8 @@
  * What pgbouncer does with `pool_mode = transaction`, as far as an engine can tell: a client has a server session only for one transaction,
  * and the next may be on another. Each client's own login opens one session, which then serves all clients. Without TLS.
  */
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
+import { localPort } from "./localPort.ts"
 
 interface Session {
   readonly socket: Socket
@@ -73,9 +74,8 @@ export const startTransactionPooler = async (target: { readonly host: string; re
       if (next !== undefined) serve(client, next)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
-    port: (server.address() as AddressInfo).port, // listening on TCP, so neither a path nor null
+    port: await localPort(server),
     stop: async () => {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

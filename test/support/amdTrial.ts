@@ -1,7 +1,7 @@
 /** Runs answering-machine detection on recorded and synthesized answerers. */
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
-import { pcm } from "./pcm.ts"
+import { pcm } from "./sound.ts"
 import { type Answerer, answerers, babbleOf, type Half, type Line, type Rendition, rendition } from "./answerers.ts"
 
 export interface Judged {

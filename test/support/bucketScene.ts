@@ -1,8 +1,7 @@
 /** Files in an emulated bucket, across several processes that run one after the other. */
 import { Effect, Layer, Logger, References } from "effect"
 import { existsSync } from "node:fs"
-import { mkdtemp, readdir, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Test } from "tap"
 import { read } from "#runtime/config/config.ts"
@@ -11,7 +10,7 @@ import { CurrentFileMetrics, FileMetrics } from "#runtime/metrics/FileMetrics.ts
 import { Files } from "#runtime/storage/Files.ts"
 import * as s3 from "#runtime/storage/s3/S3Files.ts"
 import { S3Emulator } from "#test/emulators/s3/S3Emulator.ts"
-import { removeData } from "./dataFolder.ts"
+import { temporaryFolder } from "./dataFolder.ts"
 import { runLive } from "./run.ts"
 import { untilTrue } from "./until.ts"
 
@@ -26,11 +25,8 @@ interface Life {
 
 export const openScene = async (t: Test) => {
   const emulator = await S3Emulator.start()
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-s3-"))
-  t.teardown(async () => {
-    await emulator.stop()
-    await removeData(folder)
-  })
+  t.teardown(() => emulator.stop())
+  const folder = await temporaryFolder(t)
   const metrics = new FileMetrics()
   /** What the processes have logged, with the reasons. */
   const said: Array<string> = []

@@ -3,13 +3,12 @@
  * it.
  */
 import { randomInt } from "node:crypto"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Test } from "tap"
 import type { Completion } from "#test/emulators/openai/completions.ts"
 import type { ChatBody } from "#test/emulators/openai/refusals.ts"
 import type { Move } from "#test/emulators/shared/Talker.ts"
 import { formsOf } from "./databaseDump.ts"
+import { documentServer } from "./documentServer.ts"
 
 export const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + randomInt(26))).join("")
 
@@ -83,14 +82,8 @@ export class CanaryTalk {
   }
 
   /** Starts the server that the tool sends its requests to, and returns its address. */
-  async lookUp(t: Test): Promise<string> {
-    const server = createServer((_, response) =>
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ found: this.call.answered }))
-    )
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    t.teardown(() => server.close())
-    // The cast holds because a server that listens on TCP has neither a path nor null as its address.
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  lookUp(t: Test): Promise<string> {
+    return documentServer(t, () => JSON.stringify({ found: this.call.answered }), "application/json")
   }
 }
 

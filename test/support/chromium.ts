@@ -1,13 +1,12 @@
 /** A real browser for one test: Debian's headless Chromium, driven over the DevTools protocol. It exits with the process that started it. */
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import type { Test } from "tap"
+import { temporaryFolder } from "./dataFolder.ts"
 import { unavailable } from "./fromDebian.ts"
+import { localPort } from "./localPort.ts"
 import { until } from "./until.ts"
 
 const script = (name: string) => fileURLToPath(new URL(`./chromium/${name}`, import.meta.url))
@@ -71,8 +70,6 @@ class DevTools {
 interface PageRequest {
   readonly method: string
   readonly url: string
-  /** Undefined until there is a response. */
-  status?: number
   /** Why there is no response: blocked, refused or cut off. */
   failure?: string
 }
@@ -101,10 +98,6 @@ export class Page {
       const made: PageRequest = { method, url }
       this.requests.push(made)
       this.#byId.set(requestId, made)
-    },
-    "Network.responseReceived": ({ requestId, response }) => {
-      const request = this.#byId.get(requestId)
-      if (request !== undefined) request.status = (response as { status: number }).status
     },
     "Network.loadingFailed": ({ blockedReason, errorText, requestId }) => {
       const request = this.#byId.get(requestId)
@@ -181,16 +174,13 @@ const nowhere = async (t: Test) => {
       socket.destroy()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   t.teardown(() => server.close())
-  const address = server.address()
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return { asked, proxy: `127.0.0.1:${address.port}` }
+  return { asked, proxy: `127.0.0.1:${await localPort(server)}` }
 }
 
 /** A page in a browser that can reach this machine only. */
 export const openPage = async (t: Test): Promise<Page> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-chromium-"))
+  const folder = await temporaryFolder(t)
   const { asked, proxy } = await nowhere(t)
   const flags = [
     "--remote-debugging-pipe",
@@ -216,7 +206,6 @@ export const openPage = async (t: Test): Promise<Page> => {
   t.teardown(async () => {
     input.end()
     await ended
-    await rm(folder, { recursive: true, force: true })
   })
   const devTools = new DevTools(input, output)
   const early = ended.then(() => Promise.reject(new Error(`Chromium ended: ${said}`)))

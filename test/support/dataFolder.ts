@@ -1,6 +1,8 @@
 /** The data folder of an engine that may have run its own Postgres, which survives an engine that is killed. */
-import { readFile, realpath, rm } from "node:fs/promises"
+import { mkdtemp, readFile, realpath, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Test } from "tap"
 import { startOf } from "#runtime/process/FolderOwner.ts"
 import { untilTrue } from "./until.ts"
 
@@ -10,6 +12,13 @@ export const stopPostgres = async (folder: string): Promise<void> => {
   if (startOf(Number(pid)) === undefined) return
   process.kill(Number(pid), "SIGINT")
   await untilTrue("end of the Postgres", () => startOf(Number(pid)) === undefined)
+}
+
+/** A new folder, which is removed with what it contains when the test ends. */
+export const temporaryFolder = async (t: Pick<Test, "teardown">): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-"))
+  t.teardown(() => removeData(folder))
+  return folder
 }
 
 /** Also removes the folder behind the link where Postgres keeps its data if its user may not enter this one. */

@@ -1,8 +1,8 @@
 /** When requests left, for tests that learn of them later: a busy kernel may deliver a request after an answer that was sent after it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { type CalleeEntry, type CalleeLog, mostWithin } from "#test/emulators/shared/CalleeLog.ts"
-import { backlogRead } from "./backlog.ts"
 import { nowMillis } from "./until.ts"
 
 interface Moment {
@@ -23,6 +23,17 @@ export const leftAt = (dataDirs: ReadonlyArray<string>): ReadonlyMap<string, num
   for (const text of texts)
     for (const [, id = "", uptime] of text.matchAll(/^left (\S+) \S+ (\d+)/gm)) left.set(id, Math.max(left.get(id) ?? 0, Number(uptime)))
   return left
+}
+
+/** A new connection is accepted in one turn of the event loop, and its request read in another. */
+const turns = 8
+
+/**
+ * Settles when this process has read everything that had reached it before. On a busy machine, requests wait in its sockets: without this, a
+ * dial that left before a pause was answered might be recorded after the answer.
+ */
+const backlogRead = async (): Promise<void> => {
+  for (let turn = 0; turn < turns; turn++) await setImmediate()
 }
 
 /** The current moment, once this process has read everything that had reached it. */

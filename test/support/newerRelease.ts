@@ -1,11 +1,10 @@
 /** A newer release of the engine in its own folder: the same program with additional migrations. */
-import { cp, mkdtemp, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Test } from "tap"
 import { ensureBuilt } from "#runtime/build.js"
-import { removeData } from "./dataFolder.ts"
+import { temporaryFolder } from "./dataFolder.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 // Includes the build, because building it again would yield the same.
@@ -14,8 +13,7 @@ const parts = [".build/engineMain", "adapters", "core", "gateway", "runtime", "t
 /** Returns its folder. `migrations` has the text of each by the name of its file. */
 export const newerRelease = async (t: Test, migrations: Readonly<Record<string, string>>): Promise<string> => {
   ensureBuilt("test/support/engineMain.ts")
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-release-"))
-  t.teardown(() => removeData(folder))
+  const folder = await temporaryFolder(t)
   for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
   for (const [file, text] of Object.entries(migrations)) await writeFile(join(folder, "core/migrations", file), text)

@@ -2,7 +2,6 @@
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Test } from "tap"
 import type { NodeWebhook } from "#core/webhook/NodeWebhook.ts"
 import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
@@ -13,6 +12,7 @@ import type { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 import { egress } from "./egress.ts"
 import { until } from "./engine.ts"
 import * as given from "./given.ts"
+import { localPort } from "./localPort.ts"
 import { clientLayer, type TestDatabase } from "./postgres.ts"
 
 export interface Received {
@@ -42,13 +42,11 @@ export const receiver = async (t: Test): Promise<Receiver> => {
       if (!to.holds) response.writeHead(to.answers.shift() ?? 200, { location: "/elsewhere" }).end("not read")
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
   })
-  // The cast holds because a server that listens on a port has such an address.
-  to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
+  to.url = `http://127.0.0.1:${await localPort(server)}/hook?a=1`
   return to
 }
 

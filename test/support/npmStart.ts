@@ -1,11 +1,8 @@
 /** The service as an operator starts it: by a command, with a clean environment, the embedded Postgres and an empty data folder. */
 import { spawn } from "node:child_process"
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Test } from "tap"
-import { removeData } from "./dataFolder.ts"
+import { temporaryFolder } from "./dataFolder.ts"
 import { until, untilTrue } from "./until.ts"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -31,7 +28,7 @@ export const npmStart = (t: Test, environment: Readonly<Record<string, string>> 
 
 /** Resolves when the service is ready. Whatever remains of it is killed when the test ends. */
 export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>): Promise<Service> => {
-  const folder = await mkdtemp(join(tmpdir(), "npm-start-"))
+  const folder = await temporaryFolder(t)
   const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   // A separate process group, so that nothing that the command leaves behind outlives the test.
@@ -53,7 +50,6 @@ export const startService = async (t: Test, { cwd, words }: Command, environment
   t.teardown(async () => {
     if (isLeft()) process.kill(-pid, "SIGKILL")
     await untilTrue("end of the group", () => !isLeft())
-    await removeData(folder)
   })
   const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1])
   const terminate = async () => {

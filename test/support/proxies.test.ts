@@ -1,20 +1,16 @@
 /** The proxies between the engine and the outside do what they are told, and nothing else. */
 import { createServer, request } from "node:http"
-import { type AddressInfo, connect, createServer as createTcpServer, type Server as NetServer, type Socket } from "node:net"
+import { connect, createServer as createTcpServer, type Socket } from "node:net"
 import t, { type Test } from "tap"
 import { type WebSocket, WebSocketServer, WebSocket as Client } from "ws"
 import { type Fate, fates, HttpProxy } from "./HttpProxy.ts"
+import { localPort } from "./localPort.ts"
 import { openDatabase, witness } from "./postgres.ts"
 import { startPostgresProxy } from "./PostgresProxy.ts"
 import { TcpProxy } from "./TcpProxy.ts"
 import { until, untilTrue } from "./engine.ts"
 
 t.jobs = 4
-
-const listening = async (server: NetServer): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, resolve))
-  return (server.address() as AddressInfo).port // TCP, so neither a path nor null
-}
 
 /** A server that records and echoes what it receives. */
 const given = async (t: Test) => {
@@ -30,7 +26,7 @@ const given = async (t: Test) => {
     socket.on("end", () => ends.push("FIN"))
     socket.on("error", ({ message }) => ends.push(message))
   })
-  const proxy = await TcpProxy.start({ host: "127.0.0.1", port: await listening(server) })
+  const proxy = await TcpProxy.start({ host: "127.0.0.1", port: await localPort(server) })
   t.teardown(async () => {
     await proxy.stop()
     for (const socket of sockets) socket.destroy()
@@ -129,7 +125,7 @@ const web = async (t: Test) => {
     sockets.push(socket)
     socket.on("message", (data) => socket.send(`you said ${String(data)}`))
   })
-  const proxy = await HttpProxy.start(`http://127.0.0.1:${await listening(server)}`)
+  const proxy = await HttpProxy.start(`http://127.0.0.1:${await localPort(server)}`)
   t.teardown(async () => {
     await proxy.stop()
     events.close()

@@ -39,13 +39,18 @@ export const levelOf = (sound: Sound): number => {
   return Math.sqrt(power / Math.max(1, sound.length))
 }
 
+/** A frame of mu-law, decoded as listeners get it. */
+export const pcm = (codes: Uint8Array): PcmFrame => {
+  const frame = makePcmFrame()
+  decodeInto(frame, codes)
+  return frame
+}
+
 /** The frames that listeners hear, after mu-law. Each frame is a new object. */
 export const framesOf = function* (sound: Sound): Generator<PcmFrame> {
   const codes = encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.max(-32768, Math.min(32767, Math.round(value)))))
   for (let at = 0; at + frameSize <= codes.length; at += frameSize) {
-    const frame = makePcmFrame()
-    decodeInto(frame, codes.subarray(at, at + frameSize))
-    yield frame
+    yield pcm(codes.subarray(at, at + frameSize))
   }
 }
 

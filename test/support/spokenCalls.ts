@@ -3,9 +3,6 @@
  * process and in real time. The database is the in-memory world of `fakes.ts`. The callee really speaks; the recognizer is told what was said.
  */
 import { Effect, Layer } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
@@ -25,6 +22,7 @@ import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { ariConfig } from "./ariConfig.ts"
+import { temporaryFolder } from "./dataFolder.ts"
 import { egress } from "./egress.ts"
 import { configurationId, layerOf, organizationId, World } from "./fakes.ts"
 import { runLive } from "./run.ts"
@@ -68,8 +66,7 @@ export const spokenCall = async (
   { configurations = {}, definition, script, tools = [] }: Spoken,
   act: (call: SpokenCall) => Promise<unknown>
 ) => {
-  const folder = await mkdtemp(join(tmpdir(), "spoken-call-"))
-  t.teardown(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t)
   const emulator = await startAriEmulator({ ringMillis: 200 })
   t.teardown(() => emulator.stop())
   const recognizer = scriptedRecognizer()

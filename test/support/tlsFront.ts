@@ -1,8 +1,9 @@
 /**
  * A TLS front for a plain server, like an ingress. It can hold the handshakes of its connections, and records every request line that it gets.
  */
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
+import { localPort } from "./localPort.ts"
 import { cert, key } from "./tlsCertificate.ts"
 
 export interface TlsFront {
@@ -45,7 +46,7 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
     join(keep(socket), keep(behind))
   })
   inner.on("tlsClientError", () => {})
-  await listening(inner)
+  const innerPort = await localPort(inner)
   const outer = createServer((socket) => {
     keep(socket)
     // Read from the start, because otherwise it would go unnoticed that a client has given up.
@@ -54,16 +55,15 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
     socket.on("data", listen)
     const pass = () => {
       socket.off("data", listen)
-      const handshake = keep(connect(portOf(inner), "127.0.0.1"))
+      const handshake = keep(connect(innerPort, "127.0.0.1"))
       for (const part of hello) handshake.write(part)
       join(socket, handshake)
     }
     if (holds) waiting.set(socket, pass)
     else pass()
   })
-  await listening(outer)
   return {
-    url: `https://127.0.0.1:${portOf(outer)}`,
+    url: `https://127.0.0.1:${await localPort(outer)}`,
     requests,
     held: () => waiting.size,
     hold: (on) => {
@@ -88,7 +88,3 @@ const join = (one: Socket, other: Socket): void => {
   other.on("close", () => one.destroy())
   one.pipe(other).pipe(one)
 }
-
-const listening = (server: Server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-// The cast holds because a server that listens on a port has such an address.
-const portOf = (server: Server): number => (server.address() as AddressInfo).port

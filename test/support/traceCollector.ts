@@ -1,7 +1,7 @@
 /** A collector of traces: a real server that stores every request, and reads the spans in those that it accepts. */
 import { createServer, type IncomingHttpHeaders } from "node:http"
-import type { AddressInfo } from "node:net"
 import type { Test } from "tap"
+import { localPort } from "./localPort.ts"
 
 export interface ExportedSpan {
   readonly traceId: string
@@ -30,7 +30,7 @@ type Answer = number | "silence"
 export class TraceCollector {
   static async start(t: Test, answer: Answer = 200): Promise<TraceCollector> {
     const collector = new TraceCollector(answer)
-    await new Promise<void>((resolve) => collector.#server.listen(0, "127.0.0.1", resolve))
+    collector.url = `http://127.0.0.1:${await localPort(collector.#server)}`
     t.teardown(() => {
       collector.#server.close()
       collector.#server.closeAllConnections()
@@ -38,6 +38,7 @@ export class TraceCollector {
     return collector
   }
 
+  url = ""
   readonly received: Array<Received> = []
   readonly spans: Array<ExportedSpan> = []
   answer: Answer
@@ -57,10 +58,6 @@ export class TraceCollector {
     this.answer = answer
   }
 
-  get url(): string {
-    // The cast holds because a server that listens on a port has such an address.
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
   named = (name: string): ReadonlyArray<ExportedSpan> => this.spans.filter((span) => span.name === name)
   partsOf = ({ spanId }: ExportedSpan): ReadonlyArray<ExportedSpan> => this.spans.filter(({ parentSpanId }) => parentSpanId === spanId)
 }
