@@ -101,21 +101,24 @@ t.test("given a dashboard, then no panel covers another", async (t) => {
 })
 
 const known = new Set([...variables.map(({ name }) => name), "NODE_ENV"])
+const unknownOf = (names: ReadonlyArray<string>) => names.filter((name) => !known.has(name))
+/** The names in `A=1 B=2`, which follows the beginning of a line. */
+const namesAfter = (text: string, beginning: RegExp): ReadonlyArray<string> => {
+  const [, pairs = ""] = new RegExp(`^${beginning.source}(.+)$`, "m").exec(text) ?? []
+  return pairs.split(" ").map((pair) => pair.split("=")[0] ?? "")
+}
+const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
 
 t.test("given the compose file, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
   const { networks, services } = parseYaml(read("deploy/compose.yaml"))
   const { calls, engine, postgres, prometheus, grafana } = services
-  t.strictSame(
-    [...Object.keys(engine.environment), ...Object.keys(calls.environment)].filter((name) => !known.has(name)),
-    []
-  )
+  t.strictSame(unknownOf([...Object.keys(engine.environment), ...Object.keys(calls.environment)]), [])
   for (const name of ["DATABASE_URL", "DRAIN", "PUBLIC_URL", "SECRETS_KEY"])
     t.equal(calls.environment[name], engine.environment[name], `${name} of a call node is that of the engine`)
   t.not(calls.environment.NODE_NAME, engine.environment.NODE_NAME)
   t.equal(calls.environment.NODE_ADDRESS, calls.networks.default.ipv4_address)
   t.strictSame([engine.volumes, calls.volumes], [["data:/data"], ["calls:/data", "data:/engine"]], "they share files, but no journal")
   t.equal(calls.environment.FILES_DIR, "/engine/files")
-  const drain = Number(variables.find(({ name }) => name === "DRAIN")?.default)
   t.ok(Number.parseInt(engine.stop_grace_period, 10) > drain)
   t.ok(existsSync(new URL(engine.build.dockerfile, root)))
   t.strictSame(engine.depends_on, { postgres: { condition: "service_healthy" } })
@@ -147,27 +150,13 @@ t.test("given the Dockerfile, then it copies what is there, for a Node that the 
   )
   const { engines } = JSON.parse(read("package.json"))
   for (const [, major] of text.matchAll(/^FROM node:(\d+)/gm)) t.ok(engines.node.includes(`>=${major}.`), `Node ${major}`)
-  const [, names = ""] = /^ENV (.+)$/m.exec(text) ?? []
-  t.strictSame(
-    names
-      .split(" ")
-      .map((pair) => pair.split("=")[0] ?? "")
-      .filter((name) => !known.has(name)),
-    []
-  )
+  t.strictSame(unknownOf(namesAfter(text, /ENV /)), [])
 })
 
 t.test("given the systemd unit, then it sets what the engine reads, and leaves calls the time to end", async (t) => {
   const unit = read("deploy/trunkline.service")
-  const [, names = ""] = /^Environment=(.+)$/m.exec(unit) ?? []
-  t.strictSame(
-    names
-      .split(" ")
-      .map((pair) => pair.split("=")[0] ?? "")
-      .filter((name) => !known.has(name)),
-    []
-  )
-  t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) > Number(variables.find(({ name }) => name === "DRAIN")?.default))
+  t.strictSame(unknownOf(namesAfter(unit, /Environment=/)), [])
+  t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) > drain)
   t.match(unit, /^ExecStart=.* runtime\/start\.js$/m)
 })
 
@@ -181,10 +170,7 @@ t.test("given the Kubernetes manifests, then they fit each other, the image and 
   const callNodes = of("StatefulSet", "trunkline-calls")
   const [callNode] = callNodes.spec.template.spec.containers
   const set = [...Object.keys(settings.data), ...[...engine.env, ...callNode.env].map(({ name }: { name: string }) => name)]
-  t.strictSame(
-    set.filter((name) => !known.has(name)),
-    []
-  )
+  t.strictSame(unknownOf(set), [])
   t.match(
     read("deploy/kubernetes.yaml"),
     /--from-literal=DATABASE_URL=.+ --from-literal=SECRETS_KEY=/,

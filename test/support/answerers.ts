@@ -4,7 +4,9 @@
  */
 import { createHash } from "node:crypto"
 import { encode, sampleRate } from "#core/audio/Mulaw.ts"
+import { listOf } from "./hearing/answers.ts"
 import { asterisksBeep, type Clip, fliteClips, promptVoices, recordedClips } from "./prompts.ts"
+import { after, levelOf } from "./sound.ts"
 
 export type Half = "tuning" | "held out"
 /** `long person` speaks for longer than most people who answer a call, but neither as long as a machine nor with a beep. */
@@ -44,15 +46,7 @@ const halfOf = ({ name, voice }: Pick<Clip, "name" | "voice">): Half => {
 }
 
 const silenceOf = (seconds: number) => new Int16Array(Math.round(seconds * sampleRate))
-const joined = (...sounds: ReadonlyArray<Int16Array>): Int16Array => {
-  const whole = new Int16Array(sounds.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const sound of sounds) {
-    whole.set(sound, at)
-    at += sound.length
-  }
-  return whole
-}
+const joined = (...sounds: ReadonlyArray<Int16Array>): Int16Array => Int16Array.from(after(...sounds))
 const secondsOf = (sound: Int16Array) => sound.length / sampleRate
 
 /** A tone with soft edges, so that it does not click. */
@@ -79,28 +73,10 @@ let madeBeeps: ReturnType<typeof makeBeeps> | undefined
 /** Created on first use, because the first one is read from the prompts, which may not be installed. */
 const beeps = () => (madeBeeps ??= makeBeeps())
 
-const hellos = [
-  "Hello?",
-  "Hello world.",
-  "Yes?",
-  "Hi.",
-  "Good morning.",
-  "Who is this?",
-  "Speaking.",
-  "Smith.",
-  "Hello, Anna speaking.",
-  "Mary Miller here.",
-  "Yeah, hello?",
-  "Hello? Hello?",
-  "Hello, who is calling?",
-  "This is John.",
-  "Doctor Brown's office.",
-  "Oh, hello there.",
-  "Jones residence.",
-  "What do you want?",
-  "Hey, how are you?",
-  "Good afternoon, reception."
-]
+const hellos = listOf(`
+  Hello? | Hello world. | Yes? | Hi. | Good morning. | Who is this? | Speaking. | Smith. | Hello, Anna speaking. | Mary Miller here. |
+  Yeah, hello? | Hello? Hello? | Hello, who is calling? | This is John. | Doctor Brown's office. | Oh, hello there. | Jones residence. |
+  What do you want? | Hey, how are you? | Good afternoon, reception.`)
 const greetings = [
   "Hi, this is Dave. I can't take your call right now. Leave me a message and I will call you back.",
   "You have reached the voice mail of five five five, zero one four two. Please leave a message after the tone.",
@@ -117,13 +93,8 @@ const greetings = [
   "We are sorry, the person you are trying to reach has a voice mailbox that has not been set up yet. Good bye.",
   "You've reached Pete's cell phone. I can't come to the phone because I am driving. Text me or leave a message."
 ]
-const shortGreetings = [
-  "Leave a message.",
-  "You know what to do.",
-  "After the beep, please.",
-  "Pete here, leave a message.",
-  "No one is home."
-]
+const shortGreetings = listOf(`
+  Leave a message. | You know what to do. | After the beep, please. | Pete here, leave a message. | No one is home.`)
 
 /** Seconds of silence before the beep, as with real recorders. */
 const beforeBeep = (name: string) => 0.15 + 0.55 * chanceOf(`${name} pause`)()
@@ -210,8 +181,6 @@ export type Line = (typeof lines)[number]
 /** How far the noise is below the voice. On a quiet line there is almost none. */
 const noiseDb: Readonly<Record<Line, number>> = { quiet: 55, hiss: 15, hum: 18, street: 15, voices: 18 }
 
-const rootMeanSquare = (sound: Int16Array) => Math.sqrt(sound.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, sound.length))
-
 /** Noise with a root mean square of about 1. */
 const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: number) => number) => {
   const white = () => (2 * chance() - 1) * Math.sqrt(3)
@@ -227,7 +196,7 @@ const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: nu
       // Rumbling that swells and fades.
       return (at) => (slow = 0.9 * slow + 0.4 * white()) * (1 + 0.5 * hertz(0.4, at))
     case "voices": {
-      const level = Math.max(1, rootMeanSquare(behind))
+      const level = Math.max(1, levelOf(behind))
       return (at) => (behind[at % Math.max(1, behind.length)] ?? 0) / level
     }
   }
@@ -250,7 +219,7 @@ export const rendition = ({ name, sound }: Answerer, line: Line, behind: Int16Ar
   const lead = Math.round((leadSeconds + leadSpread * chance()) * sampleRate)
   const gain = [0.35, 0.7, 1][Math.floor(3 * chance())] ?? 1
   const noise = noiseOf(line, chance, behind)
-  const level = gain * rootMeanSquare(sound) * 10 ** (-noiseDb[line] / 20)
+  const level = gain * levelOf(sound) * 10 ** (-noiseDb[line] / 20)
   const samples = Int16Array.from({ length: lead + sound.length + tailSeconds * sampleRate }, (_, at) =>
     Math.max(-32_768, Math.min(32_767, Math.round(gain * (sound[at - lead] ?? 0) + level * noise(at))))
   )

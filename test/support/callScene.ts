@@ -1,7 +1,7 @@
 /** A call on a test clock: its actor, surrounded by fakes of our own ports, and a record of what its trunk was asked to do. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
+import { CallId } from "#core/Id.ts"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -17,7 +17,7 @@ import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import type { CallVerbs, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { campaignId, configurationId, layerOf, organizationId, World } from "./fakes.ts"
+import { attemptIds, campaignId, configurationId, layerOf, World } from "./fakes.ts"
 import { run } from "./run.ts"
 
 /** Lets messages pass through all fibers involved. */
@@ -155,15 +155,11 @@ const begin = Effect.fnUntraced(function* (scene: Scene, id: CallId, trunk: Live
   const supervisor = yield* CallSupervisor
   yield* supervisor.start(
     {
-      agentDefinitionId: AgentDefinitionId.make(1),
-      agentId: AgentId.make(1),
+      ...attemptIds,
       callId: id,
       campaign: { breakerEnabled: false, breakerEpoch: 1, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
       initialContext: scene.context,
-      organizationId,
-      phoneNumber: "+15551",
-      runId: RunId.make(1),
-      telephonyConfigurationId: configurationId
+      phoneNumber: "+15551"
     },
     trunk,
     { departure, marked: scene.marked, permit },

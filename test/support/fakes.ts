@@ -65,6 +65,14 @@ export { failing, noReply, refusal } from "./fakeProvider.ts"
 export const configurationId = TelephonyConfigId.make(3)
 export const organizationId = OrganizationId.make(1)
 export const campaignId = CampaignId.make(7)
+/** What every attempt belongs to, apart from its campaign. */
+export const attemptIds = {
+  agentDefinitionId: AgentDefinitionId.make(1),
+  agentId: AgentId.make(1),
+  organizationId,
+  runId: RunId.make(1),
+  telephonyConfigurationId: configurationId
+}
 
 interface Contact {
   readonly rowNo: number
@@ -213,17 +221,14 @@ const claim = (world: World, { callers, callIds, dialEpoch, now, ownerEpoch }: C
     contact.state = "dialing"
     world.attempts.set(callId, { contact, dialEpoch, state: "sent" })
     return {
-      agentDefinitionId: AgentDefinitionId.make(1),
-      agentId: plan.agentId,
+      ...attemptIds,
       callId,
       initialContext: {},
       callerNumber: callers[i] ?? null,
-      organizationId,
       phoneNumber: `+1555${contact.rowNo}`,
       retriesUsed: contact.retriesUsed,
       rowNo: contact.rowNo,
-      runId: RunId.make(contact.rowNo),
-      telephonyConfigurationId: configurationId
+      runId: RunId.make(contact.rowNo)
     }
   })
   const waiting = world.contacts.filter(({ dueAt, state }) => state === "retry_wait" && dueAt > now).map(({ dueAt }) => dueAt)

@@ -83,16 +83,6 @@ export const faultyModel = (chance: Chance, trouble: number): LanguageModel => {
   }
 }
 
-type RecognizerFault =
-  | "none"
-  | "unopened"
-  | "opens_late"
-  | "never_opens"
-  | "dies_hearing"
-  | "dies_asked"
-  | "never_answers"
-  | "throws"
-  | "slow"
 const recognizerFaults = ["unopened", "opens_late", "never_opens", "dies_hearing", "dies_asked", "never_answers", "throws", "slow"] as const
 
 /** Each session has its own fault, or none. */
@@ -100,7 +90,7 @@ export const faultyRecognizer = (chance: Chance, trouble: number) => {
   const inner = scriptedRecognizer()
   const open: SpeechToText["open"] = (hints, emit) =>
     Effect.gen(function* () {
-      const fault: RecognizerFault = chance() < trouble ? pick(chance, recognizerFaults) : "none"
+      const fault = chance() < trouble ? pick(chance, recognizerFaults) : undefined
       if (fault === "unopened") return yield* broken()
       if (fault === "never_opens") return yield* Effect.never
       if (fault === "opens_late") yield* wait(chance, 500, 9000)

@@ -5,7 +5,7 @@
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Fiber, Layer } from "effect"
-import { decode, encode, frameMillis, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
+import { decode, frameMillis, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { CallClock } from "#runtime/conversation/CallClock.ts"
 import { Files } from "#runtime/storage/Files.ts"
@@ -14,6 +14,7 @@ import { announcements, faultyModel, faultyRecognizer, faultySpeech, faultyTool,
 import { untilTrue } from "./until.ts"
 import { runLive } from "./run.ts"
 import { seeded } from "./seeded.ts"
+import { codesOf } from "./sound.ts"
 import { planOf, storedTool, talkStart, toolUuid } from "./talk.ts"
 import { calleeSays, talking, type TalkScene } from "./talkScene.ts"
 import { definition } from "./talkScript.ts"
@@ -74,12 +75,7 @@ const mostConcludingMillis = 60_000
 const sentences = ["Yes, I would like that.", "Wait a minute, please."] as const
 const farewell = "Please do not call me again."
 const quiet = new Uint8Array(frameSize).fill(silence)
-const codes = new Map(
-  [...sentences, farewell, "Uh huh."].map((sentence) => [
-    sentence,
-    encode(Int16Array.from(calleeSays(sentence) as ArrayLike<number>, (value) => Math.round(value)))
-  ])
-)
+const codes = new Map([...sentences, farewell, "Uh huh."].map((sentence) => [sentence, codesOf(calleeSays(sentence))]))
 
 /** Waits for everything that only needs its turn of the event loop. */
 const settled = async () => {

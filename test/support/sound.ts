@@ -46,9 +46,14 @@ export const pcm = (codes: Uint8Array): PcmFrame => {
   return frame
 }
 
+/** The samples as a line carries them. */
+export const samplesOf = (sound: Sound): Int16Array =>
+  Int16Array.from(sound as ArrayLike<number>, (value) => Math.max(-32768, Math.min(32767, Math.round(value))))
+export const codesOf = (sound: Sound): Uint8Array => encode(samplesOf(sound))
+
 /** The frames that listeners hear, after mu-law. Each frame is a new object. */
 export const framesOf = function* (sound: Sound): Generator<PcmFrame> {
-  const codes = encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.max(-32768, Math.min(32767, Math.round(value)))))
+  const codes = codesOf(sound)
   for (let at = 0; at + frameSize <= codes.length; at += frameSize) {
     yield pcm(codes.subarray(at, at + frameSize))
   }

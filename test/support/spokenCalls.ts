@@ -5,7 +5,7 @@
 import { Effect, Layer } from "effect"
 import type { Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
+import { CallId } from "#core/Id.ts"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { encodeFrames } from "#core/audio/Mulaw.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -24,10 +24,10 @@ import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { ariConfig } from "./ariConfig.ts"
 import { temporaryFolder } from "./dataFolder.ts"
 import { egress } from "./egress.ts"
-import { configurationId, layerOf, organizationId, World } from "./fakes.ts"
+import { attemptIds, configurationId, layerOf, organizationId, World } from "./fakes.ts"
 import { runLive } from "./run.ts"
 import { scriptedRecognizer } from "./scriptedRecognizer.ts"
-import type { Sound } from "./sound.ts"
+import { samplesOf, type Sound } from "./sound.ts"
 import type { ScriptedModel } from "./talk.ts"
 import { calleeSays, reportOf, scriptedModel } from "./talkScene.ts"
 import { until, untilTrue } from "./until.ts"
@@ -98,7 +98,7 @@ export const spokenCall = async (
     return frames
   }
   const makes = (sound: Sound) => {
-    const codes = encodeFrames(Int16Array.from(sound as ArrayLike<number>, (value) => Math.round(value)))
+    const codes = encodeFrames(samplesOf(sound))
     emulator.speak(
       callee,
       Array.from({ length: codes.length / 160 }, (_, at) => Buffer.from(codes.subarray(at * 160, (at + 1) * 160)))
@@ -140,16 +140,6 @@ const dial = Effect.fnUntraced(function* (world: World) {
   const departure = (yield* CallRate).reserve([{ key: trunk.rateKey, rate: trunk.rate }])
   world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "intent" })
   ;(yield* Slots).adopt(callId, [{ key: "organization:1", limit: 2 }])
-  const attempt = {
-    agentDefinitionId: AgentDefinitionId.make(1),
-    agentId: AgentId.make(1),
-    callId,
-    campaign: undefined,
-    initialContext: { first_name: "Ada" },
-    organizationId,
-    phoneNumber: callee,
-    runId: RunId.make(1),
-    telephonyConfigurationId: configurationId
-  }
+  const attempt = { ...attemptIds, callId, campaign: undefined, initialContext: { first_name: "Ada" }, phoneNumber: callee }
   yield* (yield* CallSupervisor).start(attempt, trunk, { departure, marked: false, permit: { holds: () => true } }, {})
 })

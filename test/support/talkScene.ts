@@ -2,13 +2,13 @@
  * A call that holds a conversation over a loopback: real audio in both directions, a recognizer that is told what was said, and a scripted
  * model.
  */
-import { Effect, type Scope, Stream } from "effect"
+import { Effect, type Scope } from "effect"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
-import { encode, frameMillis } from "#core/audio/Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { OpenEndOfTurn } from "#core/model/EndOfTurnProvider.ts"
-import type { LanguageModel, ModelPart, ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
+import type { ModelRequest, OpenLanguageModel } from "#core/model/LanguageModel.ts"
 import type { SpeechToText } from "#core/model/SpeechToText.ts"
 import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
@@ -17,19 +17,19 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { fliteClips } from "./prompts.ts"
 import { scriptedRecognizer } from "./scriptedRecognizer.ts"
-import { nothing, type Sound } from "./sound.ts"
-import { finished, type ScriptedModel } from "./talk.ts"
+import { codesOf, nothing, type Sound } from "./sound.ts"
+import type { ScriptedModel } from "./talk.ts"
+import { played } from "./talkScript.ts"
 import { type Loopback, plan as anyPlan } from "./voiceScene.ts"
 
 /** A model that answers from a script, and records its requests. */
 export const scriptedModel = (script: ScriptedModel) => {
   const requests: Array<ModelRequest> = []
-  const answer: LanguageModel["answer"] = (request) => {
+  const open = played((request) => {
     requests.push(request)
-    const reply = script(request)
-    return typeof reply === "string" ? Stream.never : Stream.fromIterable<ModelPart>([...reply, finished])
-  }
-  return { requests, open: Effect.succeed({ provider: "scripted", model: "script", answer }) satisfies OpenLanguageModel }
+    return script(request)
+  })
+  return { requests, open }
 }
 
 /** Sentences that callees say aloud. */
@@ -54,8 +54,6 @@ interface Scene {
 const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
-
-const codesOf = (sound: Sound) => encode(Int16Array.from(sound as ArrayLike<number>, (value) => Math.round(value)))
 
 export interface TalkScene {
   readonly line: Loopback

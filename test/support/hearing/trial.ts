@@ -9,7 +9,7 @@ import { resample } from "#core/audio/Resampler.ts"
 import { notUnderstood, type RecognizerEvent } from "#core/model/SpeechToText.ts"
 import { type FliteVoice, loadFlite, synthesize } from "#runtime/voice/FliteWasm.ts"
 import { agent, callee, outcome, values } from "#test/adapters/embeddedScene.ts"
-import { after, hiss, levelOf, nothing, over, type Sound } from "#test/support/sound.ts"
+import { after, codesOf, hiss, levelOf, nothing, over, type Sound } from "#test/support/sound.ts"
 import { until } from "#test/support/until.ts"
 import type { Answer } from "./answers.ts"
 import { type AskingNodeName, askingNodes } from "./nodes.ts"
@@ -50,7 +50,7 @@ const heardOver = (line: Line, voice: FliteVoice, text: string): Int16Array => {
   const speech = decode(encode(resample(samples, rate, sampleRate)))
   const said: Sound = after(nothing(600), speech, nothing(400))
   const noise = line === "clean" ? nothing(0) : hiss((said.length * 1000) / sampleRate, levelOf(speech) * noiseShare)
-  return decode(encode(Int16Array.from(over(said, noise), (value) => Math.max(-32768, Math.min(32767, Math.round(value))))))
+  return decode(codesOf(over(said, noise)))
 }
 
 export interface Ear {
