@@ -47,6 +47,12 @@ const stallMillis = 250
 /** Generous, because what is done to the engine may keep it from answering. */
 const askMillis = 120_000
 
+const during = async (spans: Array<Named>, name: string, run: () => Promise<unknown>): Promise<void> => {
+  const from = nowMillis()
+  await run()
+  spans.push({ from, name, until: nowMillis() })
+}
+
 interface Member {
   readonly id: number
   readonly cap: number
@@ -133,16 +139,12 @@ export class Stage {
   }
 
   /** Runs something that keeps the engine from hearing anything; `name` is what it explains. */
-  async deafened(name: string, run: () => Promise<unknown>): Promise<void> {
-    const from = nowMillis()
-    await run()
-    this.deaf.push({ from, name, until: nowMillis() })
+  deafened(name: string, run: () => Promise<unknown>): Promise<void> {
+    return during(this.deaf, name, run)
   }
   /** Runs something that keeps the engine from its database: calls continue, but nobody can look up whose they are. */
-  async unrecorded(name: string, run: () => Promise<unknown>): Promise<void> {
-    const from = nowMillis()
-    await run()
-    this.stalls.push({ from, name, until: nowMillis() })
+  unrecorded(name: string, run: () => Promise<unknown>): Promise<void> {
+    return during(this.stalls, name, run)
   }
 
   /** Resolves when the callees' log has this many more entries, or after this much time. */

@@ -94,9 +94,11 @@ t.test("given the commands of adapters/README.md, when an author types them, the
   t.notMatch(model + voices, "not asked")
 })
 
+const dataDir = join(packages.operator, "data")
+
 t.test("given the engine's command, then it also migrates the schema, and shows its usage", async (t) => {
   const command = join(packages.operator, "node_modules/.bin/trunkline")
-  const migrated = await run(packages.operator, command, "migrate")
+  const migrated = await run(packages.operator, `DATA_DIR=${dataDir}`, command, "migrate")
   t.ok(migrated.isGood)
   t.match(migrated.output, "schema is up to date")
   t.strictSame(await run(packages.operator, command, "help"), {
@@ -121,7 +123,15 @@ t.test("given both packages in a folder, when the engine is started there", asyn
     words: ["ADAPTERS=ari,voice-adapter-acme", "SERVICES=language-model-acme,voice-speaker-acme", "node_modules/.bin/trunkline"],
     cwd: packages.operator
   }
-  const environment = { API_KEY: apiKey, PATH: path, PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, RECORDINGS: "off" }
+  // In the database that the command has migrated.
+  const environment = {
+    API_KEY: apiKey,
+    DATA_DIR: dataDir,
+    PATH: path,
+    PORT: port,
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    RECORDINGS: "off"
+  }
   const { isLeft, terminate, url } = await startService(t, command, environment)
   const ask = asking(url)
 

@@ -25,7 +25,7 @@ const waitsForNoDisk = /set_config\('synchronous_commit', 'off'/i
 const rollsBack = /^\s*rollback/i
 
 /** Splits a stream into whole messages. */
-class Messages {
+export class Messages {
   #rest: Buffer = Buffer.alloc(0)
   /** False only before a client's first message, which has no type. */
   #isTyped: boolean
@@ -34,14 +34,15 @@ class Messages {
     this.#isTyped = isTyped
   }
 
-  *of(chunk: Buffer): Generator<{ readonly type: string; readonly body: Buffer }> {
+  *of(chunk: Buffer): Generator<{ readonly type: string; readonly body: Buffer; readonly whole: Buffer }> {
     this.#rest = Buffer.concat([this.#rest, chunk])
     while (true) {
       const start = this.#isTyped ? 1 : 0
       if (this.#rest.length < start + 4) return
       const end = start + this.#rest.readInt32BE(start)
       if (this.#rest.length < end) return
-      const message = { type: this.#isTyped ? this.#rest.toString("latin1", 0, 1) : "", body: this.#rest.subarray(start + 4, end) }
+      const whole = this.#rest.subarray(0, end)
+      const message = { type: whole.toString("latin1", 0, start), body: whole.subarray(start + 4), whole }
       this.#rest = this.#rest.subarray(end)
       if (!this.#isTyped) this.#isTyped = !cancelOrTls.includes(message.body.readInt32BE(0))
       yield message

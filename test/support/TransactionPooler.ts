@@ -4,6 +4,7 @@
  */
 import { connect, createServer, type Socket } from "node:net"
 import { localPort } from "./localPort.ts"
+import { Messages } from "./PostgresProxy.ts"
 
 interface Session {
   readonly socket: Socket
@@ -14,25 +15,6 @@ interface Client {
   session: Session | undefined
   readonly waiting: Array<Buffer>
 }
-
-/** Splits a stream into whole messages. */
-const framer = () => {
-  let rest: Buffer = Buffer.alloc(0)
-  return (chunk: Buffer): ReadonlyArray<Buffer> => {
-    rest = Buffer.concat([rest, chunk])
-    const whole: Array<Buffer> = []
-    while (rest.length >= 5) {
-      const end = 1 + rest.readInt32BE(1)
-      if (rest.length < end) break
-      whole.push(rest.subarray(0, end))
-      rest = rest.subarray(end)
-    }
-    return whole
-  }
-}
-
-const typeOf = (message: Buffer): string => String.fromCharCode(message[0] ?? 0)
-const readyIdle = (message: Buffer): boolean => typeOf(message) === "Z" && message[5] === 0x49
 
 export const startTransactionPooler = async (target: { readonly host: string; readonly port: number }) => {
   // The session that was used last is reused first.
@@ -53,15 +35,16 @@ export const startTransactionPooler = async (target: { readonly host: string; re
       sockets.add(one)
       one.on("error", () => one.destroy())
     }
-    const fromServer = framer()
+    const fromServer = new Messages(true)
     session.socket.on("data", (chunk: Buffer) => {
-      for (const message of fromServer(chunk)) {
-        const named = Buffer.from(message)
+      for (const { body, type, whole } of fromServer.of(chunk)) {
+        const named = Buffer.from(whole)
         // A pooler gives its clients its own process ids, for their cancel requests.
-        if (typeOf(named) === "K") named.writeInt32BE(++lastName, 5)
+        if (type === "K") named.writeInt32BE(++lastName, 5)
         const served = session.client
         served?.socket.write(named)
-        if (!readyIdle(message) || served === undefined) continue
+        const isIdle = type === "Z" && body.toString() === "I"
+        if (!isIdle || served === undefined) continue
         served.session = undefined
         session.client = undefined
         idle.push(session)

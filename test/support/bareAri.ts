@@ -2,6 +2,7 @@
 import { WebSocket } from "ws"
 import type { Asterisk } from "./asterisk.ts"
 import "./priority.ts"
+import { until } from "./until.ts"
 
 export interface Channel {
   readonly id: string
@@ -34,33 +35,11 @@ export const newId = () => {
 /** Collects all events, and waits for one of them with a timeout. */
 export const subscribe = async (asterisk: Asterisk, application: string) => {
   const seen: Array<AriEvent> = []
-  const listeners = new Set<() => void>()
   const login = `${asterisk.user}:${asterisk.password}`
   const socket = new WebSocket(`${asterisk.ariUrl.replace("http", "ws")}/events?app=${application}`, { auth: login })
-  socket.on("message", (text) => {
-    seen.push(JSON.parse(String(text)) as AriEvent)
-    for (const listener of listeners) listener()
-  })
+  socket.on("message", (text) => seen.push(JSON.parse(String(text)) as AriEvent))
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
-  const waitFor = (what: string, test: (event: AriEvent) => boolean) =>
-    new Promise<AriEvent>((resolve, reject) => {
-      const finish = () => {
-        clearTimeout(timer)
-        listeners.delete(look)
-      }
-      const look = () => {
-        const found = seen.find(test)
-        if (found === undefined) return
-        finish()
-        resolve(found)
-      }
-      const timer = globalThis.setTimeout(() => {
-        finish()
-        reject(new Error(`no ${what} within ${eventMillis} ms`))
-      }, eventMillis)
-      listeners.add(look)
-      look()
-    })
+  const waitFor = (what: string, test: (event: AriEvent) => boolean) => until(what, () => seen.find(test), eventMillis)
   return { seen, waitFor, close: () => socket.close() }
 }
 

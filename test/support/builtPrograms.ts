@@ -7,17 +7,8 @@ import type { Test } from "tap"
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 const cache = join(root, ".cache")
 
-interface Program {
-  /** The path from the root, as the builder expects it. */
-  readonly own: string
-  readonly path: string
-  /** Where its builds are stored. */
-  readonly builds: string
-  readonly write: (file: string, text: string) => void
-}
-
 /** Creates a program from these files; `main.ts` gets the program's name. */
-export const programOf = (t: Test, files: Readonly<Record<string, string>>): Program => {
+export const programOf = (t: Test, files: Readonly<Record<string, string>>) => {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(realpathSync(cache), "program-"))
   const name = basename(folder)
@@ -29,5 +20,6 @@ export const programOf = (t: Test, files: Readonly<Record<string, string>>): Pro
   const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
   for (const [file, text] of Object.entries(files)) write(file === "main.ts" ? `${name}.ts` : file, text)
   const path = join(folder, `${name}.ts`)
+  /** `own` is the path from the root, as the builder expects it, and `builds` where its builds are stored. */
   return { own: relative(root, path), path, builds, write }
 }

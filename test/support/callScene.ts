@@ -96,9 +96,9 @@ export class Scene {
           },
           machineDetected: () => this.world.log.push("told of a machine"),
           hungUp: (cause) => void this.hangups.push(cause),
-          finish: Effect.map(
-            Effect.sync(() => this.world.log.push("finish")),
-            () => ({
+          finish: Effect.sync(() => {
+            this.world.log.push("finish")
+            return {
               events: [],
               firstAudioMillis: undefined,
               firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
@@ -109,8 +109,8 @@ export class Scene {
               transcriptKey: undefined,
               transcriptText: "",
               usage: { call_duration_seconds: 0, tts: {} }
-            })
-          )
+            }
+          })
         }
         return session
       }),

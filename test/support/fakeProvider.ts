@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import {
   type Adapter,
+  type Look,
   OriginateDoubtful,
   OriginateRefused,
   type OriginateRequest,
@@ -21,66 +22,51 @@ export const failing = Effect.fail(broken)
 
 const silence: MediaStream = { clear: () => {}, listen: () => {}, mark: () => false, send: () => true, skip: () => {} }
 
-const trunkOf = (world: World): Trunk => ({
-  adopt: () => {},
-  mayAppear: () => world.mayAppear,
-  hangup: (call, cause) =>
-    Effect.andThen(
-      Effect.sync(() => {
-        world.log.push(`hangup ${cause}`)
-        world.refs.push(call)
-      }),
-      Effect.suspend(() => world.hangup)
-    ),
-  lookup: (call) =>
-    Effect.andThen(
-      Effect.sync(() => {
-        world.log.push("look")
-        world.refs.push(call)
-      }),
-      Effect.suspend(() =>
+const trunkOf = (world: World): Trunk => {
+  const asked = <A>(line: string, call: CallRef, answer: () => Effect.Effect<A, ProviderError>) =>
+    Effect.suspend(() => {
+      world.log.push(line)
+      world.refs.push(call)
+      return answer()
+    })
+  return {
+    adopt: () => {},
+    mayAppear: () => world.mayAppear,
+    hangup: (call, cause) => asked(`hangup ${cause}`, call, () => world.hangup),
+    lookup: (call) =>
+      asked("look", call, () =>
         world.isFound(call)
-          ? Effect.map(world.lookup, (presence) => ({ presence, told: world.told }))
-          : Effect.succeed({ presence: "gone" as const, told: [] })
-      )
-    ),
-  ...(world.opensMedia
-    ? {
-        openMedia: () =>
-          Effect.as(
-            Effect.andThen(
-              Effect.sync(() => world.log.push("media")),
-              Effect.suspend(() => world.media)
-            ),
-            silence
-          )
-      }
-    : {}),
-  originate: ({ callId, leave, maxDurationSeconds, ringTimeoutSeconds, to }: OriginateRequest) =>
-    Effect.flatMap(
-      Effect.andThen(
-        Effect.suspend(() => world.connecting),
-        Clock.currentTimeMillis
+          ? Effect.map(world.lookup, (presence): Look => ({ presence, told: world.told }))
+          : Effect.succeed({ presence: "gone", told: [] })
       ),
-      (at) => {
-        if (!leave() || (world.isAskedFor && !leave())) return refusal("permit_lapsed")
+    ...(world.opensMedia && {
+      openMedia: () =>
+        Effect.suspend(() => {
+          world.log.push("media")
+          return Effect.as(world.media, silence)
+        })
+    }),
+    originate: ({ callId, leave, maxDurationSeconds, ringTimeoutSeconds, to }: OriginateRequest) =>
+      Effect.gen(function* () {
+        yield* world.connecting
+        const at = yield* Clock.currentTimeMillis
+        if (!leave() || (world.isAskedFor && !leave())) return yield* refusal("permit_lapsed")
         world.log.push(`originate ${to}`)
         world.dials.push({ at, callId, maxDurationSeconds, ringTimeoutSeconds, to })
-        return Effect.as(world.originate, { providerCallId: world.providerCallId ?? callId })
-      }
-    ),
-  ...(world.transfers
-    ? {
-        transfer: (_: CallRef, { kind, leave, to }: TransferRequest) =>
-          Effect.suspend(() => {
-            if (!leave()) return Effect.fail(new TransferRefused({ detail: "it may not leave" }))
-            world.log.push(`transfer ${kind} ${to}`)
-            return Effect.void
-          })
-      }
-    : {}),
-  sendDtmf: () => Effect.void
-})
+        yield* world.originate
+        return { providerCallId: world.providerCallId ?? callId }
+      }),
+    ...(world.transfers && {
+      transfer: (_: CallRef, { kind, leave, to }: TransferRequest) =>
+        Effect.suspend(() => {
+          if (!leave()) return Effect.fail(new TransferRefused({ detail: "it may not leave" }))
+          world.log.push(`transfer ${kind} ${to}`)
+          return Effect.void
+        })
+    }),
+    sendDtmf: () => Effect.void
+  }
+}
 
 export const adapterOf = (world: World): Adapter => ({
   connect: (_, context) =>

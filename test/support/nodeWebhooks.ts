@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { Test } from "tap"
 import type { NodeWebhook } from "#core/webhook/NodeWebhook.ts"
 import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
-import { type AgentId, type OrganizationId, RunId } from "#core/Id.ts"
+import { RunId } from "#core/Id.ts"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
 import * as events from "#runtime/events.ts"
 import type { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
@@ -85,22 +85,9 @@ const queryOf =
     // The cast holds because these are the rows of our own statement.
     run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<Row>>
 
-interface Scene {
-  readonly organizationId: OrganizationId
-  readonly agentId: AgentId
-  /** Publishes another version, which calls use from now on. */
-  readonly publish: (...nodes: ReadonlyArray<object>) => Promise<void>
-  /** Inserts a finished call and returns the id of its run. */
-  readonly call: (columns?: object) => Promise<RunId>
-  readonly deliveries: (run: RunId) => Promise<ReadonlyArray<NodeWebhook>>
-  /** Waits until the run's first delivery has these properties. */
-  readonly settled: (run: RunId, wanted: Partial<NodeWebhook>) => Promise<NodeWebhook>
-  readonly replay: (run: RunId, delivery: NodeWebhook) => Promise<unknown>
-}
-
 export const webhook = (id: string, data: object) => ({ id, type: "webhook", position: { x: 0, y: 0 }, data })
 
-const sceneOf = (database: TestDatabase) => async (): Promise<Scene> => {
+const sceneOf = (database: TestDatabase) => async () => {
   const query = queryOf(database)
   const organizationId = await database.run(given.organization())
   const { agentId } = await database.run(given.agent(organizationId))
@@ -110,7 +97,8 @@ const sceneOf = (database: TestDatabase) => async (): Promise<Scene> => {
     organizationId,
     agentId,
     deliveries,
-    publish: async (...nodes) => {
+    /** Publishes another version, which calls use from now on. */
+    publish: async (...nodes: ReadonlyArray<object>) => {
       await query(
         (sql) => sql`
           WITH version AS (
@@ -121,7 +109,8 @@ const sceneOf = (database: TestDatabase) => async (): Promise<Scene> => {
           UPDATE agents SET current_definition_id = version.id FROM version WHERE agents.id = ${agentId}::int RETURNING agents.id`
       )
     },
-    call: async (columns = {}) => {
+    /** Inserts a finished call and returns the id of its run. */
+    call: async (columns: object = {}) => {
       const [run] = await query<{ readonly id: number }>(
         (sql) => sql`
           INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
@@ -133,13 +122,14 @@ const sceneOf = (database: TestDatabase) => async (): Promise<Scene> => {
       await query((sql) => sql`UPDATE runs SET ${sql.update({ isCompleted: true, ...end })} WHERE id = ${id}`)
       return id
     },
-    settled: (run, wanted) =>
+    /** Waits until the run's first delivery has these properties. */
+    settled: (run: RunId, wanted: Partial<NodeWebhook>) =>
       until(`a delivery with ${JSON.stringify(wanted)}`, async () => {
         const [first] = await deliveries(run)
         const isWanted = first !== undefined && Object.entries(wanted).every(([name, value]) => Reflect.get(first, name) === value)
         return isWanted ? first : undefined
       }),
-    replay: (run, { id }) =>
+    replay: (run: RunId, { id }: NodeWebhook) =>
       service(NodeWebhooks.use((_) => _.replay(organizationId, agentId, run, id)).pipe(Effect.catch((error) => Effect.succeed(error))))
   }
 }

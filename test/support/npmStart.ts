@@ -7,27 +7,16 @@ import { until, untilTrue } from "./until.ts"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
-interface Service {
-  readonly url: string
-  /** The data folder. */
-  readonly folder: string
-  readonly output: () => string
-  /** Sends SIGTERM to the command only. Resolves when it has exited. */
-  readonly terminate: () => Promise<unknown>
-  /** Whether the command, or anything that it started, is still running. */
-  readonly isLeft: () => boolean
-}
-
 interface Command {
   readonly words: ReadonlyArray<string>
   readonly cwd: string
 }
 
-export const npmStart = (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<Service> =>
+export const npmStart = (t: Test, environment: Readonly<Record<string, string>> = {}) =>
   startService(t, { words: ["npm", "start"], cwd: root }, environment)
 
 /** Resolves when the service is ready. Whatever remains of it is killed when the test ends. */
-export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>): Promise<Service> => {
+export const startService = async (t: Test, { cwd, words }: Command, environment: Readonly<Record<string, string>>) => {
   const folder = await temporaryFolder(t)
   const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
@@ -40,6 +29,7 @@ export const startService = async (t: Test, { cwd, words }: Command, environment
   command.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString()
   })
+  /** Whether the command, or anything that it started, is still running. */
   const isLeft = () => {
     try {
       return process.kill(-pid, 0)
@@ -52,6 +42,7 @@ export const startService = async (t: Test, { cwd, words }: Command, environment
     await untilTrue("end of the group", () => !isLeft())
   })
   const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1])
+  /** Sends SIGTERM to the command only. Resolves when it has exited. */
   const terminate = async () => {
     process.kill(pid, "SIGTERM")
     await ended

@@ -7,7 +7,6 @@ import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import { step } from "#core/agent/conversation/Conversation.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
 import {
-  type Conclusion,
   type ConversationAction,
   type ConversationEvent,
   type ConversationPlan,
@@ -67,27 +66,13 @@ interface Script {
   readonly holdsLines?: boolean
 }
 
-export interface Talk {
-  readonly state: () => ConversationState
-  /** All actions so far. */
-  readonly actions: ReadonlyArray<ConversationAction>
-  readonly send: (event: ConversationEvent) => void
-  readonly says: (words: string) => void
-  /** Lets time pass and timers fire. */
-  readonly wait: (millis: number) => void
-  /** All lines so far. A line that was cut short ends with a dash. */
-  readonly lines: () => ReadonlyArray<string>
-  readonly requests: () => ReadonlyArray<ModelRequest>
-  readonly conclusion: () => Conclusion | undefined
-}
-
 export const started = (plan: ConversationPlan, script: Script): Talk => {
   const talk = makeTalk(plan, script)
   talk.send({ _tag: "Started", context: script.context ?? {} })
   return talk
 }
 
-const makeTalk = (plan: ConversationPlan, { holdsLines = false, model, tool = () => undefined }: Script): Talk => {
+const makeTalk = (plan: ConversationPlan, { holdsLines = false, model, tool = () => undefined }: Script) => {
   let state = fresh(plan)
   let now = talkStart
   const actions: Array<ConversationAction> = []
@@ -128,6 +113,7 @@ const makeTalk = (plan: ConversationPlan, { holdsLines = false, model, tool = ()
       moved.actions.forEach(perform)
     }
   }
+  /** Lets time pass and timers fire. */
   const wait = (millis: number) => {
     const until = now + millis
     while (true) {
@@ -141,16 +127,19 @@ const makeTalk = (plan: ConversationPlan, { holdsLines = false, model, tool = ()
     now = until
   }
   return {
-    state: () => state,
-    actions,
+    state: (): ConversationState => state,
+    /** All actions so far. */
+    actions: actions as ReadonlyArray<ConversationAction>,
     send,
-    says: (words) => {
+    says: (words: string) => {
       send({ _tag: "CalleeStarted" })
       send({ _tag: "CalleeTurn", text: words })
     },
     wait,
-    lines: () => [...texts.values()],
-    requests: () => actions.flatMap((action) => (action._tag === "AskModel" ? [action.request] : [])),
+    /** All lines so far. A line that was cut short ends with a dash. */
+    lines: (): ReadonlyArray<string> => [...texts.values()],
+    requests: (): ReadonlyArray<ModelRequest> => actions.flatMap((action) => (action._tag === "AskModel" ? [action.request] : [])),
     conclusion: () => actions.flatMap((action) => (action._tag === "Conclude" ? [action.conclusion] : []))[0]
   }
 }
+export type Talk = ReturnType<typeof makeTalk>

@@ -2,7 +2,7 @@
  * A call that holds a conversation over a loopback: real audio in both directions, a recognizer that is told what was said, and a scripted
  * model.
  */
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 import { endOfTurnRules } from "#core/voice/EndOfTurnRules.ts"
 import type { ConversationPlan, ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
 import { frameMillis } from "#core/audio/Mulaw.ts"
@@ -14,7 +14,7 @@ import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { ConversationRecord } from "#core/conversation/ConversationRecord.ts"
 import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import type { CallVerbs, PlannedTalk, VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { fliteClips } from "./prompts.ts"
 import { scriptedRecognizer } from "./scriptedRecognizer.ts"
 import { codesOf, nothing, type Sound } from "./sound.ts"
@@ -55,34 +55,13 @@ const settled = Effect.promise(async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 })
 
-export interface TalkScene {
-  readonly line: Loopback
-  readonly session: VoiceSession
-  readonly events: ReadonlyArray<VoiceEvent>
-  readonly facts: ReadonlyArray<CallFact>
-  /** What has been stored of the conversation so far. */
-  readonly kept: () => ConversationReport
-  readonly requests: ReadonlyArray<ModelRequest>
-  readonly recognizer: ReturnType<typeof scriptedRecognizer>
-  /** Lets the callee make this sound; `silence` lets them make none for some time. */
-  readonly hears: (sound: Sound) => Effect.Effect<void>
-  readonly silence: (millis: number) => Effect.Effect<void>
-  readonly says: (sentence: string) => Effect.Effect<void>
-  /** Lets the callee be silent in real time, for events that the clock decides, until `holds` returns true. */
-  readonly paced: (holds: () => boolean) => Effect.Effect<void>
-  /** Whether the conversation is over, and everything that it was waiting for. */
-  readonly hasConcluded: () => boolean
-  /** Lets the callee be silent until `holds` returns true. */
-  readonly until: (what: string, holds: () => boolean) => Effect.Effect<void>
-}
-
 const failed = Effect.succeed<ToolAnswer & { readonly _tag: "Failed" }>({ _tag: "Failed", reason: "Not here." })
 
 /** Answers the call on the line whose time also paces the voices. */
 export const talking = Effect.fnUntraced(function* (
   line: Loopback,
   { context = {}, endOfTurn = Effect.succeed(endOfTurnRules), hearing = (one) => one, model, plan, script, verbs, voice }: Scene
-): Effect.fn.Return<TalkScene, never, VoiceAgent | Scope.Scope> {
+) {
   const agent = yield* VoiceAgent
   const recognizer = scriptedRecognizer()
   const scripted = scriptedModel(script)
@@ -113,6 +92,7 @@ export const talking = Effect.fnUntraced(function* (
       ...verbs
     }
   )
+  /** Lets the callee make this sound; `silence` lets them make none for some time. */
   const hears = Effect.fnUntraced(function* (sound: Sound) {
     const codes = codesOf(sound)
     for (let at = 0; at + 160 <= codes.length; at += 160) {
@@ -126,22 +106,27 @@ export const talking = Effect.fnUntraced(function* (
       recognizer.says(sentence)
       return hears(calleeSays(sentence))
     })
+  /** Lets the callee be silent until `holds` returns true. */
   const until = Effect.fnUntraced(function* (what: string, holds: () => boolean) {
     for (let frames = 0; !holds(); frames++) {
       if (frames > longestFrames) return yield* Effect.die(new Error(`no ${what}`))
       yield* silence(20)
     }
   })
+  /** Lets the callee be silent in real time, for events that the clock decides, until `holds` returns true. */
   const paced = Effect.fnUntraced(function* (holds: () => boolean) {
     while (!holds()) {
       yield* silence(20)
       yield* Effect.sleep(frameMillis)
     }
   })
+  /** What has been stored of the conversation so far. */
   const kept = () => reportOf(facts, plan.timeZone)
+  /** Whether the conversation is over, and everything that it was waiting for. */
   const hasConcluded = () => isConcluded
   return { paced, line, session, events, facts, hasConcluded, kept, requests: scripted.requests, recognizer, hears, silence, says, until }
 })
+export type TalkScene = Effect.Success<ReturnType<typeof talking>>
 /** Two minutes of frames. */
 const longestFrames = 6000
 
