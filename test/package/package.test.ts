@@ -4,6 +4,7 @@ import { join } from "node:path"
 import t from "tap"
 import { decodeSample } from "#core/audio/Mulaw.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { removeData } from "#test/support/dataFolder.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { startService } from "#test/support/npmStart.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -95,6 +96,7 @@ t.test("given the commands of adapters/README.md, when an author types them, the
 })
 
 const dataDir = join(packages.operator, "data")
+t.teardown(() => removeData(dataDir))
 
 t.test("given the engine's command, then it also migrates the schema, and shows its usage", async (t) => {
   const command = join(packages.operator, "node_modules/.bin/trunkline")
@@ -124,14 +126,8 @@ t.test("given both packages in a folder, when the engine is started there", asyn
     cwd: packages.operator
   }
   // In the database that the command has migrated.
-  const environment = {
-    API_KEY: apiKey,
-    DATA_DIR: dataDir,
-    PATH: path,
-    PORT: port,
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    RECORDINGS: "off"
-  }
+  const PUBLIC_URL = `http://127.0.0.1:${port}`
+  const environment = { API_KEY: apiKey, DATA_DIR: dataDir, PATH: path, PORT: port, PUBLIC_URL, RECORDINGS: "off" }
   const { isLeft, terminate, url } = await startService(t, command, environment)
   const ask = asking(url)
 
