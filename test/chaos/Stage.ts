@@ -160,12 +160,10 @@ export class Stage {
     this.asterisk.tcp.cut(which)
   }
 
-  /** Applies a fate to the next originates. */
   befall(fate: Fate, count: number): void {
     this.asterisk.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), count)
   }
 
-  /** How many call nodes with this process id are registered. */
   async registered(pid: number | undefined): Promise<number> {
     const [row] = await this.world.sql<Array<{ count: number }>>`
       SELECT count(*)::int FROM leaving_engines WHERE process LIKE ${`% ${pid} %`}`
@@ -188,7 +186,6 @@ export class Stage {
     })
   }
 
-  /** Ends all faults. */
   async clearSky(): Promise<void> {
     const { asterisk, database, world } = this
     asterisk.fateOf = () => fates.pass

@@ -6,7 +6,6 @@ import { dialsOf, thenKillsLeaveFewDoubts } from "#test/support/neverLeft.ts"
 
 interface KillOptions {
   readonly campaigns: number
-  /** Contacts per campaign. */
   readonly contacts: number
   readonly kills: number
   /** Dials between two kills, by the callees' log. */

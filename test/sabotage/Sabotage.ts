@@ -40,7 +40,6 @@ export const matching = (sabotages: ReadonlyArray<Sabotage>, pattern: string): R
   return sabotages.filter(({ file, rule }) => wanted.test(rule) || wanted.test(file))
 }
 
-/** How a test file ended. */
 export interface FileRun {
   /** What it printed: TAP, with whatever Node printed in between. */
   readonly output: string

@@ -14,7 +14,6 @@ import { faultOf, matching, missedBecause, type Sabotage, sabotaged } from "./Sa
 
 /** Copies in which tests run side by side. */
 const LANES = 2
-/** A file that hangs is killed after this time. */
 const FILE_MILLIS = 300_000
 /** How much is shown of the output of a test file that should have passed. */
 const SHOWN_LINES = 40
@@ -72,7 +71,6 @@ const requirePassing = async (copies: ReadonlyArray<Copy>, files: ReadonlyArray<
   print(`${files.length} test files pass without sabotage (${inSeconds((performance.now() - begun) / 1000)})`)
 }
 
-/** Returns whether the test file has caught it. */
 const attempt = async (copy: Copy, sabotage: Sabotage): Promise<boolean> => {
   const { caughtBy, file, rule } = sabotage
   const path = copy.path(file)

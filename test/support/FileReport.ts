@@ -21,7 +21,6 @@ const [shortLines, shortLength] = [16, 240]
 const isPlace = /^(at|stack|source|jobId|tapCaller|buffered):|^(---|\.\.\.)$/
 const indentOf = (line: string): number => line.length - line.trimStart().length
 
-/** Reads one file's output, line by line. */
 export class FileReader {
   readonly file: string
   readonly #startedAt = performance.now()

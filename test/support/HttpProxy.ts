@@ -15,7 +15,6 @@ export interface ProxyAnswer {
   readonly body?: string
 }
 
-/** What happens to one request. */
 export interface Fate {
   readonly name: string
   /**
@@ -48,7 +47,6 @@ export const fates = {
     reply: ingress(status),
     replyAfter: 0
   }),
-  /** The request never reaches the server. */
   error: (status: number, headers: Readonly<Record<string, string>> = {}) => ({
     name: `${status}, never forwarded`,
     forward: "never",
@@ -64,7 +62,6 @@ export const fates = {
   reset: { name: "reset, never forwarded", forward: "never", reply: "reset" },
   loseReply: { name: "reply lost", reply: "silence" },
   swallow: { name: "swallowed", forward: "never", reply: "silence" },
-  /** The request is forwarded late; the reply passes. */
   hold: (millis: number) => ({ name: `held for ${millis} ms`, forward: millis }),
   holdUntil: (released: Promise<unknown>) => ({ name: "held until it is released", forward: released })
 } satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>
@@ -105,7 +102,6 @@ export class HttpProxy {
     return proxy
   }
 
-  /** Decides the fate of each request. */
   fateOf: (request: { readonly method: string; readonly path: string }) => Fate = () => fates.pass
   readonly exchanges: Array<Exchange> = []
   /** The WebSockets, with when they were opened and closed. */

@@ -60,7 +60,6 @@ const stringsIn = (body: Buffer, count: number): ReadonlyArray<string> => {
   return found
 }
 
-/** The effect of a statement on its transaction. */
 type Effect = "reads" | "writes" | "rolls back"
 const effectOf = (statement: string): Effect => {
   if (rollsBack.test(statement)) return "rolls back"

@@ -129,7 +129,6 @@ export class ReplicatedPostgres {
     })
   }
 
-  /** Stops the primary, and promotes the standby in its place. */
   async failOver(): Promise<void> {
     const { clients, primary, standby, target } = this.#parts
     await primary.stop()

@@ -18,7 +18,6 @@ export const againOf = (reports: ReadonlyArray<FileReport>): ReadonlyArray<strin
 const timeOf = ({ cpuSeconds, seconds }: FileReport): string =>
   `${seconds.toFixed(1).padStart(6)} s${cpuSeconds === undefined ? "" : `, CPU ${cpuSeconds.toFixed(1)} s`}`
 
-/** One line about a file, and its failures and skipped tests. */
 export const linesOf = (report: FileReport): ReadonlyArray<string> => [
   ...report.details,
   `${hasFailed(report) ? "FAIL" : "ok  "}  ${report.file}  ${timeOf(report).trimStart()}, ${report.passed} passed`

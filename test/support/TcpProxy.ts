@@ -189,7 +189,6 @@ export class TcpProxy {
     this.#freezesNew = false
   }
 
-  /** Lets everything that was held pass, in order. */
   thaw(): void {
     this.#freezesNew = false
     for (const pair of this.#pairs) pair.freeze(false)

@@ -27,7 +27,6 @@ export const verdictOn = ({ heard }: Rendition): Pick<Judged, "millis" | "verdic
   return { verdict: "unknown", millis }
 }
 
-/** Runs each answerer on each line for which `isHeard` returns true. */
 export const trial = function* (
   half: Half,
   isHeard: (answerer: Answerer, line: Line) => boolean,
@@ -41,6 +40,5 @@ export const trial = function* (
 const soonMillis = 4000
 export const isFoundSoon = ({ millis, verdict }: Judged) => verdict === "machine" && millis <= soonMillis
 export const isTakenForMachine = ({ verdict }: Judged) => verdict === "machine"
-/** The percentage for which `isSo` holds. */
 export const percent = (judged: ReadonlyArray<Judged>, isSo: (one: Judged) => boolean): number =>
   (100 * judged.filter(isSo).length) / Math.max(1, judged.length)

@@ -24,10 +24,8 @@ export interface Answerer {
 }
 
 const shortestSeconds = 0.2
-/** The longest clip of a person. */
 const longestHelloSeconds = 2.2
 const longestPersonSeconds = 3.5
-/** The shortest clip of a machine's greeting. */
 const shortestGreetingSeconds = 4
 
 const hashOf = (text: string): number => createHash("sha1").update(text).digest().readUInt32LE(0)

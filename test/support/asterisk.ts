@@ -45,7 +45,6 @@ export interface Asterisk {
   readonly crash: () => Promise<void>
   /** Starts Asterisk again on the same ports; one that is still running is killed first. */
   readonly restart: () => Promise<void>
-  /** Stops everything and removes the run folder. */
   readonly stop: () => Promise<void>
 }
 

@@ -45,7 +45,6 @@ export class Scene {
     })
   ])
   permitted: () => boolean = () => true
-  /** Whether the calls are recorded. */
   recordings: "on" | "off" = "on"
   /** The plan that the conversation was started with. */
   plan: VoicePlan | undefined
@@ -204,7 +203,6 @@ export const play = (
     })
   )
 export const nothing = () => {}
-/** Runs effects one after the other. */
 export const steps = <R = never>(...all: ReadonlyArray<Effect.Effect<unknown, never, R>>) => Effect.all(all, { discard: true })
 export const accepted = ["sent", "originate +15551"]
 export const hungUp = (cause: "normal_clearing" | "user_busy" | "no_answer"): TrunkEvent => ({ _tag: "HungUp", cause })

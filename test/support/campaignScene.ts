@@ -13,7 +13,6 @@ import { run } from "./run.ts"
 /** Lets messages pass through all fibers involved. */
 export const settled = Effect.repeat(TestClock.adjust(0), { times: 30 })
 export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(time), settled)
-/** Runs effects one after the other. */
 export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
 export const afterwards = (act: () => unknown) => Effect.andThen(Effect.sync(act), settled)
 

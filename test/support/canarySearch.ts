@@ -14,7 +14,6 @@ type Canary = string | ReadonlyArray<Bytes>
 /** The contents of each place, by the name of the place. */
 type Places = ReadonlyMap<string, ReadonlyArray<Bytes>>
 
-/** How many frames of a sound to search for. */
 const fewFrames = 12
 const clipSamples = 2000
 /** The similarity to its original that a compressed sound has and other sounds do not have. */
@@ -28,7 +27,6 @@ export const someOf = (frames: ReadonlyArray<Bytes>): ReadonlyArray<Bytes> => {
   )
 }
 
-/** The loudest quarter of a second of the sound. */
 export const loudestOf = (frames: ReadonlyArray<Bytes>): Int16Array => {
   const samples = Int16Array.from(Buffer.concat(frames), fromMulaw)
   const clips = frames.map((_, at) => samples.subarray(at * frameBytes, at * frameBytes + clipSamples))
@@ -77,7 +75,6 @@ const searchFor = (canary: Canary): Search => {
     forms.some((form) => bytes.includes(form)) || samples().some((side) => plain.some((frame) => side.includes(frame)))
 }
 
-/** For each canary, the names of the places that contain it. */
 export const placesOf = (canaries: Readonly<Record<string, Canary>>, places: Places): Readonly<Record<string, ReadonlyArray<string>>> => {
   const searches = Object.entries(canaries).map(([name, canary]) => [name, searchFor(canary)] as const)
   const found = new Map(searches.map(([name]) => [name, new Set<string>()]))

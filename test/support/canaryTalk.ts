@@ -30,7 +30,6 @@ export const wholeFormsOf = (word: string) => formsOf(word).filter(({ length }) 
 const mostMoves = 20
 
 export class CanaryTalk {
-  /** The canaries of the current call. */
   call: Canaries
   /** What the callee does once the agent has spoken. */
   asks: "words" | "keys" | "nothing" = "words"
@@ -64,7 +63,6 @@ export class CanaryTalk {
     return say("words", "Which words have you?")
   }
 
-  /** The moves of a callee who does what the agent asks for, as often as it asks. */
   moves(does: { readonly words: () => Pick<Move, "says">; readonly keys: () => Pick<Move, "presses" | "says"> }): ReadonlyArray<Move> {
     const isAsked = () => this.asks !== "nothing"
     const act = (): Pick<Move, "presses" | "says"> => (this.asks === "keys" ? does.keys() : this.asks === "words" ? does.words() : {})
@@ -87,7 +85,6 @@ export class CanaryTalk {
   }
 }
 
-/** Sends a request to the API, and fails unless it succeeds. */
 type Must = (method: string, path: string, body: object) => Promise<Readonly<Record<string, never>>>
 
 const position = { x: 0, y: 0 }

@@ -75,7 +75,6 @@ interface PageRequest {
 }
 
 export class Page {
-  /** Every request of the page, in order. */
   readonly requests: Array<PageRequest> = []
   /** What a developer would see in red: errors, exceptions, and what the content security policy has blocked. */
   readonly complaints: Array<string> = []

@@ -2,7 +2,6 @@
 import { contactMoves, type ContactState } from "#core/contact/Contact.ts"
 import type { Witness } from "./engine.ts"
 
-/** Starts recording, whichever process makes the changes. */
 export const noteContactMoves = async (sql: Witness): Promise<void> => {
   await sql.unsafe(`
     CREATE TABLE noted_moves (before text, after text, PRIMARY KEY (before, after));
@@ -11,7 +10,6 @@ export const noteContactMoves = async (sql: Witness): Promise<void> => {
     CREATE TRIGGER note_move AFTER UPDATE OF state ON contacts FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION note_move()`)
 }
 
-/** The recorded moves that are not allowed. */
 export const strayMoves = async (sql: Witness): Promise<ReadonlyArray<string>> => {
   const moves = await sql<Array<{ before: ContactState; after: ContactState }>>`SELECT before, after FROM noted_moves`
   return moves.filter(({ after, before }) => !contactMoves[before].includes(after)).map(({ after, before }) => `${before} -> ${after}`)

@@ -1,4 +1,3 @@
-/** The context fetcher of calls, with fakes of the services that it uses. */
 import { Effect, Layer } from "effect"
 import { CredentialSecrets, type FoundCredential } from "#core/credential/CredentialSecrets.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"

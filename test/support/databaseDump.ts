@@ -12,7 +12,6 @@ export const formsOf = (mark: string): ReadonlyArray<string> => {
   return [mark, mark.slice(0, half), mark.slice(half), ...encoded, Buffer.from(mark).toString("hex")]
 }
 
-/** Every row of every table, as text. */
 export const dump = async (sql: Witness): Promise<ReadonlyMap<string, string>> => {
   const tables = await sql`SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`
   const rows = await Promise.all(tables.map(({ name }) => sql`SELECT ${sql(String(name))}::text AS row FROM ${sql(String(name))}`))

@@ -1,4 +1,3 @@
-/** Egress policies for tests. */
 import { Effect, Layer } from "effect"
 import { type Egress, EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"

@@ -4,7 +4,6 @@ import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { World } from "./fakes.ts"
 
-/** A disk that never fails unless it is full. */
 export const journalOf = (world: Pick<World, "isDiskFull" | "journal" | "left">): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()

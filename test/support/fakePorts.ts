@@ -45,7 +45,6 @@ export const noDeliveries: CarrierDeliveries["Service"] = {
   store: (deliveries) => Effect.succeed(deliveries.map(() => "first"))
 }
 
-/** Reports that no trunk was ever down. */
 export const noOutages = Layer.succeed(TrunkOutages, {
   began: () => Effect.void,
   ended: () => Effect.void,

@@ -100,9 +100,7 @@ export class World {
   /** What a lookup returns besides the presence. */
   told: ReadonlyArray<TrunkEvent> = []
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
-  /** Whether we open the audio of calls. */
   opensMedia = true
-  /** Whether the provider can transfer calls. */
   transfers = false
   /** What the conversation of a call has left behind. */
   conversation: CollectedConversation | undefined
@@ -110,13 +108,11 @@ export class World {
   adapter: Adapter | undefined
   /** The protocol, if the provider connects to us for the audio of calls. */
   accept: AcceptMedia | undefined
-  /** Reads the provider's callbacks. */
   read: Adapter["read"]
   /** Whether `leave` is also called once on behalf of the adapter, as it is for an adapter from a package. */
   isAskedFor = false
   mayAppear = true
   provider: Partial<TrunkContext> = {}
-  /** The row of the telephony configuration. */
   trunk: TrunkSetting | undefined = {
     callerIds: { all: [], preferred: undefined },
     credentials: {},
@@ -138,20 +134,16 @@ export class World {
   finding: Effect.Effect<void> = Effect.void
   definition: Readonly<Record<string, unknown>> = {}
   configurations: Readonly<Record<string, unknown>> = {}
-  /** The organization's tools. */
   tools: ReadonlyArray<Tool> = []
   /** The services that agents speak with. They have no recognizer. */
   services: ChosenServices = deafServices
   keeping = { recordings: true, transcripts: true }
-  /** Fetches the context of a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
-  /** The costs that were recorded for calls. */
   readonly bills: Array<readonly [CallId, CallCost]> = []
   /** Properties of the provider's manifest that differ from the usual. */
   manifest: Partial<Manifest> = {}
   /** What was recorded in the runs of late calls. */
   readonly annotated: Array<readonly [CallId, LateLife]> = []
-  /** What the local journal has recorded about calls whose requests have left. */
   readonly journal: Array<string> = []
   /** The provider's ids of calls, as they were stored. */
   readonly names: Array<string> = []

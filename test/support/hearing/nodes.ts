@@ -7,7 +7,7 @@ import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import type { ModelNode } from "#core/model/LanguageModel.ts"
 import { edge, nodeOf, variable } from "#test/adapters/embeddedScene.ts"
 
-export interface AskingNode {
+interface AskingNode {
   readonly node: ModelNode
   /** What the agent has just said. */
   readonly question: string
