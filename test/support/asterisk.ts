@@ -60,15 +60,6 @@ interface Instance {
 const script = (name: string) => fileURLToPath(new URL(`../../deploy/asterisk/${name}`, import.meta.url))
 const commandMillis = 600_000
 
-const run = (name: string, args: ReadonlyArray<string>, environment: Record<string, string>, timeout: number) =>
-  runScript(script(name), args, environment, timeout)
-
-const must = async (...command: Parameters<typeof run>): Promise<string> => {
-  const { status, stderr, stdout } = await run(...command)
-  if (status !== 0) throw new Error(stderr.trim())
-  return stdout
-}
-
 /** The log behind `sippLog`, for the instance in this folder. */
 export const calleeLog = async (runFolder: string, what: CalleeEvent): Promise<Array<CalleeRecord>> => {
   const lines = (await readFile(join(runFolder, "log/calls"), "utf8")).split("\n")
@@ -84,15 +75,22 @@ export const calleeLog = async (runFolder: string, what: CalleeEvent): Promise<A
 /** See `unavailable`; for Asterisk and its callee. */
 export const asteriskUnavailable = unavailable(script("install"))
 
-export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Asterisk> => {
+export const startAsterisk = async ({ app, mediaUri, ports }: AsteriskOptions = {}): Promise<Asterisk> => {
   const reason = await asteriskUnavailable()
   if (reason !== undefined) throw new Error(reason)
   const runFolder = await mkdtemp(join(tmpdir(), "trunkline-asterisk-"))
-  const environment: Record<string, string> = { ASTERISK_RUN: runFolder }
-  if (options.app !== undefined) environment.ASTERISK_APP = options.app
-  if (options.mediaUri !== undefined) environment.ASTERISK_MEDIA_URI = options.mediaUri
-  if (options.ports !== undefined) environment.ASTERISK_PORTS = String(options.ports)
-  const command = (name: string, ...args: ReadonlyArray<string>) => must(name, args, environment, commandMillis)
+  const environment = {
+    ASTERISK_RUN: runFolder,
+    ...(app !== undefined && { ASTERISK_APP: app }),
+    ...(mediaUri !== undefined && { ASTERISK_MEDIA_URI: mediaUri }),
+    ...(ports !== undefined && { ASTERISK_PORTS: String(ports) })
+  }
+  const run = (name: string, ...args: ReadonlyArray<string>) => runScript(script(name), args, environment, commandMillis)
+  const command = async (name: string, ...args: ReadonlyArray<string>): Promise<string> => {
+    const { status, stderr, stdout } = await run(name, ...args)
+    if (status !== 0) throw new Error(stderr.trim())
+    return stdout
+  }
 
   // This pipe closes when we exit, even by SIGKILL, and the script then stops the instance.
   const stopper = spawn(script("stop"), ["--at-end-of-input"], {
@@ -118,12 +116,9 @@ export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Aste
     stopper.stdin.end()
     throw error
   }
-  const { ariUrl, mediaUri, password, user } = await instance()
+  const { asteriskPid: _, calleePid: __, ...addresses } = await instance()
   return {
-    ariUrl,
-    user,
-    password,
-    mediaUri,
+    ...addresses,
     runFolder,
     pids: async () => {
       const { asteriskPid, calleePid } = await instance()
@@ -135,7 +130,7 @@ export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Aste
       await command("crash")
     },
     restart: async () => {
-      await run("crash", [], environment, commandMillis)
+      await run("crash")
       await command("start")
     },
     stop

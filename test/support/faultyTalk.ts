@@ -6,7 +6,6 @@ import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { decode, frameMillis, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
-import type { CallFact } from "#core/conversation/ConversationEntry.ts"
 import { CallClock } from "#runtime/conversation/CallClock.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
@@ -41,23 +40,6 @@ interface Silence {
   readonly until: number
   readonly millis: number
 }
-export interface FaultyTalk {
-  readonly seed: number
-  readonly silences: ReadonlyArray<Silence>
-  readonly facts: ReadonlyArray<CallFact>
-  /** What happened when, for debugging. */
-  readonly story: ReadonlyArray<string>
-  /** What the callee said, completely or until the call was over. */
-  readonly spoken: ReadonlyArray<Spoken>
-  /** The agent's sentence that a frame belongs to. */
-  readonly sentenceIn: (frame: Uint8Array) => { readonly id: number; readonly text: string | undefined }
-  /** When the agent ended the call. Undefined if the callee or the carrier did. */
-  readonly endedAt: number | undefined
-  /** How many times the conversation asked to end the call. */
-  readonly ends: number
-  readonly millis: number
-}
-
 /** Together with the frame of the next tick, this is as much of the callee's audio as a recording waits for. */
 const mostStalledFrames = 9
 export const mostStalledMillis = mostStalledFrames * frameMillis
@@ -93,7 +75,9 @@ const isFarewell = (said: string): boolean => /^farewell| of (?:bye|sorry) |Good
 /** The callee's side of the call. */
 class Callee {
   readonly silences: Array<Silence> = []
+  /** What happened when, for debugging. */
   readonly story: Array<string> = []
+  /** What the callee said, completely or until the call was over. */
   readonly spoken: Array<Spoken> = []
   readonly #chance: () => number
   readonly #line: Line
@@ -128,7 +112,7 @@ class Callee {
     const isAudible = frame !== undefined && !isNoise(frame)
     if (isAudible) this.#hear(frame)
     if (next !== quiet) {
-      this.#stop()
+      this.stop()
       if (!this.#isAssent) this.isOwed = true
     } else if (!isAudible) this.#silentFrames++
   }
@@ -146,7 +130,7 @@ class Callee {
   }
 
   #hear(frame: Uint8Array): void {
-    this.#stop()
+    this.stop()
     const text = this.#textOf(frame)
     if (text !== undefined && text !== this.#last) this.story.push(`${this.now} agent: ${text}`)
     this.#last = text ?? this.#last
@@ -154,13 +138,9 @@ class Callee {
   }
 
   /** Ends a silence, or the call. */
-  #stop(): void {
+  stop(): void {
     if (this.isOwed) this.silences.push({ until: this.now, millis: this.#silentFrames * frameMillis })
     this.#silentFrames = 0
-  }
-
-  hangUp(): void {
-    this.#stop()
   }
 
   #act(): void {
@@ -210,11 +190,7 @@ interface TalkOptions {
   readonly lag?: Parameters<typeof loopback>[0]
 }
 
-export const faultyTalk = (
-  seed: number,
-  folder: string,
-  { lag = 2, record = false, stalls = false }: TalkOptions = {}
-): Promise<FaultyTalk> => {
+export const faultyTalk = (seed: number, folder: string, { lag = 2, record = false, stalls = false }: TalkOptions = {}) => {
   const chance = seeded(seed)
   const trouble = troubleOf(chance)
   const clock = new CallClock(talkStart)
@@ -247,7 +223,8 @@ export const faultyTalk = (
         if (isMediaLost && callee.now >= endsAt) line.end("the carrier closed it")
       }
     })
-    callee.hangUp()
+    callee.stop()
+    /** When the agent ended the call. Undefined if the callee or the carrier did. */
     const endedAt = ends() > 0 ? callee.now : undefined
     const finishing = yield* Effect.forkChild(scene.session.finish, { startImmediately: true })
     yield* Effect.promise(async () => {
@@ -264,6 +241,8 @@ export const faultyTalk = (
   const voice = VoiceAgent.layerPacedBy(line.pacer).pipe(Layer.provide(voicesWith(Files.layerLocal(folder), { tts: speech.layer })))
   return runLive(call.pipe(Effect.provide(voice), Effect.provideService(Clock.Clock, clock)))
 }
+
+export type FaultyTalk = Awaited<ReturnType<typeof faultyTalk>>
 
 /** Simulated calls are faster than the disk, and a recording leaves out what it has no time to write. */
 const writtenUntil = (millis: number, folder: string) =>
