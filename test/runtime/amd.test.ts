@@ -3,7 +3,7 @@ import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { encode } from "#core/audio/Mulaw.ts"
 import type { PcmFrame } from "#core/audio/PcmFrame.ts"
-import { pcm } from "#test/support/pcm.ts"
+import { pcm } from "#test/support/sound.ts"
 
 const rate = 8000
 const lead = 0.3
