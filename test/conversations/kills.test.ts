@@ -2,13 +2,13 @@
  * An engine that is killed during several conversations, each at a different node. Callees speak, and a recognizer that makes no mistakes hears them.
  * The runs that the API returns after the start of another process are compared.
  */
-import t, { type Test } from "tap"
+import t from "tap"
 import { edge, extracted, graph, node } from "#core/agent/templates/parts.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
-import { makeTalker, type Move } from "#test/emulators/shared/Talker.ts"
-import { numbersOf, type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { numbersOf, type Run, untilTrue, type World } from "#test/support/engine.ts"
 import { makeMouth, type SpokenUtterance } from "#test/support/utterances.ts"
+import { type Answers, openConversations } from "./openConversations.ts"
 
 const asks = (id: string, column: number, name: string, line: string, variable: Parameters<typeof extracted>[1]): JsonObject =>
   node(id, "agentNode", [column, 0], {
@@ -48,94 +48,21 @@ const answers = [
   [readBack, "yes that is right"],
   [bags, "two bags"]
 ] as const
-const mostTurns = 40
 const speak = makeMouth()
 const spoken = new Map<string, SpokenUtterance>(answers.map(([, text]) => [text, speak(text, { voice: "rms" })]))
 
 /** A callee who answers the latest question, even if it is repeated, but is silent if the question matches `silentAt`. */
-class Callee {
+interface Callee {
   readonly number: string
   silentAt: RegExp
-  /** What the agent has said so far. */
-  lines: ReadonlyArray<string> = []
-  #answered = 0
-
-  constructor(number: string, silentAt: RegExp) {
-    this.number = number
-    this.silentAt = silentAt
-  }
-
-  talker() {
-    const isAsked = () => this.lines.length > this.#answered && this.#answer() !== undefined
-    const say = () => this.#say()
-    const move: Move = {
-      get cue() {
-        return isAsked() ? { afterAgent: 700 } : { after: Number.POSITIVE_INFINITY }
-      },
-      get says() {
-        return say()
-      }
-    }
-    return makeTalker(
-      Array.from({ length: mostTurns }, () => move),
-      { press: () => {}, hangUp: () => {} }
-    )
-  }
-
-  #answer(): string | undefined {
-    const last = this.lines.at(-1) ?? ""
-    return this.silentAt.test(last) ? undefined : answers.find(([asked]) => asked.test(last))?.[1]
-  }
-
-  #say() {
-    this.#answered = this.lines.length
-    return spoken.get(this.#answer() ?? "")
-  }
 }
-
-/** Passes the agent's lines to the callees until the test ends. */
-const listen = (t: Test, { sql }: World, callees: ReadonlyArray<Callee>): void => {
-  let isOver = false
-  const listening = until("end of the test", async () => {
-    const rows = await sql<Array<{ lines: Array<string>; phone_number: string }>>`
-      SELECT a.phone_number, array_agg(e.content -> 'payload' ->> 'text' ORDER BY e.ordinal) AS lines
-      FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
-      WHERE e.content ->> 'type' = 'rtf-bot-text' GROUP BY a.phone_number`
-    for (const callee of callees) callee.lines = rows.find(({ phone_number }) => phone_number === callee.number)?.lines ?? callee.lines
-    return isOver || undefined
-  })
-  t.teardown(() => {
-    isOver = true
-    return listening
-  })
-}
-
-const open = async (t: Test, callees: ReadonlyArray<Callee>) => {
-  const folder = t.testdir({})
-  const world = await World.open(t, {
-    emulator: { ringMillis: 200, talkMillis: 600_000 },
-    environment: installRecognizer(folder, { callees: spoken }),
-    folder
-  })
-  const { api, emulator } = world
-  emulator.letTalk(true)
-  emulator.log.talkerFor = (channelId) => {
-    const number = emulator.log.of(channelId)[0]?.number
-    return callees.find((callee) => callee.number === number)?.talker()
+const answering =
+  (callee: Callee): Answers =>
+  (lines) => {
+    const last = lines.at(-1) ?? ""
+    const answer = callee.silentAt.test(last) ? undefined : answers.find(([asked]) => asked.test(last))?.[1]
+    return spoken.get(answer ?? "")
   }
-  listen(t, world, callees)
-  const { body } = await api.ask("POST", "/workflow/create/definition", { name: "Returns", workflow_definition: returns })
-  const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
-  // The first callee to fall silent must still be there when the last one does.
-  const workflow_configurations = { max_user_idle_timeout: 300, model_overrides: { stt: { provider: recognizerName } } }
-  t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations }), { status: 200 })
-  const call = async ({ number }: Callee): Promise<number> => {
-    const { body } = await world.api.call(agent.workflow_uuid, number)
-    return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
-  }
-  const runOf = async (id: number) => (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
-  return { call, runOf, world }
-}
 
 /** The variables as they are recorded now: those that were gathered last, if any. */
 const gatheredFrom = async ({ sql }: World, { number }: Callee): Promise<JsonObject> => {
@@ -166,26 +93,30 @@ const withNumber = [
 
 t.test("given conversations with variables, each at a different node, when the engine is killed", async (t) => {
   const [first = "", second = "", third = "", fourth = ""] = numbersOf(4, ["11"])
-  const telling = new Callee(first, readBack)
-  const asked = new Callee(third, bags)
-  const callees = [telling, new Callee(second, readBack), asked, new Callee(fourth, person)]
-  const { call, runOf, world } = await open(t, callees)
+  const telling: Callee = { number: first, silentAt: readBack }
+  const callees: ReadonlyArray<Callee> = [
+    telling,
+    { number: second, silentAt: readBack },
+    { number: third, silentAt: bags },
+    { number: fourth, silentAt: person }
+  ]
+  const folder = t.testdir({})
+  const setting = {
+    definition: returns,
+    // The first callee to fall silent must still be there when the last one does.
+    configurations: { max_user_idle_timeout: 300, model_overrides: { stt: { provider: recognizerName } } },
+    callees: new Map(callees.map((callee) => [callee.number, answering(callee)]))
+  }
+  const environment = installRecognizer(folder, { callees: spoken })
+  const { call, ended: endOf, linesTo, world } = await openConversations(t, setting, { environment, folder })
   const ids: Array<number> = []
-  for (const callee of callees) ids.push(await call(callee))
-  await untilTrue("silence of all callees", () => callees.every(({ lines, silentAt }) => silentAt.test(lines.at(-1) ?? "")))
+  for (const { number } of callees) ids.push(await call(number))
+  await untilTrue("silence of all callees", () => callees.every(({ number, silentAt }) => silentAt.test(linesTo(number).at(-1) ?? "")))
   telling.silentAt = bags
   await untilTrue("the number", async () => (await gatheredFrom(world, telling))["customer_number"] !== undefined)
   await world.end("SIGKILL")
   await world.launch()
-  const ended = () =>
-    Promise.all(
-      ids.map((id) =>
-        until("end of the run", async () => {
-          const run = await runOf(id)
-          return run.is_completed ? await heldOf(run) : undefined
-        })
-      )
-    )
+  const ended = () => Promise.all(ids.map(async (id) => heldOf(await endOf(id))))
   const held = await ended()
   const [afterNumber, whileConfirming, beforeBags, greeted] = held
 

@@ -8,31 +8,13 @@ import { promisify } from "node:util"
 import t from "tap"
 import { removeData } from "#test/support/dataFolder.ts"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
-import { Api, nowMillis, numbersOf, untilTrue } from "#test/support/engine.ts"
+import { Api, numbersOf } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
-import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
+import { cap, recordsOfHungUp, longCampaign } from "#test/support/rivals.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
 t.jobs = 2
-
-t.test("given an engine that is killed, when it comes back under another name", { buffered: true }, async (t) => {
-  const { id, world } = await longCampaign(t)
-  await world.api.start(id)
-  await world.seen("answered", cap)
-  await world.end("SIGKILL")
-  await world.launch({ NODE_NAME: "renamed" })
-  const back = nowMillis()
-  await untilTrue("dials under the new name", () => originatesSince(world, back).length > 0)
-  await untilTrue(
-    "end of all that was left behind",
-    async () => (await world.sql`SELECT 1 FROM attempts WHERE node = 'journey' AND state NOT IN ('ended', 'void')`).length === 0
-  )
-  t.match((await world.api.campaign(id)).logs.find(({ event }) => event === "recovery_completed")?.details, {
-    former_node_names: ["journey"]
-  })
-  t.ok(world.emulator.log.mostLive() <= cap, "then the calls of the old name are settled, within the cap")
-})
 
 t.test("given a pooler that shares sessions between clients, when an engine is started on it", { buffered: true }, async (t) => {
   const { url } = await openDatabase(t)

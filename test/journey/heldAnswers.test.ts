@@ -5,13 +5,12 @@
 import t from "tap"
 import { contactStates, numbersOf, placedBy, untilTrue } from "#test/support/engine.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
+import { callsIn, deafIn } from "./deaf.ts"
 
 t.jobs = 3
 
 const people = 3
 const talkMillis = 4000
-/** The mu-law code of silence. */
-const SILENCE = 0xff
 
 // Plivo and Vobiz ask for the document of the call when it is answered, which reports the answer. Telnyx opens the stream while the phone rings.
 for (const name of ["Twilio", "Vonage", "Cloudonix"]) {
@@ -24,9 +23,7 @@ for (const name of ["Twilio", "Vonage", "Cloudonix"]) {
     await world.api.start(id)
     await untilTrue("callees hang up", () => log.count("ended") === people)
     t.ok(callbacks.held() > 0)
-    const calls = log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
-    const deaf = calls.filter((channelId) => !log.heard(channelId).some((byte) => byte !== SILENCE))
-    t.strictSame(deaf, [], "then every callee has heard the agent")
+    t.strictSame(deafIn(log, callsIn(log)), [], "then every callee has heard the agent")
     callbacks.release()
     await world.api.untilState(id, "completed")
     t.strictSame(await contactStates(world.sql, id), { completed: people }, "and every call is recorded as answered")

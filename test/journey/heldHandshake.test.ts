@@ -6,61 +6,39 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
-import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
-import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { cert } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 
 t.jobs = 2
 
-const emulator = { media: false, ringMillis: 200, talkMillis: 500 }
 const contacts = 3
 /** The duration of a whole handshake. */
 const HANDSHAKE_MILLIS = 3500
 
-interface Scene {
-  readonly front: TlsFront
-  readonly id: number
-  /** Between the engine and its database. */
-  readonly proxy: PostgresProxy
-  readonly world: World
-  /** Sends a request to the API, and repeats it while the answer is that nothing is confirmed yet. */
-  readonly confirmed: (method: string, path: string, body?: object) => Promise<void>
-  /** Lets the handshakes finish once they have taken their time. */
-  readonly release: () => Promise<void>
-  readonly dials: () => ReadonlyArray<string>
-}
-
 /** A campaign whose first requests all wait for their handshakes. */
-const given = async (t: Test): Promise<Scene> => {
+const given = async (t: Test) => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
   t.teardown(() => rm(folder, { force: true, recursive: true }))
   const NODE_EXTRA_CA_CERTS = join(folder, "ca.pem")
   await writeFile(NODE_EXTRA_CA_CERTS, cert)
   const fronts: Array<TlsFront> = []
-  const proxies: Array<PostgresProxy> = []
-  t.teardown(async () => {
+  t.teardown(() => {
     for (const front of fronts) front.stop()
-    for (const proxy of proxies) await proxy.stop()
   })
   const world = await World.open(t, {
-    emulator,
+    emulator: { media: false, ringMillis: 200, talkMillis: 500 },
     environment: { CALL_RATE: "50", DRAIN: "8", NODE_EXTRA_CA_CERTS, ORG_CONCURRENCY: "50", RECORDINGS: "off" },
     ways: {
       asterisk: async (url) => {
         fronts.push(await startTlsFront(url))
         return fronts[0]?.url ?? url
-      },
-      database: async (url) => {
-        proxies.push(await startPostgresProxy(url))
-        return proxies[0]?.url ?? url
       }
     }
   })
-  const [[front], [proxy]] = [fronts, proxies]
-  if (front === undefined || proxy === undefined) throw new Error("the engine was given no ways")
+  const [front] = fronts
+  if (front === undefined) throw new Error("the engine was given no way")
   const { api } = world
   // This call connects the trunk, and stays up.
   const first = await world.campaign(numbersOf(1, ["11"]))
@@ -82,9 +60,9 @@ const given = async (t: Test): Promise<Scene> => {
   return {
     front,
     id,
-    proxy,
     world,
-    confirmed: async (method, path, body) => {
+    /** Sends a request to the API, and repeats it while the answer is that nothing is confirmed yet. */
+    confirmed: async (method: string, path: string, body?: object) => {
       let answer = await ask(method, path, body)
       while (answer.status === 503) {
         t.match(answer.headers.get("retry-after"), /^[0-9]+$/, "what is not confirmed yet says when to ask again")
@@ -93,6 +71,7 @@ const given = async (t: Test): Promise<Scene> => {
       }
       t.equal(answer.status, 200, `${method} ${path} is confirmed`)
     },
+    /** Lets the handshakes finish once they have taken their time. */
     release: async () => {
       const left = HANDSHAKE_MILLIS - (performance.now() - began)
       await new Promise((resolve) => setTimeout(resolve, left))
@@ -101,87 +80,49 @@ const given = async (t: Test): Promise<Scene> => {
     dials: () => dialsOf(world).flatMap(({ number }) => (number.startsWith("+1556") ? [number] : []))
   }
 }
+type Scene = Awaited<ReturnType<typeof given>>
 const callees = numbersOf(contacts, ["01"], "+1556")
 
+const archived =
+  (status: "active" | "archived") =>
+  ({ confirmed, world }: Scene) =>
+    confirmed("PUT", `/workflow/${world.agentId}/status`, { status })
 const stops: ReadonlyArray<readonly [what: string, stop: (scene: Scene) => Promise<void>, goOn: (scene: Scene) => Promise<void>]> = [
   ["the campaign is paused", ({ confirmed, id }) => confirmed("POST", `/campaign/${id}/pause`), async () => {}],
-  [
-    "its agent is archived",
-    ({ confirmed, world }) => confirmed("PUT", `/workflow/${world.agentId}/status`, { status: "archived" }),
-    ({ confirmed, world }) => confirmed("PUT", `/workflow/${world.agentId}/status`, { status: "active" })
-  ]
+  ["its agent is archived", archived("archived"), archived("active")]
 ]
-for (const [what, stop, goOn] of stops) {
+for (const [what, stop, goOn] of stops)
   t.test(
-    `given requests that wait for their handshakes, when ${what}, then nothing leaves after that is confirmed`,
+    `given requests that wait for their handshakes, when callees opt out and ${what}, then nothing leaves after that is confirmed`,
     { buffered: true },
     async (t) => {
       const scene = await given(t)
-      const { dials, front, id, release, world } = scene
+      const { confirmed, dials, front, id, release, world } = scene
+      const [willing = "", ...unwilling] = callees
+      const held = front.held()
+      const byHand = "+15570000011"
+      const single = world.api.call(world.agentUuid, byHand)
+      // Once it is marked as sent, only its request remains.
+      await untilTrue("a single call that waits for its handshake", async () => {
+        const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
+        return marked.length > 0 && front.held() > held
+      })
+      await confirmed("POST", "/organizations/opt-outs", { phone_numbers: [...unwilling, byHand] })
       await stop(scene)
       t.strictSame(dials(), [])
       await release()
+      t.match(await single, { status: 409, body: { detail: /has opted out/ } }, "then the single call is refused, with the reason")
       await untilTrue("end of the handshakes", () => front.held() === 0)
       await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(world.sql, id))))
       t.strictSame(dials(), [])
       await goOn(scene)
       await world.api.resume(id)
       await world.api.untilState(id, "completed")
-      t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, after the resume")
+      t.strictSame(dials(), [willing], "then who has not opted out is called once, after the resume")
+      t.notOk(world.emulator.log.dialsByNumber().has(byHand))
+      t.strictSame(await contactStates(world.sql, id), { cancelled: unwilling.length, completed: 1 })
     }
   )
-}
-
-t.test(
-  "given requests that wait for their handshakes, when the configuration gets another address, then they are sent to that one",
-  { buffered: true },
-  async (t) => {
-    const { confirmed, dials, front, id, release, world } = await given(t)
-    const other = await startAriEmulator(emulator)
-    t.teardown(() => other.stop())
-    const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
-    // The cast holds because this is the list of the only configuration.
-    const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
-    const held = front.held()
-    const single = world.api.call(world.agentUuid, "+15570000011")
-    // Once it is marked as sent, only its request remains.
-    await untilTrue("a single call that waits for its handshake", async () => {
-      const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
-      return marked.length > 0 && front.held() > held
-    })
-    const account = { provider: "ari", ari_endpoint: other.url, app_name: other.user, app_password: other.password }
-    await confirmed("PUT", `/organizations/telephony-configs/${config?.id}`, { config: account })
-    await release()
-    t.match(await single, { status: 400, body: { detail: /configuration has just been changed/ } })
-    await world.api.untilState(id, "completed")
-    t.strictSame(dials(), [], "then nobody is called through the old one")
-    const called = other.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
-    t.strictSame(called.toSorted(), [...callees].toSorted(), "then each is called once, through the new one")
-  }
-)
-
-t.test(
-  "given requests that wait for their handshakes, when their callees opt out, then none of these requests leaves, and the campaign ends without them",
-  { buffered: true },
-  async (t) => {
-    const { confirmed, dials, front, id, release, world } = await given(t)
-    const [willing = "", ...unwilling] = callees
-    const held = front.held()
-    const byHand = "+15570000011"
-    const single = world.api.call(world.agentUuid, byHand)
-    await untilTrue("a single call that waits for its handshake", async () => {
-      const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
-      return marked.length > 0 && front.held() > held
-    })
-    await confirmed("POST", "/organizations/opt-outs", { phone_numbers: [...unwilling, byHand] })
-    await release()
-    t.match(await single, { status: 409, body: { detail: /has opted out/ } }, "then the single call is refused, with the reason")
-    await world.api.untilState(id, "completed")
-    t.strictSame(dials(), [willing])
-    t.notOk(world.emulator.log.dialsByNumber().has(byHand))
-    t.strictSame(await contactStates(world.sql, id), { cancelled: unwilling.length, completed: 1 })
-  }
-)
 
 t.test("given requests that wait for their handshakes, when the engine is stopped, then nothing leaves", { buffered: true }, async (t) => {
   const { dials, front, release, world } = await given(t)
@@ -196,23 +137,3 @@ t.test("given requests that wait for their handshakes, when the engine is stoppe
   await untilTrue("calls of the next process", () => dials().length === contacts)
   t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, by the next process")
 })
-
-t.test(
-  "given requests that wait for their handshakes, when the database has been away for two seconds, then nothing leaves until it is back",
-  { buffered: true },
-  async (t) => {
-    const { dials, front, id, proxy, release, world } = await given(t)
-    await proxy.tcp.refuse(true)
-    proxy.tcp.cut()
-    // The engine may have proven a moment ago that it still owns the database.
-    await new Promise((resolve) => setTimeout(resolve, 2000))
-    await release()
-    await untilTrue("end of the handshakes", () => front.held() === 0)
-    // Whatever could leave has left by now, because the connections are established.
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    t.strictSame(dials(), [])
-    await proxy.tcp.refuse(false)
-    await world.api.untilState(id, "completed")
-    t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, by itself")
-  }
-)

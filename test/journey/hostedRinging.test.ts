@@ -2,13 +2,12 @@
 import t from "tap"
 import { numbersOf, placedBy, untilTrue } from "#test/support/engine.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
+import { callsIn, deafIn } from "./deaf.ts"
 
 // Most of each story is waiting.
 t.jobs = 3
 
 const cap = 3
-/** The mu-law code of silence. */
-const SILENCE = 0xff
 
 for (const [name, start] of Object.entries(carriers)) {
   t.test(`given phones that ring through ${name}, when the engine is killed and comes back`, { buffered: true }, async (t) => {
@@ -23,10 +22,8 @@ for (const [name, start] of Object.entries(carriers)) {
     await world.launch()
     lives.letRing(false)
     await world.api.untilState(id, "completed")
-    const calls = log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
-    t.equal(calls.length, cap, "then nobody is called again")
-    const deaf = calls.filter((channelId) => !log.heard(channelId).some((byte) => byte !== SILENCE))
-    t.strictSame(deaf, [], "and the callees hear the agent")
+    t.equal(log.count("originate"), cap, "then nobody is called again")
+    t.strictSame(deafIn(log, callsIn(log)), [], "and the callees hear the agent")
     const ends = log.entries.filter(({ kind }) => kind === "ended").map(({ by }) => by)
     t.strictSame([...new Set(ends)], ["callee"], "whom nobody cuts off")
     const outcomes = (await placedBy(world.sql, id)).map(({ outcome }) => outcome)

@@ -10,13 +10,12 @@ import { attemptsOf, judge, numbersOf, placedBy, untilTrue, World } from "#test/
 import { freePort } from "#test/support/freePort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { hungUpByUs, recordsOfHungUp } from "#test/support/rivals.ts"
+import { callsIn, deafIn } from "./deaf.ts"
 
 // Most of each story is waiting.
 t.jobs = 3
 
 const cap = 6
-/** The mu-law code of silence. */
-const SILENCE = 0xff
 
 const newFolder = async (t: Test): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-leaving-"))
@@ -230,7 +229,7 @@ for (const name of speaking) {
     lives.letRing(true)
     await world.api.start(id)
     await untilTrue("calls up to the cap", () => log.live() === cap)
-    const ringing = new Set(log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId))
+    const ringing = new Set(callsIn(log))
     const next = await standby(t, world, { PORT: String(otherPort) })
     old.kill("SIGTERM")
     world.become({ ...next, url: await next.ready })
@@ -241,8 +240,7 @@ for (const name of speaking) {
     await world.api.untilState(id, "completed")
     const attempts = await attemptsOf(sql, id)
     t.strictSame([...new Set(attempts.map(({ outcome }) => outcome))], ["answered"], "all of them, and those after them, were answered")
-    const deaf = [...ringing].filter((channelId) => !log.heard(channelId).some((byte) => byte !== SILENCE))
-    t.strictSame(deaf, [], "and the callees of the one that was asked heard the agent")
+    t.strictSame(deafIn(log, ringing), [], "and the callees of the one that was asked heard the agent")
     t.ok(log.mostLive() <= cap, "no call above the cap")
   })
 }

@@ -5,11 +5,11 @@ import { join } from "node:path"
 import t from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
 import { removeData } from "#test/support/dataFolder.ts"
-import { eventsOf, numbersOf, until, World } from "#test/support/engine.ts"
-import { pocketsphinxRoot, pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
+import { eventsOf, numbersOf, World } from "#test/support/engine.ts"
+import { pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { parse } from "#test/support/prometheus.ts"
 
-const skip = (await pocketsphinxUnavailable()) ?? false
+const _skip = (await pocketsphinxUnavailable()) ?? false
 
 t.test("given an engine with a limit of two calls with audio, when a campaign of four is started", async (t) => {
   const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 1000 }, environment: { MAX_LIVE_MEDIA: "2" } })
@@ -43,35 +43,6 @@ t.test("given an engine with a limit of two calls with audio, when a campaign of
     t.equal(eventsOf(await api.campaign(id))["waiting_for_capacity"], 1)
   })
 })
-
-t.test(
-  "given an engine with a limit of one call with audio, whose agent only listens, when a campaign of three is started",
-  { skip },
-  async (t) => {
-    const world = await World.open(t, {
-      emulator: { ringMillis: 200, talkMillis: 1000 },
-      environment: { MAX_LIVE_MEDIA: "1", POCKETSPHINX_DIR: pocketsphinxRoot, RECORDINGS: "off" },
-      greeting: ""
-    })
-    const { api, emulator } = world
-    const { id } = await world.campaign(numbersOf(3, ["01"]))
-    emulator.letTalk(true)
-    await api.start(id)
-    const figures = await until("conversation", async () => {
-      const { values } = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
-      return values.get("conversations_live") === 1 ? values : undefined
-    })
-    t.strictSame([figures.get("media_calls"), figures.get("media_calls_limit")], [1, 1], "then its conversation is such a call")
-    t.ok(
-      ["flite", "recordings", "pocketsphinx"].every((pool) => figures.has(`speech_jobs_waiting{pool="${pool}"}`)),
-      "then the metrics show the queues of speech and recognition"
-    )
-    emulator.letTalk(false)
-    await api.untilState(id, "completed")
-    t.equal(emulator.log.count("originate"), 3)
-    t.equal(emulator.log.mostLive(), 1, "then the others were dialed one after the other")
-  }
-)
 
 t.test("given an engine for one call with audio and a call node for ten, when campaigns of nine calls are started in turn", async (t) => {
   const files = await mkdtemp(join(tmpdir(), "trunkline-media-"))

@@ -121,25 +121,6 @@ t.test("given people who are on two lists of an organization, and on that of ano
   await untilTrue("end of all calls", () => emulator.log.live() === 0)
 })
 
-t.test("given queued people who opt out, when the engine is killed at once, then they are not called afterwards", async (t) => {
-  const world = await open(t)
-  const { emulator, sql } = world
-  const numbers = numbersOf(6, ["01"])
-  const [live = "", ...queued] = numbers
-  const { id } = await world.campaign(numbers, { max_concurrency: 1 })
-  emulator.letTalk(true)
-  await world.api.start(id)
-  await untilTrue("answered call", async () => (await sql`SELECT FROM attempts WHERE state = 'answered'`).length === 1)
-  await optOut(t, world, ...queued.slice(0, 3))
-  await world.end("SIGKILL")
-  await world.launch()
-  emulator.letTalk(false)
-  await world.api.untilState(id, "completed")
-  t.strictSame([...emulator.log.dialsByNumber().keys()].toSorted(), [live, ...queued.slice(3)].toSorted())
-  t.strictSame((await contactStates(sql, id))["cancelled"], 3)
-  t.strictSame(await shownCounters(world.api, id), await recounted(sql, id))
-})
-
 t.test(
   "given an engine that is killed right after it has claimed a contact, when the number opts out, then it is not called afterwards",
   async (t) => {

@@ -1,6 +1,6 @@
 /** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
 import t, { type Test } from "tap"
-import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, contactStates, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow, mostLeftInASecond } from "#test/support/leftAt.ts"
 
@@ -54,56 +54,6 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
   t.equal((await attemptsOf(sql, id)).filter(({ outcome }) => outcome === "answered").length, numbers.length, "then all are reached")
   t.ok(mostLeftInASecond(world) <= 20, `then the rate holds: ${mostLeftInASecond(world)} in a second`)
   await judge(t, world, id, 50)
-})
-
-t.test("given congestion everywhere, when a campaign with a circuit breaker dials", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 100 }, environment: { RECORDINGS: "off" } })
-  const { api } = world
-  const numbers = [...numbersOf(5, ["09"]), ...numbersOf(10, ["01"])]
-  const { id } = await world.campaign(numbers, {
-    circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 5, window_seconds: 600 },
-    max_concurrency: 1
-  })
-  await api.start(id)
-  const tripped = await api.untilState(id, "paused")
-  t.match(tripped.logs.at(-1), {
-    event: "circuit_breaker_tripped",
-    level: "warning",
-    details: { failure_count: 5, failure_rate: 1, success_count: 0 }
-  })
-  await quiet(world)
-  t.equal(dialsOf(world).length, 5, "then it stops at the fifth failure")
-  await api.resume(id)
-  const done = await api.untilState(id, "completed")
-  t.equal(eventsOf(done)["circuit_breaker_tripped"], 1, "then failures before the resume do not count again")
-  await judge(t, world, id, 1)
-})
-
-t.test("given a calling window that is closed, when a campaign is started", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 100 }, environment: { RECORDINGS: "off" } })
-  const { api } = world
-  const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
-  const slots = [{ day_of_week: inTwoDays, end_time: "17:00", start_time: "09:00" }]
-  const closed = await world.campaign(numbersOf(3, ["01"]), { schedule_config: { slots, timezone: "UTC" } })
-  const open = await world.campaign(numbersOf(3, ["01"], "+1666"))
-  await api.start(closed.id)
-  await untilTrue("word of the window", async () => eventsOf(await api.campaign(closed.id))["schedule_window_closed"] === 1)
-  await api.start(open.id)
-  await api.untilState(open.id, "completed")
-  t.strictSame(
-    dialsOf(world).filter(({ number }) => number.startsWith("+1555")),
-    [],
-    "then nothing is dialed"
-  )
-  const campaign = await api.campaign(closed.id)
-  t.equal(campaign.state, "running")
-  const opening = new Date(String(campaign.logs.at(-1)?.details?.["next_open_at"]))
-  t.strictSame(
-    [opening.getUTCDay(), opening.getUTCHours(), opening.getUTCMinutes()],
-    [(inTwoDays + 1) % 7, 9, 0],
-    "then the log says when it opens"
-  )
-  t.strictSame(await contactStates(world.sql, closed.id), { pending: 3 })
 })
 
 /**

@@ -3,8 +3,7 @@
  * Judged by the callees' log.
  */
 import t from "tap"
-import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
-import { watchLateness } from "#test/support/lateness.ts"
+import { attemptsOf, contactStates, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf, launchBehindProxy, wrongedBy } from "#test/support/neverLeft.ts"
 
 // Most of the time is spent waiting for calls to end.
@@ -52,43 +51,6 @@ t.test("given a claim whose reply is lost", { buffered: true }, async (t) => {
   t.strictSame(await wrongedBy(world, [id]), [], "then no attempt that never left is recorded")
   t.notMatch(eventsOf(done), { attempt_written_off: 1 })
   await judge(t, world, id, 100)
-})
-
-t.test("given slots that are full of conversations, when the engine is killed and comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: { ...short, talkMillis: 600_000 }, environment: { ...environment, CALL_RATE: "20" } })
-  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: 20 })
-  await world.api.start(id)
-  await untilTrue("full slots", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 20)
-  const before = dialsOf(world).length
-  await world.end("SIGKILL")
-  await world.launch()
-  const [ready, lateness] = [nowMillis(), watchLateness()]
-  const next = await until("new dial", () => dialsOf(world)[before])
-  t.ok(next.at - ready < lateness.allow(5000), `then it dials again soon: ${Math.round(next.at - ready)} ms after it was ready`)
-  t.ok(world.emulator.log.mostLive() <= 20, "then there are never too many calls")
-})
-
-t.test("given slots that are full of calls which end while the engine is dead, when it comes back", { buffered: true }, async (t) => {
-  const world = await World.open(t, {
-    emulator: { ...short, ringMillis: 2000, talkMillis: 500 },
-    environment: { ...environment, CALL_RATE: "20" }
-  })
-  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 10 })
-  world.emulator.letRing(true)
-  await world.api.start(id)
-  await world.seen("ringing", 10)
-  await world.end("SIGKILL")
-  // A callee who answers now is hung up on by Asterisk.
-  world.emulator.letRing(false)
-  await untilTrue("ends that nobody hears", () => world.emulator.log.live() === 0)
-  const before = dialsOf(world).length
-  await world.launch()
-  const [ready, lateness] = [nowMillis(), watchLateness()]
-  const next = await until("new dial", () => dialsOf(world)[before])
-  t.ok(
-    next.at - ready < lateness.allow(5000),
-    `then what the provider had taken and does not have any more is over: ${Math.round(next.at - ready)} ms`
-  )
 })
 
 t.test("given an orphan among many live calls", { buffered: true }, async (t) => {

@@ -67,20 +67,6 @@ const statesOf = async (world: World) => {
   return [trunk?.status, ...(trunk?.endpoints ?? []).map(({ status }) => status)]
 }
 
-t.test("given two Asterisks of different weights, when a campaign runs, then each gets its share", { buffered: true }, async (t) => {
-  const scene = await given(t, { weights: ["", " weight=3"] })
-  const { first, second, world } = scene
-  const { id } = await world.campaign(numbersOf(40, ["01"]))
-  await world.api.start(id)
-  await world.api.untilState(id, "completed")
-  const shares = [dialsOf(first).length, dialsOf(second).length]
-  t.equal((shares[0] ?? 0) + (shares[1] ?? 0), 40)
-  t.ok(Math.abs((shares[0] ?? 0) - 10) <= 4, `a quarter went through the first: ${shares.join(" and ")}`)
-  t.strictSame(await contactStates(world.sql, id), { completed: 40 })
-  await thenNobodyTwice(t, world, id, bothOf(scene))
-  t.strictSame(await statesOf(world), ["up", "up", "up"], "then each is shown")
-})
-
 t.test("given one that dies in mid-campaign, then the other takes over what has not left", { buffered: true }, async (t) => {
   const scene = await given(t, { emulator: { ...quick, talkMillis: 2000 } })
   const { first, second, world } = scene

@@ -3,9 +3,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { wholeFormsOf } from "#test/support/canaryTalk.ts"
-import { aloud, attemptsOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, attemptsOf, until, World } from "#test/support/engine.ts"
 import { attributeOf, type ExportedSpan, TraceCollector } from "#test/support/traceCollector.ts"
-import { wrote } from "#test/support/EngineProcess.ts"
 
 /** These callees stay on the line until the test lets them hang up, or only for a moment. */
 const [answers, busy, single, brief] = ["+15550172011", "+15550172002", "+15550173011", "+15550174001"]
@@ -150,19 +149,6 @@ t.test("given a collector, when a campaign and a single call are placed", async 
   })
 })
 
-t.test("given a client that does not trace, when it requests a call, then nothing about it is exported", async (t) => {
-  const collector = await TraceCollector.start(t)
-  const world = await open(t, collector)
-  t.equal((await call(world, { phone_number: brief }, "00")).status, 200)
-  await untilTrue("end of the call", async () => (await world.sql`SELECT 1 FROM attempts WHERE state = 'ended'`).length === 1)
-  await world.end("SIGTERM")
-  t.strictSame(
-    collector.spans.filter(({ traceId }) => traceId === clientTrace),
-    []
-  )
-  t.strictSame(collector.named("call"), [])
-})
-
 t.test(
   "given an engine that is killed in the middle of a call, when the next one continues it, then that is in the same trace",
   async (t) => {
@@ -179,19 +165,5 @@ t.test(
       collector.named("call").map((span) => [span.traceId, attributeOf(span, "trunkline.is_adopted")]),
       [[attempt?.id.replaceAll("-", ""), true]]
     )
-  }
-)
-
-t.test(
-  "given a collector that does not respond, when a campaign is dialed, then its calls are not affected, and the log says so once",
-  async (t) => {
-    const collector = await TraceCollector.start(t, "silence")
-    const world = await open(t, collector, { LOG_LEVEL: "info" })
-    const id = await createCampaign(world, [brief, busy])
-    await world.api.start(id)
-    await world.api.untilState(id, "completed")
-    await wrote(world, "traces could not be exported")
-    t.equal(world.output().split("traces could not be exported").length, 2)
-    t.ok(collector.received.length > 0)
   }
 )

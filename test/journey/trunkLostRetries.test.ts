@@ -3,7 +3,7 @@
  * log.
  */
 import t, { type Test } from "tap"
-import { aloud, contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { aloud, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.jobs = 4
 const environment = { RECORDINGS: "off" }
@@ -50,23 +50,6 @@ t.test(
     t.match(entry.details, { calls_cut: 3, called_again: 3, not_called_again: 0 }, "then the log says that they are called again")
     const runs = await api.runs(id)
     t.match(runs.at(-1)?.gathered_context, { call_tags: ["retry", "retry_reason_trunk_lost"] })
-  }
-)
-
-t.test(
-  "given a campaign that does not ask for it, when Asterisk dies during conversations, then nobody is called again",
-  { buffered: true },
-  async (t) => {
-    const world = await World.open(t, { emulator: talking, environment, greeting: aloud })
-    const { id } = await world.campaign(numbersOf(3, ["01"]), breakerOff)
-    await world.api.start(id)
-    await answered(world, 3)
-    await breakOff(world)
-    await isAway(world)
-    await world.emulator.refuseConnections(false)
-    await world.api.untilState(id, "completed")
-    t.strictSame(await contactStates(world.sql, id), { failed: 3 })
-    t.strictSame(dials(world), [1, 1, 1])
   }
 )
 

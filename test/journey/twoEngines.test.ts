@@ -73,27 +73,6 @@ t.test("given an engine that stands by, when it is frozen for a while and wakes 
   t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
 })
 
-t.test("given calls that are up, when a new version is started before the old one ends", { buffered: true }, async (t) => {
-  const { id, world } = await longCampaign(t, { DRAIN: "10" })
-  await world.api.start(id)
-  await world.seen("answered", cap)
-  const next = another(t, world)
-  await wrote(next, /stands by|is ready/)
-  t.notOk(next.output().includes("is ready"), "then the new one waits")
-  await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
-  t.notOk(next.output().includes("is ready"), "for as long as the old one runs")
-  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
-  const old = world.engine
-  const stopped = nowMillis()
-  old.kill("SIGTERM")
-  await next.ready
-  t.equal((await old.exited).code, 0, "then the old one exits cleanly")
-  await untilTrue("dials of the new one", () => originatesSince(world, stopped + 12_000).length > 0)
-  t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
-  next.kill("SIGKILL")
-  await next.exited
-})
-
 t.test("given an engine that is frozen, when another one has taken its place and it wakes up", { buffered: true }, async (t) => {
   const { id, world } = await longCampaign(t)
   await world.api.start(id)

@@ -5,12 +5,12 @@
  * what is there.
  */
 import { randomInt } from "node:crypto"
-import { readFileSync, realpathSync } from "node:fs"
+import { globSync, readFileSync, realpathSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import t, { type Test } from "tap"
-import { frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
+import { decode, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { toMulaw } from "#test/emulators/ari/Sound.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
@@ -20,6 +20,7 @@ import { type Canaries, canariesOf, CanaryTalk, createCanaryAgent, letters } fro
 import { numbersOf, type Run, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { type Receiver, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 import { witness } from "#test/support/postgres.ts"
+import { likestPlace, sidesOf } from "#test/support/stereo.ts"
 import { makeMouth } from "#test/support/utterances.ts"
 
 const modelKey = `sk-${letters(24)}`
@@ -115,9 +116,17 @@ const open = async (t: Test) => {
   emulator.letTalk(true)
   /** What the callee of the last call has heard. */
   let heard: Array<Buffer> = []
+  /** The files of calls, whenever a callee presses keys. */
+  const during: Array<ReadonlyArray<string>> = []
   emulator.log.talkerFor = (channelId) => {
     const number = emulator.log.of(channelId)[0]?.number ?? ""
-    const moves = talk.moves({ words: () => ({ says: spoken.get(talk.call.spoken) }), keys: () => ({ says: tones.get(talk.call) }) })
+    const moves = talk.moves({
+      words: () => ({ says: spoken.get(talk.call.spoken) }),
+      keys: () => {
+        during.push(globSync("files/{recordings,transcripts}/*", { cwd: world.dataDir }))
+        return { says: tones.get(talk.call) }
+      }
+    })
     const talker = makeTalker(moves, { press: () => {}, hangUp: () => emulator.hangUp(number) })
     const next: typeof talker.next = (frame) => {
       if (frame !== undefined) heard.push(Buffer.from(frame))
@@ -170,9 +179,10 @@ const open = async (t: Test) => {
     // Moves what is only in the write-ahead log to the tables' own files as well.
     await sql`CHECKPOINT`
     const told = hooks.received.map(({ body, headers, path }) => Buffer.from(`${path} ${JSON.stringify(headers)} ${body}`))
-    return placesOf(canaries, new Map([...files(), ["webhooks", told], ["output", [Buffer.from(world.output())]]]))
+    return placesOf(canaries, new Map([...files(), ["webhooks", told], ["output", [Buffer.from(await output())]]]))
   }
-  return { collector, files, held, must, postgres, search, sql }
+  const output = async () => `${world.output()} ${await (await fetch(`${world.engine.url}/metrics`)).text()}`
+  return { collector, during, files, held, must, output, postgres, search, sql }
 }
 
 /** What the agent's own webhook was sent. */
@@ -182,6 +192,20 @@ const soundsOf = (canaries: Canaries, heard: ReadonlyArray<Buffer>) => ({
   tones: someOf(tones.get(canaries)?.frames ?? []),
   agentsVoice: someOf(heard)
 })
+
+const isHeard = (side: Int16Array) => side.some((sample) => Math.abs(sample) > 2000)
+const clipSamples = sampleRate / 4
+/** Each side must be in its own channel, and the agent must speak before and after the callee. */
+const judgeRecording = (t: Test, wav: Buffer) => {
+  const { agent, callee } = sidesOf(wav)
+  const samples = decode(Buffer.concat(spoken.get(kept.spoken)?.frames ?? []))
+  // A busy machine may have lost one of them.
+  const clips = [1, 2, 3].map((part) => samples.subarray(part * clipSamples, (part + 1) * clipSamples))
+  const [place = { at: 0, likeness: 0 }] = clips.map((clip) => likestPlace(callee, clip)).toSorted((a, b) => b.likeness - a.likeness)
+  t.ok(place.likeness > 0.9, "then the recording has the callee's words on their side", { place })
+  for (const clip of clips) t.ok(likestPlace(agent, clip).likeness < 0.9, "and not on the agent's")
+  t.ok(isHeard(agent.subarray(0, place.at)) && isHeard(agent.subarray(place.at + clipSamples)), "then the agent spoke before and after")
+}
 const clipsOf = (canaries: Canaries, heard: ReadonlyArray<Buffer>) => ({
   calleesVoice: loudestOf(spoken.get(canaries.spoken)?.frames ?? []),
   tones: loudestOf(tones.get(canaries)?.frames ?? []),
@@ -207,7 +231,7 @@ const provoke = async (t: Test, { log, sql }: { readonly log: () => string; read
 }
 
 t.test("given an engine with its own Postgres, and a collector of traces", async (t) => {
-  const { collector, files, held, must, postgres, search, sql } = await open(t)
+  const { collector, during, files, held, must, output, postgres, search, sql } = await open(t)
   const [first = "", second = "", third = ""] = numbersOf(3, ["11"])
   const settings = { concurrency_limit: 10, concurrency_reserve: 0 }
 
@@ -234,6 +258,8 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
     })
     t.match(nodesIn(told), [{ transcript: /^$/, recording: /^$/, callee: /^$/, agent: /^$/ }])
     t.strictSame(await compressedIn(clipsOf(unkept, heard), files()), { calleesVoice: [], tones: [], agentsVoice: [] })
+    t.ok(during.length > 0)
+    t.strictSame(during.flat(), [], "nor has it files during the call")
   })
 
   await t.test("when it keeps everything of the next call, then that is in the run, its files and the database", async (t) => {
@@ -256,11 +282,10 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
     const [{ recording = "", transcript = "" } = {}] = nodesIn(told)
     const text = await (await fetch(String(transcript))).text()
     t.ok(text.includes(kept.spoken) && text.includes(kept.said), "then webhooks are sent the transcript's address")
-    const { tones } = placesOf(
-      soundsOf(kept, heard),
-      new Map([["here", [Buffer.from(await (await fetch(String(recording))).arrayBuffer())]]])
-    )
+    const wav = Buffer.from(await (await fetch(String(recording))).arrayBuffer())
+    const { tones } = placesOf(soundsOf(kept, heard), new Map([["here", [wav]]]))
     t.strictSame(tones, ["here"], "and the recording")
+    judgeRecording(t, wav)
   })
 
   await t.test("when it keeps a compressed recording of another call, then its sound is stored nowhere else", async (t) => {
@@ -297,10 +322,12 @@ t.test("given an engine with its own Postgres, and a collector of traces", async
 
   await untilTrue("traces", () => collector.received.length > 0)
   const exported = collector.received.map(({ body }) => body).join("\n")
+  const told = `${exported} ${await output()}`
   const words = [modelKey, first, second, third, ...[kept, unkept, packed].flatMap((call) => Object.values(call))]
   t.strictSame(
-    words.filter((one) => exported.includes(one)),
+    words.filter((one) => told.includes(one)),
     [],
-    "then nothing of this is in the traces that were exported"
+    "then nothing of this is in the traces, logs and metrics"
   )
+  t.strictSame(await search({ modelKey }), { modelKey: [] }, "and the model's key is nowhere")
 })

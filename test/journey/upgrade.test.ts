@@ -130,32 +130,6 @@ t.test("given a campaign, when a newer release takes over and the older one come
   )
 })
 
-t.test(
-  "given a newer release that contracts the schema, when the older one is asked to stop while calls are up",
-  { buffered: true },
-  async (t) => {
-    const world = await open(t)
-    const { emulator, engine: old, sql } = world
-    const { id } = await world.campaign(numbersOf(5 * cap, ["01"]), { max_concurrency: cap })
-    await world.api.start(id)
-    await holdCalls(world)
-    const newer = await another(t, world, "newer", await newerRelease(t, { ...expansions, ...contraction }))
-    await wrote(newer, "stands by")
-    old.kill("SIGTERM")
-    await wrote(newer, "takes over")
-    await wrote(newer, "the schema is contracted once the calls of an engine that is leaving are over")
-    t.equal(emulator.live(), cap)
-    t.not(await newestIn(sql), 995, "then the schema that the old one uses stays for as long as its calls last")
-    emulator.letTalk(false)
-    t.equal((await old.exited).code, 0)
-    world.become({ ...newer, url: await newer.ready })
-    t.equal(await newestIn(sql), 995, "and is taken away after that")
-    await world.api.untilState(id, "completed")
-    await judge(t, world, id, cap)
-    t.strictSame(await recordsOfHungUp(world), [])
-  }
-)
-
 t.test("given a newer release that contracts the schema, when the older one comes back", { buffered: true }, async (t) => {
   const world = await open(t)
   const { sql } = world

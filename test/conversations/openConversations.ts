@@ -1,0 +1,95 @@
+/** A whole engine, and callees who speak: each answers what the agent has said, however long that takes, and again if it asks again. */
+import type { Test } from "tap"
+import type { JsonObject } from "#core/Json.ts"
+import { makeTalker, type Move, type Talker } from "#test/emulators/shared/Talker.ts"
+import { type Run, until, World, type WorldOptions } from "#test/support/engine.ts"
+import type { SpokenUtterance } from "#test/support/utterances.ts"
+
+/** Stands for a hangup instead of an answer. */
+export const hangsUp = "hangs up"
+/** What a callee answers when the agent has said these lines so far. Undefined: they wait for the next line. */
+export type Answers = (lines: ReadonlyArray<string>) => SpokenUtterance | typeof hangsUp | undefined
+const mostTurns = 40
+
+interface Callee {
+  readonly answers: Answers
+  /** What the agent has said so far. */
+  lines: ReadonlyArray<string>
+}
+
+const movesOf = (callee: Callee): ReadonlyArray<Move> => {
+  let answered = 0
+  const answer = () => callee.answers(callee.lines)
+  return Array.from({ length: mostTurns }, () => ({
+    get cue() {
+      return callee.lines.length > answered && answer() !== undefined ? { afterAgent: 700 } : { after: Number.POSITIVE_INFINITY }
+    },
+    get hangsUp() {
+      return answer() === hangsUp ? true : undefined
+    },
+    get says() {
+      answered = callee.lines.length
+      const says = answer()
+      return says === hangsUp ? undefined : says
+    }
+  }))
+}
+
+/** Passes the agent's lines to the callees until the test ends. */
+const listen = (t: Test, { sql }: World, callees: ReadonlyMap<string, Callee>): void => {
+  let isOver = false
+  const listening = until("end of the test", async () => {
+    const rows = await sql<Array<{ lines: Array<string>; number: string }>>`
+      SELECT a.phone_number AS number, array_agg(e.content -> 'payload' ->> 'text' ORDER BY e.ordinal) AS lines
+      FROM conversation_entries e JOIN attempts a ON a.id = e.call_id
+      WHERE e.content ->> 'type' = 'rtf-bot-text' GROUP BY a.phone_number`
+    for (const { lines, number } of rows) Object.assign(callees.get(number) ?? {}, { lines })
+    return isOver || undefined
+  })
+  t.teardown(() => {
+    isOver = true
+    return listening
+  })
+}
+
+interface Setting {
+  /** The graph of the agent. */
+  readonly definition: JsonObject | undefined
+  readonly configurations: object
+  readonly callees: ReadonlyMap<string, Answers>
+}
+
+export const openConversations = async (t: Test, setting: Setting, options: Pick<WorldOptions, "environment" | "folder">) => {
+  const world = await World.open(t, { ...options, emulator: { ringMillis: 200, talkMillis: 600_000 } })
+  const { api, emulator } = world
+  emulator.letTalk(true)
+  const callees = new Map([...setting.callees].map(([number, answers]): [string, Callee] => [number, { answers, lines: [] }]))
+  listen(t, world, callees)
+  const talkers = new Map<string, Talker>()
+  emulator.log.talkerFor = (channelId) => {
+    const number = emulator.log.of(channelId)[0]?.number ?? ""
+    const callee = callees.get(number)
+    if (callee === undefined) return undefined
+    const talker = makeTalker(movesOf(callee), { press: () => {}, hangUp: () => emulator.hangUp(number) })
+    talkers.set(number, talker)
+    return talker
+  }
+  const created = { name: "Conversations", workflow_definition: setting.definition }
+  const { body } = await api.ask("POST", "/workflow/create/definition", created)
+  const agent = body as { readonly id: number; readonly workflow_uuid: string } // the reply to the creation
+  t.match(await api.ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: setting.configurations }), { status: 200 })
+  return {
+    call: async (phone_number: string, initial_context: JsonObject = {}): Promise<number> => {
+      const { body } = await world.api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, initial_context })
+      return (body as { readonly workflow_run_id: number }).workflow_run_id // the reply to the request for a call
+    },
+    ended: (id: number) =>
+      until("end of the run", async () => {
+        const run = (await world.api.ask("GET", `/workflow/${agent.id}/runs/${id}`)).body as Run
+        return run.is_completed ? run : undefined
+      }),
+    linesTo: (number: string) => callees.get(number)?.lines ?? [],
+    talkers,
+    world
+  }
+}
