@@ -1,50 +1,28 @@
 /** One engine dispatches, others carry the calls: the callees notice nothing, and nothing that the dispatcher keeps is broken when one of them dies. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, type Environment, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
+import { type Environment, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { hungUpByUs, originatesSince, recordsOfHungUp } from "#test/support/rivals.ts"
+import { another, newFolder, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
 
 const cap = 6
 
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-nodes-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 const open = async (t: Test, environment: Environment = {}) =>
   World.open(t, {
     emulator: { ringMillis: 100, seed: 11, talkMillis: 500 },
     environment: {
-      FILES_DIR: await newFolder(t),
+      ...(await sharing(t)),
       ORG_CONCURRENCY: String(cap),
-      RECORDINGS: "off",
-      SECRETS_KEY: "5".repeat(64),
       ...environment
     }
   })
-
-/** A process on the same database, ended with the test. */
-const spawned = async (t: Test, world: World, environment: Environment): Promise<EngineProcess> => {
-  const engine = spawnEngine({ ...world.environment, DATA_DIR: await newFolder(t), ...environment })
-  t.teardown(async () => {
-    engine.kill("SIGCONT")
-    engine.kill("SIGKILL")
-    await engine.exited
-  })
-  return engine
-}
 
 const attemptsBy = async (world: World, id: number) => {
   const rows = await world.sql<Array<{ node: string; calls: number }>>`
@@ -201,7 +179,7 @@ t.test("given a call node, when it is frozen until its calls are settled", { buf
 t.test("given call nodes with calls, when the engine that dispatches is killed", { buffered: true }, async (t) => {
   const world = await open(t)
   await startCallNode(t, world, "left")
-  const next = await spawned(t, world, { NODE_NAME: "second" })
+  const next = await another(t, world, { NODE_NAME: "second" })
   await wrote(next, "stands by")
   const { id } = await world.campaign(numbersOf(80, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
@@ -306,7 +284,7 @@ t.test("given a call node with calls that can be heard, when its database cannot
 
 t.test("given a call node that cannot be reached, when a campaign runs", { buffered: true }, async (t) => {
   const world = await open(t)
-  await spawned(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away", ROLE: "calls" })
+  await another(t, world, { NODE_ADDRESS: "127.0.0.2", NODE_NAME: "away", ROLE: "calls" })
   await wrote(world, "a call node cannot be reached")
   const { id } = await world.campaign(numbersOf(10, ["01"]), { max_concurrency: cap })
   await world.api.start(id)

@@ -1,18 +1,15 @@
 /** What an engine may find when it starts: calls left behind under another name, and obstacles between it and its database. */
 import { execFile } from "node:child_process"
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import t from "tap"
-import { removeData } from "#test/support/dataFolder.ts"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, numbersOf } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { cap, recordsOfHungUp, longCampaign } from "#test/support/rivals.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
+import { newFolder } from "./cluster.ts"
 
 t.jobs = 2
 
@@ -46,9 +43,7 @@ t.test("given a database that is slow to accept connections, when an engine is s
   }))
   t.teardown(() => proxy.stop())
   address.port = String(proxy.port)
-  const dataDir = await mkdtemp(join(tmpdir(), "trunkline-journey-"))
-  t.teardown(() => removeData(dataDir))
-  const engine = await startEngine({ DATABASE_URL: address.href, DATA_DIR: dataDir, NODE_NAME: "slow", PORT: "0" })
+  const engine = await startEngine({ DATABASE_URL: address.href, DATA_DIR: await newFolder(t), NODE_NAME: "slow", PORT: "0" })
   t.teardown(async () => {
     engine.kill("SIGKILL")
     await engine.exited

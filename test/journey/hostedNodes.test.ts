@@ -2,28 +2,19 @@
  * Call nodes that carry calls through hosted carriers: carriers know only the public URL, where the dispatcher listens, and it forwards their
  * callbacks and the audio. Judged by the log of the carrier's callees.
  */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { contactStates, numbersOf, untilTrue, type World } from "#test/support/engine.ts"
 import type { EngineProcess, Environment } from "#test/support/EngineProcess.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { type Carrier, carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { callsIn, deafIn } from "./deaf.ts"
+import { sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 3
 
 const cap = 6
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-hosted-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 interface Scene {
   readonly carrier: Carrier
   readonly node: EngineProcess
@@ -32,7 +23,7 @@ interface Scene {
 
 const open = async (t: Test, name: string, talkMillis: number, greeting = "", own: Environment = {}): Promise<Scene> => {
   const carrier = await (carriers[name] ?? (() => Promise.reject(new Error(name))))(t, { ringMillis: 100, talkMillis })
-  const environment = { FILES_DIR: await newFolder(t), RING_TIMEOUT: "300", SECRETS_KEY: "5".repeat(64) }
+  const environment = { ...(await sharing(t)), RING_TIMEOUT: "300" }
   const world = await openThrough(t, carrier, { environment, greeting })
   return { carrier, node: await startCallNode(t, world, "left", own), world }
 }

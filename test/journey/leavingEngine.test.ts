@@ -1,35 +1,24 @@
 /** An engine that is asked to stop during calls: the standby dials at once, and the calls end where they are. Judged by the callees' log. */
-import { mkdtemp } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
-import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, placedBy, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { carriers, openThrough } from "#test/support/hostedCarriers.ts"
 import { hungUpByUs, recordsOfHungUp } from "#test/support/rivals.ts"
 import { callsIn, deafIn } from "./deaf.ts"
+import { another, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 3
 
 const cap = 6
 
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-leaving-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 const shared = async (t: Test) => ({
   DRAIN: "600",
-  FILES_DIR: await newFolder(t),
+  ...(await sharing(t)),
   ORG_CONCURRENCY: "50",
-  RECORDINGS: "off",
-  RING_TIMEOUT: "300",
-  SECRETS_KEY: "5".repeat(64)
+  RING_TIMEOUT: "300"
 })
 
 const open = async (t: Test) =>
@@ -47,12 +36,7 @@ const openTalking = async (t: Test) => {
 
 /** Another engine on the same database, which stands by. */
 const standby = async (t: Test, world: World, environment: Readonly<Record<string, string>> = {}): Promise<EngineProcess> => {
-  const own = { DATA_DIR: await newFolder(t), NODE_NAME: "second", TAKEOVER_AFTER: "300" }
-  const engine = spawnEngine({ ...world.environment, ...own, ...environment })
-  t.teardown(async () => {
-    engine.kill("SIGKILL")
-    await engine.exited
-  })
+  const engine = await another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "300", ...environment })
   await wrote(engine, "stands by")
   return engine
 }

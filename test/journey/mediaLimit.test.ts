@@ -1,13 +1,10 @@
 /** An engine with a configured limit of calls with audio, as seen by its callees, its campaigns' logs and its metrics. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { eventsOf, numbersOf, World } from "#test/support/engine.ts"
 import { pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { parse } from "#test/support/prometheus.ts"
+import { sharing } from "./cluster.ts"
 
 const _skip = (await pocketsphinxUnavailable()) ?? false
 
@@ -45,11 +42,9 @@ t.test("given an engine with a limit of two calls with audio, when a campaign of
 })
 
 t.test("given an engine for one call with audio and a call node for ten, when campaigns of nine calls are started in turn", async (t) => {
-  const files = await mkdtemp(join(tmpdir(), "trunkline-media-"))
-  t.teardown(() => removeData(files))
   const world = await World.open(t, {
     emulator: { ringMillis: 100, talkMillis: 500 },
-    environment: { FILES_DIR: files, MAX_LIVE_MEDIA: "1", ORG_CONCURRENCY: "20", SECRETS_KEY: "5".repeat(64) }
+    environment: { ...(await sharing(t)), MAX_LIVE_MEDIA: "1", ORG_CONCURRENCY: "20", RECORDINGS: "on" }
   })
   const { api, emulator } = world
   await startCallNode(t, world, "left", { MAX_LIVE_MEDIA: "10" })

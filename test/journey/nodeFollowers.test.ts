@@ -1,17 +1,14 @@
 /** Clients that watch calls on call nodes: they see what is said, and of other calls nothing is told. Judged by the clients and by what passes on the link. */
 import { once } from "node:events"
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
 import { WebSocket } from "ws"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { untilTrue, World } from "#test/support/engine.ts"
 import { installRecognizer, recognizerName } from "#test/support/installRecognizer.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { makeMouth } from "#test/support/utterances.ts"
+import { newFolder } from "./cluster.ts"
 
 const words = "Quinces ripen behind the lighthouse. Do you want one?"
 /** What callees could say. None does, but an agent converses only if it can hear. */
@@ -27,8 +24,7 @@ const workflow_definition = {
 
 /** A call node, and all that it says to the dispatcher. */
 const open = async (t: Test) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-followers-"))
-  t.teardown(() => removeData(folder))
+  const folder = await newFolder(t)
   const world = await World.open(t, {
     emulator: { ringMillis: 50, seed: 11, talkMillis: 300 },
     environment: {

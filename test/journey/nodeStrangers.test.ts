@@ -1,28 +1,22 @@
 /** The link between the dispatcher and a call node, with a stranger at either end: it says nothing to one, and is not broken by what one says. */
 import { once } from "node:events"
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
 import { WebSocket, WebSocketServer } from "ws"
 import { PROTOCOL } from "#runtime/nodes/messages.ts"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
 
 const cap = 4
 
-const open = async (t: Test) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-strangers-"))
-  t.teardown(() => removeData(folder))
-  return World.open(t, {
+const open = async (t: Test) =>
+  World.open(t, {
     emulator: { ringMillis: 50, seed: 11, talkMillis: 300 },
-    environment: { FILES_DIR: folder, ORG_CONCURRENCY: String(cap), RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) }
+    environment: { ...(await sharing(t)), ORG_CONCURRENCY: String(cap) }
   })
-}
 
 const callsOf = async (world: World, node: string) => {
   const [row] = await world.sql<Array<{ calls: number }>>`SELECT count(*)::int AS calls FROM attempts WHERE node = ${node}`

@@ -1,16 +1,13 @@
 /** A database that fails over and has lost what call nodes did a moment ago: nobody is called twice, and what became of the calls is known. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { attemptsOf, numbersOf, recounted, shownCounters, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import type { EngineProcess } from "#test/support/EngineProcess.ts"
 import { witness } from "#test/support/postgres.ts"
 import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
+import { sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
@@ -31,12 +28,10 @@ interface Scene extends Cluster {
 
 /** An engine and a call node, and a standby of their database that has everything so far. */
 const open = async (t: Test): Promise<Cluster> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-nodes-"))
-  t.teardown(() => removeData(folder))
   const database = await ReplicatedPostgres.start(t)
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 100, seed: 3, talkMillis: 1500 },
-    environment: { DRAIN: "0", FILES_DIR: join(folder, "files"), ORG_CONCURRENCY: "50", RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) },
+    environment: { ...(await sharing(t)), DRAIN: "0", ORG_CONCURRENCY: "50" },
     ways: { database: async () => database.url }
   })
   const sql = witness(database.url)

@@ -1,29 +1,20 @@
 /** Single calls that call nodes carry: the client of the API notices nothing. Judged by the callees' log and the API. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
-import { removeData } from "#test/support/dataFolder.ts"
 import { nowMillis, untilTrue, World } from "#test/support/engine.ts"
 import type { Environment } from "#test/support/EngineProcess.ts"
 import { hungUpByUs, recordsOfHungUp } from "#test/support/rivals.ts"
 import { placeAll } from "#test/support/singleCalls.ts"
+import { sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
 
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-single-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 const open = async (t: Test, environment: Environment = {}) => {
   const world = await World.open(t, {
     emulator: { ringMillis: 100, seed: 5, talkMillis: 500 },
-    environment: { FILES_DIR: await newFolder(t), ORG_CONCURRENCY: "50", RECORDINGS: "off", SECRETS_KEY: "5".repeat(64), ...environment }
+    environment: { ...(await sharing(t)), ORG_CONCURRENCY: "50", ...environment }
   })
   return { node: await startCallNode(t, world), world }
 }

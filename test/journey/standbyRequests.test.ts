@@ -1,35 +1,18 @@
 /** Clients may connect to any engine: one that stands by passes their connections on to the one that dials. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t from "tap"
 import { WebSocket } from "ws"
-import { removeData } from "#test/support/dataFolder.ts"
-import { spawnEngine } from "#test/support/EngineProcess.ts"
 import { Api, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
+import { another, sharing } from "./cluster.ts"
 
 t.test("given an engine that stands by, when clients connect to it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-standby-"))
-  t.teardown(() => removeData(folder))
-  const shared = { FILES_DIR: join(folder, "files"), SECRETS_KEY: "5".repeat(64) }
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 100, talkMillis: 1000 },
-    environment: { DRAIN: "0", NODE_ADDRESS: "localhost", RECORDINGS: "off", ...shared }
+    environment: { ...(await sharing(t)), DRAIN: "0", NODE_ADDRESS: "localhost" }
   })
   const { id } = await world.api.createCampaign(world.agentId, numbersOf(40, ["01"]), { max_concurrency: 3 })
   const port = await freePort()
-  const next = spawnEngine({
-    ...world.environment,
-    DATA_DIR: join(folder, "data"),
-    NODE_NAME: "second",
-    PORT: String(port),
-    TAKEOVER_AFTER: "60"
-  })
-  t.teardown(async () => {
-    next.kill("SIGKILL")
-    await next.exited
-  })
+  const next = await another(t, world, { NODE_NAME: "second", PORT: String(port), TAKEOVER_AFTER: "60" })
   const url = `http://127.0.0.1:${port}`
   const there = new Api(url, world.apiKey)
   await untilTrue("an answer there", () =>

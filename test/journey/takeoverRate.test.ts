@@ -1,30 +1,21 @@
 /** The rate of a campaign across a takeover, as the callees see it: what the previous engine dialed in the last second counts. */
 import t from "tap"
 import { numbersOf, World } from "#test/support/engine.ts"
-import { spawnEngine, wrote } from "#test/support/EngineProcess.ts"
+import { wrote } from "#test/support/EngineProcess.ts"
 import { watchLateness } from "#test/support/lateness.ts"
-import { removeData } from "#test/support/dataFolder.ts"
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { another, sharing } from "./cluster.ts"
 
 t.jobs = 2
 
 for (const signal of ["SIGKILL", "SIGTERM"] as const) {
   t.test(`given a campaign at one call a second, when its engine gets ${signal}`, { buffered: true }, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), "trunkline-rate-"))
-    t.teardown(() => removeData(folder))
     const world = await World.open(t, {
       emulator: { media: false, ringMillis: 100, talkMillis: 20_000 },
-      environment: { DRAIN: "600", FILES_DIR: join(folder, "files"), RECORDINGS: "off", SECRETS_KEY: "5".repeat(64) }
+      environment: { ...(await sharing(t)), DRAIN: "600" }
     })
     const { emulator, engine: old } = world
     const { id } = await world.campaign(numbersOf(50, ["01"]), { max_concurrency: 50, rate_limit: 1 })
-    const next = spawnEngine({ ...world.environment, DATA_DIR: join(folder, "data"), NODE_NAME: "second", TAKEOVER_AFTER: "300" })
-    t.teardown(async () => {
-      next.kill("SIGKILL")
-      await next.exited
-    })
+    const next = await another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "300" })
     await wrote(next, "stands by")
     const lateness = watchLateness()
     await world.api.start(id)

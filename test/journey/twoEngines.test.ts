@@ -2,46 +2,29 @@
  * Two processes on one database: a rolling restart, a misconfiguration, a process that was frozen and wakes up. Whatever they do, the callees
  * are called by only one of them at a time.
  */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
-import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
+import { type EngineProcess, type Environment, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
 import { cap, recordsOfHungUp, longCampaign, originatesSince } from "#test/support/rivals.ts"
+import { another, newFolder, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 4
 
-/** Another engine on the same database, which is stopped at the end of the test. */
-const another = (t: Test, world: World, environment: Readonly<Record<string, string>> = {}): EngineProcess => {
-  // By default, a first engine whose heartbeat is late because the machine is busy must not be replaced.
-  const engine = spawnEngine({ ...world.environment, TAKEOVER_AFTER: "60", ...environment })
-  t.teardown(async () => {
-    engine.kill("SIGCONT")
-    engine.kill("SIGKILL")
-    await engine.exited
-  })
-  return engine
-}
-
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-standby-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
+/** By default, a first engine whose heartbeat is late because the machine is busy must not be replaced. */
+const beside = (t: Test, world: World, environment: Environment = {}): Promise<EngineProcess> =>
+  another(t, world, { DATA_DIR: world.dataDir, TAKEOVER_AFTER: "60", ...environment })
 
 for (const where of ["the same folder", "a folder of its own"]) {
   t.test(`given an engine that dials, when another one stands by in ${where} and the first one dies`, { buffered: true }, async (t) => {
     const isApart = where !== "the same folder"
-    const shared = isApart ? { FILES_DIR: await newFolder(t), SECRETS_KEY: "5".repeat(64) } : {}
+    const shared: Environment = isApart ? await sharing(t) : {}
     const { id, world } = await longCampaign(t, shared)
     await world.api.start(id)
     await world.seen("answered", cap)
-    const next = another(t, world, { ...shared, ...(isApart ? { DATA_DIR: await newFolder(t), NODE_NAME: "second" } : {}) })
+    const next = await beside(t, world, { ...shared, ...(isApart ? { DATA_DIR: await newFolder(t), NODE_NAME: "second" } : {}) })
     await wrote(next, "stands by")
     await wrote(next, /engine journey \(process \d+ on \S+, since \S+\)/)
     await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
@@ -62,7 +45,7 @@ t.test("given an engine that stands by, when it is frozen for a while and wakes 
   const { id, world } = await longCampaign(t)
   await world.api.start(id)
   await world.seen("answered", cap)
-  const next = another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "10" })
+  const next = await beside(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "10" })
   await wrote(next, "stands by")
   next.kill("SIGSTOP")
   await new Promise((resolve) => setTimeout(resolve, 12_000))
@@ -79,7 +62,7 @@ t.test("given an engine that is frozen, when another one has taken its place and
   await world.seen("answered", cap)
   const old = world.engine
   old.kill("SIGSTOP")
-  const next = another(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "2.5" })
+  const next = await beside(t, world, { NODE_NAME: "second", TAKEOVER_AFTER: "2.5" })
   await next.ready
   const { entries } = world.emulator.log
   await untilTrue("dials of the other one", () => originatesSince(world, nowMillis() - 1000).length > 0)
@@ -106,7 +89,7 @@ t.test("given an engine that is frozen, when another one has taken its place and
   next.kill("SIGKILL")
   await next.exited
   const killed = nowMillis()
-  const third = another(t, world, { NODE_NAME: "third" })
+  const third = await beside(t, world, { NODE_NAME: "third" })
   await third.ready
   await untilTrue("dials of the one after it", () => originatesSince(world, killed).length > 0)
   t.notMatch(third.output(), /had no owner/, "and the first one has not taken the campaign with it")

@@ -2,15 +2,12 @@
  * A newer release takes over from an older one, and the older one comes back. The newer one is the same program with additional migrations, in
  * a folder of its own. `UPGRADE_CALLS=100` runs the stories with a hundred calls at once instead of six.
  */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import t, { type Test } from "tap"
-import { removeData } from "#test/support/dataFolder.ts"
-import { type EngineProcess, type Environment, spawnEngine, wrote } from "#test/support/EngineProcess.ts"
+import { type Environment, wrote } from "#test/support/EngineProcess.ts"
 import { attemptsOf, judge, numbersOf, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { newerRelease } from "#test/support/newerRelease.ts"
 import { recordsOfHungUp } from "#test/support/rivals.ts"
+import { another, sharing } from "./cluster.ts"
 
 // Most of each story is waiting.
 t.jobs = 2
@@ -24,36 +21,19 @@ const expansions = {
 }
 const contraction = { "0995_notes.sql": "-- Contracts: needs 0994. Nobody writes notes any more.\nDROP TABLE notes;\n" }
 
-const newFolder = async (t: Test): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-upgrade-"))
-  t.teardown(() => removeData(folder))
-  return folder
-}
-
 const open = async (t: Test) =>
   World.open(t, {
     emulator: { ringMillis: 200, seed: 7, talkMillis: 1000 },
     environment: {
       DRAIN: "600",
-      FILES_DIR: await newFolder(t),
-      ORG_CONCURRENCY: String(cap),
-      RECORDINGS: "off",
-      SECRETS_KEY: "5".repeat(64)
+      ...(await sharing(t)),
+      ORG_CONCURRENCY: String(cap)
     }
   })
 
-/** Another engine on the same database, which is stopped at the end of the test. `release`: the folder of its program, if that differs. */
-const another = async (t: Test, world: World, name: string, release?: string, role: Environment = {}): Promise<EngineProcess> => {
-  // An engine whose heartbeat is late because the machine is busy must not be replaced.
-  const own: Environment = { DATA_DIR: await newFolder(t), NODE_NAME: name, TAKEOVER_AFTER: "300", ...role }
-  const engine = spawnEngine({ ...world.environment, ...own }, undefined, release)
-  t.teardown(async () => {
-    engine.kill("SIGCONT")
-    engine.kill("SIGKILL")
-    await engine.exited
-  })
-  return engine
-}
+/** An engine whose heartbeat is late because the machine is busy must not be replaced. */
+const beside = (t: Test, world: World, name: string, release?: string, role: Environment = {}) =>
+  another(t, world, { NODE_NAME: name, TAKEOVER_AFTER: "300", ...role }, release)
 
 const recordsIn = async (sql: Witness) => [...(await sql`SELECT * FROM schema_migrations ORDER BY version`)]
 const newestIn = async (sql: Witness): Promise<unknown> => (await recordsIn(sql)).at(-1)?.["version"]
@@ -86,7 +66,7 @@ t.test("given a campaign, when a newer release takes over and the older one come
   await holdCalls(world)
   const release = await newerRelease(t, expansions)
   const endDump = await beginDump(sql)
-  const next = await another(t, world, "newer", release)
+  const next = await beside(t, world, "newer", release)
   await wrote(next, "a migration waits for a table that is in use")
   emulator.letTalk(false)
   await moreDials(3 * cap)
@@ -134,10 +114,10 @@ t.test("given a newer release that contracts the schema, when the older one come
   const world = await open(t)
   const { sql } = world
   const release = await newerRelease(t, { ...expansions, ...contraction })
-  const newer = await another(t, world, "newer", release)
+  const newer = await beside(t, world, "newer", release)
   await wrote(newer, "stands by")
   t.equal(await newestIn(sql), 994, "then nothing is contracted while the old one runs")
-  const standby = await another(t, world, "standby")
+  const standby = await beside(t, world, "standby")
   await wrote(standby, "stands by")
   await wrote(standby, "the schema is newer than this engine")
   standby.kill("SIGSTOP")
@@ -147,7 +127,7 @@ t.test("given a newer release that contracts the schema, when the older one come
   t.equal(await newestIn(sql), 995, "and it is once that one has ended")
   const records = await recordsIn(sql)
   const refusal = /Migration 0995_notes\.sql: was applied by a newer engine and contracts the schema: it needs an engine that knows 0994/
-  const old = await another(t, world, "old")
+  const old = await beside(t, world, "old")
   t.equal((await old.exited).code, 1, "then the older one does not start")
   t.match(old.output(), refusal, "and says why")
 
@@ -158,7 +138,7 @@ t.test("given a newer release that contracts the schema, when the older one come
   t.strictSame(await recordsIn(sql), records, "nothing of the schema is changed")
 
   await sql`UPDATE schema_migrations SET checksum = reverse(checksum) WHERE version = 1`
-  const refused = await another(t, world, "newer", release)
+  const refused = await beside(t, world, "newer", release)
   t.equal((await refused.exited).code, 1)
   t.match(
     refused.output(),
@@ -166,14 +146,14 @@ t.test("given a newer release that contracts the schema, when the older one come
     "a changed migration is refused as ever"
   )
   await sql`UPDATE schema_migrations SET checksum = reverse(checksum) WHERE version = 1`
-  const again = await another(t, world, "newer", release)
+  const again = await beside(t, world, "newer", release)
   t.match(await again.ready, /^http/, "and the newer one starts again")
 })
 
 t.test("given a call node with calls, when a newer release takes over, and brings its own", { buffered: true }, async (t) => {
   const world = await open(t)
   const { emulator, engine: old, sql } = world
-  const oldNode = await another(t, world, "oldcalls", undefined, { ROLE: "calls" })
+  const oldNode = await beside(t, world, "oldcalls", undefined, { ROLE: "calls" })
   await wrote(old, '"node":"oldcalls"')
   const { id } = await world.campaign(numbersOf(12 * cap, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
@@ -183,7 +163,7 @@ t.test("given a call node with calls, when a newer release takes over, and bring
   t.ok((await callsOf("oldcalls")) >= 1)
 
   const release = await newerRelease(t, { ...expansions, ...contraction })
-  const newer = await another(t, world, "newer", release)
+  const newer = await beside(t, world, "newer", release)
   await wrote(newer, "stands by")
   old.kill("SIGTERM")
   await wrote(newer, "the schema is contracted once the calls of an engine that is leaving are over")
@@ -196,7 +176,7 @@ t.test("given a call node with calls, when a newer release takes over, and bring
   world.become({ ...newer, url: await newer.ready })
   t.equal(await newestIn(sql), 995, "and the newer one dials")
   await holdCalls(world)
-  await another(t, world, "newcalls", release, { ROLE: "calls" })
+  await beside(t, world, "newcalls", release, { ROLE: "calls" })
   await wrote(newer, '"node":"newcalls"')
   emulator.letTalk(false)
   await untilTrue("calls of the new call node", async () => (await callsOf("newcalls")) >= 3)
