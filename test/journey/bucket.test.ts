@@ -53,19 +53,6 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     t.strictSame([filesBelow("waiting"), filesBelow("growing")], [[], []])
   })
 
-  t.test(
-    "when a recording is fetched by its link, in full and in part, then it comes from the bucket, which is asked only for that part",
-    async (t) => {
-      const [run] = await runsOf(first.id)
-      const wav = objectOf(run?.recording_url)
-      t.strictSame((await fetched(run?.recording_url)).bytes, wav)
-      const part = await fetch(await linkTo(run?.recording_url), { headers: { range: "bytes=100-1099" } })
-      t.equal(part.status, 206)
-      t.strictSame(Buffer.from(await part.arrayBuffer()), wav?.subarray(100, 1100))
-      t.equal(bucket.requests("GET", /wav/).at(-1)?.range, "bytes=100-1099")
-    }
-  )
-
   t.test("when it is killed during calls while the bucket is away, then nothing is missing in the end", async (t) => {
     const [before] = await runsOf(first.id)
     const list = await world.api.upload("phone_number\n+15550000001\n")
@@ -126,24 +113,6 @@ t.test("given an engine that keeps its files in a bucket", async (t) => {
     t.equal(keys.filter(({ key }) => objectOf(key) !== undefined).length, 2)
     await world.launch()
     await world.api.untilState(third.id, "completed")
-  })
-
-  t.test("when recordings have expired or are deleted, then they are deleted in the bucket", async (t) => {
-    const [deleted, ...expired] = await runsOf(first.id)
-    const path = `/workflow/${world.agentId}/runs/${deleted?.id}/artifacts`
-    bucket.faultOf = ({ method }) => (method === "DELETE" ? { kind: "error", status: 503, code: "SlowDown" } : undefined)
-    t.equal((await world.api.ask("DELETE", path)).status, 503)
-    t.ok(objectOf(deleted?.recording_url), "a bucket that refuses has lost nothing")
-    bucket.faultOf = () => undefined
-    await until("deletion", async () => ((await world.api.ask("DELETE", path)).status === 200 ? true : undefined))
-    t.strictSame([objectOf(deleted?.recording_url), objectOf(deleted?.transcript_url)], [undefined, undefined])
-
-    await world.api.ask("PUT", "/organizations/settings", { concurrency_limit: 10, concurrency_reserve: 0, recordings_days: 1 })
-    await world.sql`UPDATE runs SET created_at = created_at - interval '2 days' WHERE campaign_id = ${first.id}`
-    t.equal((await world.end("SIGTERM")).code, 0)
-    await world.launch()
-    await untilTrue("deletion", () => expired.every((run) => objectOf(run.recording_url) === undefined))
-    t.ok(expired.every((run) => objectOf(run.transcript_url) !== undefined))
   })
 
   t.test("when recordings become Opus, then the bucket has that, and no longer the call's WAV", async (t) => {

@@ -67,37 +67,72 @@ const holdCalls = async (world: World, name = "journey") => {
 const doubtful = async (world: World, id: number) =>
   (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown" || outcome === "error")
 
-t.test("given two call nodes, when a campaign runs", { buffered: true }, async (t) => {
-  const world = await open(t)
-  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
-  const { id } = await world.campaign(numbersOf(60, ["01", "01", "02"]), { max_concurrency: cap })
-  await world.api.start(id)
-  await world.api.untilState(id, "completed")
-  await judge(t, world, id, cap)
-  const calls = await attemptsBy(world, id)
-  for (const name of ["left", "right", "journey"]) t.ok((calls.get(name) ?? 0) >= 10, `then ${name} carries its share: ${calls.get(name)}`)
-  t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
-  t.strictSame(await doubtful(world, id), [], "and what became of each is known")
-})
+t.test("given two call nodes", { buffered: true }, async (t) => {
+  const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
+  const folders = [await newFolder(t), await newFolder(t)]
+  await Promise.all(folders.map((folder, index) => startCallNode(t, world, ["left", "right"][index] ?? "", { DATA_DIR: folder })))
+  const ended = async (id: number) => {
+    await world.api.untilState(id, "completed")
+    await judge(t, world, id, cap)
+  }
 
-t.test("given two call nodes, when a campaign runs whose agent says nothing", { buffered: true }, async (t) => {
-  const world = await open(t)
-  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
-  const { id: agentId } = await world.api.createAgent("")
-  // So slowly that each call is claimed by itself.
-  const { id } = await world.api.createCampaign(agentId, numbersOf(cap, ["01"]), { max_concurrency: cap, rate_limit: 2 })
-  world.emulator.letTalk(true)
-  await world.api.start(id)
-  await holdCalls(world)
-  const calls = await attemptsBy(world, id)
-  t.strictSame(
-    ["left", "right", "journey"].map((name) => calls.get(name)),
-    [2, 2, 2],
-    "then each engine has as many calls as the others"
-  )
-  world.emulator.letTalk(false)
-  await world.api.untilState(id, "completed")
-  await judge(t, world, id, cap)
+  await t.test("when a campaign runs, then each engine carries its share, and all ends well", async (t) => {
+    const { id } = await world.campaign(numbersOf(60, ["01", "01", "02"]), { max_concurrency: cap })
+    await world.api.start(id)
+    await ended(id)
+    const calls = await attemptsBy(world, id)
+    for (const name of ["left", "right", "journey"]) t.ok((calls.get(name) ?? 0) >= 10, `${name} carries its share: ${calls.get(name)}`)
+    t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
+    t.strictSame(await doubtful(world, id), [], "and what became of each is known")
+  })
+
+  await t.test("when a campaign runs whose agent says nothing, then each engine has as many calls as the others", async (t) => {
+    const { id: agentId } = await world.api.createAgent("")
+    // So slowly that each call is claimed by itself.
+    const { id } = await world.api.createCampaign(agentId, numbersOf(cap, ["01"], "+1556"), { max_concurrency: cap, rate_limit: 2 })
+    await world.api.start(id)
+    await holdCalls(world)
+    const calls = await attemptsBy(world, id)
+    t.strictSame(
+      ["left", "right", "journey"].map((name) => calls.get(name)),
+      [2, 2, 2]
+    )
+    world.emulator.letTalk(false)
+    await ended(id)
+  })
+
+  await t.test("when a campaign dials at a rate, then no rolling second has more than three requests", async (t) => {
+    const { id } = await world.campaign(numbersOf(36, ["01"], "+1557"), { max_concurrency: 50, rate_limit: 3 })
+    const [began, lateness] = [nowMillis(), watchLateness()]
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    // The callee may have noticed the earlier of two calls late.
+    const least = 990 - lateness.worst()
+    const dialed = originatesSince(world, began).map(({ at }) => at)
+    const fourths = dialed.slice(3).map((at, index) => at - (dialed[index] ?? 0))
+    t.strictSame(
+      fourths.filter((millis) => millis < least),
+      []
+    )
+    const seconds = ((dialed.at(-1) ?? 0) - (dialed[0] ?? 0)) / 1000
+    t.comment(`the rate is used: ${((dialed.length - 1) / seconds).toFixed(2)} per second`)
+  })
+
+  await t.test("when a campaign is paused again and again, then nothing is dialed after a pause is confirmed", async (t) => {
+    const { id } = await world.campaign(numbersOf(1500, ["01"], "+1558"), { max_concurrency: 90, rate_limit: 100 })
+    await world.api.start(id)
+    await untilCarries(world, id, "left", 5)
+    await untilCarries(world, id, "right", 5)
+    for (let round = 0; round < 5; round++) {
+      await world.seen("originate", world.emulator.log.count("originate") + 20)
+      await world.api.pause(id)
+      const confirmed = await momentNow()
+      await untilTrue("calls that have ended", () => world.emulator.live() === 0)
+      const late = leftAfter([world.dataDir, ...folders], originatesSince(world, confirmed.at), confirmed)
+      t.strictSame(late, [], `round ${round}`)
+      await world.api.resume(id)
+    }
+  })
 })
 
 t.test("given call nodes and calls that are up, when one of them is killed", { buffered: true }, async (t) => {
@@ -308,43 +343,4 @@ t.test("given a call node with calls, when it is asked to end", { buffered: true
   await judge(t, world, id, cap)
   t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
   t.strictSame(await doubtful(world, id), [], "and what became of each is known")
-})
-
-t.test("given call nodes, when a campaign is paused again and again", { buffered: true }, async (t) => {
-  const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
-  const folders = [await newFolder(t), await newFolder(t)]
-  await Promise.all(folders.map((folder, index) => startCallNode(t, world, ["left", "right"][index] ?? "", { DATA_DIR: folder })))
-  const { id } = await world.campaign(numbersOf(1500, ["01"]), { max_concurrency: 90, rate_limit: 100 })
-  await world.api.start(id)
-  await untilCarries(world, id, "left", 5)
-  await untilCarries(world, id, "right", 5)
-  for (let round = 0; round < 5; round++) {
-    await world.seen("originate", world.emulator.log.count("originate") + 20)
-    await world.api.pause(id)
-    const confirmed = await momentNow()
-    await untilTrue("calls that have ended", () => world.emulator.live() === 0)
-    const late = leftAfter([world.dataDir, ...folders], originatesSince(world, confirmed.at), confirmed)
-    t.strictSame(late, [], "then nothing is dialed after the pause is confirmed")
-    await world.api.resume(id)
-  }
-})
-
-t.test("given three engines, when a campaign dials at a rate", { buffered: true }, async (t) => {
-  const world = await open(t, { ORG_CONCURRENCY: "100" })
-  await Promise.all([startCallNode(t, world, "left"), startCallNode(t, world, "right")])
-  const { id } = await world.campaign(numbersOf(36, ["01"]), { max_concurrency: 50, rate_limit: 3 })
-  const lateness = watchLateness()
-  await world.api.start(id)
-  await world.api.untilState(id, "completed")
-  // The callee may have noticed the earlier of two calls late.
-  const least = 990 - lateness.worst()
-  const dialed = originatesSince(world, 0).map(({ at }) => at)
-  const fourths = dialed.slice(3).map((at, index) => at - (dialed[index] ?? 0))
-  t.strictSame(
-    fourths.filter((millis) => millis < least),
-    [],
-    "then no rolling second has more than three requests"
-  )
-  const seconds = ((dialed.at(-1) ?? 0) - (dialed[0] ?? 0)) / 1000
-  t.comment(`the rate is used: ${((dialed.length - 1) / seconds).toFixed(2)} per second`)
 })

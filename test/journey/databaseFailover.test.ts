@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap"
 import { type Environment, wrote } from "#test/support/EngineProcess.ts"
-import { nowMillis, numbersOf, recounted, shownCounters, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
+import { numbersOf, recounted, shownCounters, until, untilTrue, type Witness, World } from "#test/support/engine.ts"
 import { witness } from "#test/support/postgres.ts"
 import { ReplicatedPostgres } from "#test/support/ReplicatedPostgres.ts"
 
@@ -188,13 +188,13 @@ const thenItIsCalledOnce = async (t: Test, scene: Awaited<ReturnType<typeof open
   t.strictSame([...outcomes], [{ outcome: "answered" }], "and what became of the calls is known")
 }
 
-t.test("given a contact that was given back before it was called, when the database fails over", { buffered: true }, async (t) => {
-  await thenItIsCalledOnce(t, await openReturned(t))
-})
-
-t.test("given that a process had it of which nothing is known any more, when the database fails over", { buffered: true }, async (t) => {
-  await thenItIsCalledOnce(t, await openReturned(t, "01890000-0000-4000-8000-000000000009"))
-})
+for (const [whose, journal] of [
+  ["the engine itself", null],
+  ["a process of which nothing is known any more", "01890000-0000-4000-8000-000000000009"]
+] as const)
+  t.test(`given a contact that ${whose} gave back before it was called, when the database fails over`, { buffered: true }, async (t) => {
+    await thenItIsCalledOnce(t, await openReturned(t, journal))
+  })
 
 /** Somebody is on two lists: their first call has ended and the second is up, but the standby has only the first, as still up. */
 const openTwice = async (t: Test) => {
@@ -218,28 +218,31 @@ const openTwice = async (t: Test) => {
   return { ...scene, ids: [id, other.id], number }
 }
 
-const thenTheSecondCallWasTheLast = async (t: Test, { ids, number, world }: Awaited<ReturnType<typeof openTwice>>) => {
-  const { api, emulator } = world
-  emulator.letTalk(false)
-  for (const id of ids) await api.untilState(id, "completed")
-  await untilTrue("end of all calls", () => emulator.log.live() === 0)
-  t.equal(emulator.log.dialsByNumber().get(number), 2, "they are called once for each list")
+/** What happens to the engine while the database fails over. */
+const ways: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+  "the database fails over": async ({ database, world }) => {
+    await database.failOver()
+    return untilTrue("lock", () => world.output().includes("the engine has its lock again"))
+  },
+  "the engine dies with the database": async ({ database, world }) => {
+    await world.end("SIGKILL")
+    await database.failOver()
+    return world.launch()
+  }
 }
 
-t.test("given a callee on a second list, when the database fails over", { buffered: true }, async (t) => {
-  const scene = await openTwice(t)
-  await scene.database.failOver()
-  await untilTrue("lock", () => scene.world.output().includes("the engine has its lock again"))
-  await thenTheSecondCallWasTheLast(t, scene)
-})
-
-t.test("given a callee on a second list, when the engine dies with the database", { buffered: true }, async (t) => {
-  const scene = await openTwice(t)
-  await scene.world.end("SIGKILL")
-  await scene.database.failOver()
-  await scene.world.launch()
-  await thenTheSecondCallWasTheLast(t, scene)
-})
+for (const [what, go] of Object.entries(ways)) {
+  t.test(`given a callee on a second list, when ${what}`, { buffered: true }, async (t) => {
+    const scene = await openTwice(t)
+    const { ids, number, world } = scene
+    await go(scene)
+    const { api, emulator } = world
+    emulator.letTalk(false)
+    for (const id of ids) await api.untilState(id, "completed")
+    await untilTrue("end of all calls", () => emulator.log.live() === 0)
+    t.equal(emulator.log.dialsByNumber().get(number), 2, "then they are called once for each list")
+  })
+}
 
 /** A campaign is paused and its last number opts out, and the standby has neither. */
 const openPaused = async (t: Test) => {
@@ -254,55 +257,26 @@ const openPaused = async (t: Test) => {
   return { ...scene, last, paused: world.emulator.log.count("originate") }
 }
 
-t.test(
-  "given a pause and an opt-out that are missing from a standby, when the database fails over to it",
-  { buffered: true },
-  async (t) => {
+for (const [what, go] of Object.entries(ways)) {
+  t.test(`given a pause and an opt-out that are missing from a standby, when ${what}`, { buffered: true }, async (t) => {
     const scene = await openPaused(t)
-    const { database, id, last, paused, sql, world } = scene
+    const { id, last, paused, world } = scene
     const { log } = world.emulator
-    await database.failOver()
-    const failedOver = nowMillis()
-    await untilTrue("campaign that is paused again", async () => {
-      const [row] = await sql`SELECT state FROM campaigns WHERE id = ${id}`.catch(() => [])
-      return row?.["state"] === "paused"
+    await go(scene)
+    const { logs, state } = await until("campaign that does not run", async () => {
+      const found = await world.api.campaign(id).catch(() => undefined)
+      return found?.state === "running" ? undefined : found
     })
-    t.match((await world.api.campaign(id)).logs.at(-1), { event: "database_failed_over", level: "warning" }, "then it is paused again")
+    t.equal(state, "paused", "then it is paused again")
+    t.match(logs.filter(({ event }) => event === "database_failed_over"), [{ level: "warning" }], "and its log says why")
     t.equal(log.count("originate"), paused, "and nobody is called")
     await world.api.resume(id)
     await world.api.untilState(id, "completed")
     await untilTrue("end of all calls", () => log.live() === 0)
-    t.notOk(
-      log.entries.some(({ at, kind, number }) => kind === "originate" && number === last && at >= failedOver),
-      "nor who has opted out"
-    )
-    t.strictSame(dialedTwice(scene), [], "nobody is called twice")
-  }
-)
-
-t.test(
-  "given a pause and an opt-out that are missing from a standby, when the engine dies with the database",
-  { buffered: true },
-  async (t) => {
-    const scene = await openPaused(t)
-    const { database, id, last, paused, world } = scene
-    const { log } = world.emulator
-    await world.end("SIGKILL")
-    await database.failOver()
-    await world.launch()
-    const campaign = await until("campaign that does not run", async () => {
-      const found = await world.api.campaign(id)
-      return found.state === "running" ? undefined : found
-    })
-    t.equal(campaign.state, "paused", "then it is paused again")
-    t.ok(campaign.logs.some(({ event }) => event === "database_failed_over"))
-    t.equal(log.count("originate"), paused, "and nobody is called")
-    await world.api.resume(id)
-    await world.api.untilState(id, "completed")
     t.equal(log.dialsByNumber().get(last), undefined, "nor who has opted out")
     t.strictSame(dialedTwice(scene), [], "nobody is called twice")
-  }
-)
+  })
+}
 
 t.test("given a single call that is missing from a standby, when the database fails over", { buffered: true }, async (t) => {
   const { database, id, numbers, world } = await open(t, 300)

@@ -86,30 +86,25 @@ const thenEachCallIsKnown = async (t: Test, scene: Scene) => {
   t.strictSame(unknown, [], "and what became of each call is known")
 }
 
-t.test("given calls of a call node that are missing from a standby, when the database fails over to it", { buffered: true }, async (t) => {
-  const scene = await openDialing(t)
-  await losing(scene)
-  await scene.database.failOver()
-  await thenEachCallIsKnown(t, scene)
-})
-
-t.test("given such calls, when connections move to the standby one by one, and that of the lock last", { buffered: true }, async (t) => {
-  const scene = await openDialing(t)
-  await losing(scene)
-  await scene.database.moveOver(({ opening }) => opening.includes(" lock"))
-  await thenEachCallIsKnown(t, scene)
-})
-
-t.test("given such calls, when the call node stands still while the database fails over", { buffered: true }, async (t) => {
-  const scene = await openDialing(t)
-  const { database, node, world } = scene
-  await losing(scene)
-  node.kill("SIGSTOP")
-  await database.failOver()
-  await untilTrue("lock", () => world.output().includes("the engine has its lock again"))
-  node.kill("SIGCONT")
-  await thenEachCallIsKnown(t, scene)
-})
+const ways: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  "the database fails over to it": ({ database }) => database.failOver(),
+  "connections move to it one by one, and that of the lock last": ({ database }) =>
+    database.moveOver(({ opening }) => opening.includes(" lock")),
+  "the call node stands still while the database fails over": async ({ database, node, world }) => {
+    node.kill("SIGSTOP")
+    await database.failOver()
+    await untilTrue("lock", () => world.output().includes("the engine has its lock again"))
+    node.kill("SIGCONT")
+  }
+}
+for (const [what, go] of Object.entries(ways)) {
+  t.test(`given calls of a call node that are missing from a standby, when ${what}`, { buffered: true }, async (t) => {
+    const scene = await openDialing(t)
+    await losing(scene)
+    await go(scene)
+    await thenEachCallIsKnown(t, scene)
+  })
+}
 
 t.test("given such calls, when the dispatcher dies with the database, and is started again", { buffered: true }, async (t) => {
   const scene = await openDialing(t)

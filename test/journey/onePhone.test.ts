@@ -98,31 +98,6 @@ t.test("given people who are on the lists of three campaigns", async (t) => {
   })
 })
 
-t.test("given a campaign with one contact that has claimed all slots of its organization", async (t) => {
-  const world = await World.open(t, {
-    emulator: { media: false },
-    environment: { CALL_RATE: "1000", ORG_CONCURRENCY: "5", RECORDINGS: "off", TRUNK_RATE: "1000" }
-  })
-  const { api, sql } = world
-  const [listed = "", other = ""] = numbersOf(2, ["01"])
-  const { id } = await world.campaign([listed])
-  const asked = await sql.begin(async (held) => {
-    await held`LOCK TABLE campaign_dials IN EXCLUSIVE MODE`
-    await api.start(id)
-    await untilTrue("claim that waits", async () => {
-      const waiting = await sql`
-        SELECT 1 FROM pg_stat_activity
-        WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%WITH owned AS MATERIALIZED%'`
-      return waiting.length > 0
-    })
-    const asked = call(world, other, "meanwhile")
-    await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 1000))])
-    return { answer: asked }
-  })
-  t.match(await asked.answer, { status: 200 }, "then a single call is not refused because of slots that nobody is going to use")
-  await api.untilState(id, "completed")
-})
-
 t.test("given two campaigns for the same people, when the engine is killed in the middle and started again", async (t) => {
   const world = await open(t)
   const { api, emulator, sql } = world

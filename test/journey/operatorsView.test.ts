@@ -1,7 +1,6 @@
 /** What the operator is told when a trunk gives trouble: in the engine's log and in the campaign's, in the provider's own words. */
 import t from "tap"
-import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
 t.jobs = 3
 const fast = { media: false, ringMillis: 200, talkMillis: 600 }
@@ -59,35 +58,4 @@ t.test("given an Asterisk that goes away and comes back, then the log says both"
   t.match(await said(world, "a trunk is down: the provider cannot be reached"), { level: "Warn", reason: "unreachable", provider: "ari" })
   await untilTrue("second time up", () => linesOf(world).filter(({ message }) => message === "a trunk is up").length === 2)
   t.ok(namesNobody(world))
-})
-
-t.test("given an application that another client takes over, then the log says so", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment })
-  const { api, emulator } = world
-  const { id } = await world.campaign(numbersOf(1, ["01"]))
-  await api.start(id)
-  await said(world, "a trunk is up")
-  const { body } = await api.ask("GET", "/organizations/telephony-configs")
-  const [, configurationId] = /"id":(\d+)/.exec(JSON.stringify(body)) ?? []
-  const application = `${emulator.user}.journey.${configurationId}`
-  const access = `api_key=${emulator.user}:${emulator.password}`
-  const other = new WebSocket(`${emulator.url.replace("http", "ws")}/ari/events?app=${application}&${access}`)
-  t.teardown(() => other.close())
-  t.match(await said(world, "a trunk is down: another client took its place"), { level: "Warn", reason: "replaced", provider: "ari" })
-  t.ok(namesNobody(world))
-})
-
-t.test("given wrong credentials, when a campaign starts, then the log says why it was paused", { buffered: true }, async (t) => {
-  const emulator = await startAriEmulator(fast)
-  t.teardown(() => emulator.stop())
-  const account = { ari_endpoint: emulator.url, app_name: emulator.user, app_password: "another secret" }
-  const world = await World.open(t, { account, environment })
-  const { api } = world
-  const { id } = await world.campaign(numbersOf(1, ["01"]))
-  await api.start(id)
-  const paused = await api.untilState(id, "paused")
-  t.match(eventsOf(paused), { telephony_auth_failed: 1 })
-  t.match(await said(world, "a trunk is down: the provider rejects our credentials"), { level: "Warn", reason: "auth" })
-  t.match(await said(world, "Paused: the telephony provider rejects our credentials."), { level: "Error", campaignId: id })
-  t.notMatch(world.output(), /another secret/)
 })

@@ -15,7 +15,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   const asked: Array<Asked> = []
   const told: Array<Record<string, unknown>> = []
   const left = new Set<string>()
-  const [quick = "", slow = "", failing = "", alone = ""] = numbersOf(4, ["01"])
+  const [quick = "", slow = "", failing = ""] = numbersOf(3, ["01"])
   const [absent = ""] = numbersOf(1, ["13"])
   let slowAnswers = () => {}
   const server = createServer((request, response) => {
@@ -125,23 +125,6 @@ t.test("given an agent that fetches before its calls, when contacts are called",
   await t.test("then the run whose fetch failed says so", async (t) => {
     const problem = { type: "rtf-pipeline-error", payload: { error: "Nothing was fetched before the call: status_500", fatal: false } }
     t.match(await logsOf(runs.get(failing)), { realtime_feedback_events: [problem] })
-  })
-  await t.test("when the credential is deleted, then a single call continues without the data, and no request is sent", async (t) => {
-    await ask("DELETE", `/credentials/${uuid}`)
-    const before = asked.length
-    const initial_context = { first_name: "Eve" }
-    const started = await ask("POST", `/public/agent/workflow/${world.agentUuid}`, { phone_number: alone, initial_context })
-    const over = await until("end of the single call", async () => {
-      const run = await ask("GET", `/workflow/${world.agentId}/runs/${started["workflow_run_id"]}`)
-      return run["is_completed"] ? run : undefined
-    })
-    const { realtime_feedback_events: events } = over["logs"] as unknown as { readonly realtime_feedback_events: ReadonlyArray<object> }
-    // On a busy machine, the log may also say that the callee had to wait for the first sound.
-    t.match(
-      events.filter((event) => !JSON.stringify(event).includes("greeting_missed")),
-      [{ payload: { error: /: credential_not_found$/ } }, { payload: { text: "Hello Eve." } }]
-    )
-    t.equal(asked.length, before)
   })
   await t.test("then the log contains no name, number, address, secret or answer", async (t) => {
     await wrote(world, /nothing was fetched for a call.*status_500/)

@@ -26,19 +26,15 @@ interface Config {
 
 const stepOf = ({ setup_checklist }: Config) => setup_checklist.steps.find(({ key }) => key === "prepared")
 
-/** An engine with a configuration of a Telnyx account. */
-const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) => void = () => {}) => {
-  const emulator = await startTelnyxEmulator()
-  t.teardown(() => emulator.stop())
-  arrange(emulator)
-  const port = await freePort()
+/** An engine with a configuration of this account. */
+const openAt = async (t: Test, provider: string, url: string, port: number, account: object) => {
   const world = await World.open(t, {
-    account: { provider: "telnyx", ...configOf(emulator, { connection_id: "", ...more }) },
+    account: { provider, ...account },
     greeting: "",
     environment: {
-      ADAPTERS: "ari,telnyx",
+      ADAPTERS: `ari,${provider}`,
       PORT: String(port),
-      PROVIDER_URLS: `telnyx=${emulator.url}`,
+      PROVIDER_URLS: `${provider}=${url}`,
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       RECORDINGS: "off"
     }
@@ -47,6 +43,15 @@ const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) =>
     const answer = await world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)
     return { ...answer, config: answer.body as Config }
   }
+  return { ask, world }
+}
+
+const open = async (t: Test, more: object = {}, arrange: (emulator: Emulator) => void = () => {}) => {
+  const emulator = await startTelnyxEmulator()
+  t.teardown(() => emulator.stop())
+  arrange(emulator)
+  const port = await freePort()
+  const { ask, world } = await openAt(t, "telnyx", emulator.url, port, configOf(emulator, { connection_id: "", ...more }))
   const prepared = () =>
     until("what calls need", async () => {
       const { config } = await ask("GET")
@@ -172,21 +177,7 @@ const openVonage = async (t: Test, arrange: (emulator: VonageEmulator, name: str
   const port = await freePort()
   arrange(emulator, `Trunkline 127.0.0.1:${port} 1`)
   const { application_id, private_key, ...account } = vonageOf(emulator)
-  const world = await World.open(t, {
-    account: { provider: "vonage", ...account },
-    greeting: "",
-    environment: {
-      ADAPTERS: "ari,vonage",
-      PORT: String(port),
-      PROVIDER_URLS: `vonage=${emulator.url}`,
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off"
-    }
-  })
-  const ask = async (method: string, path = "", body?: object) => {
-    const answer = await world.api.ask(method, `/organizations/telephony-configs/1${path}`, body)
-    return { ...answer, config: answer.body as Config }
-  }
+  const { ask, world } = await openAt(t, "vonage", emulator.url, port, account)
   return { account, ask, emulator, named: { application_id, private_key }, world }
 }
 const createsApplication = ({ method, path }: CarrierAsk) => method === "POST" && path === "/v2/applications"

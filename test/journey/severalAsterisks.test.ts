@@ -1,7 +1,7 @@
 /** A configuration with several Asterisks: calls are distributed, and an outage of one affects only its own calls. Judged by all callees' logs. */
 import t, { type Test } from "tap"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { attemptsOf, placedBy, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, placedBy, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
 
@@ -146,38 +146,6 @@ t.test("given one that no longer answers, then its calls stay in doubt and the o
   )
   proxy?.thaw()
   await world.api.untilState(id, "completed")
-  await thenNobodyTwice(t, world, id, bothOf(scene))
-})
-
-t.test("given one that refuses every call, then the other places them, and nothing rests", { buffered: true }, async (t) => {
-  const scene = await given(t)
-  const { first, second, world } = scene
-  first.setResponseFault("allocation-failed")
-  const { id } = await world.campaign(numbersOf(30, ["01"]))
-  await world.api.start(id)
-  const done = await world.api.untilState(id, "completed")
-  t.equal(dialsOf(second).length, 30, "then everybody was called through the other")
-  t.ok(first.requests.length <= 14, `then the first was hardly asked: ${first.requests.length}`)
-  t.strictSame(await contactStates(world.sql, id), { completed: 30 })
-  t.notOk(eventsOf(done)["campaign_paused"], "then the campaign never rested")
-  t.match(
-    done.logs.filter(({ event }) => event === "telephony_suspect"),
-    [{ level: "warning", details: { endpoint: scene.urls[0], detail: /Allocation failed/ } }],
-    "then its log names the one that refuses once, in its words"
-  )
-  t.match(
-    (await world.api.runs(id)).at(-1)?.logs,
-    { telephony_status_callbacks: [{ endpoint: scene.urls[1] }] },
-    "then a run says where it went"
-  )
-  t.match(
-    (await trunkOf(world))?.endpoints,
-    [
-      { status: "up", reason: /Allocation failed/ },
-      { status: "up", reason: null }
-    ],
-    "then the reason is shown"
-  )
   await thenNobodyTwice(t, world, id, bothOf(scene))
 })
 

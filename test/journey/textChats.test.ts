@@ -5,7 +5,6 @@ import t from "tap"
 import type { Static } from "typebox"
 import type { TextChatWire } from "#gateway/wire/TextChat.ts"
 import { OpenAiEmulator } from "#test/emulators/openai/OpenAiEmulator.ts"
-import { colleague, tenant } from "#test/security/tenants.ts"
 import { type Answer, untilTrue, World } from "#test/support/engine.ts"
 
 type Chat = Static<typeof TextChatWire>
@@ -85,25 +84,6 @@ t.test("given a chat that nobody writes to any more, when its time is up, then t
   await world.sql`UPDATE text_chats SET expires_at = now() WHERE run_id = ${chat.workflow_run_id}`
   await untilTrue("end of the chat", async () => (await read(path)).is_completed)
   t.equal((await read(path)).gathered_context?.["call_disposition"], "user_idle_max_duration_exceeded")
-})
-
-t.test("given somebody without the permission, or in another organization, then they have no access to the chat", async (t) => {
-  const { chat, path } = await begin()
-  const viewer = await colleague(world, "viewer")
-  t.strictSame(chatIn(await viewer.ask("GET", path)), chat, "a viewer may read")
-  for (const [way, body] of [
-    [sessions, {}],
-    [`${path}/messages`, { text: "hm" }],
-    [`${path}/rewind`, {}],
-    [`${path}/end`, {}]
-  ] as const) {
-    t.equal((await viewer.ask("POST", way, body)).status, 403, way)
-    const { as } = await tenant(world)
-    t.equal((await (await as("admin")).ask("POST", way, body)).status, 404, way)
-  }
-  const { api } = await tenant(world)
-  t.equal((await api.ask("GET", path)).status, 404)
-  t.strictSame(await read(path), chat)
 })
 
 t.test("given all of that, then nobody was called, and the text is stored nowhere but in the chats", async (t) => {
