@@ -268,7 +268,11 @@ for (const [what, go] of Object.entries(ways)) {
       return found?.state === "running" ? undefined : found
     })
     t.equal(state, "paused", "then it is paused again")
-    t.match(logs.filter(({ event }) => event === "database_failed_over"), [{ level: "warning" }], "and its log says why")
+    t.match(
+      logs.filter(({ event }) => event === "database_failed_over"),
+      [{ level: "warning" }],
+      "and its log says why"
+    )
     t.equal(log.count("originate"), paused, "and nobody is called")
     await world.api.resume(id)
     await world.api.untilState(id, "completed")

@@ -2,7 +2,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t from "tap"
-import { type Run, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { type Run, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { webhook } from "#test/support/nodeWebhooks.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
 
