@@ -1,6 +1,6 @@
 /** The machine's clock is set while calls are up and campaigns dial: only calling windows and due times may be affected. */
 import t from "tap"
-import { attemptsOf, placedBy, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { mostLeftInASecond } from "#test/support/leftAt.ts"
 
 const MINUTE = 60_000
@@ -10,25 +10,6 @@ const AT_ONCE_MILLIS = 50_000
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 const longestGap = (times: ReadonlyArray<number>) => Math.max(...times.slice(1).map((at, i) => at - (times[i] ?? at)))
-
-t.test("given conversations, when the clock is set an hour forward and back, then all of them end when the callee hangs up", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 4000 }, environment: { RECORDINGS: "off" } })
-  const { id } = await world.campaign(numbersOf(6, ["01"]))
-  world.emulator.letTalk(true)
-  await world.api.start(id)
-  await world.seen("answered", 6)
-  world.engine.stepClock(HOUR)
-  world.engine.stepClock(-HOUR)
-  world.engine.stepClock(HOUR)
-  world.emulator.letTalk(false)
-  await world.api.untilState(id, "completed")
-  const { entries } = world.emulator.log
-  const ended = entries.filter(({ kind }) => kind === "ended")
-  t.strictSame([...new Set(ended.map(({ by }) => by))], ["callee"], "by nobody else")
-  const outcomes = (await placedBy(world.sql, id)).map(({ outcome }) => outcome)
-  t.strictSame([...new Set(outcomes)], ["answered"])
-  await judge(t, world, id, 10)
-})
 
 t.test(
   "given a campaign that dials, when the clock is set forward and back, then it keeps dialing at its rate, and single calls are placed",

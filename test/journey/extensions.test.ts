@@ -28,14 +28,6 @@ const create = async (numbers: ReadonlyArray<string>) => {
 const toldOf = ({ body, status }: { readonly body: unknown; readonly status: number }) => ({ status, body })
 const dialed = () => emulator.requests.map(({ endpoint }) => endpoint)
 
-t.test("given a configuration that lists none, then only numbers are accepted", async (t) => {
-  const plus = "All phone numbers must include country code (start with '+')"
-  t.match(toldOf(await create(["+15550100001", "1001"])), { status: 400, body: { detail: `Invalid phone numbers in rows: 3. ${plus}` } })
-  const e164 = "Failed to initiate call: phone_number must be in E.164 format and start with '+'"
-  t.strictSame(toldOf(await api.call(world.agentUuid, "1001")), { status: 400, body: { detail: e164 } })
-  t.strictSame(dialed(), [])
-})
-
 t.test("given a configuration that lists some", async (t) => {
   await list(["1000-1999", "7654321"])
 
@@ -57,16 +49,6 @@ t.test("given a configuration that lists some", async (t) => {
     ])
     const [run] = (await api.runs(id)).filter(({ initial_context }) => initial_context?.["phone_number"] === "1001")
     t.match(run, { initial_context: { called_number: "1001" } })
-  })
-
-  t.test("when a list contains one twice, or one that is not configured, then it is refused, with the row", async (t) => {
-    t.match(toldOf(await create(["1001", "1001"])), { status: 400, body: { detail: /^Duplicate phone numbers found in rows: 3\./ } })
-    t.match(toldOf(await create(["1001", "2001"])), {
-      status: 400,
-      body: { detail: /rows: 3\. .* \(start with '\+'\), or be extensions that the telephony configuration lists$/ }
-    })
-    for (const other of ["1001.0", "01001", "10 01", "112", "1001x"])
-      t.match(await create([other]), { status: 400, body: { detail: /^Invalid phone numbers in rows: 2\./ } }, other)
   })
 
   t.test("when one gets a single call, then no other call rings it at the same time", async (t) => {
