@@ -93,7 +93,7 @@ for (const fault of lost) {
 
 t.test("given phones that ring, when the engine dies and comes back before they are answered", { buffered: true }, async (t) => {
   const world = await World.open(t, {
-    emulator: { ringMillis: 300, talkMillis: 1000 },
+    emulator: { ringMillis: 300, talkMillis: 1000, talkOnceHeard: true },
     environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", RING_TIMEOUT: "300" }
   })
   const { id } = await world.campaign(numbersOf(2 * slots, ["01"]), { max_concurrency: slots })
@@ -107,6 +107,7 @@ t.test("given phones that ring, when the engine dies and comes back before they 
   world.emulator.letRing(false)
   const done = await thenAllIsWell(t, world, id)
   t.equal(done.failed_rows, 0, "then those calls continue")
+  t.equal(world.emulator.log.firstSpoken().length, 2 * slots, "and their callees hear the agent")
 })
 
 t.test("given calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {

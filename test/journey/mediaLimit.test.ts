@@ -2,11 +2,8 @@
 import t from "tap"
 import { startCallNode } from "#test/support/callNode.ts"
 import { eventsOf, numbersOf, World } from "#test/support/engine.ts"
-import { pocketsphinxUnavailable } from "#test/support/pocketsphinx.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { sharing } from "./cluster.ts"
-
-const _skip = (await pocketsphinxUnavailable()) ?? false
 
 t.test("given an engine with a limit of two calls with audio, when a campaign of four is started", async (t) => {
   const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 1000 }, environment: { MAX_LIVE_MEDIA: "2" } })
