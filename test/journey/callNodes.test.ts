@@ -71,7 +71,7 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
   const world = await open(t, { CALL_RATE: "100", ORG_CONCURRENCY: "100" })
   const folders = [await newFolder(t), await newFolder(t)]
   await Promise.all(folders.map((folder, index) => startCallNode(t, world, ["left", "right"][index] ?? "", { DATA_DIR: folder })))
-  const ended = async (id: number) => {
+  const thenItEndsWell = async (t: Test, id: number) => {
     await world.api.untilState(id, "completed")
     await judge(t, world, id, cap)
   }
@@ -79,7 +79,7 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
   await t.test("when a campaign runs, then each engine carries its share, and all ends well", async (t) => {
     const { id } = await world.campaign(numbersOf(60, ["01", "01", "02"]), { max_concurrency: cap })
     await world.api.start(id)
-    await ended(id)
+    await thenItEndsWell(t, id)
     const calls = await attemptsBy(world, id)
     for (const name of ["left", "right", "journey"]) t.ok((calls.get(name) ?? 0) >= 10, `${name} carries its share: ${calls.get(name)}`)
     t.strictSame(await recordsOfHungUp(world), [], "and no conversation is hung up by us")
@@ -98,7 +98,7 @@ t.test("given two call nodes", { buffered: true }, async (t) => {
       [2, 2, 2]
     )
     world.emulator.letTalk(false)
-    await ended(id)
+    await thenItEndsWell(t, id)
   })
 
   await t.test("when a campaign dials at a rate, then no rolling second has more than three requests", async (t) => {
