@@ -66,7 +66,8 @@ export const realTime: ReadonlyMap<string, string> = new Map(
     "journey/conversations": "callees and agents listen to each other, and pauses end a turn",
     "journey/demo": "callees and agents listen to each other, and pauses end a turn",
     "journey/generatedAsterisk": "callees on a real Asterisk measure how loud they hear the agent within twelve seconds",
-    "journey/generatedDialplan": "Asterisk's own AMD listens to what is played to it, and late packets are silence"
+    "journey/generatedDialplan": "Asterisk's own AMD listens to what is played to it, and late packets are silence",
+    "journey/unkeptCalls": "callees and agents listen to each other, and what they say is looked for in the recording"
   }).map(([name, reason]) => [pathOf(name), reason])
 )
 
@@ -110,7 +111,6 @@ export const longest: ReadonlyArray<string> = [
   "journey/hosted/vonage",
   "runtime/answeringMachines",
   "journey/leavingEngine",
-  "journey/unkeptCalls",
   "journey/hostedNodes",
   "journey/hostedCarrier",
   "adapters/cloudonix",

@@ -15,7 +15,7 @@ import * as given from "./given.ts"
 import { localPort } from "./localPort.ts"
 import { clientLayer, type TestDatabase } from "./postgres.ts"
 
-export interface Received {
+interface Received {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
