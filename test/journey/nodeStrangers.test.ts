@@ -117,7 +117,7 @@ t.test(
     const anything = [["null"], ["[null]"], ["5"], ["{}"], ["no JSON"], ["[]", "[[]]"], [JSON.stringify(over)], [JSON.stringify([over])]]
     const greeted = await startFalseNode(t, world, [challenge])
     const told = await startFalseNode(t, world, [challenge, ...pretended])
-    const others = []
+    const others: Array<ReadonlyArray<string>> = []
     for (const messages of anything) others.push(await startFalseNode(t, world, messages))
     const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: cap })
     await untilTrue("all are connected to", () => others.every(({ length }) => length > 0))
