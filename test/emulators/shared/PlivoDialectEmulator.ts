@@ -34,7 +34,7 @@ export interface Traits extends CallTraits {
 const mostRequests = { requests: 300, millis: 5000 }
 
 /** Whether a request is to place a call. */
-const placesDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
+export const placesDialectCall = ({ method, path }: CarrierAsk): boolean => method === "POST" && path.endsWith("/Call/")
 
 export const errorOf = (status: number, words: string): CarrierAnswer => ({ status, body: { api_id: randomUUID(), error: words } })
 export const bodyOf = (body: object, status = 200): CarrierAnswer => ({ status, body: { api_id: randomUUID(), ...body } })
