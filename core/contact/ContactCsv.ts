@@ -5,9 +5,17 @@
  */
 import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "#core/agent/Template.ts"
+import { visible } from "./CsvLayout.ts"
 import { isStorable } from "#core/storable.ts"
 import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
-import { isDialable } from "#core/telephony/E164.ts"
+import {
+  type NumberFault,
+  noPlan,
+  numberFaults,
+  type NumberingPlan,
+  readNumber,
+  shown as shownNumber
+} from "#core/telephony/WrittenNumber.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
 export const maxRows = 100_000
@@ -16,8 +24,6 @@ const maxColumns = 100
 const maxHeaderLength = 255
 /** Characters. */
 const maxCellLength = 4096
-/** Enough for the largest number of columns, each quoted and with an escaped quote. */
-const longestHeader = maxColumns * (maxHeaderLength + 4)
 const rowsListed = 1000
 const rowsNamed = 5
 const variablesListed = 100
@@ -36,7 +42,7 @@ const reasons = [
 
 export class CsvRefused extends Schema.TaggedError<CsvRefused>()("CsvRefused", {
   reason: Schema.Literals(reasons),
-  /** A message for the user. It names at most five rows, and no phone numbers. */
+  /** A message for the user whose file it is. It names at most five rows, and shows phone numbers as they are written there: it is never logged. */
   message: Schema.String,
   /** The first 1,000 faulty rows; the header is row 1. */
   rows: Schema.Array(Schema.Int)
@@ -74,15 +80,15 @@ interface CsvReader {
 export interface CsvOptions {
   /** The variables that the agent's prompts need for every contact. */
   readonly requiredVariables?: Iterable<string>
-  /** Whether a number is possible in its numbering plan. Such tables lag behind the real plans, so a doubtful number is only a warning. */
-  readonly isPlausible?: (e164: string) => boolean
+  /** Such tables lag behind the real plans, so a number that is not possible, but written as one, is only a warning. */
+  readonly plan?: NumberingPlan
   /** The extensions of the telephony configuration through which the list is called. */
   readonly extensions?: Extensions
 }
 
 /** Checks the header. Faults that depend on the rows are reported by `end`. */
 export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): Result.Result<CsvReader, CsvRefused> => {
-  const columns = header.map((cell) => cell.trim())
+  const columns = header.map(visible)
   const message = headerFault(columns)
   if (message !== undefined)
     return Result.fail(new CsvRefused({ reason: "invalid_format", message: `Invalid CSV format: ${message}`, rows: [1] }))
@@ -104,24 +110,11 @@ const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
   return undefined
 }
 
-const fillers = /[ \u00a0\u202f()./-]/g
-
-/** The number in E.164, or undefined if the cell has none. Spreadsheets mark text with a leading `'`. */
-export const normalizePhone = (cell: string): string | undefined => {
-  if (isDialable(cell)) return cell
-  const phone = cell.trim().replace(/^'/, "").replace(fillers, "")
-  return isDialable(phone) ? phone : undefined
-}
-
 /** Extensions are compared as written: removing the point from `1000.0` would call somebody else. */
 const extensionIn = (cell: string, extensions: Extensions): string | undefined => {
   const phone = cell.trim().replace(/^'/, "")
   return extensions.has(phone) ? phone : undefined
 }
-
-/** How a spreadsheet rewrites a long number unless its cell is formatted as text. */
-const isScientific = (cell: string): boolean => /^\s*'?\+?\d+([.,]\d+)?[eE]\+?\d+\s*$/.test(cell)
-const hasTrunkPrefix = (cell: string): boolean => /^\s*'?00[1-9]/.test(cell)
 
 /** The first thousand faulty rows, and their total. */
 class RowList {
@@ -136,7 +129,7 @@ class RowList {
   }
 }
 
-/** The faults of the rows, by kind. Only the last two kinds are acceptable. */
+/** The faults of the rows, by kind. Only the last three kinds are acceptable. */
 const makeLists = () => ({
   tooMany: new RowList(),
   tooWide: new RowList(),
@@ -144,12 +137,14 @@ const makeLists = () => ({
   tooLong: new RowList(),
   unstorable: new RowList(),
   invalid: new RowList(),
-  scientific: new RowList(),
-  trunkPrefix: new RowList(),
+  /** What the first invalid rows have. */
+  shown: [] as string[],
+  notInternational: new RowList(),
   duplicate: new RowList(),
   missing: new RowList(),
   empty: new Map<string, RowList>(),
   implausible: new RowList(),
+  decimals: new RowList(),
   greeting: new RowList()
 })
 type Lists = ReturnType<typeof makeLists>
@@ -166,14 +161,17 @@ const formatFault = (lists: Lists): { readonly message: string; readonly rows: R
   return fault === undefined ? undefined : { message: `Invalid CSV format: ${fault[1]}`, rows: fault[0].rows }
 }
 
-const invalidPhones = (lists: Lists, extensions: Extensions): string =>
-  `Invalid phone numbers in rows: ${lists.invalid.named}. All phone numbers must include country code (start with '+')` +
-  (extensions.isEmpty ? "" : ", or be extensions that the telephony configuration lists") +
-  (lists.scientific.count === 0
-    ? ""
-    : ". Rows in scientific notation, as spreadsheets write long numbers: " +
-      `${lists.scientific.named}. Format the column as text and export the file again`) +
-  (lists.trunkPrefix.count === 0 ? "" : `. Rows that start with '00' in place of '+': ${lists.trunkPrefix.named}`)
+const invalidPhones = ({ invalid, notInternational, shown }: Lists, extensions: Extensions): string =>
+  [
+    `Invalid phone numbers in rows: ${invalid.named}`,
+    ...(notInternational.count === 0
+      ? []
+      : [
+          "All phone numbers must include country code (start with '+')" +
+            (extensions.isEmpty ? "" : ", or be extensions that the telephony configuration lists")
+        ]),
+    ...shown
+  ].join(". ")
 
 const duplicatePhones = (rows: RowList): string =>
   `Duplicate phone numbers found in rows: ${rows.named}. Phone numbers in a campaign must be unique.`
@@ -247,7 +245,6 @@ const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): "tooLong" | "unst
 
 class Reader implements CsvReader {
   private readonly plan: Plan
-  private readonly options: CsvOptions
   private readonly available: ReadonlySet<string>
   private readonly required: ReadonlyArray<string>
   private readonly missing: Set<string>
@@ -255,6 +252,7 @@ class Reader implements CsvReader {
   // A number holds fifteen digits exactly, and does not keep the text of the file in memory.
   private readonly phones = new Set<number>()
   private readonly extensions: Extensions
+  private readonly numbers: NumberingPlan
   /** Kept apart because an extension can have the same digits as a number. */
   private readonly extensionsSeen = new Set<string>()
   private refused: boolean
@@ -264,8 +262,8 @@ class Reader implements CsvReader {
 
   constructor(plan: Plan, options: CsvOptions) {
     this.plan = plan
-    this.options = options
     this.extensions = options.extensions ?? noExtensions
+    this.numbers = options.plan ?? noPlan
     this.available = new Set(plan.names.flat())
     const required = [...new Set(options.requiredVariables)]
     this.required = required.filter((name) => this.available.has(name))
@@ -291,8 +289,9 @@ class Reader implements CsvReader {
   end(): Result.Result<CsvSummary, CsvRefused> {
     const refusal = this.refusal()
     if (refusal !== undefined) return Result.fail(refusal)
-    const { greeting, implausible } = this.lists
+    const { decimals, greeting, implausible } = this.lists
     const warnings = [
+      ...(decimals.count === 0 ? [] : [`Decimals cut off from phone numbers in rows: ${decimals.named}`]),
       ...(implausible.count === 0
         ? []
         : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
@@ -316,15 +315,22 @@ class Reader implements CsvReader {
   private readPhone(cell: string, rowNumber: number): string | undefined {
     const extension = extensionIn(cell, this.extensions)
     if (extension !== undefined) return this.unlessSeen(this.extensionsSeen, extension, extension, rowNumber)
-    const phoneNumber = normalizePhone(cell)
-    if (phoneNumber === undefined) {
-      if (isScientific(cell)) this.lists.scientific.add(rowNumber)
-      else if (hasTrunkPrefix(cell)) this.lists.trunkPrefix.add(rowNumber)
-      return this.refuse(this.lists.invalid, rowNumber)
-    }
-    const isNew = this.unlessSeen(this.phones, Number(phoneNumber), phoneNumber, rowNumber)
-    if (isNew !== undefined && this.options.isPlausible?.(phoneNumber) === false) this.lists.implausible.add(rowNumber)
+    const written = readNumber(cell, this.numbers)
+    if (Result.isFailure(written)) return this.refusePhone(cell, written.failure, rowNumber)
+    const { e164, hadDecimals } = written.success
+    const isNew = this.unlessSeen(this.phones, Number(e164), e164, rowNumber)
+    if (isNew === undefined) return undefined
+    if (hadDecimals) this.lists.decimals.add(rowNumber)
+    if (this.numbers.fit(e164) !== "possible") this.lists.implausible.add(rowNumber)
     return isNew
+  }
+
+  private refusePhone(cell: string, fault: NumberFault, rowNumber: number): undefined {
+    const { invalid, notInternational, shown } = this.lists
+    if (fault === "not international") notInternational.add(rowNumber)
+    if (shown.length < rowsNamed)
+      shown.push(`Row ${rowNumber} has ${shownNumber(cell)}${fault === "not international" ? "" : `: ${numberFaults[fault]}`}`)
+    return this.refuse(invalid, rowNumber)
   }
 
   private unlessSeen<Key>(seen: Set<Key>, key: Key, phoneNumber: string, rowNumber: number): string | undefined {
@@ -373,24 +379,4 @@ class Reader implements CsvReader {
     if (this.accepted === 0) return refused("no_usable_row", "CSV file must have at least one row with a phone number", [])
     return undefined
   }
-}
-
-/**
- * The delimiter, from the first line of the file: `;` or tab when the line has no comma and splitting on it yields a `phone_number`
- * column; else a comma.
- */
-export const sniffDelimiter = (firstLine: string): "," | ";" | "\t" => {
-  if (firstLine.includes(",")) return ","
-  const headerLine = firstLine.slice(0, longestHeader)
-  const yieldsPhone = (delimiter: string) =>
-    headerLine.split(delimiter).some(
-      (cell) =>
-        cell
-          .trim()
-          .replace(/^"(.*)"$/s, "$1")
-          .trim()
-          .toLowerCase() === "phone_number"
-    )
-  if (headerLine.includes(";") && yieldsPhone(";")) return ";"
-  return headerLine.includes("\t") && yieldsPhone("\t") ? "\t" : ","
 }

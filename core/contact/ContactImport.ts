@@ -19,7 +19,7 @@ export const importContacts = Effect.fnUntraced(function* (
   extensions: Extensions
 ) {
   const [header = [], ...firstRows] = yield* records.next
-  const reader = yield* orRefused(begin(header, { extensions, requiredVariables, isPlausible: records.isPlausible }))
+  const reader = yield* orRefused(begin(header, { extensions, requiredVariables, plan: records.plan }))
   const variables = new VariablesSeen()
   let rows: Rows = firstRows
   let read = 0

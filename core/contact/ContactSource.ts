@@ -2,6 +2,7 @@
 import { Context, type Effect, Schema, type Scope } from "effect"
 import type { FilesAway } from "#core/FilesAway.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import type { NumberingPlan } from "#core/telephony/WrittenNumber.ts"
 
 /** The list is unknown, belongs to another organization, or was never uploaded. */
 export class SourceNotFound extends Schema.TaggedError<SourceNotFound>()("SourceNotFound", { sourceId: Schema.String }) {}
@@ -19,8 +20,7 @@ export interface SourceRecords {
    * abandoned while it was read.
    */
   readonly keep: Effect.Effect<void, SourceNotFound>
-  /** Whether the number is possible in its country's numbering plan. A doubtful number is a warning, never a refusal. */
-  readonly isPlausible: (e164: string) => boolean
+  readonly plan: NumberingPlan
 }
 
 /**

@@ -9,7 +9,8 @@ import { type FileHandle, open } from "node:fs/promises"
 import { finished } from "node:stream/promises"
 import { TextDecoder } from "node:util"
 import { ContactSource, SourceNotFound, SourceRefused } from "#core/contact/ContactSource.ts"
-import { maxFileBytes, sniffDelimiter } from "#core/contact/ContactCsv.ts"
+import { maxFileBytes } from "#core/contact/ContactCsv.ts"
+import { layoutOf, TextFormulas } from "#core/contact/CsvLayout.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Files } from "./Files.ts"
 
@@ -36,9 +37,9 @@ export const layer = Layer.effect(
         )
         const csv = new CsvFile(file)
         // Half a megabyte of every country's numbers, which an engine that imports nothing does not need.
-        const { isPlausible } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
+        const { numberingPlan } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
         return {
-          isPlausible,
+          plan: numberingPlan,
           next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(
             Effect.catch((error) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error)))
           ),
@@ -62,8 +63,9 @@ class CsvFile {
   private bytes = 0
   private atEnd = false
   private decoder: TextDecoder | undefined
-  /** The text read before the delimiter is known. */
+  /** The text read before the layout is known. */
   private beginning = ""
+  private formulas: TextFormulas | undefined
   private parser: Parser | undefined
 
   constructor(file: FileHandle) {
@@ -102,14 +104,16 @@ class CsvFile {
   private parse(text: string, isLast: boolean): void {
     if (this.parser !== undefined) return this.feed(this.parser, text)
     this.beginning += text
-    const line = firstLineOf(this.beginning)
-    if (line === undefined && !isLast && !this.atEnd && this.beginning.length <= maxRecordLength) return
-    this.parser = parserOf(sniffDelimiter(line ?? this.beginning))
-    this.feed(this.parser, this.beginning)
+    const layout = layoutOf(this.beginning, isLast || this.atEnd || this.beginning.length > maxRecordLength)
+    if (layout === undefined) return
+    this.formulas = new TextFormulas(layout.delimiter)
+    this.parser = parserOf(layout.delimiter)
+    this.feed(this.parser, this.beginning.slice(layout.headerFrom))
     this.beginning = ""
   }
 
-  private feed(parser: Parser, text: string): void {
+  private feed(parser: Parser, given: string): void {
+    const text = this.formulas?.cells(given, this.atEnd) ?? given
     // The parser creates an error for every row shorter than the header, but throws none of them. Their stack traces would be most of the work.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
@@ -143,22 +147,15 @@ class CsvFile {
     switch (error.code) {
       case "CSV_QUOTE_NOT_CLOSED":
         return refused(`the quote that opens in row ${this.row} is not closed`)
-      case "CSV_MAX_RECORD_SIZE":
-        return refused(`row ${this.row} is too long, or its quote is not closed`)
       case "INVALID_OPENING_QUOTE":
       case "CSV_INVALID_CLOSING_QUOTE":
         return refused(`a quote in the wrong place in row ${this.row}`)
+      case "CSV_MAX_RECORD_SIZE":
+        return refused(`row ${this.row} is too long, or its quote is not closed`)
       default:
         return error
     }
   }
-}
-
-/** The first line that is not empty; undefined until its end has been read. */
-const firstLineOf = (text: string): string | undefined => {
-  const start = text.search(/[^\r\n]/)
-  const length = start < 0 ? -1 : text.slice(start).search(/[\r\n]/)
-  return length < 0 ? undefined : text.slice(start, start + length)
 }
 
 /** UTF-16 only with a byte order mark. */

@@ -4,25 +4,35 @@ import {
   getCountryCallingCode,
   isPossiblePhoneNumber,
   isSupportedCountry,
-  parsePhoneNumberFromString
+  parsePhoneNumberFromString,
+  validatePhoneNumberLength
 } from "libphonenumber-js/min"
+import type { Fit, NumberingPlan } from "#core/telephony/WrittenNumber.ts"
 
-// Whether a number is possible depends on its country code and length, so there are a few thousand answers, and each is worth keeping: parsing a
-// number takes as long as everything else done with a contact.
-const answers = new Map<string, boolean>()
+// There are a few thousand answers, by country code and length, and each is worth keeping: parsing a number takes as long as everything else done with a
+// contact.
+const fits = new Map<string, Fit>()
 const callingCodes: ReadonlySet<string> = new Set(getCountries().map((country) => getCountryCallingCode(country)))
 const codeLengths = [1, 2, 3]
 
-/** Whether a number of that length exists in its country. If it belongs to no country: whether the metadata knows such numbers. */
-export const isPlausible = (e164: string): boolean => {
+/** If a number belongs to no country: whether the metadata knows such numbers. */
+const fitOf = (e164: string): Fit => {
   const code = codeLengths.map((length) => e164.slice(1, 1 + length)).find((code) => callingCodes.has(code)) ?? e164.slice(1, 4)
   const kind = `${code} ${e164.length}`
-  const known = answers.get(kind)
+  const known = fits.get(kind)
   if (known !== undefined) return known
-  const answer = isPossiblePhoneNumber(e164)
-  answers.set(kind, answer)
-  return answer
+  const fit = isPossiblePhoneNumber(e164) ? "possible" : validatePhoneNumberLength(e164) === "TOO_LONG" ? "too long" : "impossible"
+  // With a trunk prefix, a number is longer than others of its country.
+  if (parsePhoneNumberFromString(e164)?.number === e164) fits.set(kind, fit)
+  return fit
 }
+
+const dialedFrom = (e164: string): string | undefined => {
+  const number = parsePhoneNumberFromString(e164)
+  return number?.isValid() === true ? number.number : undefined
+}
+
+export const numberingPlan: NumberingPlan = { fit: fitOf, dialed: dialedFrom }
 
 /** In these countries the leading zero belongs to the number, and is dialed from abroad too. */
 const withoutTrunkPrefix: ReadonlyArray<string> = ["IT", "SM", "VA"]

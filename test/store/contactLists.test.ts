@@ -40,6 +40,14 @@ accept("blank lines, and no line end at the end", `\n\n${plain.replaceAll("\r\n"
 accept("quotes, with a delimiter and a line end inside", 'phone_number,first_name\n+14155550100,"A, ""B""\nC"\n', [
   '+14155550100 A, "B"\nC'
 ])
+accept("Excel's line for the delimiter", `sep=;\r\n${plain.replaceAll(",", ";")}`)
+accept("a delimiter of its own", `sep=|\n${plain.replaceAll(",", "|")}`)
+accept("another delimiter in a quoted column name", '"name, or label";phone_number;first_name\nx;+14155550100;Zoë\ny;+14155550101;Bo\n')
+accept("Excel's texts", 'phone_number,first_name\n="+14155550100",Zoë\n"=""+1 415 555 0101""",Bo\n')
+accept("what looks like Excel's text inside a quoted cell", 'phone_number,first_name\n+14155550100,"a\n=""b"",=""c"""\n', [
+  '+14155550100 a\n="b",="c"'
+])
+accept("characters that nobody sees", "\u200bphone_number,first_name\n\u202a+14155550100\u202c,Zoë\n+1\u2011415\u2011555\u20110101,Bo\n")
 
 const refuse = (name: string, bytes: () => string | Uint8Array, reason: string | RegExp) =>
   test(t, `refused: ${name}`, function* (t) {
@@ -60,7 +68,7 @@ refuse("no column of numbers", () => "phone,first_name\n+14155550100,A\n", "Sour
 refuse(
   "bad numbers",
   () => `${list}0415,B\nabc,C\n`,
-  "Invalid phone numbers in rows: 3, 4. All phone numbers must include country code (start with '+')"
+  "Invalid phone numbers in rows: 3, 4. All phone numbers must include country code (start with '+'). Row 3 has '0415'. Row 4 has 'abc'"
 )
 refuse(
   "duplicates",
@@ -80,6 +88,7 @@ refuse(
   () => `phone_number,first_name\n+14155550100,"A\n${"x\n".repeat(1_000_000)}`,
   `${invalid}row 2 is too long, or its quote is not closed`
 )
+refuse("a formula", () => 'phone_number,first_name\n="+14155550100"&"1",A\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("a quote in the middle", () => 'phone_number,first_name\n+14155550100,A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("text after a closing quote", () => 'phone_number,first_name\n+14155550100,"A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("a NUL", () => `${list}+14155550101,B\0\n`, /not text in rows: 3/)
