@@ -3,6 +3,7 @@
  * use.
  */
 import { Context, type Effect } from "effect"
+import type { NumberingPlan } from "./WrittenNumber.ts"
 
 export class NationalNumbers extends Context.Service<
   NationalNumbers,
@@ -12,5 +13,6 @@ export class NationalNumbers extends Context.Service<
      * international prefix or the country code. Undefined if no country has this code (ISO 3166-1, in capitals).
      */
     readonly international: (digits: string, countryCode: string) => Effect.Effect<string | undefined>
+    readonly plan: Effect.Effect<NumberingPlan>
   }
 >()("core/telephony/NationalNumbers") {}

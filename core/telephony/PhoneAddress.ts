@@ -4,9 +4,10 @@
  * - `sip_uri`: `sip:` or `sips:`; scheme and host in lower case, without the scheme's default port.
  * - `sip_extension`: anything else, in lower case.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { isOwnNumber } from "./E164.ts"
 import type { NationalNumbers } from "./NationalNumbers.ts"
+import { bracketedZero, numberFaults, readNumber } from "./WrittenNumber.ts"
 
 export type PhoneAddressType = "pstn" | "sip_uri" | "sip_extension"
 
@@ -32,12 +33,22 @@ export const parse = Effect.fnUntraced(function* (text: string, countryCode: str
   const plain = trimmed.replace(/[\s()-]/g, "")
   if (plain === "") return yield* refused("The address has neither a digit nor a letter")
   if (!digitsOnly.test(plain)) return { type: "sip_extension", normalized: plain.toLowerCase() } satisfies PhoneAddress
-  const international = plain.startsWith("+") ? plain : yield* inCountry(plain, countryCode, national)
+  const international = bracketedZero.test(trimmed)
+    ? yield* dialed(trimmed, national)
+    : plain.startsWith("+")
+      ? plain
+      : yield* inCountry(plain, countryCode, national)
   if (international === undefined) return yield* refused(needsCountry)
   if (isOwnNumber(international)) return { type: "pstn", normalized: international } satisfies PhoneAddress
   return yield* refused(
     international.length > 16 ? tooLong : "The address is no phone number: a dial code does not begin with 0, and 8 digits are the least"
   )
+})
+
+/** A zero in brackets is dialed in some countries, and not in others. */
+const dialed = Effect.fnUntraced(function* (text: string, national: NationalNumbers["Service"]) {
+  const written = readNumber(text, yield* national.plan)
+  return Result.isSuccess(written) ? written.success.e164 : yield* refused(`In the phone number, ${numberFaults["bracketed zero"]}`)
 })
 
 const inCountry = (digits: string, countryCode: string | undefined, national: NationalNumbers["Service"]) =>

@@ -67,7 +67,7 @@ const separators = /[ ()./-]/g
 const joints = /[/,;|&]/
 const isSecond = /[,;|&]/
 /** The trunk prefix that is left out when dialing from abroad, as in +41 (0)44. */
-const bracketedZero = /^\+\d{1,3}[ .-]*\( *0/
+export const bracketedZero = /^\+\d{1,3}[ .-]*\( *0/
 
 const isNumberIn = (text: string, plan: NumberingPlan): boolean => {
   const digits = text.replace(separators, "")

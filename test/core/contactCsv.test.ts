@@ -3,7 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { noPlan, readNumber } from "#core/telephony/WrittenNumber.ts"
 import { extensionsOf } from "#core/telephony/Extensions.ts"
-import { begin, type ContactRow, type CsvOptions, type CsvRefused, type CsvSummary, layoutOf } from "#core/contact/ContactCsv.ts"
+import { begin, type ContactRow, type CsvOptions, type CsvRefused, type CsvSummary } from "#core/contact/ContactCsv.ts"
 
 type Cells = ReadonlyArray<string>
 type Read =

@@ -34,6 +34,6 @@ t.test("given Excel's texts, then they are quoted cells, wherever the file is cu
     }
   }
   check('="+1";="a"\r\n="b"', '"+1";"a"\r\n"b"')
-  check('x="+1";==";"";="c"=', 'x="+1";==";"";"c"=')
+  check('x="+1";==;"";="c"=', 'x="+1";==;"";"c"=')
   check('"a;=""b""\n=""c""";="d"', '"a;=""b""\n=""c""";"d"')
 })
