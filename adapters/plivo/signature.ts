@@ -4,16 +4,16 @@
  */
 import { formOf, type Pair, pairsOf, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import type { CarrierRequest } from "#core/provider/Callback.ts"
-import { hmac, isEqual } from "#adapters/shared/hmac.ts"
+import { hmac, isSameText } from "#adapters/shared/hmac.ts"
 
 export const proofOf = (request: CarrierRequest, authToken: string): Proof | undefined => {
   const nonce = request.headers["x-plivo-signature-v3-nonce"] ?? ""
   const text = signedText(request)
   if (text === undefined || nonce === "" || authToken === "") return undefined
-  const expected = hmac("sha256", authToken, `${text}.${nonce}`)
+  const expected = hmac("sha256", authToken, `${text}.${nonce}`).toString("base64")
   // One for each active token, and for a subaccount one of its main account.
   const given = `${request.headers["x-plivo-signature-v3"] ?? ""},${request.headers["x-plivo-signature-ma-v3"] ?? ""}`
-  return given.split(",").some((one) => isEqual(Buffer.from(one.trim(), "base64"), expected)) ? { coversBody: true, nonce } : undefined
+  return given.split(",").some((one) => isSameText(one.trim(), expected)) ? { coversBody: true, nonce } : undefined
 }
 
 /** Undefined: the body is not covered by the signature. */

@@ -14,6 +14,8 @@ export const publicKeyOf = (text: string): KeyObject | undefined => {
   return createPublicKey({ key: der, format: "der", type: "spki" })
 }
 
-/** `signature`: in base64. */
-export const isSigned = (data: Uint8Array, publicKey: KeyObject, signature = ""): boolean =>
-  verify(null, data, publicKey, Buffer.from(signature, "base64"))
+/** `signature`: in base64, of which only the text that encoding it gives is accepted. */
+export const isSigned = (data: Uint8Array, publicKey: KeyObject, signature = ""): boolean => {
+  const bytes = Buffer.from(signature, "base64")
+  return bytes.toString("base64") === signature && verify(null, data, publicKey, bytes)
+}

@@ -5,9 +5,12 @@ export const hmac = (algorithm: "sha1" | "sha256", key: string, data: string): B
 
 export const sha256Hex = (data: Uint8Array | string): string => createHash("sha256").update(data).digest("hex")
 
-/** Compares in constant time. The lengths of signatures and keys are not secret. */
-export const isEqual = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other)
+/** The lengths of signatures and keys are not secret. */
+const isEqual = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other)
 
-/** The same for two texts, of which one may be missing; an empty text equals nothing. */
+/**
+ * Compares two texts in constant time, of which one may be missing; an empty text equals nothing. Signatures are compared as text, because several texts
+ * decode to the same bytes.
+ */
 export const isSameText = (one: string | undefined, other: string): boolean =>
   one !== undefined && other !== "" && isEqual(Buffer.from(one), Buffer.from(other))

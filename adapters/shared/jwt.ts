@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID, sign } from "node:crypto"
 import { promisify } from "node:util"
 import { Effect, Result } from "effect"
-import { hmac, isEqual } from "./hmac.ts"
+import { hmac, isSameText } from "./hmac.ts"
 import { parse, textAt } from "./Json.ts"
 
 const VALID_SECONDS = 300
@@ -39,7 +39,7 @@ export const tokenOf = (claims: object, privateKey: KeyObject, now: number): str
 export const claimsIn = (token: string, secret: string): unknown => {
   const [, header = "", payload = "", signature = ""] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
   if (header === "" || secret === "") return undefined
-  const isSigned = isEqual(Buffer.from(signature, "base64url"), hmac("sha256", secret, `${header}.${payload}`))
+  const isSigned = isSameText(signature, hmac("sha256", secret, `${header}.${payload}`).toString("base64url"))
   const jsonOf = (part: string) => parse(Buffer.from(part, "base64url").toString())
   return isSigned && textAt(jsonOf(header), "alg") === "HS256" ? jsonOf(payload) : undefined
 }

@@ -5,13 +5,15 @@
  */
 import { formOf, type Pair, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import type { CarrierRequest } from "#core/provider/Callback.ts"
-import { hmac, isEqual, isSameText, sha256Hex } from "#adapters/shared/hmac.ts"
+import { hmac, isSameText, sha256Hex } from "#adapters/shared/hmac.ts"
 
 export const proofOf = (request: CarrierRequest, authToken: string): Proof | undefined => {
-  const given = Buffer.from(request.headers["x-twilio-signature"] ?? "", "base64")
+  const given = request.headers["x-twilio-signature"]
   const fields = signedFields(request)
   if (fields === undefined || authToken === "") return undefined
-  const isSigned = addressesOf(request.url).some((address) => isEqual(given, hmac("sha1", authToken, address + fields)))
+  const isSigned = addressesOf(request.url).some((address) =>
+    isSameText(given, hmac("sha1", authToken, address + fields).toString("base64"))
+  )
   return isSigned ? { coversBody: true, nonce: undefined } : undefined
 }
 

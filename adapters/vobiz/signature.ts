@@ -5,7 +5,7 @@
  */
 import { partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
 import type { CarrierRequest } from "#core/provider/Callback.ts"
-import { hmac, isEqual } from "#adapters/shared/hmac.ts"
+import { hmac, isSameText } from "#adapters/shared/hmac.ts"
 
 /** Old accounts send V2. It has no separator, so it also matches an address that is longer by the first digits of the nonce. */
 const versions = [
@@ -19,10 +19,10 @@ export const proofOf = ({ headers, url }: CarrierRequest, authToken: string): Pr
   const address = `${parts.scheme}://${parts.host}${parts.port}${parts.path}`
   for (const { name, separator } of versions) {
     const nonce = headers[`x-vobiz-signature-${name}-nonce`] ?? ""
-    const expected = hmac("sha256", authToken, address + separator + nonce)
+    const expected = hmac("sha256", authToken, address + separator + nonce).toString("base64")
     // A subaccount's callbacks also carry a signature of its parent.
     const given = [headers[`x-vobiz-signature-${name}`], headers[`x-vobiz-signature-ma-${name}`]]
-    if (nonce !== "" && given.some((one) => isEqual(Buffer.from(one ?? "", "base64"), expected))) return { coversBody: false, nonce }
+    if (nonce !== "" && given.some((one) => isSameText(one, expected))) return { coversBody: false, nonce }
   }
   return undefined
 }

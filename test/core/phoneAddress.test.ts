@@ -6,7 +6,7 @@ import { callerIdFor, isPresentable } from "#core/telephony/CallerId.ts"
 import { NationalNumbers } from "#core/telephony/NationalNumbers.ts"
 import { type PhoneAddress, parse as parsing } from "#core/telephony/PhoneAddress.ts"
 import * as nationalNumbers from "#runtime/telephony/NationalNumbers.ts"
-import { internationalOf } from "#runtime/telephony/numberingPlan.ts"
+import { internationalOf, numberingPlan } from "#runtime/telephony/numberingPlan.ts"
 
 const national = await Effect.runPromise(Effect.provide(Effect.service(NationalNumbers), nationalNumbers.layer))
 /** The address, or the reason why it is refused. */
@@ -73,7 +73,7 @@ t.test("given an invalid address, then the reason is given", async (t) => {
 const parseNow = (text: string, country: string | undefined): PhoneAddress | string =>
   Effect.runSync(
     Effect.catchTag(
-      parsing(text, country, { international: (digits, code) => Effect.succeed(internationalOf(digits, code)) }),
+      parsing(text, country, { international: (digits, code) => Effect.succeed(internationalOf(digits, code)), plan: Effect.succeed(numberingPlan) }),
       "PhoneAddressRefused",
       ({ reason }) => Effect.succeed(reason)
     )
