@@ -18,7 +18,7 @@ export interface NumberingPlan {
 /** For those who know no plan. */
 export const noPlan: NumberingPlan = { fit: () => "possible", dialed: () => undefined }
 
-export interface WrittenNumber {
+interface WrittenNumber {
   readonly e164: string
   /** Whether decimals, as spreadsheets add to numbers, were cut off. */
   readonly hadDecimals: boolean

@@ -73,7 +73,10 @@ t.test("given an invalid address, then the reason is given", async (t) => {
 const parseNow = (text: string, country: string | undefined): PhoneAddress | string =>
   Effect.runSync(
     Effect.catchTag(
-      parsing(text, country, { international: (digits, code) => Effect.succeed(internationalOf(digits, code)), plan: Effect.succeed(numberingPlan) }),
+      parsing(text, country, {
+        international: (digits, code) => Effect.succeed(internationalOf(digits, code)),
+        plan: Effect.succeed(numberingPlan)
+      }),
       "PhoneAddressRefused",
       ({ reason }) => Effect.succeed(reason)
     )
