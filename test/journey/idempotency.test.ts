@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
-import { until, untilTrue, World } from "#test/support/engine.ts"
+import { numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { untilTrunkUp } from "#test/support/trunkUp.ts"
 
 // Most of each story is waiting until a call that cannot be found is written off.
@@ -117,5 +117,52 @@ for (const [point, times, outcome] of [
     await world.launch()
     const body = await thenItIsSettled(t, world, callPath(world), call)
     await thenItRang(t, world, body["workflow_run_id"], times, outcome)
+  })
+}
+
+/** The advisory lock at which the chosen statements wait. */
+const lockId = 4711
+const stopAt = async ({ sql }: World, statements: string) => {
+  await sql.unsafe(`
+    CREATE FUNCTION stop_here() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(${lockId}); RETURN NEW; END';
+    CREATE TRIGGER stop_here BEFORE ${statements} EXECUTE FUNCTION stop_here()`)
+  const holder = await sql.reserve()
+  await holder`SELECT pg_advisory_lock(${lockId})`
+  const waiting = () => sql<Array<{ pid: number }>>`
+    SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+    WHERE d.datname = current_database() AND locktype = 'advisory' AND objid = ${lockId} AND NOT granted`
+  return {
+    reached: () => untilTrue("statement that waits", async () => (await waiting()).length > 0),
+    /** Ends the waiting statements, as they end with the process that sent them. */
+    remove: async () => {
+      for (const { pid } of await waiting()) await sql`SELECT pg_terminate_backend(${pid}::int, 5000)`
+      await holder`SELECT pg_advisory_unlock(${lockId})`
+      holder.release()
+      await sql.unsafe("DROP FUNCTION stop_here CASCADE")
+    }
+  }
+}
+
+for (const [moment, statements, made] of [
+  ["in the middle of its list", "INSERT ON contacts FOR EACH STATEMENT", 0],
+  ["when it is there and its answer is not", "UPDATE OF status ON idempotency_keys FOR EACH ROW WHEN (NEW.status IS NOT NULL)", 1]
+] as const) {
+  t.test(`given a campaign that is being created, when the engine dies ${moment}`, { buffered: true }, async (t) => {
+    const world = await open(t)
+    const { sql } = world
+    const count = async () => Number((await sql`SELECT count(*)::int AS count FROM campaigns`)[0]?.["count"])
+    const source_id = await world.api.upload(["phone_number", ...numbersOf(20, ["01"]), ""].join("\n"))
+    const campaign = { name: "Spring", workflow_id: world.agentId, source_type: "csv", source_id }
+    const stop = await stopAt(world, statements)
+    const lost = t.rejects(post(world, "/campaign/create", campaign), "then the client hears nothing")
+    await stop.reached()
+    await world.end("SIGKILL")
+    await lost
+    await stop.remove()
+    t.equal(await count(), made)
+    await world.launch()
+    const body = await thenItIsSettled(t, world, "/campaign/create", campaign)
+    t.match(await sql`SELECT id, total_rows FROM campaigns`, [{ id: body["id"], total_rows: 20 }], "then there is one, and it is complete")
+    t.equal(await count(), 1)
   })
 }
