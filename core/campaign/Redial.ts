@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
 
-/** The campaign was already redialed, or none of its contacts matches. */
+/** The campaign was already redialed, or there is nobody to call again: no contact matches, or all that do have opted out. */
 export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRefused", {
-  reason: Schema.Literals(["already_redialed", "nobody_matches"])
+  reason: Schema.Literals(["already_redialed", "nobody_matches", "all_opted_out"])
 }) {}
 
 export type RedialReason = Exclude<RetryReason, "trunk_lost"> | "unknown"

@@ -33,6 +33,12 @@ export const insertChild = (sql: Sql, organizationId: OrganizationId, id: Campai
     FROM campaigns c WHERE c.organization_id = ${organizationId} AND c.id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
 }
 
+/** Who are called again, and how many are not because they have opted out. */
+interface Copied {
+  readonly contacts: number
+  readonly optedOut: number
+}
+
 /** A contact's `context` holds only what its list brought. What a retry adds is in its run. */
 export const copyContacts = (
   sql: Sql,
@@ -41,29 +47,36 @@ export const copyContacts = (
   childId: CampaignId,
   reasons: ReadonlyArray<RedialReason>
 ) =>
-  sql<{ readonly contacts: number }>`
-    WITH copied AS (
-      INSERT INTO contacts (campaign_id, row_no, organization_id, phone_number, context)
-      SELECT ${childId}::int, row_no, organization_id, phone_number, context FROM contacts
+  sql<Copied>`
+    WITH matching AS (
+      SELECT c.*, EXISTS (
+        SELECT FROM opt_outs WHERE organization_id = ${organizationId} AND phone_number = c.phone_number
+      ) AS has_opted_out
+      FROM contacts c
       WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state = 'failed' AND last_outcome = ANY(${reasons}::text[])
+    ), copied AS (
+      INSERT INTO contacts (campaign_id, row_no, organization_id, phone_number, context)
+      SELECT ${childId}::int, row_no, organization_id, phone_number, context FROM matching WHERE NOT has_opted_out
       ORDER BY row_no RETURNING 1
     )
-    SELECT count(*)::int AS contacts FROM copied`.pipe(Effect.map(([row]) => ({ contacts: row?.contacts ?? 0 })))
+    SELECT (SELECT count(*)::int FROM copied) AS contacts, count(*)::int AS opted_out FROM matching WHERE has_opted_out`.pipe(
+    Effect.map(([row]) => row ?? { contacts: 0, optedOut: 0 })
+  )
 
-const redialEntry = (childId: CampaignId, contacts: number) =>
+const redialEntry = (childId: CampaignId, { contacts, optedOut }: Copied) =>
   ({
     level: "info",
     event: "redial_created",
     message: "A new campaign was created with the contacts to call again.",
-    details: { campaign_id: childId, contacts }
+    details: { campaign_id: childId, contacts, ...(optedOut === 0 ? {} : { opted_out: optedOut }) }
   }) as const
 
 /** Links the two campaigns and writes to both logs. Of the variables that are empty in some row, keeps those that are empty in a copied row. */
-export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId, childId: CampaignId, contacts: number) => sql`
+export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId, childId: CampaignId, copied: Copied) => sql`
   WITH child AS (
-    UPDATE campaigns c SET total_rows = ${contacts}, source_sync = c.source_sync || jsonb_build_object(
-      'lastSyncedAt', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'rowsInFile', ${contacts}::int,
-      'accepted', ${contacts}::int, 'skipped', 0, 'warnings', '[]'::jsonb)
+    UPDATE campaigns c SET total_rows = ${copied.contacts}, source_sync = c.source_sync || jsonb_build_object(
+      'lastSyncedAt', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'rowsInFile', ${copied.contacts}::int,
+      'accepted', ${copied.contacts}::int, 'skipped', 0, 'warnings', '[]'::jsonb)
       || CASE WHEN c.source_sync ? 'variables' THEN jsonb_build_object('variables', c.source_sync -> 'variables' || jsonb_build_object('empty', (
         SELECT coalesce(jsonb_agg(e.name), '[]') FROM jsonb_array_elements_text(c.source_sync -> 'variables' -> 'empty') AS e (name)
         WHERE EXISTS (SELECT 1 FROM contacts WHERE campaign_id = ${childId} AND coalesce(context ->> e.name, '') ~ '^\\s*$')))) ELSE '{}' END
@@ -74,9 +87,9 @@ export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
   )
   ${intoCampaignLog(sql)}
   SELECT e.organization_id, e.campaign_id, e.level, e.event, e.message, e.details FROM (
-    SELECT organization_id, id, 1, ${logEntry(sql, redialEntry(childId, contacts))} FROM parent
+    SELECT organization_id, id, 1, ${logEntry(sql, redialEntry(childId, copied))} FROM parent
     UNION ALL
     SELECT organization_id, id, 2, ${logEntry(sql, createdEntry({ parent_campaign_id: id }))} FROM child
     UNION ALL
-    SELECT organization_id, id, 3, ${logEntry(sql, sourceEntry({ accepted: contacts, rowsInFile: contacts, skipped: 0, warnings: 0 }))} FROM child
+    SELECT organization_id, id, 3, ${logEntry(sql, sourceEntry({ accepted: copied.contacts, rowsInFile: copied.contacts, skipped: 0, warnings: 0 }))} FROM child
   ) AS e (organization_id, campaign_id, ordinal, level, event, message, details) ORDER BY e.ordinal`

@@ -1,6 +1,6 @@
 /**
  * A redial calls contacts again that a completed campaign did not reach. It creates a draft with the contacts whose last call had one of the
- * chosen outcomes, their context and the campaign's settings. A campaign can be redialed once; the new one can be redialed in turn.
+ * chosen outcomes and who have not opted out since, their context and the campaign's settings. A campaign can be redialed once; the new one can be redialed in turn.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -26,9 +26,9 @@ export const redial = Effect.fnUntraced(
     if (!parent.isAgentActive) return yield* new AgentArchived({ id: parent.agentId })
     const child = yield* store.insertChild(sql, organizationId, id, wanted)
     if (child === undefined) return yield* Effect.die("An inserted campaign was not returned")
-    const { contacts } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
-    if (contacts === 0) return yield* new RedialRefused({ reason: "nobody_matches" })
-    yield* store.settle(sql, organizationId, id, child.id, contacts)
+    const { contacts, optedOut } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
+    if (contacts === 0) return yield* new RedialRefused({ reason: optedOut === 0 ? "nobody_matches" : "all_opted_out" })
+    yield* store.settle(sql, organizationId, id, child.id, { contacts, optedOut })
     yield* within(sql, organizationId, "rows", contacts)
     return child.id
   },

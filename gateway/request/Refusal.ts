@@ -293,7 +293,11 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RedialRefused: [
     400,
     ({ reason }) =>
-      reason === "already_redialed" ? "This campaign has already been redialed" : "No subscribers match the selected redial criteria"
+      ({
+        already_redialed: "This campaign has already been redialed",
+        nobody_matches: "No subscribers match the selected redial criteria",
+        all_opted_out: "All subscribers that match the selected redial criteria have opted out"
+      })[reason]
   ],
   RecordingIdTaken: [409, ({ recordingId }) => `A recording with the ID '${recordingId}' already exists`],
   RecordingNotFound: [404, () => "Recording not found"],

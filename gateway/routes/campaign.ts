@@ -198,7 +198,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     name: "redialCampaign",
     summary: "Redial the contacts that a completed campaign did not reach",
     description:
-      "Creates a draft with the contacts whose last call had one of the chosen outcomes, and all settings of the campaign. Each campaign can be redialed at most once.",
+      "Creates a draft with the contacts whose last call had one of the chosen outcomes and who have not opted out since, and all settings of the campaign. Each campaign can be redialed at most once.",
     params: CampaignPath,
     body: RedialCampaign,
     success: CampaignWire,

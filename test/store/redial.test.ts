@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
+import * as optOuts from "#core/contact/OptOutStore.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
@@ -26,6 +27,8 @@ const { run, sql, test } = await install(t)
 const [campaigns, agents] = await run(Effect.all([Campaigns, Agents]))
 const config = await run(makeConfig("main", true))
 const all: NewRedial = { name: undefined, reasons: ["voicemail", "no_answer", "busy"], retry: undefined }
+
+const said = { source: "api", runId: undefined } as const
 
 /** Makes the last call of each contact end with these outcomes, in the order of the list. */
 const complete = (id: CampaignId, outcomes: ReadonlyArray<Outcome>) =>
@@ -87,6 +90,23 @@ t.test("given a completed campaign", async (t) => {
       ]
     )
     t.strictSame(parent.logs.at(-1)?.details, { campaign_id: child.id, contacts: 3 })
+  })
+
+  test(t, "when some of the contacts have opted out since, then the draft is without them, and the log says so", function* (t) {
+    const id = yield* completed(["busy", "busy", "busy", "busy"])
+    const numbers = column(yield* contacts(id), "phoneNumber")
+    yield* optOuts.add(sql, ours, numbers.slice(0, 2), said)
+    yield* optOuts.add(sql, theirs, numbers.slice(2, 3), said)
+    const child = yield* campaigns.redial(ours, id, all)
+    t.strictSame(column(yield* contacts(child.id), "phoneNumber"), numbers.slice(2))
+    t.equal(child.counters.totalRows, 2)
+    t.strictSame((yield* campaigns.get(ours, id)).logs.at(-1)?.details, { campaign_id: child.id, contacts: 2, opted_out: 2 })
+    yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'busy' WHERE campaign_id = ${child.id}`
+    yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${child.id}`
+    yield* optOuts.add(sql, ours, numbers, said)
+    t.match(yield* Effect.flip(campaigns.redial(ours, child.id, all)), { _tag: "RedialRefused", reason: "all_opted_out" })
+    t.equal((yield* campaigns.get(ours, child.id)).redialedCampaignId, undefined, "then it can still be redialed")
+    yield* sql`DELETE FROM opt_outs`
   })
 
   test(t, "when some reasons, a name and other retries are chosen, then these apply", function* (t) {
