@@ -59,7 +59,9 @@ t.test("given variables that a model is extracting, when the engine is killed, t
   })
   const { api, emulator } = world
   emulator.letTalk(true)
-  emulator.log.talkerFor = () => makeTalker([{ cue: { afterAgent: 700 }, says: spoken }], { press: () => {}, hangUp: () => {} })
+  // A busy machine may have lost the words, and asks again.
+  const moves = Array.from({ length: 10 }, () => ({ cue: { afterAgent: 700 }, says: spoken }))
+  emulator.log.talkerFor = () => makeTalker(moves, { press: () => {}, hangUp: () => {} })
   const created = await api.ask("POST", "/workflow/create/definition", { name: "Wishes", workflow_definition })
   // The cast holds because the route documents this shape.
   const agent = created.body as { readonly id: number; readonly workflow_uuid: string }
