@@ -5,6 +5,7 @@ import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses, layer } from "#runtime/trunk/CallbackAddresses.ts"
 import { openDatabase } from "#test/support/postgres.ts"
+import { twinText } from "#test/support/twinText.ts"
 
 const database = await openDatabase(t)
 /** Those of one start of the engine. */
@@ -41,7 +42,8 @@ t.test("given the address of a call", async (t) => {
     const others = { call: otherId, configuration: "4", kind: "answer", seal: otherSeal(parts.seal) }
     for (const [name, other] of Object.entries(others)) t.equal(open({ ...parts, [name]: other }), undefined, name)
     t.equal(open({ ...parts, call: "-" }), undefined, "no call")
-    for (const seal of ["", parts.seal.slice(1), `${parts.seal}A`, mediaSeal]) t.equal(open({ ...parts, seal }), undefined, seal)
+    for (const seal of ["", parts.seal.slice(1), `${parts.seal}A`, twinText(parts.seal), mediaSeal])
+      t.equal(open({ ...parts, seal }), undefined, seal)
   })
 })
 
@@ -49,6 +51,6 @@ t.test("given the address of a call's media, then it names the call, and no othe
   t.equal(openMedia({ call, seal: mediaSeal }), callId)
   t.match(mediaUrlOf?.(callId), /^wss:\/\/calls\.example\//)
   t.equal(openMedia({ call: otherId, seal: mediaSeal }), undefined)
-  t.equal(openMedia({ call, seal: otherSeal(mediaSeal) }), undefined)
+  for (const seal of [otherSeal(mediaSeal), twinText(mediaSeal)]) t.equal(openMedia({ call, seal }), undefined)
   t.equal(openMedia({ call, seal: parts.seal }), undefined, "a callback's seal")
 })
