@@ -1,6 +1,7 @@
 /**
  * A redial calls contacts again that a completed campaign did not reach. It creates a draft with the contacts whose last call had one of the
- * chosen outcomes and who have not opted out since, their context and the campaign's settings. A campaign can be redialed once; the new one can be redialed in turn.
+ * chosen outcomes and who have not opted out since, their context and the campaign's settings. A campaign can be redialed once; the new one can
+ * be redialed in turn.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -16,7 +16,7 @@ const delimiters = [",", ";", "\t"] as const
 /** Excel's own line about the delimiter. */
 const announced = /^\ufeff?"?sep=([^\w"\r\n])"?[\r\n]+/i
 const quoted = /"[^"]*"/g
-const headerLine = /^[\r\n]*((?:"[^"]*"|[^"\r\n])+)[\r\n]/
+const headerLine = /^((?:"[^"]*"|[^"\r\n])+)[\r\n]/
 
 /**
  * From the beginning of a file; undefined until its header is complete, unless that is `all` there is. A line `sep=;` decides, and is no header. Otherwise
@@ -25,10 +25,13 @@ const headerLine = /^[\r\n]*((?:"[^"]*"|[^"\r\n])+)[\r\n]/
 export const layoutOf = (beginning: string, isAll = true): Layout | undefined => {
   const [line = "", told] = announced.exec(beginning) ?? []
   if (told !== undefined) return { delimiter: told, headerFrom: line.length }
-  const header = headerLine.exec(beginning)?.[1] ?? (isAll ? beginning : undefined)
+  const start = Math.max(0, beginning.search(/[^\r\n]/))
+  // What follows a header that is too long is not searched for its end, part by part, while the engine has calls to serve.
+  const text = beginning.slice(start, start + longestHeader)
+  const header = headerLine.exec(text)?.[1] ?? (isAll || text.length === longestHeader ? text : undefined)
   if (header === undefined) return undefined
   // Delimiters in quotes separate nothing.
-  const names = header.slice(0, longestHeader).replace(quoted, (name) => name.slice(1, -1).replace(/[,;\t]/g, " "))
+  const names = header.replace(quoted, (name) => name.slice(1, -1).replace(/[,;\t]/g, " "))
   const yieldsPhone = (delimiter: string) => names.split(delimiter).some((name) => visible(name).toLowerCase() === "phone_number")
   const found = names.includes(",") ? undefined : delimiters.find((delimiter) => names.includes(delimiter) && yieldsPhone(delimiter))
   return { delimiter: found ?? ",", headerFrom: 0 }

@@ -38,6 +38,7 @@ const read = (e164: string, hadDecimals = false) => Result.succeed<WrittenNumber
 
 export const readNumber = (written: string, plan: NumberingPlan = noPlan): Result.Result<WrittenNumber, NumberFault> => {
   if (isDialable(written)) return read(written)
+  if (written.length > longestWritten) return Result.fail("not international")
   const text = plainOf(written)
   const digits = text.replace(separators, "")
   if (isDialable(text)) return read(text)
@@ -62,6 +63,8 @@ export const readNumber = (written: string, plan: NumberingPlan = noPlan): Resul
 
 /** `+` and fifteen digits. */
 const longest = 16
+/** Characters, with whatever stands around and between the digits. A cell of a list may have thousands, and a list a hundred thousand cells. */
+const longestWritten = 100
 const separators = /[ ()./-]/g
 /** What may stand between two numbers; a slash also separates an area code. */
 const joints = /[/,;|&]/

@@ -23,6 +23,7 @@ t.test("given the beginning of a file, then its delimiter is found", async (t) =
   check("sep=|\nphone_number|name\n", "|", 6)
   for (const beginning of ['"name', '"name\n', "phone_number;na"])
     t.equal(layoutOf(beginning, false), undefined, "the header is not complete")
+  t.strictSame(layoutOf("x".repeat(100_000), false), { delimiter: ",", headerFrom: 0 }, "its end is not waited for if it is too long")
 })
 
 t.test("given Excel's texts, then they are quoted cells, wherever the file is cut", async (t) => {

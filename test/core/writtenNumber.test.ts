@@ -40,6 +40,7 @@ check("given no number with a country code, then it is refused", [
     "",
     "=+14155550100"
   ),
+  ...refused("not international", `+14155550100${" ".repeat(100)}`, "\u0661".repeat(4096)),
   ...refused("trunk prefix", "0014155550100", "00 1 415 555 0100"),
   ...refused("scientific", "1.41556E+10", "+1,41556e10", "'141556E5")
 ])
