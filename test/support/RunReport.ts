@@ -48,7 +48,10 @@ export const summaryOf = (reports: ReadonlyArray<FileReport>, again: ReadonlyArr
     ),
     ...titled(
       "Passed only alone, after what failed the first time:",
-      passedAlone.flatMap(({ failures, file }) => [`  ${file}`, ...failures.flat().map((line) => `  ${line}`)])
+      passedAlone.flatMap((report) => [
+        `  ${report.file}  ${timeOf(report).trimStart()}`,
+        ...report.failures.flat().map((line) => `  ${line}`)
+      ])
     ),
     ...titled(
       "The failures in short:",

@@ -153,7 +153,7 @@ t.test(
     const check = (count: number, isPassed: boolean, last: string) => {
       const summary = summaryOf(reportsOf(count, 1), reportsOf(count, 0), 1)
       t.strictSame({ isPassed: summary.isPassed, last: summary.lines.at(-1) }, { isPassed, last })
-      t.equal(summary.lines.filter((line) => /^ {2}\d$/.test(line)).length, count)
+      t.equal(summary.lines.filter((line) => /^ {2}\d {2}1\.0 s, CPU/.test(line)).length, count)
     }
     check(8, true, "8 passed, 0 failed")
     check(9, false, "9 passed, 1 failed")
