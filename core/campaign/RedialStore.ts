@@ -49,17 +49,14 @@ export const copyContacts = (
 ) =>
   sql<Copied>`
     WITH matching AS (
-      SELECT c.*, EXISTS (
-        SELECT FROM opt_outs WHERE organization_id = ${organizationId} AND phone_number = c.phone_number
-      ) AS has_opted_out
-      FROM contacts c
+      SELECT row_no, organization_id, phone_number, context, has_opted_out(organization_id, phone_number) AS is_out FROM contacts
       WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state = 'failed' AND last_outcome = ANY(${reasons}::text[])
     ), copied AS (
       INSERT INTO contacts (campaign_id, row_no, organization_id, phone_number, context)
-      SELECT ${childId}::int, row_no, organization_id, phone_number, context FROM matching WHERE NOT has_opted_out
+      SELECT ${childId}::int, row_no, organization_id, phone_number, context FROM matching WHERE NOT is_out
       ORDER BY row_no RETURNING 1
     )
-    SELECT (SELECT count(*)::int FROM copied) AS contacts, count(*)::int AS opted_out FROM matching WHERE has_opted_out`.pipe(
+    SELECT (SELECT count(*)::int FROM copied) AS contacts, count(*)::int AS opted_out FROM matching WHERE is_out`.pipe(
     Effect.map(([row]) => row ?? { contacts: 0, optedOut: 0 })
   )
 
