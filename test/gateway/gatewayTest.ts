@@ -9,6 +9,7 @@ import type { ListenFailed } from "#gateway/http/listening.ts"
 import { Gateway } from "#gateway/http/Gateway.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { type Judge, judgeOf } from "./documented.ts"
+import { readNetwork } from "#core/egress/Network.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { InvalidToken } from "#core/organization/Tokens.ts"
@@ -85,6 +86,9 @@ export interface Sent {
   readonly json?: unknown
   readonly key?: string | null
 }
+
+/** The API behind a proxy on this machine, which says in `X-Forwarded-For` where requests come from. */
+export const behindProxy = { trustedProxies: [readNetwork("127.0.0.1")].filter((one) => one !== undefined) }
 
 /** A request with this token or key, as browsers send it. */
 export const bearer = (credential: unknown): Sent => ({ key: null, headers: { authorization: `Bearer ${String(credential)}` } })

@@ -7,16 +7,15 @@ import { Layer } from "effect"
 import t from "tap"
 import Type from "typebox"
 import ari from "#adapters/ari/ari.ts"
-import { readNetwork } from "#core/egress/Network.ts"
 import { includes, roles } from "#core/organization/Role.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import { openApi, bodyOf as recordIn } from "./apiTest.ts"
-import { type Answer, raw, type Sent } from "./gatewayTest.ts"
+import { type Answer, behindProxy, raw, type Sent } from "./gatewayTest.ts"
 import { nullsFor, sampleOf, violationsOf } from "./samples.ts"
 import { thingsOf } from "./things.ts"
 
-const api = await openApi(t, Layer.empty, { trustedProxies: [readNetwork("127.0.0.1")].filter((one) => one !== undefined) })
+const api = await openApi(t, Layer.empty, behindProxy)
 const routes = apiRoutes([ari])
 /** Occurs in every text of our organization. */
 const mark = "Zq7canary"

@@ -5,7 +5,6 @@
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import { readNetwork } from "#core/egress/Network.ts"
 import { LoginLimit, type Standing } from "#core/organization/LoginLimit.ts"
 import { Passwords } from "#core/organization/Passwords.ts"
 import { PasswordTurns } from "#core/organization/PasswordTurns.ts"
@@ -13,6 +12,7 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { Users } from "#core/organization/Users.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
+import { behindProxy } from "#test/gateway/gatewayTest.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { run, runLive } from "#test/support/run.ts"
 import { install, tag } from "#test/store/services.ts"
@@ -177,7 +177,7 @@ t.test(
 )
 
 t.test("given the API behind a proxy", async (t) => {
-  const api = await openApi(t, Layer.empty, { trustedProxies: [readNetwork("127.0.0.1")].filter((one) => one !== undefined) })
+  const api = await openApi(t, Layer.empty, behindProxy)
   const from = (address: string) => (path: string, json: object) =>
     api.ask("POST", path, json, { key: null, headers: { "x-forwarded-for": address } })
   const account = { email: "owner@example.org", password: "correct horse" }

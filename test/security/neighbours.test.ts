@@ -8,12 +8,11 @@ import t, { type Test } from "tap"
 import { FairTurns } from "#core/load/FairTurns.ts"
 import { HeavyLanes } from "#core/load/HeavyWork.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { readNetwork } from "#core/egress/Network.ts"
 import { StatementDeadlines } from "#runtime/postgres/ConnectionShares.ts"
 import { witness } from "#test/support/postgres.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { bodyOf, csv, graph, openApi, type TestApi } from "#test/gateway/apiTest.ts"
-import { type Answer, raw } from "#test/gateway/gatewayTest.ts"
+import { type Answer, behindProxy, raw } from "#test/gateway/gatewayTest.ts"
 import { counts, times } from "./quotas.ts"
 
 const atOnce = 16
@@ -180,8 +179,7 @@ t.test("given a statement that does not come to an end", async (t) => {
 })
 
 t.test("given an address whose uploads all wait for a row, then requests of others without an organization are answered", async (t) => {
-  const proxy = readNetwork("127.0.0.1/32")
-  const api = await openApi(t, Layer.empty, { trustedProxies: proxy === undefined ? [] : [proxy] })
+  const api = await openApi(t, Layer.empty, behindProxy)
   const from = (address: string) => ({ "x-forwarded-for": address })
   const ticket = bodyOf(await api.ask("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: csv.length }))
   const { held, release } = await lockOf(t, api, "uploads", "key", String(ticket["file_key"]))
