@@ -39,6 +39,7 @@ export const campaignEvents = [
   "queued_calls_withdrawn",
   "contacts_marked",
   "contacts_opted_out",
+  "contacts_refused",
   "redial_created"
 ] as const
 export type CampaignEvent = (typeof campaignEvents)[number]

@@ -142,7 +142,9 @@ const refusalOf = (outcome: Outcome, dialString = ""): OriginateRefused | undefi
   const detail = `HTTP ${status} ${complaint(body)}`.trim()
   if (status === 401 || status === 403) return refused("auth_refused", detail)
   if (status === 429) return new OriginateRefused({ reason: "rate_limited", retryAfterMillis, detail })
-  if (status >= 400 && status < 500 && status !== 409) return refused("misconfigured", detail)
+  // Only the dial string decides whether the endpoint has a form that Asterisk knows: nothing but digits is put into it.
+  if (status === 400 && /invalid endpoint/i.test(detail)) return refused("misconfigured", detail)
+  if (status >= 400 && status < 500 && status !== 409) return refused("unexplained", detail)
   // No channel could be created: an unknown or unregistered trunk, or Asterisk is shutting down.
   if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", `${detail} ${dialString}`.trim())
   return undefined

@@ -27,6 +27,6 @@ export const replies: CarrierReplies = {
     const text = textAt(body, "message") ?? textAt(body, "error") ?? ""
     const isInvalid = status === 400 || status === 422
     const refusal = (isInvalid ? blamed.find(([part]) => part.test(text))?.[1] : undefined) ?? byStatus
-    return { ...refusal, detail: `HTTP ${status}: ${refusal.words}` }
+    return { ...refusal, detail: `HTTP ${status}: ${refusal.words ?? complaint(body)}` }
   }
 }

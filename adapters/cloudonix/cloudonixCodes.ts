@@ -27,8 +27,8 @@ export const standings: ReadonlyMap<string | undefined, Standing> = new Map<stri
 ])
 
 interface WordedRefusal extends Refusal {
-  /** For the operator. Cloudonix' own text is not shown, because it may quote a number. */
-  readonly words: string
+  /** For the operator; undefined: Cloudonix' own text. */
+  readonly words?: string
 }
 
 /** The window of Cloudonix' rate limit. */
@@ -39,10 +39,10 @@ const destination: WordedRefusal = { reason: "number_refused", cause: "invalid_n
 
 /** The statuses that prove, in an error of Cloudonix itself, that there is no call. */
 export const refusals: ReadonlyMap<number, WordedRefusal> = new Map<number, WordedRefusal>([
-  [400, { reason: "misconfigured", words: "Cloudonix finds the request invalid" }],
+  [400, { reason: "unexplained" }],
   [401, { reason: "auth_refused", words: "Cloudonix rejects the API key" }],
   [402, { reason: "no_credit", words: "the account has no credit" }],
-  [403, { reason: "auth_refused", words: "the API key may not place calls in this domain" }],
+  [403, { reason: "unexplained" }],
   [404, { reason: "misconfigured", words: "Cloudonix has no such domain" }],
   [422, destination],
   [429, { reason: "rate_limited", retryAfterMillis: WINDOW_MILLIS, words: "too many requests" }]

@@ -11,7 +11,8 @@ const reasons: ReadonlyArray<readonly [reason: OriginateRefused["reason"], why: 
   ["caller_id_refused", "the number is no longer shown, and the campaign continues with the others"],
   ["auth_refused", "nothing can be dialed until a person acts"],
   ["no_credit", "nothing can be dialed until a person acts"],
-  ["misconfigured", "nothing can be dialed until a person acts"]
+  ["misconfigured", "nothing can be dialed until a person acts"],
+  ["unexplained", "evidence decides whether it is the number's fault or the configuration's"]
 ]
 
 export const refusals: ReadonlyArray<Rule> = [

@@ -45,6 +45,12 @@ export const zonedTime = (text = ""): number | undefined =>
 /** A number of things or seconds that was sent as text. */
 export const countIn = (text = ""): number | undefined => (/^[0-9]{1,9}$/.test(text) ? Number(text) : undefined)
 
-/** The error text of a provider's reply. Digits are masked, because they may be a phone number. */
-export const complaint = (body: unknown): string =>
-  (textAt(body, "message") ?? textAt(body, "error") ?? "").replace(/\d{3,}/g, "#").slice(0, 120)
+/** A provider's words, for logs: what may be a phone number, however it is written, or an address is masked. */
+export const masked = (words: string): string =>
+  words
+    .replace(/https?:\S+/g, "#")
+    .replace(/\p{Nd}(?:[\s().\-/\u00a0\u2010-\u2015]*\p{Nd}){2,}/gu, "#")
+    .slice(0, 120)
+
+/** The error text of a provider's reply, masked. */
+export const complaint = (body: unknown): string => masked(textAt(body, "message") ?? textAt(body, "error") ?? "")

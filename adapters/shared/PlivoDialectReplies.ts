@@ -3,7 +3,7 @@
  * which no proxy knows. https://www.plivo.com/docs/voice/api/response
  */
 import type { Reply } from "./HttpClient.ts"
-import { at, textAt } from "./Json.ts"
+import { at, masked, textAt } from "./Json.ts"
 import { isUuid, nameOfRequest } from "./PlivoDialectIds.ts"
 import { type CarrierReplies, isErrorOf, type Refusal } from "./replies.ts"
 
@@ -53,9 +53,7 @@ export const dialectReplies = (refusals: Refusals, { hasOneId }: { readonly hasO
   refusalIn: (reply) => refusalIn(reply, refusals)
 })
 
-/** Digits are masked, because they may be a phone number, and so are addresses. */
-const errorIn = (reply: Reply): string | undefined =>
-  errorOf(reply)
-    ?.replace(/https?:\S+/g, "#")
-    .replace(/\d{3,}/g, "#")
-    .slice(0, 120)
+const errorIn = (reply: Reply): string | undefined => {
+  const error = errorOf(reply)
+  return error === undefined ? undefined : masked(error)
+}

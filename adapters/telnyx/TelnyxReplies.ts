@@ -1,15 +1,17 @@
 /** What Telnyx' replies prove. Only its own documented errors are proof. */
 import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { at, textAt } from "#adapters/shared/Json.ts"
+import { at, masked, textAt } from "#adapters/shared/Json.ts"
 import { type CarrierReplies, isSuccess, type Refusal } from "#adapters/shared/replies.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
-import { refusals } from "./telnyxCodes.ts"
+import { reasonsByPointer, refusalFor } from "./telnyxCodes.ts"
 
 /** The errors in a reply, or none if any of them does not have the documented form. The pointer names what is wrong in the request, such as `/to`. */
 const errorsOf = ({ body, status }: Reply) => {
   const errors = at(body, "errors")
   if (status < 400 || !Array.isArray(errors) || at(body, "data") !== undefined) return []
-  const read = errors.map((error: unknown) => ({ code: textAt(error, "code") ?? "", pointer: textAt(error, "source", "pointer") }))
+  const wordsIn = (error: unknown) => masked(textAt(error, "detail") ?? textAt(error, "title") ?? "")
+  const of = (error: unknown) => ({ code: textAt(error, "code") ?? "", pointer: textAt(error, "source", "pointer"), words: wordsIn(error) })
+  const read = errors.map(of)
   return read.every(({ code }) => /^[A-Z]?\d{1,6}$/.test(code)) ? read : []
 }
 
@@ -17,13 +19,13 @@ const hasError = (reply: Reply, status: number, code: string): boolean =>
   reply.status === status && errorsOf(reply).some((error) => error.code === code)
 
 /** Undefined unless it proves that there was no call. */
-const refusalBy = (status: number, { code, pointer }: ReturnType<typeof errorsOf>[number]): Refusal | undefined => {
-  const known = refusals[`${status} ${code}`]
+const refusalBy = (status: number, { code, pointer, words }: ReturnType<typeof errorsOf>[number]): Refusal | undefined => {
+  const known = refusalFor(status, code)
   if (known === undefined) return undefined
-  const detail = `HTTP ${status} ${code}: ${known.words}`
-  const isInvalid = status === 400 || status === 422
-  if (isInvalid && pointer === "/from") return { reason: "caller_id_refused", detail: `${detail} (the caller ID)` }
-  return { ...known, detail, ...(isInvalid && pointer === "/to" ? { reason: "number_refused" } : {}) }
+  const byPointer = status === 400 || status === 422 ? reasonsByPointer.get(pointer) : undefined
+  const reason = byPointer ?? known.reason
+  const about = pointer === undefined ? "" : ` (${masked(pointer)})`
+  return { ...known, reason, detail: `HTTP ${status} ${code}${about}: ${reason === "unexplained" ? words : known.words}` }
 }
 
 export const replies: CarrierReplies = {

@@ -30,19 +30,18 @@ interface Refusal {
   readonly words: string
 }
 
-const invalidRequest: Refusal = { reason: "misconfigured", words: "Telnyx found the request invalid" }
+const invalidRequest: Refusal = { reason: "unexplained", words: "Telnyx found the request invalid" }
 const rateLimited = { reason: "rate_limited", retryAfterMillis: 5_000 } as const
 
 /**
- * The errors that prove that a dial placed no call, by HTTP status and code. Everything else proves nothing. 10007 ("Unexpected error") and 10008
- * ("Request timeout") are left out: they do not say how far the request came.
+ * By HTTP status and code.
  * https://developers.telnyx.com/development/api-fundamentals/api-errors
  */
-export const refusals: Readonly<Record<string, Refusal>> = {
+const refusals: Readonly<Record<string, Refusal>> = {
   "400 10004": invalidRequest,
   "400 10015": invalidRequest,
   "401 10009": { reason: "auth_refused", words: "Telnyx rejects the API key" },
-  "403 10010": { reason: "misconfigured", words: "the account may not place this call: check its outbound voice profile" },
+  "403 10010": { reason: "unexplained", words: "the account may not place this call" },
   "403 D1": { ...rateLimited, words: "the account has no free channel" },
   "404 10005": { reason: "misconfigured", words: "the account has no Call Control application with this connection_id" },
   "422 10002": { reason: "number_refused", words: "not a valid phone number" },
@@ -52,6 +51,22 @@ export const refusals: Readonly<Record<string, Refusal>> = {
   "429 10011": { ...rateLimited, words: "too many requests" },
   "429 90103": { ...rateLimited, words: "too many dials per second" }
 }
+
+/** "Unexpected error", "Request timeout" and "Call has already ended": they do not say how far the request came. */
+const provesNothing: ReadonlySet<string> = new Set(["10007", "10008", "90018"])
+
+/** Undefined unless the error proves that a dial placed no call. With some statuses every error does, although its code is unknown. */
+export const refusalFor = (status: number, code: string): Refusal | undefined =>
+  refusals[`${status} ${code}`] ?? ([400, 403, 404, 422].includes(status) && !provesNothing.has(code) ? invalidRequest : undefined)
+
+/** By the member of the request that is invalid. */
+export const reasonsByPointer: ReadonlyMap<string | undefined, Refusal["reason"]> = new Map<string, Refusal["reason"]>([
+  ["/from", "caller_id_refused"],
+  ["/to", "number_refused"],
+  ["/connection_id", "misconfigured"],
+  ["/stream_url", "misconfigured"],
+  ["/webhook_url", "misconfigured"]
+])
 
 interface End {
   readonly cause: HangupCause

@@ -4,17 +4,17 @@ import type { Refusal } from "#adapters/shared/replies.ts"
 import type { Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 
-const misconfigured: Refusal = { reason: "misconfigured" }
+const unexplained: Refusal = { reason: "unexplained" }
 const authRefused: Refusal = { reason: "auth_refused" }
 const rateLimited: Refusal = { reason: "rate_limited" }
 const number = (cause: HangupCause): Refusal => ({ reason: "number_refused", cause })
 
 /** The codes change, so the status decides where a code is not listed. No other status proves anything. */
 export const refusalsByStatus: ReadonlyMap<number, Refusal> = new Map([
-  [400, misconfigured],
+  [400, unexplained],
   [401, authRefused],
-  [403, misconfigured],
-  [404, misconfigured],
+  [403, unexplained],
+  [404, unexplained],
   [429, rateLimited]
 ])
 
@@ -23,6 +23,9 @@ export const refusalsByCode: ReadonlyMap<number, Refusal> = new Map([
   [20003, authRefused],
   [20005, authRefused],
   [10001, authRefused],
+  // No such resource: the account, or one of ours. An address that Twilio cannot call back.
+  [20404, { reason: "misconfigured" }],
+  [21205, { reason: "misconfigured" }],
   // Too many requests at once; too many calls at once.
   [20429, rateLimited],
   [10004, rateLimited],

@@ -1,6 +1,6 @@
 /** What Vonage's replies prove. Its own errors have a type and a title, in one of two forms. https://developer.vonage.com/en/api-errors */
 import type { Reply } from "#adapters/shared/HttpClient.ts"
-import { at, matchAt, numberAt, textAt } from "#adapters/shared/Json.ts"
+import { at, masked, matchAt, numberAt, textAt } from "#adapters/shared/Json.ts"
 import { countedPage } from "#adapters/shared/pages.ts"
 import { type CarrierReplies, isErrorOf } from "#adapters/shared/replies.ts"
 import { refusalsByMember, refusalsByStatus, refusalsByType } from "./vonageCodes.ts"
@@ -9,16 +9,15 @@ const uuid = /^[\w-]{8,64}$/
 export const isUuid = (id: string): boolean => uuid.test(id)
 export const uuidIn = (body: unknown): string | undefined => matchAt(body, uuid, "uuid")
 
-const isTitled = (body: unknown): boolean => (textAt(body, "title") ?? textAt(body, "error_title")) !== undefined
+const titleOf = (body: unknown): string | undefined => textAt(body, "title") ?? textAt(body, "error_title")
 
-/**
- * The type of Vonage's own error, such as `unauthorized`, and the invalid members of the request, such as `to[0].number`. Its text is not kept,
- * because it may quote a number.
- */
+/** The type of Vonage's own error, such as `unauthorized`, the invalid members of the request, such as `to[0].number`, and its words. */
 const errorOf = ({ body, status }: Reply) => {
   const [, type] = /(?:^|#)([A-Za-z][A-Za-z_-]{0,40})$/.exec(textAt(body, "type") ?? "") ?? []
-  if (status < 400 || type === undefined || !isTitled(body) || at(body, "uuid") !== undefined) return undefined
-  return { type: type.toLowerCase().replaceAll("_", "-"), parameters: parametersIn(at(body, "invalid_parameters")) }
+  const title = titleOf(body)
+  if (status < 400 || type === undefined || title === undefined || at(body, "uuid") !== undefined) return undefined
+  const words = masked(textAt(body, "detail") ?? title)
+  return { type: type.toLowerCase().replaceAll("_", "-"), parameters: parametersIn(at(body, "invalid_parameters")), words }
 }
 
 /** A list of names with reasons, or an object of reasons by name. */
@@ -30,17 +29,17 @@ const parametersIn = (invalid: unknown): ReadonlyArray<string> => {
 
 /** If something besides the numbers is wrong, they are not to blame. */
 const blamedBy = (parameters: ReadonlyArray<string>) => {
-  const reasons = parameters.map((parameter) => refusalsByMember.get(/^[a-z_]+/.exec(parameter)?.[0]) ?? "misconfigured")
-  return (["misconfigured", "caller_id_refused", "number_refused"] as const).find((reason) => reasons.includes(reason))
+  const reasons = parameters.map((parameter) => refusalsByMember.get(/^[a-z_]+/.exec(parameter)?.[0]) ?? "unexplained")
+  return (["misconfigured", "caller_id_refused", "unexplained", "number_refused"] as const).find((reason) => reasons.includes(reason))
 }
 
 export const replies: CarrierReplies = {
   errorIn: (reply) => {
     const error = errorOf(reply)
-    return error && [error.type, ...error.parameters.slice(0, 3)].join(" ")
+    return error && `${[error.type, ...error.parameters.slice(0, 3)].join(" ")}: ${error.words}`
   },
   isMissing: (reply) => isErrorOf(replies, reply, 404),
-  placedIn: (body) => (isTitled(body) ? undefined : uuidIn(body)),
+  placedIn: (body) => (titleOf(body) === undefined ? uuidIn(body) : undefined),
   refusalIn: (reply) => {
     const error = errorOf(reply)
     const byStatus = refusalsByStatus.get(reply.status)

@@ -14,10 +14,10 @@ type Reason = OriginateRefused["reason"]
 
 /** What an error of Vonage itself says about a request for a call, by HTTP status. No other status proves anything. */
 export const refusalsByStatus: ReadonlyMap<number, Reason> = new Map<number, Reason>([
-  [400, "misconfigured"],
+  [400, "unexplained"],
   [401, "auth_refused"],
   [402, "no_credit"],
-  [403, "misconfigured"],
+  [403, "unexplained"],
   [429, "rate_limited"]
 ])
 
@@ -29,10 +29,13 @@ export const refusalsByType: ReadonlyMap<string, Reason> = new Map<string, Reaso
   ["unauthorized", "auth_refused"]
 ])
 
-/** By the member of the request that is invalid; any other is the configuration's fault. */
+/** By the member of the request that is invalid. */
 export const refusalsByMember: ReadonlyMap<string | undefined, Reason> = new Map<string, Reason>([
   ["from", "caller_id_refused"],
-  ["to", "number_refused"]
+  ["to", "number_refused"],
+  ["answer_url", "misconfigured"],
+  ["event_url", "misconfigured"],
+  ["ncco", "misconfigured"]
 ])
 
 /** The state of a call, by its status. https://developer.vonage.com/en/voice/voice-api/guides/call-flow#event-objects */

@@ -59,9 +59,12 @@ export class AttemptStore extends Context.Service<
     ) => Effect.Effect<boolean>
     /**
      * The attempt was certainly never placed: deletes its run and returns its contact, unless changed settings no longer allow the retry; then
-     * the contact fails. False when the attempt was already over.
+     * the contact fails. False when the attempt was already over. `isLast`: the contacts behind it are claimed first.
      */
-    readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
+    readonly undo: (
+      callId: CallId,
+      how: { readonly at: number; readonly breakerEntry: boolean; readonly isLast?: boolean }
+    ) => Effect.Effect<boolean>
     /** Records the ends of different attempts in one statement: all of them or none. The results are in the same order. */
     readonly finish: (ends: ReadonlyArray<DecidedEnd>) => Effect.Effect<ReadonlyArray<Finished>>
     /** All attempts that are not over, no matter which process began them. */
@@ -101,9 +104,9 @@ export class AttemptStore extends Context.Service<
         answered: (answers) => Effect.orDie(markAnswered(sql, answers)),
         named: (names) => Effect.orDie(markNamed(sql, names)),
         hasOther: (callId, configurationIds, providerCallId) => Effect.orDie(hasOther(sql, callId, configurationIds, providerCallId)),
-        undo: (callId, now, breakerEntry) =>
-          Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ returnedTo, undone }) => {
-            if (returnedTo !== null) starts.forget([returnedTo])
+        undo: (callId, { at, breakerEntry, isLast = false }) =>
+          Effect.map(waking(undo(sql, callId, at, breakerEntry)), ({ returnedTo, undone }) => {
+            if (returnedTo !== null && !isLast) starts.forget([returnedTo])
             return undone
           }),
         finish: (ends) =>

@@ -3,17 +3,19 @@
  */
 import { Schema } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
+import { fatalReasons } from "#core/provider/FatalReason.ts"
 
 const RefusalReason = Schema.Literals([
+  ...fatalReasons,
   "unreachable",
   "rate_limited",
   "caller_id_refused",
-  "auth_refused",
-  "no_credit",
-  "misconfigured",
+  // Refused for a reason that the adapter does not know, and it is open whose fault that is: the contact has its turn later.
+  "undecided",
   // The permit to dial ended before the request left, or before the call left the provider's queue: pause, closed window, new owner.
   "permit_lapsed"
 ])
+
 /** The number of looks that did not find the call, and of looks that got no answer. */
 const Looks = { missed: Schema.Int, silences: Schema.Int }
 /** Nothing has shown that the call has left the provider's queue. If its record proves that its phone never rang, the call is void. */

@@ -7,6 +7,7 @@
  * Slots and rates are not decided here: they are taken in one step with the claim (`DialTurn`).
  */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
+import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { ScheduleState } from "./Schedule.ts"
 import * as Stops from "./stops.ts"
@@ -48,7 +49,7 @@ export interface CampaignView {
   /** Undefined: there is no usable telephony configuration. */
   readonly trunk: TrunkView | undefined
   /** A refusal whose cause only a person can remove. */
-  readonly refused: { readonly reason: "auth_refused" | "no_credit" | "misconfigured"; readonly detail: string } | undefined
+  readonly refused: { readonly reason: FatalReason; readonly detail: string } | undefined
   /** `settling`: it has tripped, and not all ends that count are on record yet. */
   readonly breaker: "watching" | "settling" | "tripped"
   readonly window: ScheduleState

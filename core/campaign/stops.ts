@@ -1,5 +1,6 @@
 /** Entries of a campaign's log about the engine's own decisions. They contain no phone number and no credential. */
 import type { AutomaticStop } from "./CampaignOwnership.ts"
+import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
 
@@ -37,7 +38,7 @@ export const agentUnfinished = (flaw: string): AutomaticStop => ({
   message: "Paused: the agent's published version is missing or not finished, so callees would hear nothing."
 })
 /** `detail`: the provider's own words. */
-export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured", detail: string): AutomaticStop => {
+export const refused = (reason: FatalReason, detail: string): AutomaticStop => {
   switch (reason) {
     case "auth_refused":
       return authFailed(detail)
@@ -54,6 +55,13 @@ export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured", 
         event: "telephony_configuration_unavailable",
         level: "warning",
         message: "Paused: the telephony provider does not understand the configuration."
+      }
+    case "unexplained":
+      return {
+        details: { detail },
+        event: "telephony_configuration_unavailable",
+        level: "warning",
+        message: "Paused: the telephony provider refused one number after the other, for a reason that the engine does not know."
       }
   }
 }
@@ -87,6 +95,13 @@ export const greetingsMissed = (calls: number): Note => ({
   event: "greeting_missed",
   level: "warning",
   message: "Callees heard nothing for two seconds after they answered: their greetings were not ready."
+})
+/** `detail`: the provider's words of the latest of these refusals. */
+export const contactsRefused = ({ calls, detail }: { readonly calls: number; readonly detail: string }): Note => ({
+  details: { calls, detail },
+  event: "contacts_refused",
+  level: "warning",
+  message: "The telephony provider refused contacts for a reason that the engine does not know; they have failed."
 })
 export const queuedCallsWithdrawn = (calls: number): Note => ({
   details: { calls },

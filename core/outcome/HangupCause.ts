@@ -29,6 +29,8 @@ export const HangupCause = Schema.Literals([
   "authentication_failed",
   /** The carrier has taken the call, and then not dialed or not carried it further, because the account has no credit left. */
   "no_credit",
+  /** The carrier says that it places no call to this number, for a reason that the adapter does not know. */
+  "unexplained_refusal",
   // Our own reasons.
   /** Our own timer ran out while the phone rang. */
   "ring_timeout",
@@ -184,6 +186,7 @@ const toQ850: Readonly<Record<HangupCause, number>> = {
   interworking: 127,
   authentication_failed: 21,
   no_credit: 21,
+  unexplained_refusal: 21,
   ring_timeout: 19,
   originator_cancel: 16,
   agent_hangup: 16,

@@ -55,6 +55,7 @@ export type TrunkStatus =
  * - `rate_limited`: like `unreachable`, but wait for `retryAfterMillis`.
  * - `caller_id_refused`: the provider does not let this account show this caller ID; says nothing about the trunk or the callee's number.
  * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person fixes it.
+ * - `unexplained`: the provider says that it places no call, for a reason that the adapter does not know; see `Unexplained.ts`.
  */
 export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("OriginateRefused", {
   reason: Schema.Literals([
@@ -65,7 +66,8 @@ export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("Or
     "caller_id_refused",
     "auth_refused",
     "no_credit",
-    "misconfigured"
+    "misconfigured",
+    "unexplained"
   ]),
   /** Set for `number_refused`: the reason as a hangup cause. */
   cause: Schema.optionalKey(HangupCause),

@@ -79,10 +79,6 @@ export interface TrunkHealth {
   readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined, detail: string) => void
   /** It is unknown whether the request got through. */
   readonly doubted: (callId: CallId, doubt: Doubted) => void
-  /** Refused for a reason that only a person can repair. The trunk does not rest: the calls that follow are refused as well. */
-  readonly refused: (callId: CallId, detail: string) => void
-  /** The detail of the latest `refused`. */
-  readonly refusal: () => string | undefined
   /** The cause of the trouble may have been repaired: try now rather than at the end of the rest. */
   readonly hurry: () => void
 }
@@ -214,7 +210,6 @@ class Condition {
 /** `onStatus` takes what the trunk reports; `changed` wakes the watchers. */
 export const makeHealth = (clock: Clock.Clock) => {
   let status: TrunkStatus = { _tag: "Connecting" }
-  let refusal: string | undefined
   const watchers = new Set<() => void>()
   const changed = () => {
     for (const watcher of watchers) watcher()
@@ -241,11 +236,6 @@ export const makeHealth = (clock: Clock.Clock) => {
     heard: (callId, event) => condition.heard(callId, event),
     unreachable: (callId, detail) => condition.failed(callId, "unreachable", undefined, detail),
     rateLimited: (callId, retryAfterMillis, detail) => condition.failed(callId, "limited", retryAfterMillis, detail),
-    refused: (callId, detail) => {
-      refusal = detail
-      condition.dismiss(callId)
-    },
-    refusal: () => refusal,
     doubted: (callId, doubt) => condition.doubted(callId, doubt),
     hurry: () => condition.hurry()
   }

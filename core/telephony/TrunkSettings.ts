@@ -14,6 +14,10 @@ export interface TrunkSetting {
   /** How many calls the trunk may carry at once. */
   readonly maxConcurrentCalls: number | undefined
   readonly callerIds: CallerIds
+  /** Changes with the credentials. */
+  readonly version: string
+  /** A call has been placed with this version. */
+  readonly isProven: boolean
 }
 
 export class TrunkSettings extends Context.Service<
@@ -23,6 +27,8 @@ export class TrunkSettings extends Context.Service<
     readonly find: (id: TelephonyConfigId) => Effect.Effect<TrunkSetting | undefined>
     /** The provider does not let calls show this number. It is no longer used as a caller ID until a person clears that. */
     readonly refuseCaller: (id: TelephonyConfigId, number: string, reason: string) => Effect.Effect<void>
+    /** A call has been placed with this version of the configuration. */
+    readonly prove: (id: TelephonyConfigId, version: string) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkSettings") {
   static readonly layer = Layer.effect(
@@ -39,6 +45,11 @@ export class TrunkSettings extends Context.Service<
             Effect.asVoid,
             Effect.orDie
           )
+        ),
+        prove: Effect.fn("TrunkSettings.prove")((id, version) =>
+          sql`
+            UPDATE telephony_configurations SET proven_version = ${version}
+            WHERE id = ${id}::int AND md5(credentials::text) = ${version}`.pipe(Effect.asVoid, Effect.orDie)
         )
       })
     })
@@ -51,7 +62,8 @@ const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: Telephon
     readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean; readonly maxConcurrent: number | null }>
   }
   const [row] = yield* opened(sql<SettingRow>`
-    SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls,
+    SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls, md5(c.credentials::text) AS version,
+      c.proven_version IS NOT DISTINCT FROM md5(c.credentials::text) AS is_proven,
       coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id,
         'maxConcurrent', n.max_concurrent) ORDER BY n.id)
         FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active AND n.refused_reason IS NULL), '[]') AS numbers

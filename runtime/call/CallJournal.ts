@@ -125,7 +125,7 @@ export class CallJournal extends Context.Service<
                 call.attempt,
                 endOf(call, Ended.make({ cause: reason === "no_credit" ? reason : "temporary_failure", endedAt: at }), undefined)
               )
-            : recordUndone(recorder, call.attempt, { at, breakerEntry: countsForBreaker(reason) }),
+            : recordUndone(recorder, call.attempt, { at, breakerEntry: countsForBreaker(reason), isLast: reason === "undecided" }),
         ended,
         neverPlaced: (attempt, how) =>
           attempt.campaign === undefined

@@ -63,7 +63,7 @@ const giveBack = Effect.fnUntraced(function* ({ local, store }: GuardedClaims, c
   const at = yield* Clock.currentTimeMillis
   for (const callId of callIds) {
     // A missing row is no error: a claim may find fewer contacts than it asked for.
-    yield* persist(store.undo(callId, at, false))
+    yield* persist(store.undo(callId, { at, breakerEntry: false }))
     local.settled(callId)
   }
 })

@@ -42,7 +42,7 @@ export interface Dialing {
 
 export interface CallWatcher {
   /** The call is over but still has its slot: consequences of the end are handled before the line goes to another call. */
-  readonly over?: (how: Over, call: Pick<LiveCall, "attempt" | "trunk">) => void
+  readonly over?: (how: Over, call: Pick<LiveCall, "attempt" | "refusal" | "trunk">) => void
   /** The line is free, and the slot is released unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
   /** The callee heard nothing of the greeting or message intended for them. Called before the end is recorded. */
@@ -91,6 +91,8 @@ export class LiveCall {
   transfer: number | undefined
   /** Undefined if the call is not traced. */
   trace: CallTrace | undefined
+  /** Why the provider refuses the call, in its own words. */
+  refusal: string | undefined
   /** DTMF digits pressed by the callee. */
   keys = ""
   readonly attempt: Attempt & Pick<AgentPart, "agentDefinitionId">

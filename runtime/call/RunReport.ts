@@ -83,6 +83,7 @@ export const endOf = (
         call_tags: tags,
         ...(isBreakerFailure(outcome) ? { failure_class: failureClassOf(cause) ?? null } : {}),
         hangup_cause: cause,
+        ...(call.refusal === undefined ? {} : { provider_message: call.refusal }),
         mapped_call_disposition: disposition,
         provider: call.trunk.adapter.manifest.provider
       },

@@ -63,8 +63,10 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
 }
 
 /** A campaign that pauses because of this shows the provider's words. */
-const noteNoCredit = ({ attempt, ref, trunk }: LiveCall, detail = "A call has ended because the account has no credit."): void =>
-  trunk.refused(attempt.callId, ref.to === undefined ? detail : nameless(detail, ref.to))
+const noteNoCredit = (call: LiveCall, detail = "A call has ended because the account has no credit."): void => {
+  const { ref } = call
+  call.refusal = ref.to === undefined ? detail : nameless(detail, ref.to)
+}
 
 /** A fax cannot hold a conversation either, and takes no message. */
 const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: SteadyTime.SteadyMillis): void => {

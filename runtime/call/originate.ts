@@ -206,7 +206,7 @@ const accepted = ({ call, dialing, services: { journal, local, pass } }: Outgoin
   notePlaced(local, call)
   // An event may already have named the call, in cases where the reply names only the request.
   if (call.ref.providerCallId === undefined) journal.named(call, providerCallId)
-  call.trunk.reached(call.attempt.callId)
+  call.trunk.placed(call.attempt.callId)
   call.trace?.replied()
   dialing.placed?.()
   call.tell(Accepted.make({}))

@@ -25,13 +25,21 @@ export const logRefusal = (error: OriginateRefused | OriginateDoubtful, detail: 
   return log("an originate was refused", { reason, detail })
 }
 
-/** The event for the call's actor. The trunk is told too, and remembers `detail`. */
-export const eventOf = (
-  { attempt, ref, trunk }: LiveCall,
-  error: OriginateRefused | OriginateDoubtful,
-  detail: string,
-  at: number
-): CallEvent => {
+const unexplained = ({ attempt, ref, trunk }: LiveCall, detail: string, at: number): CallEvent => {
+  const blame = trunk.unexplained.blame(ref.to ?? "", detail)
+  if (blame === "configuration") {
+    trunk.dismiss(attempt.callId)
+    return Refused.make({ at, reason: "unexplained" })
+  }
+  trunk.reached(attempt.callId)
+  // Somebody waits for the result of a single call, which has no later turn.
+  if (blame === "later" && attempt.campaign !== undefined) return Refused.make({ at, reason: "undecided" })
+  return HungUp.make({ at, cause: "unexplained_refusal" })
+}
+
+/** The event for the call's actor. The trunk is told too, and the call remembers `detail`. */
+export const eventOf = (call: LiveCall, error: OriginateRefused | OriginateDoubtful, detail: string, at: number): CallEvent => {
+  const { attempt, ref, trunk } = call
   const { callId } = attempt
   if (error._tag === "OriginateDoubtful") {
     const { elsewhere, retryAfterMillis, status } = error
@@ -40,6 +48,7 @@ export const eventOf = (
     return Doubted.make({ at })
   }
   const { cause, elsewhere, reason, retryAfterMillis } = error
+  call.refusal = detail
   if (elsewhere === true) {
     trunk.dismiss(callId)
     return Refused.make({ at, reason: "unreachable" })
@@ -47,7 +56,10 @@ export const eventOf = (
   switch (reason) {
     case "number_refused":
       trunk.reached(callId)
+      trunk.unexplained.explained()
       return HungUp.make({ at, cause: cause ?? "unallocated_number" })
+    case "unexplained":
+      return unexplained(call, detail, at)
     case "unreachable":
       trunk.unreachable(callId, detail)
       break
@@ -58,11 +70,8 @@ export const eventOf = (
       if (ref.from !== undefined) trunk.refuseCallerId(ref.from, detail)
       trunk.dismiss(callId)
       break
-    case "permit_lapsed":
-      trunk.dismiss(callId)
-      break
     default:
-      trunk.refused(callId, detail)
+      trunk.dismiss(callId)
   }
   return Refused.make({ at, reason })
 }

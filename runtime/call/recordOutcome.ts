@@ -43,7 +43,7 @@ export const recordEnd = (recorder: OutcomeRecorder, attempt: Attempt, end: Atte
 export const recordUndone = (recorder: OutcomeRecorder, attempt: Attempt, how: Undone): Effect.Effect<Recorded> =>
   Effect.suspend(() => {
     recorder.local.undone(attempt.callId, how)
-    const undo = recorder.store.undo(attempt.callId, how.at, how.breakerEntry)
+    const undo = recorder.store.undo(attempt.callId, how)
     const record = judged(recorder, attempt, how.at, undo, (isUndone) => isUndone && how.breakerEntry)
     return settledBy(recorder, attempt.callId, record).pipe(
       Effect.map(({ tripped }) => ({ dueAt: undefined, isEntry: how.breakerEntry, look: tripped }))

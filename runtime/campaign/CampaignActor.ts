@@ -21,7 +21,7 @@ import { type CampaignInbox, CampaignInboxes } from "./CampaignInbox.ts"
 import { type DialServices, dialServices, dialTurn } from "./DialTurn.ts"
 
 /** Missed greetings are logged at most this often. */
-const MISSED_LOG_MILLIS = 60_000
+const COUNTED_LOG_MILLIS = 60_000
 
 export class CampaignActor extends Context.Service<
   CampaignActor,
@@ -78,7 +78,7 @@ const run = Effect.fnUntraced(function* (services: CampaignServices, id: Campaig
   while (true) {
     inbox.news.closeUnsafe()
     const wait = yield* turn(services, memory)
-    yield* logMissed(services, memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
+    yield* logCounted(services, memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.countedAt + COUNTED_LOG_MILLIS)
     if (wait._tag === "Over") return noteStopped(services, id)
     inbox.idle = wait._tag === "Due"
     inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
@@ -241,17 +241,19 @@ const viewOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Logs the number of missed greetings periodically, and at the end: an entry per call would bury all other entries. */
-const logMissed = Effect.fnUntraced(function* (
+/** Logs missed greetings and refused contacts periodically, and at the end: an entry per call would bury all other entries. */
+const logCounted = Effect.fnUntraced(function* (
   { ownership }: CampaignServices,
   memory: CampaignMemory,
   notBefore: SteadyTime.SteadyMillis
 ) {
   const { inbox } = memory
   const now = yield* SteadyTime.now
-  if (inbox.missedGreetings === 0 || now < notBefore) return
-  const entry = Stops.greetingsMissed(inbox.missedGreetings)
+  const { missedGreetings, unexplained } = inbox
+  if ((missedGreetings === 0 && unexplained === undefined) || now < notBefore) return
   inbox.missedGreetings = 0
-  memory.missedLoggedAt = now
-  yield* ownership.log(memory.plan.campaignId, entry)
+  inbox.unexplained = undefined
+  memory.countedAt = now
+  if (missedGreetings > 0) yield* ownership.log(memory.plan.campaignId, Stops.greetingsMissed(missedGreetings))
+  if (unexplained !== undefined) yield* ownership.log(memory.plan.campaignId, Stops.contactsRefused(unexplained))
 })

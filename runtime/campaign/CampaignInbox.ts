@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { Over } from "#core/call/Call.ts"
+import { type FatalReason, isFatal } from "#core/provider/FatalReason.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
 import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -28,13 +29,15 @@ export class CampaignInbox {
   /** Contacts came back to `pending` or `retry_wait`. */
   returned = false
   /** A refusal that only a person can fix, in the words of the trunk that reported it; that trunk may no longer exist. */
-  fatal: { readonly reason: "auth_refused" | "no_credit" | "misconfigured"; readonly detail: string } | undefined
+  fatal: { readonly reason: FatalReason; readonly detail: string } | undefined
   /** The actor believes there is nothing to claim. */
   idle = false
   /** Set while the actor waits for something that should be brief: what it is, and since when. */
   stuck: { readonly on: StuckOn; readonly since: SteadyTime.SteadyMillis } | undefined
   /** Callees whose greeting was late, since the last log entry about them. */
   missedGreetings = 0
+  /** Contacts that failed because of refusals in unknown words, since the last log entry about them, and the latest of these words. */
+  unexplained: { readonly calls: number; readonly detail: string } | undefined
   /** The dial epoch in which the campaign was last seen running; undefined until it has been seen. */
   dialEpoch: number | undefined
   /** Wall clock minus steady time, in milliseconds, when the actor last decided. */
@@ -95,19 +98,23 @@ export class CampaignInbox {
     this.wake()
   }
   /** A call of the campaign has ended. Called before its slot goes to another call and before the end is recorded. */
-  over(how: Over, { attempt: { callId, campaign }, trunk }: Pick<LiveCall, "attempt" | "trunk">, at: SteadyTime.SteadyMillis): void {
+  over(how: Over, { attempt: { callId, campaign }, refusal }: Pick<LiveCall, "attempt" | "refusal">, at: SteadyTime.SteadyMillis): void {
     if (campaign?.breakerEpoch !== this.breakerEpoch) return
-    const detail = trunk.refusal() ?? "It refused a call."
+    const detail = refusal ?? "It refused a call."
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
-    if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
-      this.fatal = { reason: how.reason, detail }
+    if (isRefused && isFatal(how.reason)) this.fatal = { reason: how.reason, detail }
     if (how._tag === "Ended" && how.cause === "no_credit") this.fatal = { reason: "no_credit", detail }
+    if (how._tag === "Ended" && how.cause === "unexplained_refusal") this.#unexplainedly(detail)
     // A refusal that says nothing about the call itself does not count for the breaker.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
   }
   waitFor(on: StuckOn | undefined, now: SteadyTime.SteadyMillis): void {
     if (this.stuck?.on !== on) this.stuck = on === undefined ? undefined : { on, since: now }
+  }
+  #unexplainedly(detail: string): void {
+    this.unexplained = { calls: (this.unexplained?.calls ?? 0) + 1, detail }
+    if (this.unexplained.calls === 1) this.wake()
   }
   greetingMissed(): void {
     this.missedGreetings++

@@ -35,7 +35,7 @@ export interface CampaignMemory {
   capacity: CapacityWatch
   /** Whether the next calls are expected to need audio. */
   needsAudio: boolean
-  missedLoggedAt: SteadyMillis
+  countedAt: SteadyMillis
 }
 
 export const remember = (
@@ -49,7 +49,7 @@ export const remember = (
     capacity: untold,
     claims: new ClaimTimes(),
     needsAudio: true,
-    missedLoggedAt: Number.NEGATIVE_INFINITY,
+    countedAt: Number.NEGATIVE_INFINITY,
     inbox,
     dueAt: Number.POSITIVE_INFINITY,
     mayDial: true,

@@ -15,6 +15,8 @@ export interface Undone {
   /** Epoch milliseconds. */
   readonly at: number
   readonly breakerEntry: boolean
+  /** The contacts behind it are to be dialed first. */
+  readonly isLast?: boolean
 }
 
 /** What the journals say about a call. */

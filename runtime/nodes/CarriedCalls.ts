@@ -121,7 +121,7 @@ export class CarriedCalls {
   #watcherOf(callId: CallId): CallWatcher {
     const { local, say } = this.#means
     return {
-      over: (how, { trunk }) => say({ _tag: "Over", callId, how, refusal: trunk.refusal() }),
+      over: (how, { refusal }) => say({ _tag: "Over", callId, how, refusal }),
       lineFree: (how) => say({ _tag: "LineFree", callId, how }),
       greetingMissed: () => say({ _tag: "GreetingMissed", callId }),
       recorded: (how, recorded) => {

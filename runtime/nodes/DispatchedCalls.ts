@@ -6,6 +6,7 @@ import type { Clock } from "effect"
 import type { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { NewAttempt } from "#core/call/Attempt.ts"
 import type { Over } from "#core/call/Call.ts"
+import { isFatal } from "#core/provider/FatalReason.ts"
 import { dialedBy } from "#core/call/LostAttempts.ts"
 import type { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
@@ -224,7 +225,7 @@ export class DispatchedCalls {
         this.#left(call)
         break
       case "Placed":
-        trunk.reached(callId)
+        trunk.placed(callId)
         dialing.placed?.()
         break
       case "NotStarted":
@@ -248,7 +249,10 @@ export class DispatchedCalls {
         if (report.end !== undefined) this.#means.local.ended(callId, report.end)
         else if (report.undone !== undefined) this.#means.local.undone(callId, report.undone)
         // Claims begin where the last one ended, and the contact may lie before that.
-        if (attempt.campaign !== undefined && (report.how._tag === "Void" || report.recorded.dueAt !== undefined))
+        if (
+          attempt.campaign !== undefined &&
+          ((report.how._tag === "Void" && report.how.reason !== "undecided") || report.recorded.dueAt !== undefined)
+        )
           this.#means.store.changedElsewhere([attempt.campaign.campaignId])
         watcher.recorded?.(report.how, report.recorded, attempt)
         break
@@ -312,8 +316,8 @@ export class DispatchedCalls {
       this.#means.rate.slowDown({ key: trunk.rateKey, rate: trunk.rate })
       trunk.rateLimited(callId, undefined, "The provider asks for fewer calls.")
     }
-    if (refusal !== undefined) trunk.refused(callId, refusal)
-    watcher.over?.(how, { attempt, trunk })
+    if (how._tag === "Void" && isFatal(how.reason)) trunk.dismiss(callId)
+    watcher.over?.(how, { attempt, refusal, trunk })
   }
 
   #gone({ attempt, trunk, watcher }: DispatchedCall): void {

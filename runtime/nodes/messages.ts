@@ -59,7 +59,7 @@ export type FromNode =
   | { readonly _tag: "Placed"; readonly callId: CallId }
   /** The call was not started: its trunk is down there. It has not asked to leave, and will not. */
   | { readonly _tag: "NotStarted"; readonly callId: CallId }
-  /** The call is over, but its end is not recorded yet. `refusal`: why the provider refuses calls, in its own words. */
+  /** The call is over, but its end is not recorded yet. `refusal`: why the provider refuses the call, in its own words. */
   | { readonly _tag: "Over"; readonly callId: CallId; readonly how: Over; readonly refusal?: string | undefined }
   | { readonly _tag: "LineFree"; readonly callId: CallId; readonly how: Over }
   | { readonly _tag: "GreetingMissed"; readonly callId: CallId }

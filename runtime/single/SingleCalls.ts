@@ -24,7 +24,7 @@ import { CallNodes } from "#runtime/nodes/CallNodes.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { willNeedAudio } from "#runtime/call/greeted.ts"
-import type { Permit } from "#runtime/call/LiveCall.ts"
+import type { CallWatcher, Permit } from "#runtime/call/LiveCall.ts"
 
 /** How long a client waits for a trunk that is being connected. */
 const CONNECT_MILLIS = 5000
@@ -55,12 +55,10 @@ const unsent = () =>
 const returned = () =>
   new CallNotPlaced({ reason: "The call node that was to carry the call has sent nothing; try again in 1 s.", retryAfterSeconds: 1 })
 
-const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
-  if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
-  if (how.reason !== "permit_lapsed") {
-    const words = how.reason === "unreachable" || how.reason === "rate_limited" ? trunk.trouble()?.detail : trunk.refusal()
-    return new CallNotPlaced({ reason: words === undefined ? how.reason : `${how.reason}: ${words}` })
-  }
+/** `words`: the provider's. */
+const whyOver = (trunk: LiveTrunk, how: Over, words: string | undefined, now: SteadyTime.SteadyMillis): CallNotPlaced => {
+  const why = how._tag === "Ended" ? how.cause : how.reason
+  if (why !== "permit_lapsed") return new CallNotPlaced({ reason: words === undefined ? why : `${why}: ${words}` })
   if (!trunk.isCurrent()) return new CallNotPlaced({ reason: "The telephony configuration has just been changed; try again." })
   return trunk.trouble() === undefined ? unsent() : whyResting(trunk, now)
 }
@@ -243,15 +241,21 @@ const start = Effect.fnUntraced(function* (
     .begin(call, { callId, journal: carrier?.journal, node: carrier?.node ?? nodeName, provider: trunk.adapter.manifest.provider })
     .pipe(Effect.onError(() => giveBack))
   /** What the client is told about a call that was over before the provider accepted it. */
-  const why = (how: Over) =>
+  const why = (how: Over, words: string | undefined) =>
     how._tag === "Void" && how.reason === "permit_lapsed" && optOuts.has(call.organizationId, call.phoneNumber)
       ? new NumberOptedOut()
-      : whyOver(trunk, how, SteadyTime.nowOf(clock))
+      : whyOver(trunk, how, words, SteadyTime.nowOf(clock))
   const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
   const placed = () => Deferred.doneUnsafe(accepted, Effect.void)
   const refused = (why: CallNotPlaced | NumberOptedOut) => Deferred.doneUnsafe(accepted, Effect.fail(why))
   const dialing = { departure, from, marked: false, permit: always, placed }
-  const watcher = { recorded: (how: Over) => refused(why(how)) }
+  let words: string | undefined
+  const watcher: CallWatcher = {
+    over: (_, { refusal }) => {
+      words = refusal
+    },
+    recorded: (how) => refused(why(how, words))
+  }
   if (carrier !== undefined) {
     nodes.start(carrier, attempt, trunk, { ...dialing, needsAudio, returned: () => refused(returned()) }, watcher)
     return attempt

@@ -25,6 +25,7 @@ import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
 import { noteOutages } from "./outages.ts"
 import { ownLooks } from "./ownLooks.ts"
+import { Unexplained } from "#core/provider/Unexplained.ts"
 import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to start. */
@@ -43,6 +44,10 @@ export interface LiveTrunk extends TrunkHealth {
   readonly callerIdFor: (to: string) => string | undefined
   /** The caller IDs that calls may show now. */
   readonly callerIds: () => CallerIds
+  /** Whose fault refusals in unknown words are. */
+  readonly unexplained: Unexplained
+  /** The provider has accepted a call, which also shows that the configuration is right. */
+  readonly placed: (callId: CallId) => void
   /** The provider does not let calls show this number. */
   readonly refuseCallerId: (number: string, detail: string) => void
   /** False once another trunk has replaced it, or the configuration is gone. */
@@ -207,23 +212,25 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
   const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
   const trunk = ownLooks(yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said)), isOthers)
-  const statusOf = (name: string): TrunkStatus =>
-    trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
   const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)
-  for (const name of names) yield* noted(name, () => statusOf(name))
+  for (const name of names) yield* noted(name, () => statusOf(trunk, name))
   yield* Effect.forkIn(Effect.ignoreCause(pool.outages.keepFor(id, names)), own)
   const session: Session = { setting, scope: own, trunk, changed }
   const rate = pool.trunkRate ?? adapter.manifest.callsPerSecond
   const run = yield* FiberSet.makeRuntime().pipe(Scope.provide(own))
   const callers = new RefusedCallers()
   const refuseCallerId = (number: string, detail: string): void => {
-    const refusing = callers.refuse(pool.settings, id, number, detail, renewOrRetry(pool, id, "numbers"))
-    run(Effect.annotateLogs(refusing, said))
+    run(Effect.annotateLogs(callers.refuse(pool.settings, id, number, detail, renewOrRetry(pool, id, "numbers")), said))
+  }
+  const unexplained = new Unexplained(setting.isProven)
+  const placed = (callId: CallId): void => {
+    health.reached(callId)
+    if (unexplained.placed()) run(prove(pool, setting))
   }
   live = liveOf(
     session,
     adapter,
-    { ...health, hear: context.onEvent, heldUp, refuseCallerId },
+    { ...health, hear: context.onEvent, heldUp, placed, refuseCallerId, unexplained },
     rate,
     callers,
     () => pool.open.get(id)?.live
@@ -232,6 +239,13 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   pool.open.set(id, opened)
   return opened
 })
+
+const statusOf = (trunk: Trunk, name: string): TrunkStatus =>
+  trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
+
+/** For the engine's next lives. */
+const prove = (pool: Pool, { id, version }: TrunkSetting): Effect.Effect<void> =>
+  Effect.ignoreCause(Effect.retry(Effect.sandbox(pool.settings.prove(id, version)), RENEW_AGAIN))
 
 const openNow = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId) {
   const session = pool.open.get(id)
@@ -264,6 +278,7 @@ const closeUnused = Effect.fnUntraced(function* (pool: Pool, { live, scope: own 
 })
 
 const repair = (pool: Pool, session: Opened) => {
+  session.live.unexplained.forget()
   const away = [session.live.status(), ...session.live.endpoints().map(({ status }) => status)].filter(({ _tag }) => _tag === "Down")
   if (away.length === 0) return Effect.sync(session.live.hurry)
   // Another client took its place, and the session does not take it back by itself.
@@ -305,7 +320,7 @@ const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", d
 const liveOf = (
   session: Session,
   adapter: Adapter,
-  health: TrunkHealth & Pick<LiveTrunk, "hear" | "heldUp" | "refuseCallerId">,
+  health: TrunkHealth & Pick<LiveTrunk, "hear" | "heldUp" | "placed" | "refuseCallerId" | "unexplained">,
   rate: number,
   refused: RefusedCallers,
   current: () => LiveTrunk | undefined

@@ -88,8 +88,8 @@ given("when an answer could be Asterisk's, then only one with its name and its m
   const asterisk = (status: number, body = json) => said(status, "Asterisk/22.10.1", body)
   await check({ _tag: "OriginateRefused", reason: "auth_refused" }, asterisk(401))
   await check({ _tag: "OriginateRefused", reason: "auth_refused" }, asterisk(403))
-  await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(400))
-  await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(404))
+  await check({ _tag: "OriginateRefused", reason: "unexplained" }, asterisk(400))
+  await check({ _tag: "OriginateRefused", reason: "unexplained" }, asterisk(404))
   await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 1000 }, asterisk(429))
   const patient = { ...asterisk(429), headers: { ...asterisk(429).headers, "retry-after": "7" } }
   await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 7000 }, patient)

@@ -28,7 +28,13 @@ export const openSuiteWorld = async () => {
     cannot: { machine: "Cloudonix detects no machines" },
     config: configOf(emulator),
     placesCall: isOrder,
-    refusals: { auth_refused: error(401), misconfigured: error(404), no_credit: error(402), rate_limited: error(429) },
+    refusals: {
+      auth_refused: error(401),
+      misconfigured: error(404),
+      no_credit: error(402),
+      rate_limited: error(429),
+      unexplained: error(400)
+    },
     transfersCall: isTransfer,
     wrongConfig: configOf(emulator, { bearer_token: "XI-of-a-stranger" })
   })

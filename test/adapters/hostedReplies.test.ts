@@ -8,6 +8,7 @@ import * as cloudonix from "#adapters/cloudonix/CloudonixAccount.ts"
 import * as plivo from "#adapters/plivo/PlivoAccount.ts"
 import type { Account } from "#adapters/shared/HostedCarrier.ts"
 import { NotSent, type Reply } from "#adapters/shared/HttpClient.ts"
+import { masked } from "#adapters/shared/Json.ts"
 import { acceptedBy } from "#adapters/shared/PlivoDialectReplies.ts"
 import { originated, standingOf } from "#adapters/shared/replies.ts"
 import * as telnyx from "#adapters/telnyx/TelnyxAccount.ts"
@@ -61,6 +62,7 @@ const session = {
 const invalid = { reason: "number_refused", cause: "invalid_number_format" }
 const barred = { reason: "number_refused", cause: "facility_rejected" }
 const misconfigured = { reason: "misconfigured" }
+const unexplained = { reason: "unexplained" }
 const dialectDoubts: ReadonlyArray<Given> = [
   [500, plivoError("not now")],
   [418, plivoError("not now")],
@@ -86,12 +88,12 @@ const carriers = {
       [503, { message: "error" }]
     ],
     refused: [
-      [400, { message: "Invalid cxml" }, misconfigured],
+      [400, { message: "Invalid cxml" }, unexplained],
       [400, { message: "Missing caller-id" }, { reason: "caller_id_refused" }],
       [400, { message: `destination ${number} is no number` }, invalid],
       [401, { message: "Unauthorized" }, { reason: "auth_refused" }],
       [402, { message: "Payment required" }, { reason: "no_credit" }],
-      [403, { message: "Forbidden destination" }, { reason: "auth_refused" }],
+      [403, { message: "Forbidden destination" }, { ...unexplained, detail: "HTTP 403: Forbidden destination" }],
       [404, { message: "Domain not found" }, misconfigured],
       [422, { message: "Unprocessable" }, { reason: "number_refused" }],
       [422, { message: "callerId is wrong" }, { reason: "caller_id_refused" }],
@@ -116,17 +118,19 @@ const carriers = {
       [400, plivoError({ to: `not a valid number: ${number}` }), invalid],
       [400, plivoError("answer_url is not valid: unable to connect to https://voice.example.com/15551234567"), misconfigured],
       [400, plivoError("invalid 'from' number"), { reason: "caller_id_refused" }],
-      [400, plivoError("something else"), misconfigured],
+      [400, plivoError("something else"), unexplained],
+      [400, plivoError({ to: ["is not a valid phone number"] }), invalid],
+      [422, plivoError("invalid number: to"), unexplained],
       [401, plivoError("authentication failed"), { reason: "auth_refused" }],
       [402, plivoError("insufficient credit"), { reason: "no_credit" }],
-      [403, plivoError("your account is not verified"), misconfigured],
+      [403, plivoError("your account is not verified"), unexplained],
       [403, plivoError("calls to this country are not permitted"), barred],
       [403, plivoError("concurrent call limit reached"), { reason: "rate_limited", retryAfterMillis: 5000 }],
       [404, plivoError("not found"), misconfigured],
       [405, plivoError("method not allowed"), misconfigured],
       [429, plivoError("too many requests"), { reason: "rate_limited", retryAfterMillis: 5000 }]
     ],
-    proofs: [[() => plivoError("no")], [400, 401, 402, 403, 404, 405, 429]],
+    proofs: [[() => plivoError("no")], [400, 401, 402, 403, 404, 405, 422, 429]],
     up: [{ objects: [] }],
     mistaken: [401, 403, 404].map((status) => [status, plivoError("no")] as const),
     unreachable: [[200, { objects: {} }]]
@@ -143,11 +147,10 @@ const carriers = {
       [200, { data: telnyxCall, ...telnyxOf("10016", "/to") }],
       [200, telnyxOf("10016", "/to")],
       [500, telnyxOf("10009")],
-      [403, telnyxOf("10009")],
+      [409, telnyxOf("10009")],
       [422, telnyxErrors()],
       [422, { errors: { code: "10016" } }],
       [422, telnyxOf(10016)],
-      [422, telnyxErrors(telnyxError("10016", "/to"), telnyxError("99999"))],
       [422, telnyxErrors(telnyxError("10016", "/to"), "10015")],
       [422, { data: telnyxCall, ...telnyxOf("10016", "/to") }],
       [422, telnyxOf(number)],
@@ -157,20 +160,24 @@ const carriers = {
     ],
     refused: [
       [401, telnyxOf("10009"), { reason: "auth_refused" }],
-      [403, telnyxOf("10010"), misconfigured],
+      [403, telnyxOf("10010"), unexplained],
       [403, telnyxOf("D1"), { reason: "rate_limited", retryAfterMillis: 5000 }],
       [404, telnyxOf("10005"), misconfigured],
+      [403, telnyxOf("10009"), unexplained],
+      [400, telnyxOf("99999"), unexplained],
+      [422, telnyxErrors(telnyxError("10016", "/to"), telnyxError("99999")), unexplained],
       [422, telnyxOf("10002"), invalid],
       [422, telnyxOf("10016", "/to"), invalid],
       [422, telnyxOf("10016", "/from"), { reason: "caller_id_refused" }],
       [422, telnyxErrors(telnyxError("10016", "/to"), telnyxError("10016", "/from")), { reason: "caller_id_refused" }],
-      [422, telnyxOf("10015"), misconfigured],
+      [422, telnyxOf("10015"), unexplained],
       [422, telnyxOf("10015", "/to"), { reason: "number_refused" }],
+      [400, telnyxOf("99999", "/to"), { reason: "number_refused" }],
       [400, telnyxOf("10004", "/connection_id"), misconfigured],
       [429, telnyxOf("10011"), { reason: "rate_limited" }],
       [429, telnyxOf("90103"), { reason: "rate_limited", retryAfterMillis: 5000 }]
     ],
-    proofs: [[() => telnyxOf("10011")], [429]],
+    proofs: [[() => telnyxOf("10011")], [400, 403, 404, 422, 429]],
     up: [{ data: { record_type: "call_control_application" } }, { data: [] }],
     mistaken: [
       [401, telnyxOf("10009")],
@@ -200,7 +207,7 @@ const carriers = {
       [403, twilioError(403, 20005), { reason: "auth_refused" }],
       [400, twilioError(400, 10004), { reason: "rate_limited" }],
       [400, twilioError(400, 21205), misconfigured],
-      [400, twilioError(400, 99999), misconfigured]
+      [400, twilioError(400, 99999), unexplained]
     ],
     proofs: [[(status) => twilioError(status, 20001)], [400, 401, 403, 404, 429]],
     up: [{ sid: accountId, status: "active" }],
@@ -219,8 +226,8 @@ const carriers = {
       [400, { api_id: "a", error: `destination is not valid: ${number}` }, invalid],
       [401, vobizError("wrong"), { reason: "auth_refused" }],
       [402, vobizError("Account balance too low"), { reason: "no_credit" }],
-      [403, vobizError("KYC"), misconfigured],
-      [409, vobizError(""), misconfigured],
+      [403, vobizError("KYC"), unexplained],
+      [409, vobizError(""), unexplained],
       [422, vobizError("invalid 'from' number 15551234567"), { reason: "caller_id_refused" }],
       [429, vobizError("CPS limit"), { reason: "rate_limited", retryAfterMillis: 5000 }]
     ],
@@ -260,10 +267,10 @@ const carriers = {
         [[401, "unauthorized", undefined, isOld], { reason: "auth_refused" }],
         [[402, "out-of-credit", undefined, isOld], { reason: "no_credit" }],
         [[403, "out-of-credit", undefined, isOld], { reason: "no_credit" }],
-        [[403, "forbidden", undefined, isOld], misconfigured],
-        [[400, "invalid", "ncco", isOld], { reason: "misconfigured", detail: "HTTP 400 invalid ncco" }],
-        [[400, "invalid", undefined, isOld], misconfigured],
-        [[400, "invalid", number, isOld], { reason: "misconfigured", detail: "HTTP 400 invalid ?" }],
+        [[403, "forbidden", undefined, isOld], unexplained],
+        [[400, "invalid", "ncco", isOld], { reason: "misconfigured", detail: /^HTTP 400 invalid ncco: / }],
+        [[400, "invalid", undefined, isOld], unexplained],
+        [[400, "invalid", number, isOld], { reason: "unexplained", detail: /^HTTP 400 invalid \?: / }],
         [[429, "throttled", undefined, isOld], { reason: "rate_limited" }]
       ]
       return rows.map(([error, expected]): Refused => [error[0], errorOf(...error).body, expected])
@@ -274,7 +281,7 @@ const carriers = {
     ],
     up: [{ _embedded: { calls: [] } }],
     mistaken: [false, true].flatMap((isOld) => [
-      [401, errorOf(401, "unauthorized", undefined, isOld).body, /^HTTP 401 unauthorized$/],
+      [401, errorOf(401, "unauthorized", undefined, isOld).body, /^HTTP 401 unauthorized: Unauthorized/],
       [403, errorOf(403, "forbidden", undefined, isOld).body]
     ]),
     unreachable: [
@@ -283,6 +290,17 @@ const carriers = {
     ]
   }
 } satisfies Readonly<Record<string, Carrier>>
+
+t.test("a carrier's words are shown without what may be a number or an address", async (t) => {
+  const rows = [
+    ["to: +14155550101 is not a valid phone number", "to: +# is not a valid phone number"],
+    ["no route to +49 (30) 12 34-56", "no route to +#"],
+    ["no route to 05 56 42 17 33.", "no route to #."],
+    ["no route to \u0663\u0663\u0664\u0664", "no route to #"],
+    ["see https://example.com/AC0/x?y=1 for rule 12", "see # for rule 12"]
+  ] as const
+  for (const [words, shown] of rows) t.equal(masked(words), shown)
+})
 
 const reply = (status: number, body?: unknown, retryAfterMillis?: number): Reply => ({ status, body, server: "", retryAfterMillis })
 /** What proves nothing, whoever sends it. */

@@ -51,7 +51,7 @@ t.test("with wrong credentials, the trunk is down for them, calls are refused, a
     ["Telnyx", { api_key: "KEYwrong\nline é" }, "auth_refused", /401/],
     ["Telnyx", { connection_id: "17" }, "misconfigured", /connection_id/],
     ["Vobiz", { auth_token: "a-wrong-token" }, "auth_refused", /401/],
-    ["Vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized$/]
+    ["Vonage", { private_key: strangersKey }, "auth_refused", /^HTTP 401 unauthorized: Unauthorized/]
   ]
   for (const [name, more, reason, detail] of cases) {
     const { hosted, log } = await open(t, name, more)

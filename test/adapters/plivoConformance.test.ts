@@ -20,7 +20,8 @@ conforms(plivo, async () => {
       caller_id_refused: errorOf(400, "invalid 'from' number"),
       no_credit: errorOf(402, "insufficient credit"),
       number_refused: errorOf(400, "invalid 'to' number"),
-      rate_limited: errorOf(429, "request rate limit exceeded")
+      rate_limited: errorOf(429, "request rate limit exceeded"),
+      unexplained: errorOf(400, "invalid number: to")
     },
     transfersCall: redirectsDialectCall,
     wrongConfig: { auth_id: `MA${"Y".repeat(18)}`, auth_token: "of-a-stranger" }

@@ -24,7 +24,8 @@ conforms(telnyx, async () => {
       caller_id_refused: errorOf(422, "10016", "/from"),
       misconfigured: errorOf(404, "10005"),
       number_refused: errorOf(422, "10016", "/to"),
-      rate_limited: errorOf(429, "90103")
+      rate_limited: errorOf(429, "90103"),
+      unexplained: errorOf(400, "99999")
     },
     wrongConfig: configOf(emulator, { api_key: "KEY-of-a-stranger", webhook_public_key: strangersKey })
   })

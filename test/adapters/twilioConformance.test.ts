@@ -21,7 +21,8 @@ conforms(twilio, async () => {
       auth_refused: error(401, 20003),
       caller_id_refused: error(400, 21210),
       number_refused: error(400, 21211),
-      rate_limited: error(429, 20429)
+      rate_limited: error(429, 20429),
+      unexplained: error(400, 99999)
     },
     wrongConfig: { account_sid: `AC${"1".repeat(32)}`, amd_enabled: true, auth_token: "0".repeat(32) }
   })

@@ -22,10 +22,11 @@ conforms(vobiz, async () => {
     refusals: {
       auth_refused: error(401, "wrong"),
       caller_id_refused: error(422, "invalid 'from' number"),
-      misconfigured: error(403, "KYC"),
+      misconfigured: error(404, "no such account"),
       no_credit: error(402, "Account balance too low"),
       number_refused: error(400, "invalid 'to' number"),
-      rate_limited: error(429, "CPS limit")
+      rate_limited: error(429, "CPS limit"),
+      unexplained: error(403, "KYC")
     },
     transfersCall: redirectsDialectCall,
     wrongConfig: { auth_id: "MA_STRANGER", auth_token: "of-a-stranger" }

@@ -23,7 +23,8 @@ conforms(vonage, async () => {
       caller_id_refused: errorOf(400, "invalid", "from", false),
       no_credit: errorOf(403, "out-of-credit", undefined, false),
       number_refused: errorOf(400, "invalid", "to", false),
-      rate_limited: errorOf(429, "throttled", undefined, false)
+      rate_limited: errorOf(429, "throttled", undefined, false),
+      unexplained: errorOf(403, "forbidden", undefined, false)
     },
     transfersCall,
     wrongConfig: configOf(emulator, {

@@ -51,6 +51,40 @@ t.test("given a provider that refuses", async (t) => {
     await check(["no_credit"], [0], "quota_exhausted")
     await check(["misconfigured"], [0], "telephony_configuration_unavailable")
   })
+  t.test("for a reason that nobody knows", async (t) => {
+    const plan = { ...fast, maxConcurrency: 1 }
+    const unknown = refusal("unexplained")
+    /** Refuses the calls at these places, and takes the others. */
+    const refusedAt = (...places: ReadonlyArray<number>) => {
+      let calls = 0
+      return Effect.suspend(() => (places.includes(++calls) ? unknown : Effect.void))
+    }
+    const play3 = async (originate: World["originate"], contacts: number, act = (_: Scene): Effect.Effect<unknown> => wait("1 minute")) => {
+      const { contacts: rows, dials, entries, state } = await play(campaignIn({ originate }, contacts, plan), act)
+      return { entries, rows: rows.map((row) => row.state), state, to: dials.map(({ to }) => Number(to.replace("+1555", ""))) }
+    }
+    const endsAll = ({ answers, ends }: Scene) =>
+      steps(...[0, 1, 2, 3].map((at) => steps(wait("1 second"), answers(at), ends(at, "normal_clearing"))), wait("1 minute"))
+
+    const fresh = await play3(unknown, 5)
+    t.strictSame(fresh.to, [1, 2, 3], "and nothing was placed yet, then three contacts are tried")
+    t.strictSame(fresh.entries, ["telephony_configuration_unavailable"], "and the campaign is paused")
+    t.strictSame([fresh.state, ...fresh.rows], ["paused", ...fresh.rows.map(() => "pending")], "and no contact has lost a try")
+
+    const two = await play3(unknown, 2)
+    t.strictSame(two.to, [1, 2, 1, 2], "and there are two contacts, then each is tried twice")
+    t.strictSame([two.state, ...two.rows], ["completed", "failed", "failed"])
+    t.strictSame(two.entries, ["contacts_refused", "contacts_refused"], "and the log says so at once, and at the end")
+
+    const one = await play3(refusedAt(1, 4), 3, endsAll)
+    t.strictSame(one.to, [1, 2, 3, 1], "and the next is placed, then the contact has its turn again")
+    t.strictSame([one.state, ...one.rows], ["completed", "failed", "completed", "completed"], "and fails")
+
+    const tenth = await play3(refusedAt(...Array.from({ length: 30 }, (_, at) => at + 2)), 20, endsAll)
+    t.equal(tenth.to.length, 11, "after a placed call, then ten in a row pause it")
+    t.strictSame([tenth.state, tenth.rows.filter((row) => row === "failed").length], ["paused", 9])
+    t.strictSame(tenth.entries, ["contacts_refused", "telephony_configuration_unavailable", "contacts_refused"])
+  })
   t.test("and the campaign is resumed afterwards, then it is tried again", async (t) => {
     const { at, entries } = await play(refusing("unreachable"), (scene) =>
       steps(

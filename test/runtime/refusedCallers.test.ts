@@ -23,6 +23,7 @@ class Configuration {
     this.callers.refuse(
       {
         find: () => Effect.undefined,
+        prove: () => Effect.void,
         refuseCaller: (_, refused) =>
           Effect.suspend(() => (this.isDatabaseDown ? Effect.die(new Error("down")) : Effect.sync(() => void this.marked.push(refused))))
       },

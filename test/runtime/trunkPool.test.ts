@@ -49,9 +49,11 @@ class World {
     callerIds: { all: [], preferred: undefined },
     credentials: { account: "a" },
     id,
+    isProven: false,
     maxConcurrentCalls: undefined,
     organizationId: OrganizationId.make(1),
-    provider: "fake"
+    provider: "fake",
+    version: "1"
   }
   change(setting: Partial<TrunkSetting>): void {
     if (this.setting !== undefined) this.setting = { ...this.setting, ...setting }
@@ -110,6 +112,7 @@ const layerOf = (world: World, adapter: Adapter) =>
             world.finds++
             return world.isDatabaseDown ? Effect.die(new Error("the database is down")) : Effect.succeed(world.setting)
           }),
+        prove: () => Effect.void,
         refuseCaller: () => Effect.void
       })
     ),

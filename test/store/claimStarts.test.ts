@@ -6,7 +6,7 @@ import { installCounted } from "./blocksRead.ts"
 import { dialed, numbersOf, type Running } from "./claims.ts"
 import { endOf } from "./services.ts"
 
-const { blocksRead, claim, database, ended, ids, newId, running, sql, store, test, undone } = await installCounted(t)
+const { blocksRead, claim, claimBehind, database, ended, ids, newId, running, sql, store, test, undone } = await installCounted(t)
 
 const giveBack = Effect.flatMap(store.live, (left) => Effect.forEach(left, ({ callId }) => undone(callId), { discard: true }))
 /** Claims and ends calls one after the other. */
@@ -78,6 +78,21 @@ test(t, "given retries that are due at the same moment, then each is claimed in 
   yield* giveBack
   t.strictSame(claims.flat(), numbers)
 })
+
+test(
+  t,
+  "given a contact that is given back as the last one, then the contacts behind it come first, and it is not forgotten",
+  function* (t) {
+    const numbers = numbersOf(4, "+1408")
+    const campaign = yield* running(numbers)
+    const returned = newId()
+    yield* claim(campaign, [returned])
+    yield* undone(returned, true)
+    const claimed = [yield* claim(campaign, ids(3)), yield* claimBehind(campaign, ids(1))]
+    yield* giveBack
+    t.strictSame(claimed.map(dialed), [numbers.slice(1), numbers.slice(0, 1)])
+  }
+)
 
 test(t, "given a number that was in a call, when that call ends, then its contact is the next one", function* (t) {
   const numbers = numbersOf(6, "+1405")

@@ -73,7 +73,7 @@ export const installClaims = async (t: Test, maxConnections?: number) => {
         end: endOf({ cause: "normal_clearing", endedAt: Date.now(), outcome })
       }
     ])
-  const undone = (callId: CallId) => store.undo(callId, Date.now(), false)
+  const undone = (callId: CallId, isLast = false) => store.undo(callId, { at: Date.now(), breakerEntry: false, isLast })
   const begin = (phoneNumber: string, callId = newId()) =>
     Effect.provideService(beginCall(callId, agent, config.id, { phoneNumber }), AttemptStore, store)
   const waiting = ({ id }: Running) =>

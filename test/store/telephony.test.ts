@@ -46,6 +46,19 @@ t.test("given a configuration, when it is changed", async (t) => {
     const { after } = await changed({}, "a3")
     t.match(after, { name: "a3", maxConcurrentCalls: undefined, credentials: { account: "AC1" } })
   })
+  test(t, "after a call has proven it, then only other credentials are unproven again", function* (t) {
+    const { id } = yield* makeConfig("proven")
+    const isProven = Effect.map(settings.find(id), (setting) => setting?.isProven)
+    const first = (yield* settings.find(id))?.version ?? ""
+    const before = yield* isProven
+    yield* settings.prove(id, first)
+    yield* configs.update(ours, id, { name: "still proven", maxConcurrentCalls: 3 })
+    const renamed = yield* isProven
+    yield* configs.update(ours, id, { config: { provider: "fake", credentials: { account: "AC3", token: "other-5678" } } })
+    // A call that was placed with the credentials before proves nothing about these.
+    yield* settings.prove(id, first)
+    t.strictSame([before, renamed, yield* isProven], [false, true, false])
+  })
   test(t, "to another provider, to a name that is taken, or as somebody else, then nothing changes", function* (t) {
     yield* makeConfig("taken")
     const { id } = yield* makeConfig("a4")
@@ -89,7 +102,7 @@ t.test("given a configuration, when it is deleted", async (t) => {
     const callId = CallId.make("01890000-0000-7000-8000-0000000000a1")
     yield* begun(id, callId)
     const during = yield* Effect.flip(configs.remove(ours, id))
-    yield* AttemptStore.use((store) => store.undo(callId, 0, false))
+    yield* AttemptStore.use((store) => store.undo(callId, { at: 0, breakerEntry: false }))
     t.match(during, { _tag: "TelephonyConfigInUse", by: "calls" })
     t.equal(yield* tag(configs.remove(ours, id)), "none")
   })

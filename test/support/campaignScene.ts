@@ -26,7 +26,7 @@ export interface Scene {
   /** Starts another owner, as after a resume. */
   readonly own: Effect.Effect<Fiber.Fiber<void>>
   /** Ends the call that was dialed as number `index`. */
-  readonly ends: (index: number, cause?: "no_answer" | "user_busy") => Effect.Effect<unknown>
+  readonly ends: (index: number, cause?: "no_answer" | "normal_clearing" | "user_busy") => Effect.Effect<unknown>
   readonly answers: (index: number) => Effect.Effect<unknown>
   readonly trunkIs: (status: TrunkStatus) => Effect.Effect<unknown>
 }

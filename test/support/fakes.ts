@@ -79,6 +79,8 @@ interface Contact {
   state: "pending" | "dialing" | "in_call" | "completed" | "failed" | "retry_wait"
   retriesUsed: number
   dueAt: number
+  /** The others are claimed first. */
+  isLast?: boolean
 }
 interface Attempt {
   state: "intent" | "sent" | "answered" | "ended" | "void"
@@ -117,9 +119,11 @@ export class World {
     callerIds: { all: [], preferred: undefined },
     credentials: {},
     id: configurationId,
+    isProven: false,
     maxConcurrentCalls: undefined,
     organizationId,
-    provider: "fake"
+    provider: "fake",
+    version: "1"
   }
 
   isDown = false
@@ -207,7 +211,7 @@ const claim = (world: World, { callers, callIds, dialEpoch, now, ownerEpoch }: C
   const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
   const ready = world.contacts
     .filter((contact) => owned && isDue(contact, now))
-    .sort((a, b) => b.retriesUsed - a.retriesUsed || a.rowNo - b.rowNo)
+    .sort((a, b) => Number(a.isLast ?? false) - Number(b.isLast ?? false) || b.retriesUsed - a.retriesUsed || a.rowNo - b.rowNo)
   const attempts = callIds.slice(0, ready.length).map((callId, i) => {
     const contact = ready[i] ?? { dueAt: 0, retriesUsed: 0, rowNo: 0, state: "pending" as const }
     contact.state = "dialing"
@@ -250,12 +254,13 @@ const finish = (world: World, { callId, decided, end }: DecidedEnd): Finished =>
   return { _tag: "Done", breakerEntry: false, campaignCompleted }
 }
 
-const undo = (world: World, callId: CallId) => {
+const undo = (world: World, callId: CallId, isLast: boolean) => {
   const attempt = world.attempts.get(callId)
   if (attempt?.state !== "intent" && attempt?.state !== "sent") return false
   attempt.state = "void"
   world.log.push("void")
-  if (attempt.contact !== undefined) attempt.contact.state = attempt.contact.retriesUsed > 0 ? "retry_wait" : "pending"
+  if (attempt.contact !== undefined)
+    Object.assign(attempt.contact, { isLast, state: attempt.contact.retriesUsed > 0 ? "retry_wait" : "pending" })
   return true
 }
 
@@ -306,7 +311,7 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
       Effect.suspend(() => world.marking),
       statement(world, "sent", () => advance(world, callId, "intent", "sent"))
     ),
-  undo: (callId) => statement(world, "undo", () => undo(world, callId))
+  undo: (callId, { isLast = false }) => statement(world, "undo", () => undo(world, callId, isLast))
 })
 
 const lateCallsOf = (world: World): LateCallStore["Service"] => ({
@@ -351,7 +356,7 @@ export const layerOf = (
     Layer.merge(CallsElsewhere.layerNone, CallNodes.layerNone),
     Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
-    Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
+    Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), prove: () => Effect.void, refuseCaller: () => Effect.void }),
     noOutages,
     Registry.layerOf([world.adapter ?? adapterOf(world)]),
     // An invalid value is a mistake in the test.

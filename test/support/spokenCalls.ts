@@ -78,9 +78,11 @@ export const spokenCall = async (
     callerIds: { all: [], preferred: undefined },
     credentials: { ...ariConfig(emulator), transfer_dial_string: "PJSIP/{number}@trunk" },
     id: configurationId,
+    isProven: false,
     maxConcurrentCalls: undefined,
     organizationId,
-    provider: "ari"
+    provider: "ari",
+    version: "1"
   }
   Object.assign(world, { configurations, definition, tools, services: { ...world.services, model: model.open, hearing: recognizer } })
   const facts: Array<CallFact> = []
