@@ -12,7 +12,7 @@ import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 10_000
-/** After this long without data we ping; after as long again without a reply the connection is dead. */
+/** After this long without data we ask for the channel's status; after as long again without a reply the connection is dead. */
 const LIVENESS_MILLIS = 5_000
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Two seconds of audio: a connection that is this far behind gets no more. */
@@ -46,16 +46,16 @@ interface Line {
   heard: boolean
 }
 
-/** A callee may be silent for long, so a frozen connection is noticed only by pinging. */
+/**
+ * A callee may be silent for long, so a frozen connection is noticed only by asking. Not by a ping, after which chan_websocket before 20.18 and 22.8
+ * hangs up (https://github.com/asterisk/asterisk/pull/1722).
+ */
 const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: MediaEar, line: Line) {
-  socket.on("pong", () => {
-    line.heard = true
-  })
   let asked = false
   while (line.heard || !asked) {
     asked = !line.heard
     line.heard = false
-    if (asked && socket.readyState === WebSocket.OPEN) socket.ping()
+    if (asked && isOpen(socket)) socket.send("GET_STATUS")
     yield* Effect.sleep(LIVENESS_MILLIS)
   }
   ear.close("failed", "the media websocket does not answer")

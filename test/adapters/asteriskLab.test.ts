@@ -201,6 +201,30 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false }, async (t) =
     )
   })
 
+  t.test("a media WebSocket answers GET_STATUS, which shows that it is alive", async (t) => {
+    const path = await client.ask("POST", "/channels/externalMedia", {
+      app,
+      channelId: newId(),
+      external_host: "INCOMING",
+      transport: "websocket",
+      encapsulation: "none",
+      connection_type: "server",
+      format: "ulaw"
+    })
+    // The cast holds because Asterisk describes the channel that it has created.
+    const id = (path as Channel).channelvars?.MEDIA_WEBSOCKET_CONNECTION_ID
+    const socket = new WebSocket(asterisk.ariUrl.replace("http", "ws").replace("/ari", `/media/${id}`), "media")
+    const status = new Promise<string>((resolve) => {
+      socket.on("open", () => socket.send("GET_STATUS"))
+      socket.on("message", (data, isBinary) => {
+        const text = isBinary ? "" : String(data)
+        if (text.startsWith("STATUS ")) resolve(text)
+      })
+    })
+    t.match(await status, /queue_length:0\b/)
+    socket.close()
+  })
+
   t.test("an inbound call enters the application", async (t) => {
     const inbound = await subscribe(asterisk, "lab-inbound")
     const id = await client.originate("Local/+15550008001@inbound")

@@ -79,6 +79,8 @@ export class Media implements Line {
       if (data.length > longestAudio) return socket.close(1009)
       this.#receive(leg, data)
     })
+    // As before 20.18 and 22.8.
+    socket.on("ping", () => socket.close(1000))
     socket.on("close", (code) => {
       this.#close(leg)
       this.#calls.end(channel, { cause: 16, sipStatus: code })

@@ -58,6 +58,10 @@ export class MediaQueue {
       this.#frames = 0
       return true
     }
+    if (command === "GET_STATUS") {
+      this.#say("STATUS", { queue_length: this.#frames, queue_full: this.#full })
+      return true
+    }
     if (command !== "MARK_MEDIA") return false
     if (this.#frames < mostFrames) this.#items.push({ id })
     return true
