@@ -23,6 +23,7 @@ export default defineHostedAdapter({
     callsPerSecond: 0.38,
     originatesInFlight: 4,
     tells: ["ringing", "keys", "unnamed"],
+    answers: ["event", "media"],
     signs: [],
     transfers: ["attended"],
     accountField: "domain_id"

@@ -26,8 +26,8 @@ export class CarrierDoor {
   /** Every request for one of our addresses, in order. */
   readonly deliveries: Array<Delivery> = []
   readonly media: MediaDoor
-  /** Carriers' requests are lost, as if they had never arrived. */
-  isDeaf = false
+  /** Requests of which nothing is heard, as if they had never arrived: requests for a document still get it. */
+  deafTo: ReadonlyArray<"document" | "event"> = []
   readonly #served: Served
   readonly #inbox = new Inbox()
   readonly #key = randomBytes(16).toString("hex")
@@ -98,7 +98,7 @@ export class CarrierDoor {
     const read = Result.try(() => adapter.read?.(config, callback))
     if (Result.isFailure(read)) return { read: undefined, status: 400 }
     if (read.success === undefined) return { read: undefined, status: 403 }
-    if (this.isDeaf) return { read: read.success, status: 200 }
+    if (this.deafTo.includes(read.success.reply === undefined ? "event" : "document")) return { read: read.success, status: 200 }
     const known = this.#inbox.store(callback, read.success)
     if (known === "altered") return { read: undefined, status: 403 }
     for (const { call, event } of known === "first" ? read.success.events : []) {

@@ -38,6 +38,8 @@ export class MediaDoor {
   /** Every request for a socket, and how it was answered. */
   readonly upgrades: Array<{ readonly callback: Callback; readonly status: 101 | 403 | 404 }> = []
   host = ""
+  /** Nothing is heard of the calls whose audio comes. */
+  isDeaf = false
   readonly #served: Served
   readonly #pathOf: (callId: string) => string
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: LONGEST_MESSAGE })
@@ -90,7 +92,7 @@ export class MediaDoor {
 
   #accept(call: PlacedCall, client: WebSocket): void {
     const { adapter, take } = this.#served
-    const protocol = adapter.media?.accept(call.ref(), socketOf(client), (event) => take(call.callId, event))
+    const protocol = adapter.media?.accept(call.ref(), socketOf(client), (event) => this.isDeaf || take(call.callId, event))
     if (protocol === undefined) return client.terminate()
     client.on("error", () => client.terminate())
     client.on("message", (data, isBinary) => {

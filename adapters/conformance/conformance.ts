@@ -4,6 +4,7 @@
  */
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { type Case, caseOf } from "./Case.ts"
+import { answers } from "./answers.ts"
 import { audio } from "./audio.ts"
 import { callbackOrders } from "./callbackOrders.ts"
 import { forgeries } from "./forgeries.ts"
@@ -28,7 +29,20 @@ interface Options {
   readonly patienceMillis?: number
 }
 
-const rules = [originating, outcomes, callbackOrders, forgeries, lostReplies, refusals, restarts, audio, keys, transfers, hangingUp].flat()
+const rules = [
+  originating,
+  answers,
+  outcomes,
+  callbackOrders,
+  forgeries,
+  lostReplies,
+  refusals,
+  restarts,
+  audio,
+  keys,
+  transfers,
+  hangingUp
+].flat()
 
 const PATIENCE_MILLIS = 120_000
 

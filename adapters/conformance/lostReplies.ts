@@ -147,13 +147,13 @@ export const lostReplies: ReadonlyArray<Rule> = [
     holds: async (scene) => {
       const replyLate = scene.need("replyLate")
       const engine = await scene.engine()
-      engine.door.isDeaf = true
+      engine.door.deafTo = ["document", "event"]
       spoil(scene, true, "late")
       const call = await engine.place(scene.number("stays"))
       inDoubt(call)
       replyLate()
       await engine.told(call, "Named", "a call without a name cannot be ended")
-      engine.door.isDeaf = false
+      engine.door.deafTo = []
       await endIt(scene, engine, call)
     }
   },

@@ -19,6 +19,7 @@ export default defineHostedAdapter({
     callsPerSecond: 2,
     originatesInFlight: 8,
     tells: ["ringing", "queue", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
+    answers: ["document", "media"],
     signs: ["address", "query", "body", "socket"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

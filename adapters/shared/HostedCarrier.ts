@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import {
   type Check,
-  type Manifest,
   type OriginateDoubtful,
   type OriginateRefused,
   ProviderError,
@@ -11,6 +10,7 @@ import {
   type TrunkStatus,
   type VerifyContext
 } from "#core/provider/Adapter.ts"
+import type { Manifest } from "#core/provider/Manifest.ts"
 import { blockedBy, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 import { type HttpClient, type HttpRequest, makeHttpClient, NotSent, type Outcome, type Reply } from "./HttpClient.ts"
 import { publicAddressStep } from "./setup.ts"

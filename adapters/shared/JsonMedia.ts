@@ -42,8 +42,9 @@ export const streamSidDialect: JsonDialect = {
   played: { event: "mark", idIn: (message) => textAt(message, "mark", "name") }
 }
 
-/** Telnyx, which opens the socket while the phone rings. A socket has one stream, so our messages do not name it. */
+/** Telnyx, which opens the socket while the phone rings and starts the stream at the answer. A socket has one stream, so our messages do not name it. */
 export const telnyxDialect: JsonDialect = {
+  isAnswered: true,
   streamIdIn: (start) => textAt(start, "stream_id"),
   audio: (_, payload) => ({ event: "media", media: { payload } }),
   clear: () => ({ event: "clear" }),

@@ -6,13 +6,13 @@ import { Effect, type Scope } from "effect"
 import {
   type Adapter,
   defineAdapter,
-  type Manifest,
   type PrepareContext,
   type ProviderError,
   type Trunk,
   type TrunkContext,
   type VerifyContext
 } from "#core/provider/Adapter.ts"
+import type { Manifest } from "#core/provider/Manifest.ts"
 import type { Callback, CallbackRead, CarrierRequest } from "#core/provider/Callback.ts"
 import type { ConfigOf, CredentialFields } from "#core/provider/Credential.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"

@@ -16,6 +16,7 @@ export default defineHostedAdapter({
     callsPerSecond: 25,
     originatesInFlight: 16,
     tells: ["keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
+    answers: ["event", "media"],
     signs: ["body", "time"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,
@@ -24,7 +25,6 @@ export default defineHostedAdapter({
   },
   fields,
   account: accountOf,
-  // Only the key identifies the account.
   rateKey: ({ api_key }) => api_key,
   prepare,
   entered: ({ callbackUrl }) =>

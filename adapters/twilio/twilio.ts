@@ -21,6 +21,7 @@ export default defineHostedAdapter({
     callsPerSecond: 1,
     originatesInFlight: 4,
     tells: ["ringing", "queue", "undialed", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
+    answers: ["event", "media"],
     signs: ["address", "query", "body", "socket"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

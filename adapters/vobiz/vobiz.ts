@@ -19,6 +19,7 @@ export default defineHostedAdapter({
     callsPerSecond: 1,
     originatesInFlight: 4,
     tells: ["ringing", "marks", "answerer", "cost", "joined", "unnamed"],
+    answers: ["document", "media"],
     signs: ["address", "nonce"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

@@ -19,6 +19,7 @@ export default defineHostedAdapter({
     callsPerSecond: 2.5,
     originatesInFlight: 8,
     tells: ["ringing", "keys", "marks", "answerer", "cost", "joined", "declined", "unnamed"],
+    answers: ["event", "media"],
     signs: ["body", "time", "nonce"],
     transfers: ["attended"],
     longestRingSeconds: RING_SECONDS.most,

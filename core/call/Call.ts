@@ -23,13 +23,13 @@ const IsUndialed = { isUndialed: Schema.optionalKey(Schema.Literal(true)) }
 const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
 /** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
+const AnswerTimes = { dialedAt: Schema.optionalKey(Schema.Finite), answerToldAt: Schema.optionalKey(Schema.Finite) }
 /**
  * What else is known of an answered call. `dialedAt`: it was answered no earlier. `answerToldAt`: the provider's timestamp of the answer.
  * `isJudged`: the provider has reported who answered.
  */
 const Talk = {
-  dialedAt: Schema.optionalKey(Schema.Finite),
-  answerToldAt: Schema.optionalKey(Schema.Finite),
+  ...AnswerTimes,
   isJudged: Schema.optionalKey(Schema.Boolean),
   /** How many transfers have been begun. */
   transfers: Schema.optionalKey(Schema.Int)
@@ -66,9 +66,17 @@ export const CallState = Schema.TaggedUnion({
   Up: { answeredAt: Schema.Finite, ...Talk },
   /**
    * Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. Until `graceUntil`, no look proves
-   * that the call continues without audio: the look may have begun earlier, and the record may lag behind.
+   * that the call continues without audio: the look may have begun earlier, and the record may lag behind. `isBroken`: the provider has not
+   * ended the audio, so this says nothing about when the call ended.
    */
-  Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, graceUntil: Schema.Finite, ...Talk, ...Looks },
+  Muted: {
+    answeredAt: Schema.Finite,
+    mutedAt: Schema.Finite,
+    graceUntil: Schema.Finite,
+    isBroken: Schema.optionalKey(Schema.Literal(true)),
+    ...Talk,
+    ...Looks
+  },
   /**
    * The callee is being transferred. If no outcome is reported by `until`, the audio decides. `isMuted`: it has ended, as with most providers.
    * `backAt`: when it came back, which is usually followed by the outcome.
@@ -94,13 +102,14 @@ export const CallState = Schema.TaggedUnion({
   /**
    * We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. `aliveAt`:
    * when the call's process, which has died since, was last known to be alive. `isUnheard`: its events go to a process that has died, so only
-   * looks can tell what became of it.
+   * looks can tell what became of it. `quietAt`: when the provider ended its audio.
    */
   Closing: {
     request: Schema.Literals(["inFlight", "doubtful", "placed"]),
     cause: HangupCause,
     aliveAt: Schema.optionalKey(Schema.Finite),
     isUnheard: Schema.optionalKey(Schema.Literal(true)),
+    quietAt: Schema.optionalKey(Schema.Finite),
     ...IsUndialed,
     ...AnsweredAt,
     ...Talk,
@@ -110,7 +119,13 @@ export const CallState = Schema.TaggedUnion({
    * `inferred`: absent when the provider reported the end; `gone` when it no longer had the call or stopped answering; `unseen` when there
    * was never a trace of the call, which may therefore still appear.
    */
-  Ended: { endedAt: Schema.Finite, cause: HangupCause, inferred: Schema.optionalKey(Schema.Literals(["gone", "unseen"])), ...AnsweredAt },
+  Ended: {
+    endedAt: Schema.Finite,
+    cause: HangupCause,
+    inferred: Schema.optionalKey(Schema.Literals(["gone", "unseen"])),
+    ...AnsweredAt,
+    ...AnswerTimes
+  },
   Void: { reason: RefusalReason, at: Schema.Finite }
 })
 export type CallState = typeof CallState.Type
@@ -142,6 +157,8 @@ export const CallEvent = Schema.TaggedUnion({
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
   /** Somebody who may be lying says that the call has ended. */
   EndClaimed: {},
+  /** A claim was checked: the provider has no such live call. Its record, which says how the call ended, may lag behind. */
+  EndChecked: { at: Schema.Finite },
   /** The audio has ended. `failed`: it was never set up, or is certainly lost. */
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
   /** The audio continues over a new stream. */

@@ -15,10 +15,10 @@
  * does no harm.
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
-import { MEDIA_GRACE_MILLIS, SILENCES_TO_BELIEVE } from "./CallPatience.ts"
+import { MEDIA_GRACE_MILLIS, MEDIA_LOOK_MILLIS, SILENCES_TO_BELIEVE } from "./CallPatience.ts"
 import { closing, ended, held } from "./ending.ts"
-import { asAnswered, awaitLastWord, close, lookAgain, notLooked, resumed, ringMillis, to, tooLong } from "./steps.ts"
-import { talkOf } from "./Talk.ts"
+import { asAnswered, awaitLastWord, close, endAnswered, lookAgain, notLooked, resumed, ringMillis, to, tooLong } from "./steps.ts"
+import { answerOf, talkOf } from "./Talk.ts"
 import { handOver, joined, transferred, transferring } from "./transfers.ts"
 import { dialing, ringing } from "./unanswered.ts"
 
@@ -51,8 +51,10 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
   CallEvent.match(event, {
     ...asAnswered(call, limits),
     MediaLost: ({ at, failed }) => {
-      const state = Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: failed ? at : at + MEDIA_GRACE_MILLIS, ...notLooked })
-      return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
+      const lost = { ...talkOf(call), mutedAt: at, ...notLooked }
+      return failed
+        ? to(Muted.make({ ...lost, graceUntil: at, isBroken: true }), lookAgain, Look.make({}))
+        : to(Muted.make({ ...lost, graceUntil: at + MEDIA_GRACE_MILLIS }), SetDeadline.make({ afterMillis: MEDIA_LOOK_MILLIS }))
     },
     MediaBack: () => to(call),
     TransferAsked: (asked) => handOver(call, asked, limits) ?? to(call),
@@ -61,14 +63,18 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
     DeadlinePassed: ({ at }) => (at >= call.answeredAt + limits.maxDurationSeconds * 1000 ? tooLong(call) : to(call)),
     Looked: ({ at, presence }) =>
       presence === "ended"
-        ? to(Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: at, missed: 1, silences: 0 }), awaitLastWord)
+        ? to(Muted.make({ ...talkOf(call), mutedAt: at, graceUntil: at, isBroken: true, missed: 1, silences: 0 }), awaitLastWord)
         : to(call)
   })
 
 const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): Step => {
-  const { answeredAt, mutedAt } = call
+  const { graceUntil, isBroken, mutedAt } = call
+  const gone = Ended.make({ ...answerOf(call), cause: "normal_clearing", endedAt: mutedAt, inferred: "gone" })
   return CallEvent.match(event, {
     ...asAnswered(call, limits),
+    HungUp: (event) => endAnswered(call, event, limits, isBroken === true ? undefined : mutedAt),
+    // The provider has ended the audio, and has no such live call, so the slot does not wait for the record.
+    EndChecked: () => to(isBroken === true ? call : gone),
     MediaLost: () => to(call),
     MediaBack: ({ at }) => resumed(call, at, limits),
     TransferAsked: () => to(call),
@@ -80,14 +86,14 @@ const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): S
         case "queued":
         case "ringing":
         case "up":
-          return at < call.graceUntil ? to(call) : close("media_failure", { request: "placed", ...talkOf(call) })
+          return at < graceUntil
+            ? to(call, SetDeadline.make({ afterMillis: graceUntil - at }))
+            : close("media_failure", { request: "placed", ...talkOf(call) })
         case "ended":
         case "gone":
         case "never_placed":
           if (deaf) return unheardMuted(call, at)
-          return call.missed > 0
-            ? to(Ended.make({ answeredAt, cause: "normal_clearing", endedAt: mutedAt, inferred: "gone" }))
-            : to(Muted.make({ ...call, missed: 1 }), awaitLastWord)
+          return call.missed > 0 ? to(gone) : to(Muted.make({ ...call, missed: 1 }), awaitLastWord)
         case "silent":
           return unheardMuted(call, at)
       }

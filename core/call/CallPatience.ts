@@ -24,8 +24,12 @@ export const LONGEST_HOLD_MILLIS = 15_000
  * second-to-last attempt may have failed just before we became reachable.
  */
 export const UNEXPLAINED_MILLIS = 60_000
-/** Carriers close the audio first and report the end some seconds later. */
+/** Carriers close the audio first and report the end afterwards, usually within this time. */
+export const MEDIA_LOOK_MILLIS = 2000
+/** A record that still has the call although its audio has ended lags behind for no longer than this. */
 export const MEDIA_GRACE_MILLIS = 10_000
+/** How long after the end of the audio the report of a call's end is awaited. */
+export const LONGEST_REPORT_MILLIS = 12_000
 /** When a look no longer finds an answered call, the report of its end should arrive within this time. */
 export const LAST_WORD_MILLIS = 2000
 /**

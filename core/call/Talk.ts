@@ -32,12 +32,30 @@ export const answeredFor = (
   return isLate ? Math.min(endedAt, Math.max(dialedAt ?? endedAt, endedAt - talkMillis)) : heardAt
 }
 
-export const talkOf = ({ answerToldAt, answeredAt, dialedAt, isJudged, transfers }: Talk & { readonly answeredAt: number }) => ({
+/**
+ * When an answered call ended whose end was reported at `at`: when its audio ended (`quietAt`), or, if the provider's timestamps prove that the
+ * report was late, or that the call went on without audio, when they say.
+ */
+export const endedFor = (
+  { answerToldAt, answeredAt }: Talk & { readonly answeredAt: number },
+  { at, toldAt }: { readonly at: number; readonly toldAt?: number },
+  quietAt = at
+): number => {
+  if (toldAt === undefined || answerToldAt === undefined) return quietAt
+  const told = answeredAt + Math.max(0, toldAt - answerToldAt)
+  return Math.abs(told - quietAt) <= TIMESTAMP_MILLIS || told > at ? quietAt : told
+}
+
+export const answerOf = ({ answerToldAt, answeredAt, dialedAt }: Talk & { readonly answeredAt: number }) => ({
   answeredAt,
-  ...(isJudged === undefined ? {} : { isJudged }),
   ...given("answerToldAt", answerToldAt),
-  ...given("dialedAt", dialedAt),
-  ...given("transfers", transfers)
+  ...given("dialedAt", dialedAt)
+})
+
+export const talkOf = (call: Talk & { readonly answeredAt: number }) => ({
+  ...answerOf(call),
+  ...(call.isJudged === undefined ? {} : { isJudged: call.isJudged }),
+  ...given("transfers", call.transfers)
 })
 
 /** The key, if it has a value; otherwise nothing. */

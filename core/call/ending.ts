@@ -5,6 +5,7 @@ import {
   HOLD_MILLIS,
   LONGEST_HOLD_MILLIS,
   LONGEST_PROOF_MILLIS,
+  LONGEST_REPORT_MILLIS,
   MISSES_TO_BELIEVE_CLOSED,
   MISSES_TO_BELIEVE_IN_FLIGHT,
   SILENCES_TO_BELIEVE
@@ -50,6 +51,7 @@ export const held = (call: typeof Held.Type, event: CallEvent, limits: CallLimit
           ? to(call)
           : to(Ended.make({ cause: again.cause, endedAt })),
     EndClaimed: () => to(call, checkEnd),
+    EndChecked: () => to(call),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
     MediaBack: () => to(call),
@@ -108,10 +110,17 @@ export const closing = (call: typeof Closing.Type, event: CallEvent, limits: Cal
       if (answeredAt === undefined && event.cause === "no_credit") return endUnanswered(event, {})
       if (answeredAt === undefined) return endUnanswered(event, { ours: cause, ...(isUndialed === true ? { isUndialed } : {}) })
       const own = endBefore(call.aliveAt, { ...call, answeredAt }, event.toldAt)
-      return endAnswered({ ...call, answeredAt }, own === undefined ? { ...event, cause } : { ...event, at: own }, limits)
+      return endAnswered(
+        { ...call, answeredAt },
+        own === undefined ? { ...event, cause } : { ...event, at: own },
+        limits,
+        own ?? call.quietAt
+      )
     },
     EndClaimed: () => to(call, checkEnd),
-    MediaLost: () => to(call),
+    // Somebody says so, and we have hung up.
+    EndChecked: ({ at }) => (call.answeredAt === undefined ? to(call) : closed(call, call.quietAt ?? at)),
+    MediaLost: ({ at, failed }) => to(failed || call.quietAt !== undefined ? call : { ...call, quietAt: at }),
     MediaBack: () => to(call),
     TransferAsked: () => to(call),
     Transferred: () => to(call),
@@ -171,9 +180,17 @@ const closed = (call: typeof Closing.Type, at: number): Step =>
 export const ended = (call: typeof Ended.Type, event: CallEvent): Step => {
   if (call.inferred === undefined || event._tag !== "HungUp") return to(call)
   if (call.answeredAt === undefined && mayHideAnswer(event.cause)) return to(call)
-  const { inferred: _, ...known } = call
-  return to(Ended.make({ ...known, cause: isOurs(call.cause) ? call.cause : event.cause }))
+  const { answeredAt, cause, endedAt } = call
+  const answer = answeredAt === undefined ? {} : { answeredAt: answeredFor(call, endedAt, event.toldAt) }
+  return to(Ended.make({ ...answer, endedAt, cause: isOurs(cause) ? cause : event.cause }))
 }
+
+/**
+ * Until when the record of an end waits for the provider's report of it, which knows the cause: only if we have inferred the end of a conversation
+ * before such a report is due. The line is free already. Undefined: it does not wait.
+ */
+export const reportDueAt = ({ answeredAt, cause, endedAt, inferred }: typeof Ended.Type): number | undefined =>
+  inferred === "gone" && answeredAt !== undefined && cause === "normal_clearing" ? endedAt + LONGEST_REPORT_MILLIS : undefined
 
 /** The cause for which we ended the call stands, whatever the provider reports. */
 const isOurs = (cause: HangupCause): boolean => cause !== "written_off" && cause !== "normal_clearing" && cause !== "trunk_lost"

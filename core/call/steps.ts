@@ -9,7 +9,7 @@ import {
   PATIENCE_MILLIS,
   RECOVERED_LOOK_MILLIS
 } from "./CallPatience.ts"
-import { answeredFor, given, isUnjudged, type Talk, talkOf } from "./Talk.ts"
+import { answeredFor, endedFor, given, isUnjudged, type Talk, talkOf } from "./Talk.ts"
 
 const { Closing, Ended, Held, Muted, Transferred, Transferring, Up, Void } = CallState.cases
 const { CheckEnd, Hangup, Look, SetDeadline } = CallCommand.cases
@@ -61,11 +61,13 @@ export const tooLong = (call: Picked): Step => close("duration_exceeded", { requ
 
 export const awaitLastWord = SetDeadline.make({ afterMillis: LAST_WORD_MILLIS })
 
-/** The end of an answered call. */
-export const endAnswered = (call: Picked, { at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, limits: CallLimits): Step => {
-  const answeredAt = answeredFor(call, at, toldAt)
-  if (!isUnjudged(call, cause, limits)) return to(Ended.make({ answeredAt, cause, endedAt: at }))
-  return hold(Held.make({ ...talkOf(call), answeredAt, cause, endedAt: at, found: "unknown" }))
+/** The end of an answered call. `quietAt`: when the provider ended its audio. */
+export const endAnswered = (call: Picked, event: typeof CallEvent.cases.HungUp.Type, limits: CallLimits, quietAt?: number): Step => {
+  const { cause, toldAt } = event
+  const endedAt = endedFor(call, event, quietAt)
+  const answeredAt = answeredFor(call, endedAt, toldAt)
+  if (!isUnjudged(call, cause, limits)) return to(Ended.make({ answeredAt, cause, endedAt }))
+  return hold(Held.make({ ...talkOf(call), answeredAt, cause, endedAt, found: "unknown" }))
 }
 
 type Answered = typeof Up.Type | typeof Muted.Type | typeof Transferring.Type | typeof Transferred.Type
@@ -86,6 +88,7 @@ export const asAnswered = (call: Answered, limits: CallLimits) => {
     Judged: () => to({ ...call, isJudged: true }),
     HungUp: (event: typeof CallEvent.cases.HungUp.Type) => endAnswered(call, event, limits),
     EndClaimed: () => to(call, checkEnd),
+    EndChecked: unchanged,
     EndAsked: ({ cause }: typeof CallEvent.cases.EndAsked.Type) => close(cause, { request: "placed", ...talkOf(call) })
   }
 }

@@ -30,6 +30,7 @@ export const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: Cal
       return endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits), ...(mayBeUndialed ? undialed : {}) })
     },
     EndClaimed: () => claimed(call),
+    EndChecked: () => to(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     TransferAsked: () => to(call),
@@ -99,6 +100,7 @@ export const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: Cal
     Judged: () => to(call),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits), ...given("answeredAt", call.upAt) }),
     EndClaimed: () => claimed(call),
+    EndChecked: () => to(call),
     MediaLost: () => to(call),
     MediaBack: () => to(call),
     TransferAsked: () => to(call),

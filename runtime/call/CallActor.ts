@@ -7,7 +7,7 @@ import { type CallCommand, CallEvent, type CallState, isOver, type Over, type St
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
+import { awaitReport, endedInWallTime, lastWord, voiceReport, voidInWallTime } from "./callEnd.ts"
 import { type CallServices, callServices } from "./CallServices.ts"
 import { converse, prepareVoice } from "./converse.ts"
 import { fetchOpening } from "./Fetching.ts"
@@ -71,9 +71,10 @@ const run = Effect.fnUntraced(
     yield* recordPauseMillis > 0 ? Effect.sleep(recordPauseMillis) : Effect.yieldNow
     pass("ended")
     const report = yield* voiceReport(services, call, state)
+    const reported = yield* awaitReport(call, state, clock)
     yield* Fiber.interruptAll(started)
     if (answerRecord !== undefined) yield* Fiber.await(answerRecord)
-    const how = lastWord(call, state)
+    const how = lastWord(call, reported)
     const isMissed = isGreetingMissed(call, how, report)
     if (isMissed) listener.greetingMissed(call)
     const recorded = yield* journal.ended(call.attempt, endOf(call, endedInWallTime(clock, how), report, isMissed))

@@ -2,6 +2,7 @@
 import { type Clock, Effect, Queue } from "effect"
 import { CallState } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
+import { reportDueAt } from "#core/call/ending.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -9,6 +10,19 @@ import type { LiveCall } from "./LiveCall.ts"
 const { Ended, Void } = CallState.cases
 type Ended = typeof Ended.Type
 type Void = typeof Void.Type
+
+/** Waits for the provider's report of an end that we have inferred, if it is due. */
+export const awaitReport = Effect.fnUntraced(function* (call: LiveCall, inferred: Ended, clock: Clock.Clock) {
+  const until = reportDueAt(inferred)
+  let end = inferred
+  while (until !== undefined && end.inferred !== undefined) {
+    const event = yield* Effect.timeoutOption(Queue.take(call.mailbox), Math.max(0, until - SteadyTime.nowOf(clock)))
+    if (event._tag === "None") break
+    const { state } = transition(end, event.value, call.limits)
+    if (state._tag === "Ended") end = state
+  }
+  return end
+})
 
 /** Closes the mailbox: what the provider has reported since the end was inferred replaces the inferred end; anything later is ignored. */
 export const lastWord = (call: LiveCall, inferred: Ended): Ended => {

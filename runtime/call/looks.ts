@@ -10,7 +10,7 @@ import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { notePlaced } from "./noteDown.ts"
 
-const { Looked } = CallEvent.cases
+const { EndChecked, Looked } = CallEvent.cases
 
 /** A provider that has not answered a lookup within this time counts as silent. */
 const LOOK_TIMEOUT = "10 seconds"
@@ -42,8 +42,8 @@ export const look = (services: CallServices, call: LiveCall) =>
   })
 
 /**
- * Looks until the record reports the end, or the series of lookups is over. Nothing else in them counts: failing to find the call does not prove
- * that it ended, and the state machine must not count these lookups as its own. Claims that arrive meanwhile add no lookups; only one during the
+ * Looks until the record reports the end, or the series of lookups is over. Failing to find the call does not prove that it ended, so the state
+ * machine must not count these lookups as its own. Claims that arrive meanwhile add no lookups; only one during the
  * last pause, whose record may appear after it, starts the series again.
  */
 export const checkEnd = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
@@ -51,8 +51,10 @@ export const checkEnd = Effect.fnUntraced(function* (services: CallServices, cal
     for (const pause of PAUSES) {
       call.endClaim = "checked"
       yield* Effect.sleep(pause)
-      const { told } = yield* call.trunk.checking.withPermits(1)(ask(services, call, CHECK_TIMEOUT))
+      const { presence, told } = yield* call.trunk.checking.withPermits(1)(ask(services, call, CHECK_TIMEOUT))
       if (told.some(({ _tag }) => _tag === "HungUp")) return
+      const isThere = presence === "silent" || isAlive(presence)
+      if (!isThere && !isDeaf(call)) call.tell(EndChecked.make({ at: SteadyTime.nowOf(services.clock) }))
     }
   } while (call.endClaim === "repeated")
   call.endClaim = undefined
@@ -61,5 +63,5 @@ export const checkEnd = Effect.fnUntraced(function* (services: CallServices, cal
 /** The call's events cannot be heard at the moment; what they would have said is found out once they can be heard again. */
 const isDeaf = ({ attempt, trunk }: LiveCall) => {
   const status = trunk.trunk.statusOf?.(attempt.callId) ?? trunk.status()
-  return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
+  return status._tag === "Connecting" || (status._tag === "Down" && (status.reason === "unreachable" || status.reason === "unheard"))
 }

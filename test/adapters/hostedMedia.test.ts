@@ -64,7 +64,7 @@ for (const name of carrierNames) {
 
     await t.test("when both sides make a sound, then each hears the other at its level", async (t) => {
       const { callId, id, leg, stream } = await talkTo(carrier, "015")
-      t.equal(hosted.media.shown.has(callId), name !== "telnyx", "audio shows the answer, unless the carrier opens the stream before it")
+      t.ok(hosted.media.shown.has(callId), "the audio shows the answer")
       const { closed, heard } = await exchange(stream, 3)
       await untilTrue("all of it", () => log.audio(id).played === log.audio(id).received)
       const theirs = clearest(heard, calleeHertz)

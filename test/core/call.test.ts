@@ -96,7 +96,7 @@ t.test("given a SIP status alone, then it has one cause", async (t) => {
 
 t.test("given a cause of the network, when it is named to the network and comes back, then it is the same", async (t) => {
   const ours =
-    "ring_timeout originator_cancel agent_hangup duration_exceeded machine_detected trunk_lost media_failure internal_error node_lost written_off authentication_failed no_credit".split(
+    "ring_timeout originator_cancel agent_hangup duration_exceeded machine_detected trunk_lost media_failure internal_error node_lost written_off authentication_failed no_credit unexplained_refusal".split(
       " "
     )
   for (const cause of HangupCause.literals.filter((cause) => !ours.includes(cause))) t.equal(fromQ850(q850Of(cause)), cause, cause)

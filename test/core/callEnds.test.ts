@@ -20,7 +20,7 @@ import {
 } from "#test/support/callStory.ts"
 import { checkFrom, hangsUp, looks, stateFrom, waits } from "./callChecks.ts"
 
-const { Accepted, Answered, EndAsked, HungUp, Judged, MediaBack, MediaLost } = CallEvent.cases
+const { Accepted, Answered, EndAsked, EndChecked, HungUp, Judged, MediaBack, MediaLost } = CallEvent.cases
 
 t.test("given a call that we end", async (t) => {
   const gone = (count: number) => Array.from({ length: count }, (_, i) => looked("gone", 20_000 + i * 10_000))
@@ -165,7 +165,20 @@ t.test("given a conversation whose audio ends", async (t) => {
     cause: "normal_clearing",
     answeredAt: 5000
   })
-  check("and of whose end nothing is heard, then it is looked up", [lost, passed(30_000)], { _tag: "Muted" }, looks)
+  const late = HungUp.make({ at: 27_500, cause: "normal_clearing" })
+  check("and whose end is reported late, then it ended with its audio", [lost, late], { _tag: "Ended", answeredAt: 5000, endedAt: 20_000 })
+  check("that broke, then it ended when that was reported", [failed, late], { _tag: "Ended", answeredAt: 5000, endedAt: 27_500 })
+  const checked = EndChecked.make({ at: 20_500 })
+  check("and that is gone, as was claimed, then its slot does not wait for the record", [lost, checked], {
+    _tag: "Ended",
+    cause: "normal_clearing",
+    endedAt: 20_000,
+    inferred: "gone"
+  })
+  check("that broke, then a claim proves nothing", [failed, checked], { _tag: "Muted" })
+  check("and has not ended, then neither", [checked], { _tag: "Up" })
+  check("after we have hung up, then a checked claim is enough", [endAsked, checked], { _tag: "Ended", cause: "originator_cancel" })
+  check("and of whose end nothing is heard, then it is looked up", [lost, passed(22_000)], { _tag: "Muted" }, looks)
   check("and that is still up, then it is hung up", [lost, looked("up", 30_000)], { _tag: "Closing", cause: "media_failure" }, hangsUp)
   check("and that no longer exists, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, waits)
   check("and is never reported, then it was an ordinary end", [lost, looked("gone", 30_000), passed(32_000), looked("gone", 32_000)], {
@@ -186,7 +199,7 @@ t.test("given a conversation whose audio ends", async (t) => {
   check("after it failed, and comes back, then the look says nothing new", [failed, back, looked("up", 25_100)], { _tag: "Up" })
   check("and comes back when the call is over, then it is over", [lost, hungUp, back], { _tag: "Ended" })
   check("and comes back while it is being hung up, then it is hung up", [lost, looked("up", 30_000), back], { _tag: "Closing" })
-  check("and that a look begun before still found, then it waits", [lost, looked("up", 20_100)], { _tag: "Muted" })
+  check("and that a look begun before still found, then it waits", [lost, looked("up", 20_100)], { _tag: "Muted" }, waits)
   check("twice, then once", [lost, MediaLost.make({ at: 25_000, failed: false })], { _tag: "Muted", mutedAt: 20_000 })
 })
 
@@ -237,14 +250,17 @@ t.test("given timestamps of the provider, when the answer or the end was late, t
   t.strictSame(talk([5000, 1_004_000], [9400, 1_009_000]), [9400, 4400], "in time, then by what we heard")
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000]), [9400, 5000], "the answer")
   t.strictSame(talk([9400, 1_000_000], [9400, 1_030_000]), [9400, 9400], "but not for longer than since it was dialed")
-  t.strictSame(talk([5000, 1_005_000], [14_000, 1_009_500]), [14_000, 4500], "the end")
+  t.strictSame(talk([5000, 1_005_000], [14_000, 1_009_500]), [9500, 4500], "the end")
+  const audio = [MediaLost.make({ at: 9100, failed: false })]
+  t.strictSame(talk([5000, 1_005_000], [14_000, 1_009_500], audio), [9100, 4100], "the end of a call whose audio had ended")
+  t.strictSame(talk([5000, 1_005_000], [14_000, 1_012_500], audio), [12_500, 7500], "or that went on without audio")
   const closing = [EndAsked.make({ at: 9100, cause: "agent_hangup" })]
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], closing), [9400, 5000], "the answer to a call that we end")
   const silence = [MediaLost.make({ at: 9100, failed: false }), MediaBack.make({ at: 9200 })]
   t.strictSame(talk([9000, 1_004_000], [9400, 1_009_000], silence), [9400, 5000], "the answer to a call whose audio was gone for a moment")
   const shown = [rang, Answered.make({ at: 5000 }), Answered.make({ at: 9000, toldAt: 1_004_000 })]
   const { state } = follow(fresh, [...shown, HungUp.make({ at: 16_000, cause: "normal_clearing", toldAt: 1_009_500 })])
-  t.match(state, { _tag: "Ended", answeredAt: 10_500, endedAt: 16_000 }, "also if the audio had shown the answer before it was told")
+  t.match(state, { _tag: "Ended", answeredAt: 5000, endedAt: 10_500 }, "also if the audio had shown the answer before it was told")
 })
 
 t.test("given a call whose record says that it has ended, but not how, then the report is awaited", async (t) => {

@@ -28,6 +28,7 @@ const {
   DeadlinePassed,
   Doubted,
   EndAsked,
+  EndChecked,
   EndClaimed,
   HungUp,
   Looked,
@@ -141,6 +142,7 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
         HungUp.make({ at, cause })
   ),
   fc.constant<Occurrence>(() => EndClaimed.make({})),
+  fc.constant<Occurrence>((at) => EndChecked.make({ at })),
   fc.boolean().map(
     (failed): Occurrence =>
       (at) =>

@@ -15,6 +15,8 @@ export interface SeenCall {
   readonly dialedAt: number
   /** Undefined for some calls, because SIPp does not log the ends of all of them. */
   readonly endedAt: number | undefined
+  /** From the answer to the end; undefined: it was not answered, or its end is unknown. */
+  readonly talkMillis: number | undefined
   /** False: the line ended before there was any audio on it, so there is nothing to record. */
   readonly hasAudio: boolean
 }
@@ -103,7 +105,13 @@ const letTalkIn = (log: CalleeLog, talkerOf: TalkerOf): void => {
 
 const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
   const { entries } = log
-  const ends = new Map(entries.filter(({ kind }) => kind === "ended").map(({ at, channelId }) => [channelId, at]))
+  const timesOf = (wanted: "answered" | "ended") =>
+    new Map(entries.filter(({ kind }) => kind === wanted).map(({ at, channelId }) => [channelId, at]))
+  const [answers, ends] = [timesOf("answered"), timesOf("ended")]
+  const talkMillisOf = (channelId: string) => {
+    const [from, until] = [answers.get(channelId), ends.get(channelId)]
+    return from === undefined || until === undefined ? undefined : until - from
+  }
   return entries
     .filter(({ kind }) => kind === "originate")
     .map(({ at, channelId, number }) => ({
@@ -111,6 +119,7 @@ const callsIn = (log: CalleeLog): ReadonlyArray<SeenCall> => {
       number,
       dialedAt: at,
       endedAt: ends.get(channelId),
+      talkMillis: talkMillisOf(channelId),
       hasAudio: log.audio(channelId).received > 0
     }))
 }
@@ -157,6 +166,7 @@ export const startRealAsterisk = async (): Promise<FarEnd> => {
         number,
         dialedAt: at,
         endedAt: undefined,
+        talkMillis: undefined,
         hasAudio: true
       })),
     turnarounds: undefined,

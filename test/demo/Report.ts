@@ -42,7 +42,7 @@ const timesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): R
   of === null ? [] : [[name, `${what} ${of.p50.toFixed(0)} ms (p50), ${of.p99.toFixed(0)} ms (p99)`]]
 
 const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> => {
-  const { calls, conversations, dialsPerSecond, firstWordMillis, retries, slots, turnaroundMillis } = summary
+  const { calls, conversations, dialsPerSecond, firstWordMillis, retries, slots, talkErrorMillis, turnaroundMillis } = summary
   const use = slots.usePercent === null ? "" : `${slots.usePercent.toFixed(1)} % in use while contacts waited, `
   const judge = slots.judgedBy === "callees" ? "by the callees' log" : "by the service's records"
   return [
@@ -54,6 +54,7 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
     ["slots", `${use}never more than ${slots.most} of ${slots.limit} (${judge})`],
     ...timesOf("turnaround", "a freed slot dials again after", turnaroundMillis),
     ...timesOf("greeting", "begins after", firstWordMillis),
+    ...timesOf("talk times", "differ from the callees' own by", talkErrorMillis),
     ...timesOf("answers", "the agent answers a callee after", conversations?.answerMillis ?? null),
     ["dialing", `${dialsPerSecond.mean} calls/s, ${dialsPerSecond.most} in the busiest second, ${dialsPerSecond.limit} allowed`]
   ]

@@ -7,7 +7,7 @@ import { type ConversationSummary, summarizeConversations } from "./Conversation
 import type { Held } from "./Conversations.ts"
 import type { FarEnd, SeenCall } from "./FarEnd.ts"
 import { type Percentiles, percentilesOf, rounded } from "./Percentiles.ts"
-import { answererOf, causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf } from "./RunRecord.ts"
+import { answererOf, causeOf, dispositionOf, endOf, firstWordsOf, keysOf, numberOf, secondsOf } from "./RunRecord.ts"
 
 export interface Row {
   readonly callee: string
@@ -44,6 +44,8 @@ export interface Summary {
   readonly turnaroundMillis: Percentiles | null
   /** The time from the answer to the first word. */
   readonly firstWordMillis: Percentiles | null
+  /** By how much the talk times on record differ from the callees' own; null if the far end does not know these. */
+  readonly talkErrorMillis: Percentiles | null
   readonly transcripts: number
   readonly recordings: number
   /** Null: callees at this far end cannot talk. */
@@ -149,6 +151,20 @@ const dialedTwice = (story: Story): ReadonlyArray<string> => {
   )
 }
 
+/** The calls to a number are on record in the order in which the callee saw them. */
+const talkErrorsOf = (story: Story): ReadonlyArray<number> => {
+  const recorded = groupBy(
+    allRuns(story).toSorted((a, b) => a.id - b.id),
+    numberOf
+  )
+  return [...groupBy(story.seen, ({ number }) => number)].flatMap(([number, calls]) =>
+    calls.flatMap(({ talkMillis }, index) => {
+      const run = recorded.get(number)?.[index]
+      return run === undefined || talkMillis === undefined ? [] : [Math.abs(secondsOf(run) * 1000 - talkMillis)]
+    })
+  )
+}
+
 const deafNote = "SIPp cannot understand speech, so no callee holds a conversation here; those of the simulated providers do."
 
 const isSpoken = (disposition: string): boolean => disposition === "user_hangup" || disposition === "call_duration_exceeded"
@@ -238,6 +254,7 @@ export const summarize = (story: Story): Summary => {
     dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostWithin(times, 1000) },
     turnaroundMillis: percentilesOf(turnarounds),
     firstWordMillis: percentilesOf(runs.flatMap(firstWordsOf)),
+    talkErrorMillis: percentilesOf(talkErrorsOf(story)),
     transcripts,
     recordings: all.filter((run) => run.recording_url !== null).length,
     conversations: talks?.summary ?? null,

@@ -27,7 +27,9 @@ const summaryOf = (gathered: object, callees: number, service = 20) =>
     ],
     conversations: undefined,
     progress: { completed: 1, failed: 0 },
-    seen: [{ id: "1", number: contact.number, dialedAt: Date.parse(now), endedAt: Date.parse(now) + 9000, hasAudio: true }],
+    seen: [
+      { id: "1", number: contact.number, dialedAt: Date.parse(now), endedAt: Date.parse(now) + 9000, hasAudio: true, talkMillis: 4000 }
+    ],
     warnings: ["something"],
     stallMillis: { callees, service },
     slots: 10,

@@ -64,14 +64,31 @@ t.test("given a conversation", async (t) => {
   await during("with endless keys, then a limited number is kept", endlessKeys, overAfterTalk)
 
   const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", how: "unknown", why: "socket" }))
-  for (const seconds of [1, 5, 9])
+  for (const [seconds, looks] of [
+    [1, []],
+    [5, ["look", "look"]],
+    [9, ["look", "look"]]
+  ] as const)
     await during(
       `whose audio ends ${seconds} s before it, then that is no failure`,
       (scene) => steps(loses(scene), wait(`${seconds} seconds`), end(scene)),
-      overAfterTalk
+      [...looks, ...overAfterTalk]
     )
+  const freed = (scene: Scene) =>
+    steps(
+      loses(scene),
+      wait("5 seconds"),
+      Effect.sync(() => scene.world.log.push("5 s later"))
+    )
+  await during("whose audio ends and that no longer exists, then its line is free before its end is recorded", freed, [
+    "look",
+    "look",
+    "line free, 0 slots",
+    "finish",
+    "5 s later"
+  ])
   const staysUp = (scene: Scene) => steps(sets(scene, { lookup: isUp }), loses(scene), wait("11 seconds"), end(scene))
-  await during("whose audio ends while it is still up, then it is hung up", staysUp, ["look", "hangup media_failure", ...failed])
+  await during("whose audio ends while it is still up, then it is hung up", staysUp, ["look", "look", "hangup media_failure", ...failed])
   const isGone = (scene: Scene) => steps(loses(scene), wait("13 seconds"))
   await during("whose audio ends and that no longer exists, then it has ended", isGone, ["look", "look", ...overAfterTalk])
   const isCutOff = (scene: Scene) =>
@@ -81,7 +98,12 @@ t.test("given a conversation", async (t) => {
       wait("25 seconds"),
       scene.says({ _tag: "HungUp", cause: "trunk_lost" })
     )
-  await during("whose audio ends while its provider's events do not arrive, then it waits for them", isCutOff, ["look", "look", ...failed])
+  await during("whose audio ends while its provider's events do not arrive, then it waits for them", isCutOff, [
+    "look",
+    "look",
+    "look",
+    ...failed
+  ])
 })
 
 t.test("given audio that cannot be opened, then the call is hung up", async (t) => {

@@ -7,6 +7,7 @@ import { Clock, Effect, Queue } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { CallEvent, type CallLimits, type CallState, isOver, type Step } from "#core/call/Call.ts"
 import { dial, transition } from "#core/call/CallMachine.ts"
+import { reportDueAt } from "#core/call/ending.ts"
 import { decide, defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
@@ -19,7 +20,7 @@ import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { callId, type Facts, type Happening, type Story, type Why } from "./carrierStories.ts"
 import { refTo } from "./refTo.ts"
 
-const { Accepted, DeadlinePassed, Doubted, EndAsked, Looked, MediaLost } = CallEvent.cases
+const { Accepted, DeadlinePassed, Doubted, EndAsked, EndChecked, Looked, MediaLost } = CallEvent.cases
 
 /** No longer than the engine holds back an end to wait for a late answer. */
 const LATEST_MILLIS = 4900
@@ -137,14 +138,22 @@ class Schedule {
   }
 
   play(): void {
-    while (!isOver(this.state) && this.#now < FOREVER_MILLIS) {
+    while (!this.#isRecorded() && this.#now < FOREVER_MILLIS) {
       const next = this.#takeNext()
-      if (next === undefined) return
+      if (next === undefined || next.at > (this.#reportDueAt() ?? FOREVER_MILLIS)) return
       this.#now = next.at
       this.log.push(`${(next.at / 1000).toFixed(2)} ${next.what}`)
       next.act()
       this.#work()
     }
+  }
+
+  #reportDueAt(): number | undefined {
+    return this.state._tag === "Ended" ? reportDueAt(this.state) : undefined
+  }
+
+  #isRecorded(): boolean {
+    return isOver(this.state) && this.#reportDueAt() === undefined
   }
 
   /** Among events that are due at the same time, takes the one that was planned first. */
@@ -162,7 +171,7 @@ class Schedule {
   }
 
   #work(): void {
-    for (let event = this.#mailbox.shift(); event !== undefined && !isOver(this.state); event = this.#mailbox.shift()) {
+    for (let event = this.#mailbox.shift(); event !== undefined && !this.#isRecorded(); event = this.#mailbox.shift()) {
       const step = transition(this.state, event, this.call.limits)
       if (step.state !== this.state) this.log.push(`     ${event._tag}: ${JSON.stringify(step.state)}`)
       this.state = step.state
@@ -293,8 +302,10 @@ class Schedule {
     }
     this.call.endClaim = "checked"
     this.#plan(pause, "check", () =>
-      this.#ask("check", ({ told }) => {
-        if (!told.some(({ _tag }) => _tag === "HungUp")) this.#checkEnd(others)
+      this.#ask("check", ({ presence, told }) => {
+        if (told.some(({ _tag }) => _tag === "HungUp")) return
+        if (!isAlive(presence)) this.call.tell(EndChecked.make({ at: this.#now }))
+        this.#checkEnd(others)
       })
     )
   }

@@ -17,15 +17,8 @@ import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
-import type {
-  Adapter,
-  Manifest,
-  OriginateDoubtful,
-  OriginateRefused,
-  Presence,
-  ProviderError,
-  TrunkContext
-} from "#core/provider/Adapter.ts"
+import type { Adapter, OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
+import type { Manifest } from "#core/provider/Manifest.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import type { ChosenServices } from "#core/model/AgentServices.ts"
 import { Registry } from "#core/provider/Registry.ts"

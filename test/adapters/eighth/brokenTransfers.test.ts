@@ -1,6 +1,7 @@
 /** Adapters whose transfers have one fault each. */
 import { Effect } from "effect"
-import type { Adapter, Manifest, Trunk } from "#core/provider/Adapter.ts"
+import type { Adapter, Trunk } from "#core/provider/Adapter.ts"
+import type { Manifest } from "#core/provider/Manifest.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { withEvents, withManifest, without, withRead, withTrunk } from "./broken.ts"
 import cloudonix from "#adapters/cloudonix/cloudonix.ts"

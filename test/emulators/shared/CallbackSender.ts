@@ -63,6 +63,7 @@ export class CallbackSender {
   readonly #queues = new Map<string, Promise<void>>()
   /** Undefined while nothing is held. */
   #held: Array<() => void> | undefined
+  #sendsDocuments = false
 
   constructor({ retries = 1, timeoutMillis = 15_000 }: SenderOptions = {}) {
     this.#retries = retries
@@ -75,13 +76,15 @@ export class CallbackSender {
     const enqueue = () => {
       for (let copy = 0; copy < this.copies; copy++) this.#enqueue(call, callback)
     }
-    if (this.#held === undefined) enqueue()
-    else this.#held.push(enqueue)
+    const isSent = this.#held === undefined || (this.#sendsDocuments && callback.onReply !== undefined)
+    if (isSent) enqueue()
+    else this.#held?.push(enqueue)
   }
 
-  /** Holds all callbacks from now on, until `release`. */
-  hold(): void {
+  /** Holds all callbacks from now on, until `release`. `sendsDocuments`: not the requests for documents, which the carrier itself waits for. */
+  hold({ sendsDocuments = false } = {}): void {
     this.#held ??= []
+    this.#sendsDocuments = sendsDocuments
   }
 
   held(): number {
