@@ -36,6 +36,7 @@ export const campaignEvents = [
   "database_failed_over",
   "attempt_written_off",
   "greeting_missed",
+  "carrier_request_refused",
   "queued_calls_withdrawn",
   "contacts_marked",
   "contacts_opted_out",

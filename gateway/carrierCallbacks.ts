@@ -17,6 +17,7 @@ export const carrierEndpoints = (headers: ReadonlyArray<string>): ReadonlyArray<
     headers: [...new Set(["content-type", PASSED_ON, ...headers])],
     hasQuery: true,
     isForCalls: true,
+    isSealed: true,
     refusal: () => undefined
   }
   return [

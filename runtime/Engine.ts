@@ -57,8 +57,10 @@ import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import * as CarrierNumberLists from "./trunk/CarrierNumberLists.ts"
 import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
+import * as PublicAddress from "./trunk/PublicAddress.ts"
 import * as CarrierInbox from "./call/CarrierInbox.ts"
 import * as CarrierSockets from "./call/CarrierSockets.ts"
+import * as RefusedRequests from "./call/RefusedRequests.ts"
 import { MediaSockets } from "./call/MediaSockets.ts"
 import * as CallConversations from "./call/CallConversations.ts"
 import { HttpTools } from "./conversation/HttpTools.ts"
@@ -170,11 +172,15 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallNames.layer),
   Layer.provideMerge(MediaSockets.layer),
   Layer.provideMerge(LocalJournal.layer),
-  Layer.provideMerge(TrunkPool.layer),
+  Layer.provideMerge(TrunkPool.layer.pipe(Layer.provide(PublicAddress.layer))),
   Layer.provideMerge(CallbackAddresses.layer)
 )
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
+
+const carriers = Layer.merge(asEngine(CarrierCallbacks, CarrierInbox.layer), CarrierSockets.layer).pipe(
+  Layer.provide(RefusedRequests.layer)
+)
 
 const telephonyTests = asEngine(TelephonyTests, TelephonyTester.layer)
 
@@ -191,8 +197,7 @@ export const layer = Layer.mergeAll(
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,
-  asEngine(CarrierCallbacks, CarrierInbox.layer),
-  CarrierSockets.layer,
+  carriers,
   asEngine(Dialer, SingleCalls.layer),
   telephonyTests,
   asEngine(TelephonyPreparations, TelephonyPreparer.layer.pipe(Layer.provide(telephonyTests))),
@@ -210,13 +215,7 @@ export const layer = Layer.mergeAll(
 )
 
 /** The part of the engine that carries calls, as a call node. Needs the same, but no lock. */
-export const callNode = Layer.mergeAll(
-  CallNode.layerLinks,
-  CallNodes.layerNone,
-  Mending.layerCallNode,
-  asEngine(CarrierCallbacks, CarrierInbox.layer),
-  CarrierSockets.layer
-).pipe(
+export const callNode = Layer.mergeAll(CallNode.layerLinks, CallNodes.layerNone, Mending.layerCallNode, carriers).pipe(
   Layer.provideMerge(calls),
   Layer.provideMerge(Layer.mergeAll(coordination, CallNode.optOutsLayer, CallNode.feedbackLayer)),
   Layer.provide(storesWith(CallNode.wakeLayer, CallNode.outagesLayer)),

@@ -35,6 +35,8 @@ export interface TrunkWatch {
   /** The log has an entry for the trouble, and none yet for its end. */
   readonly isTold: boolean
   readonly toldAt: SteadyMillis
+  /** The provider could not reach us when the campaign looked last, and the log says so. */
+  readonly isUnheard: boolean
   /** Endpoints whose trouble the log has mentioned, and whether it has also mentioned the end of it. */
   readonly endpoints: ReadonlyMap<string, { readonly toldAt: SteadyMillis; readonly isOver: boolean }>
 }
@@ -43,6 +45,7 @@ export const unwatched: TrunkWatch = {
   met: undefined,
   isTold: false,
   toldAt: Number.NEGATIVE_INFINITY,
+  isUnheard: false,
   endpoints: new Map()
 }
 
@@ -64,11 +67,16 @@ export const connectionGate = (watch: TrunkWatch, { status }: TrunkView, now: St
   if (status._tag === "Up") return [open, watch.downSince === undefined ? watch : { ...watch, downSince: undefined }]
   if (status._tag === "Down" && status.reason === "auth") return [giveUp(Stops.authFailed(status.detail)), watch]
   if (status._tag === "Down" && status.reason === "replaced") return [giveUp(Stops.unreachable(status.detail)), watch]
+  const unheard = unheardIn(status)
   const downSince = watch.downSince ?? now
   const waiting = { ...watch, downSince }
   if (now < downSince + GIVE_UP_MILLIS) return [shut(downSince + GIVE_UP_MILLIS), waiting]
+  if (unheard !== undefined) return [giveUp(Stops.unheard(unheard)), waiting]
   return [giveUp(Stops.unreachable(status._tag === "Down" ? status.detail : "It did not connect.")), waiting]
 }
+
+/** Why the provider cannot reach us; undefined: for all we know, it can. */
+const unheardIn = (status: TrunkStatus) => (status._tag === "Down" && status.reason === "unheard" ? status.detail : undefined)
 
 /** What the outcome of earlier requests allows. Open while one call may probe the trunk: the trunk itself admits no second one. */
 export const healthGate = (watch: TrunkWatch, { admits, trouble }: TrunkView, now: SteadyMillis): Gated => {
@@ -90,7 +98,9 @@ export const troubleNotes = (
 ): readonly [notes: ReadonlyArray<Stops.Note>, watch: TrunkWatch] => {
   const [note, noted] = trunkNote(watch, view.trouble, now)
   const [endpointNotes, all] = notesOfEndpoints(noted, view, now)
-  return [note === undefined ? endpointNotes : [note, ...endpointNotes], all]
+  const unheard = unheardIn(view.status)
+  const unheardNotes = unheard === undefined || watch.isUnheard ? [] : [Stops.notHeard(unheard)]
+  return [[...unheardNotes, ...(note === undefined ? [] : [note]), ...endpointNotes], { ...all, isUnheard: unheard !== undefined }]
 }
 
 const trunkNote = (

@@ -25,6 +25,13 @@ export const unreachable = (detail: string): AutomaticStop => ({
   level: "error",
   message: "Paused: the telephony provider cannot be reached."
 })
+/** `detail`: why the provider cannot reach us, and what to do about it. */
+export const unheard = (detail: string): AutomaticStop => ({
+  details: { detail },
+  event: "telephony_unreachable",
+  level: "error",
+  message: "Paused: the telephony provider cannot reach this engine."
+})
 export const noConfiguration: AutomaticStop = {
   event: "telephony_configuration_unavailable",
   level: "warning",
@@ -102,6 +109,19 @@ export const contactsRefused = ({ calls, detail }: { readonly calls: number; rea
   event: "contacts_refused",
   level: "warning",
   message: "The telephony provider refused contacts for a reason that the engine does not know; they have failed."
+})
+export const notHeard = (detail: string): Note => ({
+  details: { detail },
+  event: "telephony_unreachable",
+  level: "warning",
+  message: "The telephony provider cannot reach this engine, so nothing is dialed."
+})
+export const carrierRefused = (what: "callback" | "media"): Note => ({
+  details: { request: what },
+  event: "carrier_request_refused",
+  level: "warning",
+  message:
+    "The engine refused a carrier's request about a call, because its signature is wrong: check the secret in the telephony configuration. Callees may hear nothing."
 })
 export const queuedCallsWithdrawn = (calls: number): Note => ({
   details: { calls },

@@ -47,6 +47,8 @@ export interface Endpoint<R> {
   readonly hasQuery: boolean
   /** The endpoint serves calls that are up, and keeps answering while there are any. */
   readonly isForCalls?: boolean
+  /** Its address holds a secret of this engine, so whoever has it did not get here by DNS rebinding, whatever the `Host` header says. */
+  readonly isSealed?: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
   /**

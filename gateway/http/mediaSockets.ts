@@ -26,6 +26,7 @@ export const mountMediaSockets = (
     mountSockets(app, {
       route: MEDIA_ROUTE,
       read: { headers, hasQuery: true },
+      isSealed: true,
       limits: { ...defaultLimits, ...limits },
       admit: ({ headers, params: { call = "", seal = "" }, query }) => admit({ address: { call, seal }, headers, query })
     })

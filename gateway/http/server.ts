@@ -179,7 +179,8 @@ class UwsServer<R> implements Server {
     return (res, req) => {
       const { headers, params, query } = requestParts(req, endpoint, names)
       const start = { metrics, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" }
-      const exchange = this.begin(res, req, start, keyHeader in headers)
+      const isExempt = endpoint.isSealed === true || keyHeader in headers || "authorization" in headers
+      const exchange = this.begin(res, req, start, isExempt)
       if (exchange === undefined) return
       exchange.trace = this.admission.traces?.request(metrics.method, metrics.route, req.getHeader("traceparent"))
       if (this.isDraining || (this.isForCallsOnly && endpoint.isForCalls !== true)) return this.send(exchange, shuttingDown)
@@ -197,13 +198,13 @@ class UwsServer<R> implements Server {
   }
 
   /**
-   * Undefined: the request was refused by its head, and answered. With an API key the host name is not checked, since reading it costs as much
-   * as the rest of the head: a page that reaches us by DNS rebinding has no key.
+   * Undefined: the request was refused by its head, and answered. `isExempt`: the host name is not checked, because a page that reaches us by
+   * DNS rebinding has neither a credential nor a sealed address; proxies often send a name of their own.
    */
-  private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start, hasKey: boolean): Exchange | undefined {
+  private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start, isExempt: boolean): Exchange | undefined {
     const { hosts, origins } = this.admission
     const exchange = begin(res, req, start, origins === undefined ? "" : req.getHeader("origin"))
-    const refused = refusedByHead(req, hasKey ? undefined : hosts)
+    const refused = refusedByHead(req, isExempt ? undefined : hosts)
     if (refused === undefined) return exchange
     if (!refused.closes) this.send(exchange, refused.reply)
     else {

@@ -38,14 +38,16 @@ interface SocketRoute {
   /** The headers, in lower case, and whether the query, that `admit` needs. */
   readonly read: Pick<Endpoint<never>, "hasQuery" | "headers">
   readonly limits: SocketLimits
+  /** See `Endpoint`. */
+  readonly isSealed?: boolean
   /** Decides synchronously, so that no connection is kept open in the meantime. */
   readonly admit: (request: Pick<Asked, "headers" | "params" | "query">) => MediaAdmission
 }
 
-export const mountSockets = (app: uws.TemplatedApp, { admit, limits, read, route }: SocketRoute): Effect.Effect<void> =>
+export const mountSockets = (app: uws.TemplatedApp, { admit, isSealed, limits, read, route }: SocketRoute): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { firstMessageMillis, idleSeconds, maxBufferedBytes, maxMessageBytes } = limits
-    const hosts = yield* AllowedHosts
+    const hosts = isSealed === true ? undefined : yield* AllowedHosts
     const names = pathNames(route)
     app.ws<Connection>(route, {
       idleTimeout: idleSeconds,

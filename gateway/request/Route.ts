@@ -78,6 +78,8 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly needs?: Needs
   /** Its size can make it take seconds: see `HeavyWork`. */
   readonly isHeavy?: boolean
+  /** Its address holds a token or a signature of this engine, see `Endpoint`. */
+  readonly isSealed?: boolean
   /** For a `get` that goes into the audit log: the path parameter that names what is read. Other methods are always recorded. */
   readonly notes?: string
   readonly params?: Params
@@ -111,6 +113,7 @@ export interface Route<out R = never> {
   readonly scope: Scope
   readonly notes: string | undefined
   readonly isHeavy: boolean
+  readonly isSealed: boolean
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -160,6 +163,7 @@ const declared = (
   around: undefined,
   notes: declaration.notes,
   isHeavy: declaration.isHeavy ?? false,
+  isSealed: declaration.isSealed ?? false,
   ...rest
 })
 

@@ -219,6 +219,7 @@ export const endpointOf = <R>(route: Route<R>, options: StageOptions): Endpoint<
     path: route.path,
     headers: wantedHeaders(route),
     hasQuery: !isEmpty(route.query.properties),
+    isSealed: route.isSealed,
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
     refusal: judgeHead,

@@ -22,6 +22,7 @@ export const downloadRoutes = tagged(filesTag, [
     description:
       "Requires the call's `public_access_token`. A recording holds both sides in one file, so `user_recording` and `bot_recording` do not exist.",
     access: "none",
+    isSealed: true,
     params: Type.Object({
       token: Type.String(),
       artifact_type: Type.String({ description: "`recording`, `transcript`, `user_recording` or `bot_recording`." })

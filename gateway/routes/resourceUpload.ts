@@ -17,6 +17,7 @@ export const resourceUploadRoutes = tagged(filesTag, [
     description:
       "To an upload URL, until it expires or the bytes have arrived. Sending the same bytes again gets the same answer, different bytes get 409.",
     access: "none",
+    isSealed: true,
     params: Type.Object({ token: Type.String() }),
     query: Type.Object({ key: Type.String() }),
     mediaTypes: ["audio/wav", "audio/mpeg", "application/pdf", "text/plain", "application/octet-stream"],

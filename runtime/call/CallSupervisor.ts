@@ -76,7 +76,7 @@ export class CallSupervisor extends Context.Service<
     /** Gives calls time to end, then hangs up the rest. */
     readonly drain: Effect.Effect<void>
     /** Undefined if the call has no actor on this node. */
-    readonly find: (callId: CallId) => Pick<LiveCall, "isOver" | "ref" | "trunk"> | undefined
+    readonly find: (callId: CallId) => Pick<LiveCall, "attempt" | "isOver" | "ref" | "trunk"> | undefined
   }
 >()("runtime/call/CallSupervisor") {
   static readonly layer = Layer.effect(

@@ -15,7 +15,7 @@ import { type CarrierAnswer, type CarrierCall, CarrierCallbacks, PASSED_ON } fro
 import { CarrierDeliveries, type CarrierDelivery, type StoredDelivery } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import { CallbackAddresses, type OpenedAddress } from "#runtime/trunk/CallbackAddresses.ts"
+import { CallbackAddresses, type OpenedAddress, PROBED_KIND } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
@@ -24,6 +24,7 @@ import { CallSupervisor } from "./CallSupervisor.ts"
 import { makeGathering } from "#runtime/postgres/Gathering.ts"
 import { passOn } from "./passOn.ts"
 import { RecentIds } from "./RecentIds.ts"
+import { RefusedRequests } from "./RefusedRequests.ts"
 
 /** How long a repeat can show that a delivery was stored although the database's reply was lost. */
 const UNSURE_MILLIS = 3_600_000
@@ -51,6 +52,7 @@ export const layer = Layer.effect(
       lock: yield* EngineLock,
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
+      refused: yield* RefusedRequests,
       store: yield* makeGathering({ atOnce: STATEMENTS_AT_ONCE, write: deliveries.store }),
       supervisor: yield* CallSupervisor,
       unsure: new RecentIds(clock, UNSURE_MILLIS)
@@ -70,6 +72,7 @@ interface Inbox {
   readonly lock: EngineLock["Service"]
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
+  readonly refused: (typeof RefusedRequests)["Service"]
   /** Stores a delivery, together with others of its configuration. */
   readonly store: (configurationId: TelephonyConfigId, delivery: CarrierDelivery) => Effect.Effect<StoredDelivery>
   readonly supervisor: CallSupervisor["Service"]
@@ -80,6 +83,7 @@ interface Inbox {
 const take = Effect.fnUntraced(
   function* (inbox: Inbox, call: CarrierCall) {
     const address = inbox.addresses.open(call.address)
+    if (address?.kind === PROBED_KIND) return answer(200, inbox.addresses.proofOf(call.query))
     const trunk = address === undefined ? undefined : yield* inbox.pool.get(address.configurationId)
     if (address === undefined || trunk === undefined) return forbidden
     const elsewhere = elsewhereOf(inbox, address, call)
@@ -98,6 +102,7 @@ const take = Effect.fnUntraced(
     }
     if (read.success === undefined) {
       countRefused(inbox, address)
+      inbox.refused(live, "callback")
       yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { ...said(address), kind: address.kind })
       return forbidden
     }

@@ -2,11 +2,11 @@
  * Lets carriers open websockets for the audio of our calls. Checks the address first, then whether the call is live, then the carrier's
  * signature over the request.
  */
-import { Clock, Effect, Layer, Result } from "effect"
+import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { CarrierMedia, type MediaAdmission, type MediaUpgrade } from "#core/provider/CarrierMedia.ts"
-import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
+import { CallbackAddresses, PROBED_CALL } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallsElsewhere } from "./CallsElsewhere.ts"
@@ -14,6 +14,7 @@ import { CallSupervisor } from "./CallSupervisor.ts"
 import { countedSocket } from "./countedSocket.ts"
 import { MediaSockets } from "./MediaSockets.ts"
 import { passMediaOn } from "./passMediaOn.ts"
+import { RefusedRequests } from "./RefusedRequests.ts"
 
 const forbidden: MediaAdmission = { _tag: "Refused", status: 403 }
 const unknown: MediaAdmission = { _tag: "Refused", status: 404 }
@@ -28,6 +29,8 @@ export const layer = Layer.effect(
       elsewhere: yield* CallsElsewhere,
       metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
+      refused: yield* RefusedRequests,
+      warn: yield* FiberSet.makeRuntime(),
       sockets: yield* MediaSockets,
       supervisor: yield* CallSupervisor
     }
@@ -41,12 +44,15 @@ interface Gate {
   readonly elsewhere: CallsElsewhere["Service"]
   readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
+  readonly refused: (typeof RefusedRequests)["Service"]
+  readonly warn: (warning: Effect.Effect<void>) => void
   readonly sockets: MediaSockets["Service"]
   readonly supervisor: CallSupervisor["Service"]
 }
 
 const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
   const callId = gate.addresses.openMedia(upgrade.address)
+  if (callId === PROBED_CALL) return probed(gate.addresses.proofOf(callId))
   const call = callId && gate.supervisor.find(callId)
   const counts = gate.metrics.socketsOf(call?.trunk.adapter.manifest.provider)
   const refused = (why: "forged" | "strayed"): MediaAdmission => {
@@ -58,7 +64,11 @@ const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
   if (address !== undefined) return { _tag: "Admitted", open: (socket) => passMediaOn(address, upgrade, socket) }
   const media = call?.trunk.media
   if (call === undefined || call.isOver || media === undefined) return refused("strayed")
-  if (!isGenuine(gate, call.trunk, requestOf(gate, callId, upgrade, call.ref))) return refused("forged")
+  if (!isGenuine(gate, call.trunk, requestOf(gate, callId, upgrade, call.ref))) {
+    gate.refused(call, "media")
+    gate.warn(Effect.annotateLogs(Effect.logWarning("a carrier's websocket is refused: its signature is wrong"), { callId }))
+    return refused("forged")
+  }
   return {
     _tag: "Admitted",
     open: (socket) =>
@@ -67,6 +77,15 @@ const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
       )
   }
 }
+
+/** Answers the engine itself, which then closes the socket. */
+const probed = (proof: string): MediaAdmission => ({
+  _tag: "Admitted",
+  open: (socket) => {
+    socket.sendText(proof)
+    return { closed: () => {}, message: () => {} }
+  }
+})
 
 const requestOf = ({ addresses, clock }: Gate, callId: CallId, { headers, query }: MediaUpgrade, call: Callback["call"]): Callback => {
   const url = addresses.mediaUrlOf?.(callId) ?? ""

@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { resolve } from "node:path"
 import { SignupMode } from "#core/organization/SignUp.ts"
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
+import { addressVariables } from "./addressVariables.ts"
 import { conflictsOf, type Environment } from "./conflicts.ts"
 import { s3Address } from "./S3Address.ts"
 import { traceVariables } from "./traceVariables.ts"
@@ -25,10 +26,6 @@ const origin = "https?://[^\\s,/?#@]+"
 const originsByName = new RegExp(`^ *[a-z0-9_]+=${origin}(?: *, *[a-z0-9_]+=${origin})* *$`, "i")
 const originList = new RegExp(`^(?:\\*| *${origin}(?: *, *${origin})* *)$`, "i")
 
-const publicAddress = mapped(url("http:", "https:").check(Schema.isPattern(/^[^?#]*$/)), Schema.String, (value) =>
-  value.replace(/\/+$/, "")
-)
-
 const table = {
   port: required(integer(0, 65535), {
     name: "PORT",
@@ -43,18 +40,7 @@ const table = {
       "Address to listen on. `0.0.0.0` lets other machines in. The `Host` header of a request must name this host, the host of `PUBLIC_URL`, `localhost` or an IP address.",
     allowed: "an IP address or a host name"
   }),
-  publicUrl: optional(publicAddress, {
-    name: "PUBLIC_URL",
-    description:
-      "URL at which clients and providers reach the API; upload and callback URLs start with it. Default: made from `HOST` and `PORT`.",
-    allowed: "an http:// or https:// address without query"
-  }),
-  mediaUrl: optional(publicAddress, {
-    name: "MEDIA_URL",
-    description:
-      "URL at which hosted carriers open websockets for the audio of this engine's calls, if not `PUBLIC_URL`. With one for each [call node](#call-nodes), no audio passes through the engine that dispatches.",
-    allowed: "an http:// or https:// address without query"
-  }),
+  ...addressVariables,
   corsOrigins: required(
     mapped(text(originList), Schema.Array(Schema.String), (value) =>
       value

@@ -1,7 +1,7 @@
 /** Creates the addresses that carriers are given, and opens them again: a keyed hash distinguishes ours from all others. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { CallId, type TelephonyConfigId } from "#core/Id.ts"
+import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { type CallbackAddress, callNamed, pathOf, sealedPart, sealedText } from "#core/provider/CallbackAddress.ts"
 import { CarrierHost, type SetupHost } from "#core/provider/Setup.ts"
@@ -14,7 +14,12 @@ export interface OpenedAddress extends CallbackAddress {
   readonly url: string
 }
 
-interface Addresses {
+/** The engine asks for these itself, see `PublicAddress.ts`; no adapter and no call has them. */
+export const PROBED_KIND = "probe"
+export const UNCONFIGURED = TelephonyConfigId.make(0)
+export const PROBED_CALL = CallId.make("00000000-0000-7000-8000-000000000000")
+
+export interface Addresses {
   /** Undefined if the engine has no public URL, so carriers cannot reach it. */
   readonly urlOf: ((address: CallbackAddress) => string) | undefined
   /** Undefined if we did not create this address. */
@@ -23,11 +28,13 @@ interface Addresses {
   readonly mediaUrlOf: ((callId: CallId) => string) | undefined
   /** The call that this address was created for; undefined if we did not create it. */
   readonly openMedia: (parts: MediaUpgrade["address"]) => CallId | undefined
+  /** What only an engine of this installation can answer to the text. */
+  readonly proofOf: (text: string) => string
 }
 
 /** Without the layer below there are no addresses. */
 export const CallbackAddresses = Context.Reference<Addresses>("runtime/trunk/CallbackAddresses", {
-  defaultValue: () => ({ mediaUrlOf: undefined, open: () => undefined, openMedia: () => undefined, urlOf: undefined })
+  defaultValue: () => ({ mediaUrlOf: undefined, open: () => undefined, openMedia: () => undefined, proofOf: () => "", urlOf: undefined })
 })
 
 /** The addresses survive a restart, and every node can open them. */
@@ -51,9 +58,11 @@ const addressesOf = (secret: string, publicUrl: string | undefined, mediaUrl: st
   const sealOf = (text: string): string => createHmac("sha256", secret).update(text).digest("base64url")
   // Starts differently from the sealed part of any other address, so that neither can pass for the other.
   const mediaSealOf = (callId: CallId): string => sealOf(`media/${callId}`)
+  const proofOf = (text: string): string => sealOf(`probe/${text}`)
   // `ws:` for `http:`, `wss:` for `https:`.
   const socketOrigin = mediaUrl?.replace(/^http/, "ws")
   return {
+    proofOf,
     urlOf: publicUrl === undefined ? undefined : (address) => publicUrl + pathOf(address, sealOf(sealedPart(address))),
     open: ({ call, configuration, kind, seal }) => {
       if (!isSeal(seal, sealOf(sealedText(configuration, call, kind)))) return undefined

@@ -17,6 +17,7 @@ import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses } from "./CallbackAddresses.ts"
+import { PublicAddress } from "./PublicAddress.ts"
 import type { CallsOfNode, EventSource } from "./CallsOfNode.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, replacedTrunk } from "./replacedTrunk.ts"
@@ -106,6 +107,7 @@ export class TrunkPool extends Context.Service<
         policy: yield* EgressPolicy,
         outages: yield* TrunkOutages,
         addresses: yield* CallbackAddresses,
+        guard: yield* PublicAddress,
         nodeName,
         providerUrls,
         trunkRate,
@@ -161,6 +163,7 @@ interface Pool {
   readonly policy: (typeof EgressPolicy)["Service"]
   readonly outages: TrunkOutages["Service"]
   readonly addresses: (typeof CallbackAddresses)["Service"]
+  readonly guard: (typeof PublicAddress)["Service"]
   readonly nodeName: string
   /** The operator's own origins of carriers, by provider. */
   readonly providerUrls: Readonly<Record<string, URL>>
@@ -201,7 +204,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
       health.heard(callId, event)
       pool.calls.onEvent(callId, event, source)
     },
-    onStatus,
+    onStatus: adapter.read === undefined ? onStatus : pool.guard(onStatus),
     egress,
     trunkRate: pool.trunkRate,
     apiOrigin: pool.providerUrls[provider],

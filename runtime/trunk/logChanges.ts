@@ -37,6 +37,7 @@ export const logChanges = Effect.fnUntraced(function* (health: TrunkHealth) {
 const downWords = {
   auth: "a trunk is down: the provider rejects our credentials",
   replaced: "a trunk is down: another client took its place",
+  unheard: "a trunk is down: the provider cannot reach this engine",
   unreachable: "a trunk is down: the provider cannot be reached"
 }
 

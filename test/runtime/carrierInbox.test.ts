@@ -16,6 +16,7 @@ const addresses = Layer.succeed(CallbackAddresses, {
   mediaUrlOf: (id) => `wss://engine.test/media/${id}`,
   open: ({ kind }) => ({ callId, configurationId, kind, url: `https://engine.test/${kind}` }),
   openMedia: () => undefined,
+  proofOf: () => "",
   urlOf: ({ kind }) => `https://engine.test/${kind}`
 })
 

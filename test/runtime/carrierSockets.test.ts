@@ -14,6 +14,7 @@ const addresses = Layer.succeed(CallbackAddresses, {
   mediaUrlOf: (id) => `wss://engine.test/media/${id}`,
   open: () => undefined,
   openMedia: ({ call }) => (call === callId ? callId : undefined),
+  proofOf: () => "",
   urlOf: undefined
 })
 

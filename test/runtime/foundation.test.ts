@@ -66,6 +66,7 @@ t.test("settings", async (t) => {
     ["HOST", "a b", "http://x"],
     ["PUBLIC_URL", "calls.example.com", "ftp://x", "https://x/?a=1"],
     ["MEDIA_URL", "calls.example.com", "wss://x", "https://x/?a=1"],
+    ["PUBLIC_URL_CHECK", "yes"],
     ["CORS_ORIGINS", "app.example.com", "https://x/path", "https://x,*"],
     ["TRUSTED_PROXIES", "proxy.example.org", "10.0.0.0/33", "127.0.0.1,"],
     ["DATA_DIR", "  "],

@@ -79,10 +79,23 @@ t.test("given CORS_ORIGINS, when pages of other sites ask, then they may not rea
 
 t.test("given PUBLIC_URL, when the engine is addressed by another name, then 421, over a websocket too", async (t) => {
   const upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="
-  const status = async (path: string, host: string, lines = "accept: */*") =>
-    (await raw({ port }, `GET /api/v1${path} HTTP/1.1\r\nhost: ${host}\r\n${lines}\r\n\r\n`, 200)).slice(9, 12)
+  const status = async (path: string, host: string, lines = "accept: */*", method = "GET") =>
+    (await raw({ port }, `${method} /api/v1${path} HTTP/1.1\r\nhost: ${host}\r\n${lines}\r\n\r\n`, 200)).slice(9, 12)
   t.equal(await status("/health", "calls.example.com"), "200")
   t.equal(await status("/health", "evil.example"), "421")
   t.equal(await status("/events/ws", "calls.example.com", upgrade), "101")
   t.equal(await status("/events/ws", "evil.example", upgrade), "421")
+  // Whoever has such an address has it from this engine; these are not genuine.
+  const sealed = [
+    ["/carrier-callbacks/1/-/event/x", "403"],
+    ["/carrier-callbacks/1/-/event/x", "403", undefined, "POST"],
+    ["/carrier-media/01890000-0000-7000-8000-000000000001/x", "403", upgrade],
+    ["/files?key=a&expires=1&inline=0&signature=x", "403"],
+    ["/public/download/workflow/x/recording", "404"],
+    ["/uploads/x?key=a", "403", undefined, "PUT"],
+    ["/resource-uploads/x?key=a", "403", undefined, "PUT"],
+    // A page that came here by another name has no credential.
+    ["/campaign/", "401", "authorization: Bearer x"]
+  ] as const
+  for (const [path, expected, lines, method] of sealed) t.equal(await status(path, "trunkline:8000", lines, method), expected, path)
 })
