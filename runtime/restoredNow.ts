@@ -4,13 +4,13 @@
  * back.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Console, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { pauseRestored } from "#core/call/LostAttempts.ts"
 import { skipRestored } from "#core/run/RunNumbers.ts"
 import { Config } from "./config/config.ts"
 import * as telemetry from "./metrics/telemetry.ts"
+import { DatabaseServer } from "./postgres/DatabaseServer.ts"
 import { lockStore } from "./postgres/LockStore.ts"
 import * as postgres from "./postgres/postgres.ts"
 
@@ -21,10 +21,8 @@ class EngineRuns extends Schema.TaggedError<EngineRuns>()("EngineRuns", {}) {
 }
 
 Effect.gen(function* () {
-  const {
-    config: { password, types, url }
-  } = yield* PgClient.PgClient
-  const lock = lockStore(yield* PgConnection.make({ applicationName: "trunkline restored", password, types, url }))
+  const server = yield* DatabaseServer
+  const lock = lockStore(yield* server.session({ applicationName: "trunkline restored" }))
   if (!(yield* lock.tryLock)) return yield* new EngineRuns()
   const sql = yield* SqlClient.SqlClient
   yield* skipRestored(sql)

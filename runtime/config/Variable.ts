@@ -11,10 +11,12 @@ export interface Variable<A> {
   readonly allowed: string
   /** The value is never repeated in a message. */
   readonly secret: boolean
+  /** What is wrong with a text that cannot be read, without repeating a secret in it. */
+  readonly fault?: (text: string) => string | undefined
   readonly read: (text: string) => Result.Result<A, unknown>
 }
 type Codec<A> = Schema.Codec<A, string>
-type Words = Pick<Variable<unknown>, "name" | "description" | "allowed"> & { readonly secret?: boolean }
+type Words = Pick<Variable<unknown>, "name" | "description" | "allowed" | "fault"> & { readonly secret?: boolean }
 
 const readWith = <A>(codec: Codec<A>) => Schema.decodeUnknownResult(codec)
 export const required = <A>(codec: Codec<A>, words: Words & { readonly default: string }): Variable<A> => ({

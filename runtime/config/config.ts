@@ -8,6 +8,7 @@ import { SignupMode } from "#core/organization/SignUp.ts"
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
 import { addressVariables } from "./addressVariables.ts"
 import { conflictsOf, type Environment } from "./conflicts.ts"
+import { databaseAddress, databaseAddressWords } from "./DatabaseUrl.ts"
 import { s3Address } from "./S3Address.ts"
 import { traceVariables } from "./traceVariables.ts"
 import { integer, mapped, networks, number, optional, required, secret, text, url, type Variable } from "./Variable.ts"
@@ -106,19 +107,17 @@ const table = {
     allowed: "printable ASCII characters without spaces",
     secret: true
   }),
-  databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
+  databaseUrl: optional(databaseAddress, {
     name: "DATABASE_URL",
     description:
-      "A Postgres (15 or later) to use instead of the embedded one. A connection pooler in between must pool by session (`pool_mode = session`). Its log quotes statements and rows that fail, with phone numbers in them, unless it is set as in `compose.yaml`: `log_min_messages=log`, `log_min_error_statement=panic`, `log_error_verbosity=terse`.",
-    allowed: "an address such as postgres://user:password@host:5432/database",
-    secret: true
+      "A Postgres (15 or later) to use instead of the embedded one. Parameters such as `sslmode` and `sslrootcert` mean what they mean to libpq; those that the engine cannot obey prevent the start. A connection pooler in between must pool by session (`pool_mode = session`). The server's log quotes statements and rows that fail, with phone numbers in them, unless it is set as in `compose.yaml`: `log_min_messages=log`, `log_min_error_statement=panic`, `log_error_verbosity=terse`.",
+    ...databaseAddressWords
   }),
-  tenantDatabaseUrl: optional(secret(url("postgres:", "postgresql:")), {
+  tenantDatabaseUrl: optional(databaseAddress, {
     name: "TENANT_DATABASE_URL",
     description:
       "The same database with a separate role for API requests, for when the user of `DATABASE_URL` must not create roles. Default: a role that the engine creates.",
-    allowed: "an address such as postgres://user:password@host:5432/database",
-    secret: true
+    ...databaseAddressWords
   }),
   secretsKey: optional(secret(keyText), {
     name: "SECRETS_KEY",
@@ -348,8 +347,10 @@ class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironmen
   }
 }
 
-const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: string): string =>
-  `${name} must be ${allowed}, ${hidden ? "and its value (not shown) is not" : `not ${JSON.stringify(value)}`}`
+const refusal = ({ allowed, fault, name, secret: hidden }: Variable<unknown>, value: string): string => {
+  const why = fault?.(value)
+  return `${name} must be ${allowed}, ${hidden ? "and its value (not shown) is not" : `not ${JSON.stringify(value)}`}${why === undefined ? "" : `: ${why}`}`
+}
 
 export const read = (environment: Environment): Effect.Effect<Settings, BadEnvironment> => {
   const problems: Array<string> = []

@@ -8,7 +8,7 @@ import { networkInterfaces } from "node:os"
 import { plainAddress } from "#core/egress/IpAddress.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
-import { DatabasePlace } from "#runtime/postgres/postgres.ts"
+import { DatabaseServer } from "#runtime/postgres/DatabaseServer.ts"
 import { reachOf } from "./reach.ts"
 
 /** How long the addresses of this machine are cached: they can change at any time. */
@@ -29,7 +29,7 @@ export class OwnPlaces extends Context.Service<
     OwnPlaces,
     Effect.gen(function* () {
       const { filesUrl, metrics, metricsPort, port } = yield* Config
-      const database = yield* DatabasePlace
+      const { url: database } = yield* DatabaseServer
       const ofDatabase = yield* addressesOf(database.host)
       const files = filesUrl === undefined ? undefined : placeOf(new URL(filesUrl.base))
       const ofFiles = files === undefined ? () => nowhere : yield* addressesOf(files.host)

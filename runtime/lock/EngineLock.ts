@@ -12,12 +12,12 @@
  * A database that comes back may be a standby that lacks the latest writes. In that case, too, nothing is dialed until the engine has rewritten
  * what it knows.
  */
-import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { hostname } from "node:os"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
+import { DatabaseServer, type Server } from "#runtime/postgres/DatabaseServer.ts"
 import type { Descent } from "#runtime/postgres/Lineage.ts"
 import { type Identity, type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { Beats } from "./Beats.ts"
@@ -203,15 +203,12 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, bea
 })
 
 /** Opens a session dedicated to the lock. */
-const connecting = (nodeName: string, { config: { password, types, url } }: PgClient.PgClient) =>
+const connecting = (nodeName: string, server: Server) =>
   Effect.gen(function* () {
-    const connection = yield* PgConnection.make({
+    const connection = yield* server.session({
       applicationName: `${applicationOf(nodeName)} lock`,
       connectTimeout: CONNECT_TIMEOUT,
-      keepAlive: "5 seconds",
-      password,
-      types,
-      url
+      keepAlive: "5 seconds"
     })
     const store = lockStore(connection)
     yield* store.prepare
@@ -310,7 +307,7 @@ const open = Effect.gen(function* () {
   const whereabouts = new Whereabouts()
   const taken = yield* Deferred.make<Taken>()
   const replaced = yield* Deferred.make<never, EngineReplaced | DatabaseReplaced>()
-  const connected = connecting(nodeName, yield* PgClient.PgClient)
+  const connected = connecting(nodeName, yield* DatabaseServer)
   const standby = { me, takeoverMillis: takeoverSeconds * 1000, proof, follower: yield* following({ host, port }, me.host) }
   yield* Effect.forkScoped(
     sessions({ beats: new Beats(), clock, connected, epoch: undefined, leaving, proof, replaced, standby, taken, whereabouts })

@@ -2,12 +2,12 @@
  * Detects a pooler that gives each transaction another server session (pgbouncer with `pool_mode = transaction`). The engine's lock, the role of
  * its requests and its notifications each need a session of their own, and would silently fail.
  */
-import { PgConnection } from "@effect/sql-pg"
-import { Effect, type Redacted, Schema } from "effect"
+import type { PgConnection } from "@effect/sql-pg"
+import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { destroy } from "./connectionSocket.ts"
+import type { Server } from "./DatabaseServer.ts"
 
-const CONNECT_TIMEOUT = "5 seconds"
 /** A pooler with a single session makes the second client wait forever. */
 const ANSWER_MILLIS = 5000
 const mark = "trunkline.session"
@@ -38,9 +38,9 @@ const isOwn = Effect.fnUntraced(function* (one: PgConnection.PgConnection, other
 })
 
 /** Fails if sessions are shared. If a session's process id is the one the server announced, there is no pooler in between. */
-export const refusePooler = (url: Redacted.Redacted, place: string): Effect.Effect<void, SqlError.SqlError | TransactionPooler> =>
+export const refusePooler = (server: Server): Effect.Effect<void, SqlError.SqlError | TransactionPooler> =>
   Effect.gen(function* () {
-    const connect = PgConnection.make({ applicationName: "trunkline", connectTimeout: CONNECT_TIMEOUT, url })
+    const connect = server.session({ applicationName: "trunkline" })
     const one = yield* connect
     const [row] = (yield* one.query("SELECT pg_backend_pid() AS pid", [], false)).rows
     if (row?.["pid"] === one.processId) return
@@ -52,5 +52,5 @@ export const refusePooler = (url: Redacted.Redacted, place: string): Effect.Effe
       }),
       ANSWER_MILLIS
     )
-    if (!(yield* Effect.raceFirst(isOwn(one, other, row?.["pid"]), silent))) return yield* new TransactionPooler({ place })
+    if (!(yield* Effect.raceFirst(isOwn(one, other, row?.["pid"]), silent))) return yield* new TransactionPooler({ place: server.place })
   }).pipe(Effect.scoped)

@@ -4,11 +4,12 @@
  * alone, however long it takes (an import, a report, a migration). One that waits for us while we wait for it is at the far end of a dead
  * connection: that connection is closed, together with all that have been idle since, and their users continue with new ones.
  */
-import { PgConnection } from "@effect/sql-pg"
+import type { PgConnection } from "@effect/sql-pg"
 import { type Cause, Clock, Effect, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 import { destroy, socketOf } from "./connectionSocket.ts"
+import type { Server, SessionOptions } from "./DatabaseServer.ts"
 
 type Connection = PgConnection.PgConnection
 
@@ -41,23 +42,26 @@ const lookSql = `SELECT pid, pg_backend_pid() AS own, ${atWork} AS busy FROM pg_
 
 export class SilentConnections {
   private readonly clock: Clock.Clock
-  private readonly config: PgConnection.Config
+  private readonly server: Server
+  private readonly options: SessionOptions
   private readonly statements = new Set<Statement>()
   /** When each connection was last known to work. */
   private readonly wellAt = new Map<Connection, SteadyMillis>()
   /** Leased connections, which may be idle between two statements, for example in a transaction. */
   private readonly leased = new Set<Connection>()
 
-  private constructor(config: PgConnection.Config, clock: Clock.Clock) {
-    this.config = config
+  private constructor(server: Server, options: SessionOptions, clock: Clock.Clock) {
+    this.server = server
+    this.options = options
     this.clock = clock
   }
 
-  /** Checks for silent connections while the scope is open. `config` is for the connections it checks from. */
+  /** Checks for silent connections while the scope is open. `options` is for the connections it checks from. */
   static readonly make = Effect.fnUntraced(function* (
-    config: PgConnection.Config
+    server: Server,
+    options: SessionOptions
   ): Effect.fn.Return<SilentConnections, never, Scope.Scope> {
-    const silent = new SilentConnections(config, yield* Clock.Clock)
+    const silent = new SilentConnections(server, options, yield* Clock.Clock)
     yield* Effect.sleep(LOOK_EVERY).pipe(
       Effect.andThen(Effect.suspend(() => silent.look())),
       Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("the look for silent connections failed", cause)),
@@ -101,7 +105,7 @@ export class SilentConnections {
     const overdue = [...this.statements].filter(({ since }) => nowOf(this.clock) - since >= PATIENCE_MILLIS)
     if (overdue.length === 0) return
     const looked = Effect.gen({ self: this }, function* () {
-      const asking = yield* PgConnection.make(this.config)
+      const asking = yield* this.server.session(this.options)
       const rows = yield* within(asking, asking.query(lookSql, [overdue.map(({ connection }) => connection.processId)], false))
       // Something between us and the server changes the sessions' process ids, so nothing can be concluded.
       if (rows.some(({ own }) => own !== asking.processId)) return undefined

@@ -4,11 +4,13 @@
  * raised, that is retried after a while, because the operator may have granted what was missing.
  */
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from "effect"
+import { Clock, Context, Effect, Exit, Schema, Scope, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { reasonOf } from "./ConnectFailure.ts"
 import { requestConnections } from "./ConnectionShares.ts"
+import type { Server } from "./DatabaseServer.ts"
 import { SilentConnections } from "./SilentConnections.ts"
 import { apartSql, preparation, probeSql, roleNameOf, whereSql } from "./TenantRole.ts"
 
@@ -54,23 +56,16 @@ export class TenantWall extends Context.Service<
   }
 >()("runtime/postgres/TenantWall") {}
 
-export interface WallConfig extends PgClient.PgPoolConfig {
-  readonly url: Redacted.Redacted
-  /** The operator's own role for requests, if there is one. */
-  readonly tenantUrl?: Redacted.Redacted | undefined
+/** The options of a pool, without those that come from the server's address. */
+export interface WallConfig extends Omit<PgClient.PgPoolConfig, "applicationName" | "ssl" | "url"> {
+  readonly applicationName: string
+  readonly server: Server
+  /** The server as the operator's own role for requests, if there is one. */
+  readonly tenantServer?: Server | undefined
 }
 
 const codeOf = ({ reason: { cause } }: SqlError.SqlError): string => (cause instanceof Object && "code" in cause ? String(cause.code) : "")
 const isRefusal = (error: SqlError.SqlError): boolean => refusal.test(codeOf(error))
-const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : message)
-
-/** The same server and database as `url`, with another role. */
-const asRole = (url: Redacted.Redacted, role: string, password: string): Redacted.Redacted => {
-  const address = new URL(Redacted.value(url))
-  address.username = encodeURIComponent(role)
-  address.password = encodeURIComponent(password)
-  return Redacted.make(address.href)
-}
 
 interface Way {
   readonly role: string
@@ -82,9 +77,10 @@ interface Way {
 const opened = Effect.fnUntraced(function* ({ config, path, role }: Way, isOwn: boolean) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const opening = Effect.gen(function* () {
+    const { server, tenantServer: _, ...options } = config
     const maxConnections = Math.min(requestConnections, config.maxConnections ?? requestConnections)
-    const pool = yield* PgPool.make({ ...config, maxConnections })
-    const silent = yield* SilentConnections.make({ ...config, applicationName: `${config.applicationName} look` })
+    const pool = yield* PgPool.make(server.pooled({ ...options, maxConnections }))
+    const silent = yield* SilentConnections.make(server, { ...options, applicationName: `${config.applicationName} look` })
     const [row] = yield* pool.use((connection) => rowsOf(silent, connection, probeSql, [role, path]))
     return row?.["is_role"] === true && row["is_own"] === isOwn && row["granted"] === true ? { pool, silent, role, path } : undefined
   })
@@ -106,25 +102,25 @@ const unlessRefused = <A, R>(work: Effect.Effect<A, SqlError.SqlError, R>) =>
 const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: SilentConnections, config: WallConfig) {
   const ask = (sql: string, params?: ReadonlyArray<unknown>) => engine.use((connection) => rowsOf(silent, connection, sql, params))
   const [here] = yield* ask(whereSql)
-  const { tenantUrl, url } = config
+  const { server, tenantServer } = config
   const role =
-    tenantUrl === undefined
-      ? roleNameOf(String(here?.["database"]), String(here?.["schema"]))
-      : decodeURIComponent(new URL(Redacted.value(tenantUrl)).username)
+    tenantServer === undefined ? roleNameOf(String(here?.["database"]), String(here?.["schema"])) : (tenantServer.url.username ?? "")
   const path = String(here?.["path"])
   const absent = (obstacle: string): WallState => ({ wall: undefined, obstacle })
-  if (tenantUrl !== undefined) {
+  if (tenantServer !== undefined) {
     const [found] = yield* ask(apartSql, [role])
     if (found?.["is_apart"] !== true)
       return absent(found === undefined ? `there is no role ${role}` : `${role} is, or can become, the engine's role`)
   }
-  const prepared = yield* unlessRefused(ask(preparation(role, tenantUrl === undefined ? ownPassword : undefined)))
+  const prepared = yield* unlessRefused(ask(preparation(role, tenantServer === undefined ? ownPassword : undefined)))
   if (prepared.why !== undefined) return absent(prepared.why)
-  const login = { role, path, config: { ...config, url: tenantUrl ?? asRole(url, role, ownPassword) } }
-  const own = yield* unlessRefused(opened(login, true))
+  const login = { role, path, config: { ...config, server: tenantServer ?? server.as(role, ownPassword) } }
+  // The operator's role may come by another way than the engine's.
+  const known = tenantServer === undefined ? Effect.void : Effect.scoped(tenantServer.session({ applicationName: config.applicationName }))
+  const own = yield* unlessRefused(Effect.andThen(known, opened(login, true)))
   if (own.value !== undefined) return { wall: own.value, obstacle: undefined }
   const obstacle = own.why ?? `sessions of ${role} are not its own`
-  if (tenantUrl !== undefined) return absent(obstacle)
+  if (tenantServer !== undefined) return absent(obstacle)
   const assumed = { role, path, config: { ...config, startupParameters: { ...config.startupParameters, role } } }
   return { wall: (yield* unlessRefused(opened(assumed, false))).value, obstacle }
 })

@@ -1,14 +1,15 @@
 /**
  * The connection pools, on DATABASE_URL or the embedded Postgres. This is the only place where the database's snake_case becomes our camelCase,
- * for columns and inserted keys; the contents of a jsonb value are unchanged. An int8 is decoded as a number if it fits.
+ * for columns and inserted keys; the contents of a jsonb value are unchanged.
  */
-import { PgTypes } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { Context, Duration, Effect, Layer, type Redacted, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
 import { Config } from "#runtime/config/config.ts"
+import { mayPass, reasonOf } from "./ConnectFailure.ts"
+import { DatabaseServer, Server } from "./DatabaseServer.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { refusePooler } from "./Pooler.ts"
 import { expand, migrate } from "./migrate.ts"
@@ -20,7 +21,6 @@ import { TenantRoleUnfit, TenantWall } from "./TenantWall.ts"
 const connections = 16
 const idleTimeout = Duration.minutes(10)
 const oldestPostgres = 15
-const connectTimeout = Duration.seconds(5)
 const keepAlive = Duration.seconds(10)
 /** Makes the server end a session whose client has vanished, and so release its locks. */
 const ends = {
@@ -41,29 +41,6 @@ class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("Dat
 
 /** Why the database is down, if the engine runs it itself and knows. */
 export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/postgres/DatabaseTrouble") {}
-
-/** The address of the database. */
-export class DatabasePlace extends Context.Service<DatabasePlace, { readonly host: string; readonly port: number }>()(
-  "runtime/postgres/DatabasePlace"
-) {
-  static readonly layerOf = (url: Redacted.Redacted) => {
-    const { hostname, port } = new URL(Redacted.value(url))
-    return Layer.succeed(DatabasePlace, { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) })
-  }
-}
-
-const types = PgTypes.makeRegistry()
-types.register<number | bigint>(PgTypes.OID.int8, {
-  encode: (value) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigInt64BE(BigInt(value))
-    return Result.succeed(new Uint8Array(bytes))
-  },
-  decode: (bytes) => {
-    const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readBigInt64BE()
-    return Result.succeed(Number.isSafeInteger(Number(value)) ? Number(value) : value)
-  }
-})
 
 // There are only as many names as the schema has columns, and every row of every result needs them.
 const remembered = (convert: (name: string) => string) => {
@@ -90,38 +67,28 @@ export interface ClientOptions {
 /** Pools on `url` that connect when first used, and reconnect whenever a connection breaks. */
 export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
   Layer.effectContext(
-    tenancy.make({
-      url,
-      tenantUrl: options.tenantUrl,
-      types,
-      applicationName: options.applicationName ?? "trunkline",
-      maxConnections: options.maxConnections ?? connections,
-      connectTimeout,
-      idleTimeout,
-      // Every statement here gets a good plan without its parameters, and replanning the long ones costs more than running them.
-      startupParameters: { plan_cache_mode: "force_generic_plan", ...ends },
-      keepAlive,
-      transformResultNames: toCamel,
-      transformQueryNames: toSnake,
-      transformJson: false
+    Effect.gen(function* () {
+      const { tenantUrl } = options
+      return yield* tenancy.make({
+        server: yield* DatabaseServer,
+        tenantServer: tenantUrl === undefined ? undefined : yield* Server.at(tenantUrl, "TENANT_DATABASE_URL"),
+        applicationName: options.applicationName ?? "trunkline",
+        maxConnections: options.maxConnections ?? connections,
+        idleTimeout,
+        // Every statement here gets a good plan without its parameters, and replanning the long ones costs more than running them.
+        startupParameters: { plan_cache_mode: "force_generic_plan", ...ends },
+        keepAlive,
+        transformResultNames: toCamel,
+        transformQueryNames: toSnake,
+        transformJson: false
+      })
     })
-  ).pipe(Layer.provide(Reactivity.layer))
+  ).pipe(Layer.provide(Reactivity.layer), Layer.provideMerge(DatabaseServer.layerOf(url)))
 
-const placeOf = (url: Redacted.Redacted): string => {
-  const { hostname, pathname, port } = new URL(Redacted.value(url))
-  return `${hostname}:${port || "5432"}${pathname}`
-}
+const absent = ({ place, url: { sslmode } }: Server, error: SqlError.SqlError): string =>
+  `No connection to the database at ${place} (sslmode=${sslmode}): ${reasonOf(error)}`
 
-// 57P03: the server already accepts connections, but is still recovering.
-const isStarting = ({ reason }: SqlError.SqlError): boolean =>
-  reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
-
-const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string =>
-  cause instanceof Error && cause.message !== "" ? cause.message : message
-
-const absent = (place: string, error: SqlError.SqlError): string => `No connection to the database at ${place}: ${reasonOf(error)}`
-
-/** Retries work that the start needs: a server that is busy or still starting may not accept a connection in time. */
+/** Retries work that the start needs: a server that is busy or still starting may not accept a connection in time. What cannot pass ends the start. */
 const patiently = <A, E, R>(work: Effect.Effect<A, E | SqlError.SqlError, R>) =>
   Effect.suspend(() => {
     let isTold = false
@@ -131,28 +98,28 @@ const patiently = <A, E, R>(work: Effect.Effect<A, E | SqlError.SqlError, R>) =>
       const told = Effect.logWarning("the database accepts no connection yet, and the start waits for it")
       return Effect.annotateLogs(told, { reason: reasonOf(error) })
     }
-    const isWaitedFor = (error: E | SqlError.SqlError): error is SqlError.SqlError => SqlError.isSqlError(error) && isStarting(error)
+    const isWaitedFor = (error: E | SqlError.SqlError): error is SqlError.SqlError => SqlError.isSqlError(error) && mayPass(error)
     return work.pipe(
       Effect.tapError((error) => (isWaitedFor(error) ? tell(error) : Effect.void)),
       Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => isWaitedFor(input))))
     )
   })
 
-const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const place = placeOf(url)
+const checkServer = Effect.gen(function* () {
+  const server = yield* DatabaseServer
   const sql = yield* SqlClient.SqlClient
   const asked = Effect.andThen(
-    refusePooler(url, place),
-    sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int / 10000 AS version`
+    refusePooler(server),
+    sql<{ readonly version: number; readonly isReadOnly: boolean }>`SELECT current_setting('server_version_num')::int / 10000 AS version,
+      current_setting('transaction_read_only')::bool AS is_read_only`
   )
   const [row] = yield* patiently(asked).pipe(
-    Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: absent(place, error) }))
+    Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: absent(server, error) }))
   )
-  if (row === undefined || row.version < oldestPostgres) {
-    return yield* new DatabaseUnavailable({
-      message: `The database at ${place} is Postgres ${row?.version}; version ${oldestPostgres} or later is required`
-    })
-  }
+  const refuse = (why: string) => new DatabaseUnavailable({ message: `The database at ${server.place} ${why}` })
+  if (row === undefined || row.version < oldestPostgres)
+    return yield* refuse(`is Postgres ${row?.version}; version ${oldestPostgres} or later is required`)
+  if (row.isReadOnly) return yield* refuse("is read-only, such as a standby; the engine needs one that it can write to")
 })
 
 /** Fails if the database does not answer in time. */
@@ -162,7 +129,9 @@ export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1
 export const wallLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { tenantDatabaseUrl } = yield* Config
-    const { obstacle, wall } = yield* Effect.orDie(patiently(TenantWall.use(({ raised }) => raised)))
+    const { obstacle, wall } = yield* patiently(TenantWall.use(({ raised }) => raised)).pipe(
+      Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: `No sessions for requests: ${reasonOf(error)}` }))
+    )
     if (obstacle === undefined) return
     if (tenantDatabaseUrl !== undefined) return yield* new TenantRoleUnfit({ reason: obstacle })
     const message =
@@ -183,15 +152,15 @@ export class Migrations extends Context.Service<
   }
 >()("runtime/postgres/Migrations") {}
 
-const migrationsOf = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  yield* checkServer(url)
+const migrationsOf = Effect.gen(function* () {
+  yield* checkServer
   const own = yield* readMigrations()
   return { own, left: yield* expand(own) }
 })
 
-/** The pools of an engine: waits for the server at `url`, then expands the schema. */
+/** The pools of an engine: waits for the server at `url`, then expands the schema. Fails at once if waiting cannot help. */
 export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  Layer.effect(Migrations, migrationsOf(url)).pipe(Layer.provideMerge(clientLayer(url, options)))
+  Layer.effect(Migrations, migrationsOf).pipe(Layer.provideMerge(clientLayer(url, options)))
 
 /**
  * Brings the schema up to date. Only for the engine that has the lock, because it contracts the schema. Fails if the schema has become too new
@@ -210,15 +179,10 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDir, databaseUrl, nodeName, tenantDatabaseUrl } = yield* Config
     const options = { applicationName: applicationOf(nodeName), tenantUrl: tenantDatabaseUrl }
-    if (databaseUrl !== undefined)
-      return Layer.mergeAll(
-        databaseLayer(databaseUrl, options),
-        DatabasePlace.layerOf(databaseUrl),
-        Layer.succeed(DatabaseTrouble, () => undefined)
-      )
-    const embedded = Effect.map(EmbeddedPostgres, ({ trouble, url }) =>
-      Layer.mergeAll(databaseLayer(url, options), DatabasePlace.layerOf(url), Layer.succeed(DatabaseTrouble, trouble))
-    )
+    const engine = (url: Redacted.Redacted, trouble: () => string | undefined) =>
+      Layer.merge(databaseLayer(url, options), Layer.succeed(DatabaseTrouble, trouble))
+    if (databaseUrl !== undefined) return engine(databaseUrl, () => undefined)
+    const embedded = Effect.map(EmbeddedPostgres, ({ trouble, url }) => engine(url, trouble))
     return Layer.unwrap(embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ folder: join(dataDir, "postgres") })))
   })
 )

@@ -153,9 +153,10 @@ const pgJson = Statement.custom<PgClient.PgCustom>("PgJson")
 export const make = Effect.fnUntraced(function* (
   config: TenantWalls.WallConfig & { readonly transformResultNames: (name: string) => string }
 ) {
-  const engine = yield* PgPool.make(config)
+  const { server, tenantServer: _, ...options } = config
+  const engine = yield* PgPool.make(server.pooled(options))
   const uses = PoolUses.of({ engine: new PoolUse(), requests: new PoolUse() })
-  const silent = yield* SilentConnections.make({ ...config, applicationName: `${config.applicationName} look` })
+  const silent = yield* SilentConnections.make(server, { ...options, applicationName: `${config.applicationName} look` })
   const walls = yield* TenantWalls.make(engine, silent, config)
   const deadlines = yield* StatementDeadlines
   const shares = new ConnectionShares(config.maxConnections ?? requestConnections)

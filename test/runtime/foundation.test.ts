@@ -75,7 +75,7 @@ t.test("settings", async (t) => {
     ["AWS_ACCESS_KEY_ID", "two words"],
     ["AWS_SECRET_ACCESS_KEY", "hunter2 hunter2"],
     ["AWS_SESSION_TOKEN", "hunter2 hunter2"],
-    ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2"],
+    ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2", "postgres://u:hunter2%@db/x", "postgres://u:1?hunter2@db/x"],
     ["TENANT_DATABASE_URL", "mysql://u:hunter2@db/x"],
     ["SECRETS_KEY", "hunter2", "hunter2".repeat(7)],
     ["SECRETS_KEY_OLD", "hunter2", `${"0".repeat(64)},hunter2`],
@@ -153,7 +153,7 @@ const temporary = (name: string): string => {
 }
 const query = <Row extends object>(url: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Row>(statement)).pipe(
-    Effect.provide(Layer.fresh(clientLayer(Redacted.make(url))))
+    Effect.provide(Layer.fresh(Layer.orDie(clientLayer(Redacted.make(url)))))
   )
 /** Runs the embedded Postgres in `folder` while `use` runs. */
 const embedded = <A, E>(folder: string, use: (url: string, folder: string) => Effect.Effect<A, E>) =>

@@ -3,11 +3,11 @@ import { Effect, Layer, Redacted } from "effect"
 import t from "tap"
 import { Config } from "#runtime/config/config.ts"
 import { OwnPlaces } from "#runtime/egress/OwnPlaces.ts"
-import { DatabasePlace } from "#runtime/postgres/postgres.ts"
+import { DatabaseServer } from "#runtime/postgres/DatabaseServer.ts"
 import { runLive } from "#test/support/run.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-const database = DatabasePlace.layerOf(Redacted.make("postgres://u:p@127.0.0.1:5432/x"))
+const database = Layer.orDie(DatabaseServer.layerOf(Redacted.make("postgres://u:p@127.0.0.1:5432/x")))
 const keys = { AWS_ACCESS_KEY_ID: "AKIAX", AWS_SECRET_ACCESS_KEY: "x" }
 
 /** Whether an `address port` is one of the engine's own, once its names have been looked up and `known` is one. */
