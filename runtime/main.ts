@@ -43,6 +43,7 @@ import * as Engine from "./Engine.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as CallNode from "./nodes/CallNode.ts"
 import * as logins from "./identity/logins.ts"
+import { Started } from "./process/Started.ts"
 import { goFirst } from "./process/ownPriority.ts"
 import * as farewell from "./farewell.ts"
 import { ownAddress } from "./lock/ownAddress.ts"
@@ -112,15 +113,30 @@ const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue:
 
 const notFirst = "the priority of calls could not be raised: they share the processor with everything else on this machine"
 
+interface FirstAccess {
+  readonly key: Redacted.Redacted | undefined
+  readonly code: Redacted.Redacted | undefined
+}
+
+/** The first API key and the set-up code, if this start has made them. Made before the API listens, so that it accepts API_KEY from its first request. */
+class FirstKeys extends Context.Service<FirstKeys, FirstAccess>()("runtime/FirstKeys") {
+  static readonly layer = Layer.effect(
+    FirstKeys,
+    Effect.gen(function* () {
+      const { apiKey, orgConcurrency, signup } = yield* Config
+      const organizations = yield* Organizations
+      const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
+      return { key, code: signup === "invite" ? yield* organizations.setUpCode : undefined }
+    })
+  ).pipe(Layer.provide(Organizations.layer))
+}
+
 /** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* Config
-    const { apiKey, orgConcurrency, signup } = config
-    const organizations = yield* Organizations
-    const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
+    const { code, key } = yield* FirstKeys
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
-    const code = signup === "invite" ? yield* organizations.setUpCode : undefined
     if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
     const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
     const { port } = yield* Gateway
@@ -132,18 +148,20 @@ const welcome = Layer.effectDiscard(
       yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
     }
     if (!goFirst()) yield* Effect.logInfo(notFirst)
+    yield* Effect.map(Started, ({ finish }) => finish())
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
     yield* Effect.map(OnReady, (onReady) => onReady())
   })
-).pipe(Layer.provide(Organizations.layer))
+)
 
 /** What both roles need of the machine and its settings. */
-const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat)
+const ground = Layer.mergeAll(files.layer, compatibility, recordingFormat, Started.layer)
 const network = egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))
 const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.layer())), postgres.layer)
 
 const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
+  Layer.provide(FirstKeys.layer),
   Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),

@@ -19,6 +19,7 @@ import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { metricsText } from "./metrics/metrics.ts"
 import { answers, DatabaseTrouble } from "./postgres/postgres.ts"
+import { Started } from "./process/Started.ts"
 import { Files } from "./storage/Files.ts"
 import { CurrentTraces } from "./trace/Traces.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
@@ -32,8 +33,10 @@ const readiness = Layer.effect(
     const known = yield* DatabaseTrouble
     const lock = yield* EngineLock
     const journal = yield* LocalJournal
+    const started = yield* Started
     return {
       obstacle: Effect.sync(() => {
+        if (!started.isFinished()) return "The engine is starting"
         const failure = journal.failure()
         return failure === undefined ? undefined : `The local journal cannot be written: ${failure}`
       }),

@@ -58,7 +58,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     summary: "Check whether the node is ready",
     access: "none",
     description:
-      "503 while the database does not answer, while it is not certain that this engine is the only one using it, or while the engine cannot write its journal of dialed calls to its own disk. A trunk that is down or not yet connected stops only its own campaigns. A trunk is opened by the first call through it; `/api/v1/organizations/telephony-trunks` tells an organization why its own are down.",
+      "503 while the engine is starting, while the database does not answer, while it is not certain that this engine is the only one using it, or while the engine cannot write its journal of dialed calls to its own disk. A trunk that is down or not yet connected stops only its own campaigns. A trunk is opened by the first call through it; `/api/v1/organizations/telephony-trunks` tells an organization why its own are down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>

@@ -5,10 +5,12 @@ import { promisify } from "node:util"
 import t from "tap"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, numbersOf } from "#test/support/engine.ts"
-import { openDatabase } from "#test/support/postgres.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { openDatabase, witness } from "#test/support/postgres.ts"
 import { cap, recordsOfHungUp, longCampaign } from "#test/support/rivals.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { newFolder } from "./cluster.ts"
 
 t.jobs = 2
@@ -19,10 +21,48 @@ t.test("given a pooler that shares sessions between clients, when an engine is s
   const pooler = await startTransactionPooler({ host: address.hostname, port: Number(address.port) })
   t.teardown(() => pooler.stop())
   address.port = String(pooler.port)
+  address.searchParams.set("sslmode", "disable")
   const engine = spawnEngine({ DATABASE_URL: address.href, PORT: "0" })
   t.equal((await engine.exited).code, 1, "then it refuses")
   t.match(engine.output(), /a pooler that shares database sessions between clients/, "and says why")
 })
+
+/** The advisory lock under which the first organization and its key are made. */
+const bootstrapLock = 7_200_101
+
+t.test(
+  "given a first start whose API_KEY is not stored yet, then the engine is not ready, and once it is, the key works",
+  { buffered: true },
+  async (t) => {
+    const { url } = await openDatabase(t)
+    const sql = witness(url)
+    t.teardown(() => sql.end())
+    const held = await sql.reserve()
+    await held`SELECT pg_advisory_lock(${bootstrapLock})`
+    const [port, key] = [await freePort(), "k".repeat(32)]
+    const environment = { API_KEY: key, DATABASE_URL: url, DATA_DIR: await newFolder(t), METRICS: "off", PORT: String(port) }
+    const engine = spawnEngine(environment)
+    t.teardown(async () => {
+      engine.kill("SIGKILL")
+      await engine.exited
+    })
+    const ask = (path: string) =>
+      fetch(`http://127.0.0.1:${port}/api/v1${path}`, { headers: { "x-api-key": key } }).then(
+        (answer) => answer.status,
+        () => undefined
+      )
+    await untilTrue("wait for the lock", async () => {
+      const waiting = await sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = ${bootstrapLock} AND NOT granted`
+      return waiting.length > 0
+    })
+    t.not(await ask("/health/ready"), 200)
+    await held`SELECT pg_advisory_unlock(${bootstrapLock})`
+    held.release()
+    // The first answer that says so is followed by a request with the key.
+    await untilTrue("readiness", async () => (await ask("/health/ready")) === 200)
+    t.equal(await ask("/organizations/members"), 200)
+  }
+)
 
 /** Longer than an engine waits for a connection. */
 const slowMillis = 6000
