@@ -11,6 +11,7 @@ export interface OpenApi {
     readonly title: string
     readonly version: string
     readonly description: string
+    readonly contact: { readonly name: string }
     readonly license: { readonly name: string; readonly identifier: string }
   }
   readonly servers: ReadonlyArray<{ readonly url: string }>
@@ -36,7 +37,7 @@ interface Answer {
 export interface Operation {
   readonly operationId: string
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   readonly tags: ReadonlyArray<string>
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly parameters: ReadonlyArray<JsonSchema>
@@ -133,6 +134,7 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
       title: "Trunkline",
       version,
       description: "Calls people with voice agents: single calls and whole campaigns.",
+      contact: { name: "The operator of this server" },
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [{ url: "/" }],
@@ -148,10 +150,17 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
   }
 }
 
+/** Every caller is at least a viewer. */
+const whoMay = ({ access, needs, scope }: Route<unknown>): string => {
+  if (access === "none") return "Needs no credential."
+  if (needs === "operator") return "For the operator's keys."
+  return `For ${needs === "viewer" ? "every role" : `the role \`${needs}\` and those above it`}, and for API keys with the scope \`${scope}\`.`
+}
+
 const operationOf = (route: Route<unknown>, components: Components): Operation => ({
   operationId: route.name,
   summary: route.summary,
-  ...(route.description === undefined ? {} : { description: route.description }),
+  description: `${route.description}\n\n${whoMay(route)}`,
   tags: [route.tag.name],
   security: { "api-key": [{ apiKey: [] }, { bearer: [] }], "api-key-header": [{ apiKey: [] }], none: [] }[route.access],
   parameters: [

@@ -72,7 +72,8 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   /** The operation's name in the documentation and in generated clients. */
   readonly name: string
   readonly summary: string
-  readonly description?: string
+  /** What it does beyond the summary, and when it fails. Who may use it is added from the declaration. */
+  readonly description: string
   readonly access?: A
   /** By default, a `get` needs a viewer and everything else a member. */
   readonly needs?: Needs
@@ -105,7 +106,7 @@ export interface Route<out R = never> {
   readonly path: string
   readonly name: string
   readonly summary: string
-  readonly description: string | undefined
+  readonly description: string
   readonly tag: Tag
   readonly access: Access
   readonly needs: Needs

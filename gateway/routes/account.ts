@@ -59,6 +59,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     path: "/api/v1/auth/me",
     name: "getMe",
     summary: "Read the current user",
+    description: "The user whose log-in or API key the request carries. 401 for a key that belongs to no user, such as the first one.",
     success: UserWire,
     errors: ["KeyWithoutUser", "UserNotFound"],
     handle: ({ caller }) =>
@@ -69,6 +70,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     path: "/api/v1/user/auth/user",
     name: "getAuthUser",
     summary: "Read the id of the current user",
+    description: "For clients of the existing product. 401 for a key that belongs to no user.",
     success: AuthUserWire,
     errors: ["KeyWithoutUser"],
     // No role is above the owner of an organization.
@@ -79,6 +81,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     path: "/api/v1/user/organizations",
     name: "listUserOrganizations",
     summary: "List the current user's organizations, in the order of joining",
+    description: "With the user's role in each, and which one the log-in works in. 403 for an API key.",
     success: UserOrganizationsWire,
     errors: ["LoginNeeded"],
     handle: ({ caller }) =>
@@ -89,6 +92,8 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     path: "/api/v1/user/organization",
     name: "selectOrganization",
     summary: "Switch to another organization",
+    description:
+      "This and all later requests of the user's log-ins work in that organization, with the user's role there. 403 for an API key, 404 if the user is not a member.",
     needs: "viewer",
     body: SelectOrganization,
     success: UserOrganizationsWire,
@@ -106,6 +111,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     path: "/api/v1/user/onboarding-state",
     name: "getOnboardingState",
     summary: "Read the current user's progress through the user interface",
+    description: "What the existing product's pages have shown this user already. 401 for a key that belongs to no user.",
     success: OnboardingWire,
     errors: ["KeyWithoutUser", "UserNotFound"],
     handle: ({ caller }) => Effect.flatMap(userOf(caller), (id) => Users.use((_) => _.onboarding(id))).pipe(Effect.map(onboardingWire))

@@ -22,6 +22,8 @@ export const apiKeyRoutes = tagged({ name: "API keys", about: "API keys for prog
     path: "/api/v1/user/api-keys",
     name: "listApiKeys",
     summary: "List API keys, oldest first",
+    description:
+      "By their first characters, with when they were last used; a whole key is shown only when it is created. Archived keys only if asked for.",
     query: ApiKeyListQuery,
     success: Type.Array(ApiKeyWire),
     handle: ({ caller, query }) =>
@@ -45,6 +47,7 @@ export const apiKeyRoutes = tagged({ name: "API keys", about: "API keys for prog
     path: "/api/v1/user/api-keys/:api_key_id",
     name: "archiveApiKey",
     summary: "Archive an API key, which is refused from then on",
+    description: "It can be reactivated later. 403 for a key whose role is above the caller's, 404 if the organization has no such key.",
     needs: "admin",
     params: ApiKeyPath,
     success: Changed,
@@ -60,6 +63,8 @@ export const apiKeyRoutes = tagged({ name: "API keys", about: "API keys for prog
     path: "/api/v1/user/api-keys/:api_key_id/reactivate",
     name: "reactivateApiKey",
     summary: "Reactivate an archived API key",
+    description:
+      "It is accepted again at once. 403 for a key that reaches further than the caller's role and scopes, 409 if the organization may have no further key, 404 if it has no such key.",
     needs: "admin",
     params: ApiKeyPath,
     success: Changed,

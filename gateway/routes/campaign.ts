@@ -96,6 +96,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/",
     name: "listCampaigns",
     summary: "List campaigns, newest first",
+    description:
+      "Filters by state and name. `after` continues behind the campaign with that id, so that a page holds nothing twice while campaigns are created.",
     query: CampaignListQuery,
     success: CampaignListWire,
     errors: ["Unprocessable"],
@@ -113,6 +115,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id",
     name: "getCampaign",
     summary: "Read a campaign",
+    description: "Its settings, state and counters, and the entries of its log. 404 for a campaign of another organization.",
     params: CampaignPath,
     success: CampaignWire,
     errors: ["CampaignNotFound"],
@@ -137,6 +140,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/start",
     name: "startCampaign",
     summary: "Start dialing, or resume after a pause",
+    description:
+      "Dials from now on, within the campaign's schedule. 400 if something that it needs is missing or unknown, 409 in a state from which it cannot be started, which `detail` names, or if its agent is archived or not published.",
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
@@ -159,6 +164,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/resume",
     name: "resumeCampaign",
     summary: "Resume after a pause",
+    description:
+      "Goes on with the contacts that are left. 400 if something that it needs is missing by now, 409 unless the campaign is paused, or if its agent is archived or not published.",
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
@@ -169,6 +176,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/progress",
     name: "getCampaignProgress",
     summary: "Read the progress of a campaign",
+    description:
+      "Counts contacts by what became of them so far. For a page that shows a running campaign; the events of `/api/v1/events` tell of each change.",
     params: CampaignPath,
     success: CampaignProgressWire,
     errors: ["CampaignNotFound"],
@@ -179,6 +188,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/runs",
     name: "listCampaignRuns",
     summary: "List the calls of a campaign",
+    description:
+      "One entry for each call, with its disposition and links to its recording and transcript. 400 for a filter or an order that does not exist, 404 for a campaign of another organization.",
     params: CampaignPath,
     query: RunListQuery,
     success: RunPageWire,
@@ -211,6 +222,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/source-download-url",
     name: "getCampaignSourceUrl",
     summary: "Get a download URL for the uploaded list",
+    description:
+      "The URL works without a credential until it expires. 404 if the list has been deleted, 503 while the store of files does not answer.",
     params: CampaignPath,
     success: SourceDownload,
     errors: ["CampaignNotFound", "FileMissing", "FilesAway"],
@@ -227,6 +240,8 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/organizations/campaign-defaults",
     name: "getCampaignDefaults",
     summary: "Read defaults for a new campaign",
+    description:
+      "How many calls may be up at once, how many numbers there are to call from, the default for retries, and the settings of the newest campaign.",
     success: CampaignDefaultsWire,
     handle: ({ caller }) => Campaigns.use((_) => _.defaults(caller.organizationId)).pipe(Effect.map(defaultsWire))
   })

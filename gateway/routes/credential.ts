@@ -20,6 +20,7 @@ export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets wi
     path: "/api/v1/credentials/",
     name: "listCredentials",
     summary: "List credentials, by name",
+    description: "What tools and webhooks authenticate with, without its secrets.",
     query: PageQuery,
     success: Type.Array(CredentialWire),
     handle: ({ caller, query }) =>
@@ -32,6 +33,8 @@ export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets wi
     path: "/api/v1/credentials/",
     name: "createCredential",
     summary: "Create a credential",
+    description:
+      "Its secrets are stored encrypted and are never shown again. `allowed_hosts` restricts where it is sent. 409 if the name is taken, 422 if the data do not fit the type.",
     needs: "admin",
     body: CreateCredential,
     success: CredentialWire,
@@ -44,6 +47,7 @@ export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets wi
     path: "/api/v1/credentials/:credential_uuid",
     name: "getCredential",
     summary: "Read a credential, without its secrets",
+    description: "Its name, type and allowed hosts. 404 if the organization has no such credential.",
     params: CredentialPath,
     success: CredentialWire,
     errors: ["CredentialNotFound"],
@@ -55,6 +59,8 @@ export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets wi
     path: "/api/v1/credentials/:credential_uuid",
     name: "updateCredential",
     summary: "Change a credential",
+    description:
+      "Members that are left out stay as they are. Requests of tools and webhooks use it from now on. 404 if there is no such credential, 409 if the name is taken, 422 if the data do not fit the type.",
     needs: "admin",
     params: CredentialPath,
     body: UpdateCredential,
@@ -70,7 +76,7 @@ export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets wi
     path: "/api/v1/credentials/:credential_uuid",
     name: "deleteCredential",
     summary: "Delete a credential",
-    description: "Tools that refer to it keep their reference.",
+    description: "Tools that refer to it keep their reference. 404 if the organization has no such credential.",
     needs: "admin",
     params: CredentialPath,
     success: CredentialDeleted,

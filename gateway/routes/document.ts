@@ -43,6 +43,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       path: "/api/v1/openapi.json",
       name: "getOpenApi",
       summary: "Read the OpenAPI document",
+      description: "OpenAPI 3.1, generated from the declarations by which requests are checked. It lists the providers of this engine.",
       access: "none",
       mediaTypes: ["application/json"],
       handle: () =>
@@ -67,6 +68,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       path: "/docs/:file",
       name: "getDocsFile",
       summary: "Read a file of the documentation page",
+      description: "Scripts and style sheets that `/docs` loads. 404 for any other name.",
       access: "none",
       params: Type.Object({ file: Type.String() }),
       mediaTypes: ["text/javascript", "text/css", "text/html"],
@@ -79,6 +81,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       path: "/llms.txt",
       name: "getLlmsText",
       summary: "Read the API summary, one line per operation",
+      description: "For language models that are to use the API; the details are in the OpenAPI document.",
       access: "none",
       mediaTypes: ["text/plain"],
       handle: () => Effect.succeed({ mediaType: "text/plain; charset=utf-8", body: llmsText([...documented, ...routes]) })

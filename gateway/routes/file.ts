@@ -58,6 +58,8 @@ export const fileRoutes = tagged(filesTag, [
     path: "/api/v1/s3/presigned-upload-url",
     name: "requestUpload",
     summary: "Get a URL to upload a list of contacts to",
+    description:
+      "Send the file to the URL with `PUT` within 15 minutes, without a credential, and then create a campaign with its key. 409 if the organization's storage is full.",
     body: RequestUpload,
     success: UploadAddress,
     errors: ["QuotaFull"],
@@ -93,6 +95,8 @@ export const fileRoutes = tagged(filesTag, [
     path: "/api/v1/s3/signed-url",
     name: "getSignedUrl",
     summary: "Get a URL of a stored file that works without a credential",
+    description:
+      "For recordings, transcripts and lists of the organization. It stops to work when it expires, and when the user or key that asked for it is removed. 403 for a file of another organization. For a run's file, this is noted in the audit log.",
     query: SignedUrlQuery,
     success: SignedUrl,
     errors: ["FileKeyInvalid", "FileForbidden"],
@@ -127,6 +131,8 @@ export const fileRoutes = tagged(filesTag, [
     path: "/api/v1/files",
     name: "getFile",
     summary: "Download a stored file by a signed URL",
+    description:
+      "Answers with the file that the link names. 403 if the link has expired, was changed, or its maker is gone; 404 once the file has been deleted; 503 while the store of files does not answer.",
     access: "none",
     isSealed: true,
     query: FileQuery,

@@ -32,6 +32,8 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     path: "/api/v1/health",
     name: "getHealth",
     summary: "Read version and features",
+    description:
+      "Answers whenever the engine does, ready or not, without asking the database. Whether it can place calls is told by `/api/v1/health/ready`.",
     access: "none",
     success: HealthWire,
     handle: () =>

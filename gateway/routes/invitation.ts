@@ -23,6 +23,7 @@ export const invitationRoutes = tagged({ name: "Invitations", about: "Invitation
     path: "/api/v1/organizations/invitations",
     name: "listInvitations",
     summary: "List invitations, newest first",
+    description: "With the role that each offers and what has become of it. Their tokens are not shown.",
     needs: "admin",
     success: InvitationList,
     handle: ({ caller }) =>
@@ -48,6 +49,8 @@ export const invitationRoutes = tagged({ name: "Invitations", about: "Invitation
     path: "/api/v1/organizations/invitations/:invitation_id",
     name: "revokeInvitation",
     summary: "Revoke an invitation",
+    description:
+      "Its token is refused from now on. 403 for an invitation to a role above the caller's, 404 if there is no such invitation.",
     needs: "admin",
     params: InvitationPath,
     success: Changed,
@@ -63,6 +66,8 @@ export const invitationRoutes = tagged({ name: "Invitations", about: "Invitation
     path: "/api/v1/user/invitations/redeem",
     name: "redeemInvitation",
     summary: "Accept an invitation, and switch to its organization",
+    description:
+      "Makes the logged-in user a member with the role that was offered. 400 for a token that is unknown, used, revoked or expired; 403 for an API key.",
     needs: "viewer",
     body: RedeemInvitation,
     success: UserOrganizationsWire,

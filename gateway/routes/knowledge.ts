@@ -27,6 +27,8 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     path: "/api/v1/knowledge-base/upload-url",
     name: "requestDocumentUpload",
     summary: "Get a URL to upload a document to",
+    description:
+      "Send the file to the URL with `PUT` within 30 minutes, without a credential, and then process it. 409 if the organization's storage is full.",
     body: RequestDocumentUpload,
     success: DocumentUpload,
     errors: ["QuotaFull"],
@@ -54,6 +56,7 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     path: "/api/v1/knowledge-base/documents",
     name: "listDocuments",
     summary: "List documents, newest first",
+    description: "Their names, types and sizes, not their contents. A document is either `completed` or not here.",
     query: DocumentListQuery,
     success: DocumentList,
     handle: ({ caller, query }) => {
@@ -72,6 +75,7 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     path: "/api/v1/knowledge-base/documents/:document_uuid",
     name: "getDocument",
     summary: "Read the metadata of a document",
+    description: "Its name, type, size and own metadata. Its content is not served. 404 if the organization has no such document.",
     params: DocumentPath,
     success: DocumentWire,
     errors: ["DocumentNotFound"],
@@ -82,6 +86,7 @@ export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Document
     path: "/api/v1/knowledge-base/documents/:document_uuid",
     name: "deleteDocument",
     summary: "Delete a document and its file",
+    description: "404 if there is no such document; 503 while the store of files does not answer, and nothing is deleted.",
     params: DocumentPath,
     success: Deleted,
     errors: ["DocumentNotFound", "FilesAway"],

@@ -25,6 +25,8 @@ export const modelConfigurationRoutes = tagged(
       path: "/api/v1/organizations/model-configurations/v2",
       name: "getModelConfiguration",
       summary: "Read the configured services as one document",
+      description:
+        "What agents use that choose no services of their own, in the second version of the existing product's format. API keys of services are shown masked.",
       success: ModelConfigurationWire,
       handle: ({ caller }) => ModelConfigurations.use((_) => _.get(caller.organizationId)).pipe(Effect.map(modelConfigurationWire))
     }),
@@ -48,6 +50,7 @@ export const modelConfigurationRoutes = tagged(
       path: "/api/v1/organizations/model-configurations/v2/defaults",
       name: "getModelConfigurationDefaults",
       summary: "List the available speech and language services",
+      description: "In the second version of the existing product's format. Which services there are is set at the engine's start.",
       success: ModelConfigurationDefaultsWire,
       handle: () => Effect.map(ServiceRegistry, modelConfigurationDefaults)
     }),
@@ -56,6 +59,7 @@ export const modelConfigurationRoutes = tagged(
       path: "/api/v1/organizations/model-configurations/v2/pricing",
       name: "getModelPricing",
       summary: "Read what calls cost with the configured services",
+      description: "Always empty: this engine charges nothing, and does not know what services charge.",
       success: ModelPricing,
       handle: () => Effect.succeed(noPrices)
     })

@@ -14,6 +14,8 @@ export const nodeTypeRoutes = tagged(agentsTag, [
     path: "/api/v1/node-types",
     name: "listNodeTypes",
     summary: "List node types, by name",
+    description:
+      "The kinds of nodes of an agent's graph, with their fields, defaults and limits. From this, an editor can show a form for each.",
     success: NodeTypeList,
     handle: () => Effect.succeed(specs)
   }),
@@ -22,6 +24,7 @@ export const nodeTypeRoutes = tagged(agentsTag, [
     path: "/api/v1/node-types/:name",
     name: "getNodeType",
     summary: "Read a node type",
+    description: "Its fields, defaults and limits, and how many edges it takes. 404 for a name that the list of node types does not have.",
     params: NodeTypePath,
     success: NodeSpec,
     errors: ["NotFound"],

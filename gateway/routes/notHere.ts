@@ -58,6 +58,7 @@ export const notHereRoutes = tagged(
       path: "/api/v1/organizations/billing/credits",
       name: "getBillingCredits",
       summary: "No credits: this engine charges nothing",
+      description: "For clients of the existing product: every sum is zero, and the ledger is empty.",
       query: CreditsQuery,
       success: Credits,
       handle: ({ query: { limit, page } }) => Effect.succeed({ ...noCredits, ledger_entries: [], limit, page })
@@ -67,6 +68,7 @@ export const notHereRoutes = tagged(
       path: "/api/v1/user/service-keys",
       name: "listServiceKeys",
       summary: "No keys: there is no managed service",
+      description: "For clients of the existing product: the list is always empty.",
       success: none(),
       handle: () => Effect.succeed([])
     }),
@@ -75,6 +77,8 @@ export const notHereRoutes = tagged(
       path: "/api/v1/organizations/langfuse-credentials",
       name: "getLangfuseCredentials",
       summary: "No tracing service: none can be configured",
+      description:
+        "For clients of the existing product: traces of this engine are sent by OpenTelemetry, which its environment configures.",
       success: Type.Object({ configured: Type.Literal(false) }, { title: "LangfuseCredentials" }),
       handle: () => Effect.succeed({ configured: false as const })
     }),
@@ -83,6 +87,7 @@ export const notHereRoutes = tagged(
       path: "/api/v1/workflow/:workflow_id/embed-token",
       name: "getEmbedToken",
       summary: "No widget token: conversations take place by telephone",
+      description: "For clients of the existing product: `null` for every agent. 404 if the organization has no such agent.",
       params: AgentPath,
       success: Type.Null(),
       errors: ["NotFound"],

@@ -23,6 +23,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     path: "/api/v1/operator/organizations",
     name: "listOrganizationQuotas",
     summary: "List all organizations with their quotas and usage",
+    description: "What each is allowed and uses, in the order of their ids; `after` continues behind that organization.",
     needs: "operator",
     query: OrganizationListQuery,
     success: OrganizationListWire,
@@ -40,6 +41,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     path: "/api/v1/operator/organizations/:organization_id/quotas",
     name: "getOrganizationQuotas",
     summary: "Read the quotas and usage of an organization",
+    description: "What the operator allows it, and how much of it is in use. 404 if there is no such organization.",
     needs: "operator",
     params: OrganizationPath,
     success: OrganizationQuotasWire,
@@ -77,6 +79,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     path: "/api/v1/operator/keys",
     name: "listOperatorKeys",
     summary: "List the operator's keys, including revoked ones, oldest first",
+    description: "By their first characters, with when they were last used. A whole key is shown only when it is created.",
     needs: "operator",
     success: Type.Array(ApiKeyWire),
     handle: () => Operators.use(({ keys }) => keys).pipe(Effect.map((keys) => keys.map(apiKeyWire)))

@@ -45,7 +45,7 @@ export const optOutRoutes = tagged({ name: "Opt-outs", about: "Numbers that are 
     path: `${all}/:opt_out_id`,
     name: "removeOptOut",
     summary: "Allow calls to a number again",
-    description: "Contacts that have ended because of the opt-out stay as they are.",
+    description: "Contacts that have ended because of the opt-out stay as they are. 404 for a number that has not opted out.",
     needs: "admin",
     params: OptOutPath,
     success: OptOutRemoved,

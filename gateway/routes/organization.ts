@@ -30,6 +30,7 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     path: "/api/v1/organizations/members",
     name: "listMembers",
     summary: "List members, in the order of joining",
+    description: "With their roles. People who were invited and have not accepted are in the list of invitations.",
     success: MemberList,
     handle: ({ caller }) =>
       Members.use((_) => _.list(caller.organizationId)).pipe(Effect.map((members) => ({ members: members.map(memberWire) })))
@@ -39,6 +40,8 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     path: "/api/v1/organizations/members/:user_id",
     name: "changeMember",
     summary: "Change the role of a member",
+    description:
+      "It holds from the member's next request on, for their API keys too. 403 for a role above the caller's, 409 for the last owner, 404 if the user is no member.",
     needs: "admin",
     params: MemberPath,
     body: ChangeMember,
@@ -51,6 +54,8 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     path: "/api/v1/organizations/members/:user_id",
     name: "removeMember",
     summary: "Remove a member, whose API keys are refused from now on",
+    description:
+      "The user stays, in their other organizations. 403 for a role above the caller's, 409 for the last owner, 404 if the user is no member.",
     needs: "admin",
     params: MemberPath,
     success: Changed,
@@ -71,6 +76,7 @@ const settingsRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/context",
     name: "getOrganizationContext",
     summary: "Read the caller's organization",
+    description: "The organization that the request works in, and which services it has configured. For clients of the existing product.",
     success: ContextWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {
@@ -84,6 +90,7 @@ const settingsRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/preferences",
     name: "getOrganizationPreferences",
     summary: "Read the organization's preferences",
+    description: "What people set for the pages of the existing product: a number to test calls with, and a time zone.",
     success: PreferencesWire,
     handle: ({ caller }) => OrganizationSettings.use((_) => _.preferences(caller.organizationId)).pipe(Effect.map(preferencesWire))
   }),
@@ -92,6 +99,7 @@ const settingsRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/preferences",
     name: "setOrganizationPreferences",
     summary: "Replace the organization's preferences",
+    description: "Members that are left out are cleared. Calls and campaigns do not depend on them.",
     needs: "admin",
     body: PreferencesWire,
     success: PreferencesWire,
@@ -103,6 +111,7 @@ const settingsRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/settings",
     name: "getOrganizationSettings",
     summary: "Read the organization's call limit, and what is kept of its calls",
+    description: "How many calls may be live at once, and for how many days recordings, transcripts and records are kept.",
     success: SettingsWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {

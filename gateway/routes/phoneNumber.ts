@@ -25,6 +25,7 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     path: collection,
     name: "listPhoneNumbers",
     summary: "List the phone numbers of a telephony configuration, oldest first",
+    description: "The numbers that calls of this configuration may show to callees. 404 if the organization has no such configuration.",
     params: TelephonyConfigPath,
     success: PhoneNumberList,
     errors: ["NotFound"],
@@ -57,6 +58,7 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     path: single,
     name: "getPhoneNumber",
     summary: "Read a phone number",
+    description: "Its label, whether it is in use, and the agent that answers it. 404 unless it belongs to this configuration.",
     params: PhoneNumberPath,
     success: PhoneNumberWire,
     errors: ["PhoneNumberNotFound"],
@@ -68,6 +70,8 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     path: single,
     name: "updatePhoneNumber",
     summary: "Change a phone number",
+    description:
+      "Members that are left out stay as they are; the number itself cannot be changed. An inactive number is not called from. 404 if there is no such number, or no such agent for inbound calls.",
     needs: "admin",
     params: PhoneNumberPath,
     body: UpdatePhoneNumber,
@@ -83,6 +87,8 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     path: `${single}/set-default-caller`,
     name: "setDefaultCallerId",
     summary: "Make this number the default caller ID of single calls",
+    description:
+      "It is shown where a call names no number to call from. 400 if it is not a number, such as a SIP address; 404 unless it belongs to this configuration.",
     needs: "admin",
     params: PhoneNumberPath,
     success: PhoneNumberWire,
@@ -97,6 +103,8 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     path: single,
     name: "deletePhoneNumber",
     summary: "Delete a phone number",
+    description:
+      "Only here: the carrier keeps it. Calls in progress go on, and no later one is placed from it. 404 unless it belongs to this configuration.",
     needs: "admin",
     params: PhoneNumberPath,
     success: PhoneNumberDeleted,

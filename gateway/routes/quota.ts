@@ -17,6 +17,8 @@ export const quotaRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/quotas",
     name: "getQuotas",
     summary: "Read the organization's quotas and usage",
+    description:
+      "What the operator allows the organization, such as agents, storage and requests per second, and how much of it is in use.",
     success: QuotasWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {

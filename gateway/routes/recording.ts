@@ -31,6 +31,7 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     path: "/api/v1/workflow-recordings/",
     name: "listRecordings",
     summary: "List recordings, newest first",
+    description: "What agents can play in place of a spoken text, of all agents or one.",
     query: RecordingListQuery,
     success: RecordingList,
     handle: ({ caller, query }) =>
@@ -45,7 +46,8 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     path: "/api/v1/workflow-recordings/upload-url",
     name: "requestRecordingUpload",
     summary: "Get a URL to upload a recording to",
-    description: "With `files`, one URL for each.",
+    description:
+      "Send the file to it with `PUT` within 30 minutes, without a credential. With `files`, one URL for each. 404 for an unknown agent, 409 if the organization's storage is full.",
     body: RequestRecordingUpload,
     success: RecordingUpload,
     errors: ["AgentNotFound", "QuotaFull"],
@@ -66,6 +68,8 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     path: "/api/v1/workflow-recordings/",
     name: "createRecording",
     summary: "Create a recording from an upload",
+    description:
+      "The file must have been uploaded before, to a URL of `upload-url`: 404 if it was not, or if there is no such agent. Several at once are made all or none. 409 if an id is taken.",
     body: CreateRecording,
     success: RecordingsMade,
     errors: ["AgentNotFound", "UploadMissing", "RecordingIdTaken"],
@@ -84,6 +88,8 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     path: "/api/v1/workflow-recordings/:recording_id",
     name: "updateRecording",
     summary: "Change the metadata of a recording",
+    description:
+      "Its id, transcript and the agent that it belongs to; the sound stays. 404 if there is no such recording or agent, 409 if the new id is taken.",
     params: RecordingPath,
     body: UpdateRecording,
     success: RecordingWire,
@@ -96,6 +102,8 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     path: "/api/v1/workflow-recordings/:recording_id",
     name: "deleteRecording",
     summary: "Delete a recording and its file",
+    description:
+      "Agents that play it say its text instead. 404 if there is no such recording; 503 while the store of files does not answer, and nothing is deleted.",
     params: RecordingPath,
     success: Deleted,
     errors: ["RecordingNotFound", "FilesAway"],

@@ -45,7 +45,8 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs",
     name: "listWorkflowRuns",
     summary: "List the calls of an agent",
-    description: "Empty for an agent that does not exist.",
+    description:
+      "Each with its disposition and links to its files. Empty for an agent that does not exist; 400 for a filter or an order that does not exist.",
     params: AgentRunsPath,
     query: RunListQuery,
     success: AgentRunPageWire,
@@ -61,6 +62,8 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs/:run_id",
     name: "getRun",
     summary: "Read the record of a call",
+    description:
+      "What came of the call, what was gathered in it, its cost, its log, and URLs of its recording and transcript. 404 unless the run belongs to this agent.",
     params: RunPath,
     success: RunWire,
     errors: ["RunNotFound"],
@@ -74,6 +77,8 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs/:run_id/transcript",
     name: "getRunTranscript",
     summary: "Read what was said and typed in a call, with times",
+    description:
+      "One line for each turn. 404 until it has been written after the call, and once it has been deleted; 503 while the store of files does not answer. Reading it is noted in the audit log.",
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["text/plain"],
@@ -91,6 +96,8 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs/:run_id/recording",
     name: "getRunRecording",
     summary: "Download the recording of a call, callee left and agent right",
+    description:
+      "In the format that was set for the organization when the call took place. 404 if the call was not recorded, and once the recording has been deleted; 503 while the store of files does not answer. Reading it is noted in the audit log.",
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["audio/wav", "audio/ogg"],

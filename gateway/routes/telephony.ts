@@ -73,6 +73,7 @@ const listConfigs = route({
   path: collection,
   name: "listTelephonyConfigs",
   summary: "List telephony configurations, oldest first",
+  description: "Without credentials, with the number of phone numbers of each. Read one for its fields.",
   success: TelephonyConfigList,
   handle: ({ caller }) =>
     TelephonyConfigs.use((_) => _.list(caller.organizationId)).pipe(
@@ -85,6 +86,8 @@ const getConfig = route({
   path: single,
   name: "getTelephonyConfig",
   summary: "Read a telephony configuration",
+  description:
+    "Secrets are shown masked, and a masked value that is sent back leaves the stored one as it is. 404 if the organization has no such configuration.",
   params: TelephonyConfigPath,
   success: TelephonyConfigWire,
   errors: ["NotFound"],
@@ -131,6 +134,8 @@ const setDefaultOutbound = route({
   path: `${single}/set-default-outbound`,
   name: "setDefaultOutbound",
   summary: "Make it the default for calls that name no configuration",
+  description:
+    "The one before ceases to be the default. Campaigns name theirs and are not affected. 404 if the organization has no such configuration.",
   needs: "admin",
   params: TelephonyConfigPath,
   success: TelephonyConfigWire,
@@ -195,6 +200,7 @@ const deleteConfig = route({
   path: single,
   name: "deleteTelephonyConfig",
   summary: "Delete a telephony configuration and its phone numbers",
+  description: "409 while campaigns or calls use it, which `detail` tells apart: finished campaigns count as well.",
   needs: "admin",
   params: TelephonyConfigPath,
   success: TelephonyConfigDeleted,
@@ -227,6 +233,8 @@ const listWarnings = route({
   path: "/api/v1/organizations/telephony-config-warnings",
   name: "listTelephonyConfigWarnings",
   summary: "List what is missing in telephony configurations",
+  description:
+    "How many configurations cannot verify what their carrier reports, because a key or secret is missing. Nothing is asked of the carrier: the test of a configuration does that.",
   success: TelephonyConfigWarnings,
   handle: ({ caller }) => TelephonyConfigs.use((_) => _.warnings(caller.organizationId)).pipe(Effect.map(warningsWire))
 })
@@ -237,6 +245,8 @@ const listProviders = (providers: Static<typeof ProviderList>["providers"]) =>
     path: "/api/v1/organizations/telephony-providers/metadata",
     name: "listTelephonyProviders",
     summary: "List the available providers and their configuration fields",
+    description:
+      "From this, an editor can show a form for each provider. Which providers there are is set by `ADAPTERS` at the engine's start.",
     success: ProviderList,
     handle: () => Effect.succeed({ providers })
   })

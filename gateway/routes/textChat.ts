@@ -65,6 +65,8 @@ export const textChatRoutes = tagged(
       path: session,
       name: "getTextChat",
       summary: "Read a text chat",
+      description:
+        "The turns so far, and where the conversation stands in the agent's graph. 400 for a run that is a call, 404 if this agent has no such run. Reading it is noted in the audit log.",
       params: TextChatPath,
       notes: "run_id",
       success: TextChatWire,

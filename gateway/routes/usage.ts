@@ -23,6 +23,8 @@ export const usageRoutes = tagged({ name: "Usage", about: "How many calls there 
     path: "/api/v1/organizations/usage/runs",
     name: "listUsageRuns",
     summary: "List the calls of the organization",
+    description:
+      "The calls of all agents with their durations and costs, and totals of the page. 400 for a filter or date that cannot be read.",
     query: UsageListQuery,
     success: UsagePageWire,
     errors: ["RunFilterInvalid", "RunDateInvalid"],
@@ -40,7 +42,7 @@ export const usageRoutes = tagged({ name: "Usage", about: "How many calls there 
     path: "/api/v1/organizations/usage/current-period",
     name: "getCurrentUsage",
     summary: "Read the total duration of this month's calls",
-    description: "The calendar month in UTC.",
+    description: "The month is that of the calendar, in UTC, up to this moment.",
     success: CurrentPeriodWire,
     handle: ({ caller }) => Reports.use((_) => _.currentMonth(caller.organizationId)).pipe(Effect.map(currentPeriodWire))
   }),
@@ -49,6 +51,7 @@ export const usageRoutes = tagged({ name: "Usage", about: "How many calls there 
     path: "/api/v1/organizations/usage/daily-breakdown",
     name: "getDailyUsage",
     summary: "Read calls and minutes per day, for the last days",
+    description: "Days are those of UTC, up to and including today; days without calls are listed as well.",
     query: BreakdownQuery,
     success: BreakdownWire,
     handle: ({ caller, query }) => Reports.use((_) => _.lastDays(caller.organizationId, query.days)).pipe(Effect.map(breakdownWire))

@@ -24,6 +24,8 @@ export const userConfigurationRoutes = tagged(
       path: "/api/v1/user/configurations/defaults",
       name: "getUserConfigurationDefaults",
       summary: "List the available speech and language services, and the default settings of agents",
+      description:
+        "What this engine can speak, hear and think with: providers, models and their fields. Which services there are is set at the engine's start.",
       access: "none",
       success: UserConfigurationDefaultsWire,
       handle: () => Effect.map(ServiceRegistry, userConfigurationDefaults)
@@ -33,6 +35,7 @@ export const userConfigurationRoutes = tagged(
       path: "/api/v1/user/configurations/user",
       name: "getUserConfiguration",
       summary: "Read the configured services",
+      description: "What agents use that choose no services of their own. API keys of services are shown masked.",
       success: UserConfigurationWire,
       handle: ({ caller }) => ModelConfigurations.use((_) => _.get(caller.organizationId)).pipe(Effect.map(userConfigurationWire))
     }),

@@ -45,6 +45,7 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: all,
     name: "listWebhookEndpoints",
     summary: "List webhook endpoints, oldest first",
+    description: "Where events are sent to, and which kinds of events. Signing secrets are not shown.",
     success: WebhookEndpointList,
     handle: ({ caller }) =>
       WebhookEndpoints.use((_) => _.list(caller.organizationId)).pipe(Effect.map((found) => ({ endpoints: found.map(endpointWire) })))
@@ -54,6 +55,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: one,
     name: "getWebhookEndpoint",
     summary: "Read a webhook endpoint",
+    description:
+      "Its URL, events and state; the signing secret is shown only when it is created. 404 if the organization has no such endpoint.",
     params: WebhookEndpointPath,
     success: WebhookEndpointWire,
     errors: ["WebhookEndpointNotFound"],
@@ -79,6 +82,7 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: one,
     name: "deleteWebhookEndpoint",
     summary: "Delete a webhook endpoint with its deliveries",
+    description: "What has not been delivered yet is dropped. 404 if the organization has no such endpoint.",
     needs: "admin",
     params: WebhookEndpointPath,
     success: Deleted,
@@ -106,6 +110,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: `${one}/test`,
     name: "testWebhookEndpoint",
     summary: "Send a `webhook.test` event to an endpoint",
+    description:
+      "It is delivered as every event is, signed and retried: its fate is in the list of deliveries. 409 for an endpoint that is disabled, 404 if the organization has none such.",
     needs: "admin",
     params: WebhookEndpointPath,
     success: Queued,
@@ -133,6 +139,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: `${one}/deliveries/:delivery_id/replay`,
     name: "replayWebhookDelivery",
     summary: "Replay a dead-lettered delivery",
+    description:
+      "It is tried again as if it were new, with the same event id. 409 unless its tries are used up, 404 if there is no such endpoint or delivery.",
     needs: "admin",
     params: WebhookDeliveryPath,
     success: Queued,

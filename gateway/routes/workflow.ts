@@ -67,6 +67,8 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/fetch",
     name: "listWorkflows",
     summary: "List agents",
+    description:
+      "Archived agents only if `status` asks for them. 422 for a status that does not exist. Definitions are left out: read one agent for its graph.",
     query: FetchQuery,
     success: Type.Array(AgentListItem),
     errors: ["Unprocessable"],
@@ -113,7 +115,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/:workflow_id/status",
     name: "setWorkflowStatus",
     summary: "Archive or reactivate an agent",
-    description: "An archived agent places no calls; its running campaigns are paused.",
+    description: "An archived agent places no calls; its running campaigns are paused. 404 for an agent of another organization.",
     params: AgentPath,
     body: SetAgentStatus,
     success: AgentWire,
@@ -128,6 +130,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/summary",
     name: "listWorkflowNames",
     summary: "List the names of agents",
+    description: "Only ids and names, for a field in which an agent is chosen. Filtered as the list of agents is.",
     query: FetchQuery,
     success: Type.Array(AgentName),
     errors: ["Unprocessable"],
@@ -142,6 +145,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/count",
     name: "countWorkflows",
     summary: "Count agents",
+    description: "By status, without the agents themselves.",
     success: AgentCountWire,
     handle: ({ caller }) => Agents.use((_) => _.count(caller.organizationId))
   }),
@@ -167,6 +171,8 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/:workflow_id/folder",
     name: "setWorkflowFolder",
     summary: "Move an agent into or out of a folder",
+    description:
+      "`null` takes it out of its folder. Nothing else changes, and no version is made. 404 if there is no such agent or folder in the organization.",
     params: AgentPath,
     body: SetAgentFolder,
     success: AgentListItem,
@@ -182,6 +188,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/templates",
     name: "listWorkflowTemplates",
     summary: "List agent templates",
+    description: "Finished agents to begin with, each with its whole definition. They are part of the engine and the same for everybody.",
     access: "none",
     success: Type.Array(AgentTemplateWire),
     handle: () => Effect.succeed(agentTemplates.map(agentTemplateWire))
@@ -191,6 +198,8 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/templates/duplicate",
     name: "useWorkflowTemplate",
     summary: "Create an agent from a template",
+    description:
+      "The agent is the organization's own copy, which later changes of the template do not reach. 404 for an unknown template; 409 if the organization may have no further agent, or the path of a trigger is taken.",
     body: UseTemplate,
     success: AgentWire,
     errors: ["NotFound", "AgentDefinitionRefused", "AgentTriggerTaken", "QuotaFull"],
@@ -228,6 +237,8 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/organizations/disposition-codes",
     name: "listDispositionCodes",
     summary: "List the disposition codes of calls",
+    description:
+      "The codes that the engine sets, and those that finished calls of the organization have had. For filters of runs and for retry rules.",
     success: DispositionCodes,
     handle: ({ caller }) =>
       Agents.use((_) => _.dispositionCodes(caller.organizationId)).pipe(

@@ -81,7 +81,8 @@ export const NodeSpec = Type.Object(
     category: Type.Enum(["call_node", "global_node", "trigger", "integration"]),
     icon: Type.String(),
     version: Type.String(),
-    properties: Type.Array(PropertySpec),
+    // Linters take whatever has a `default` for a schema, in examples too.
+    properties: Type.Array(PropertySpec, { examples: [[]] }),
     examples: Type.Array(NodeExample),
     graph_constraints: nullable(GraphConstraints)
   },

@@ -12,6 +12,7 @@ const thing = (path: string) =>
     path,
     name: path.replaceAll(/\W/g, ""),
     summary: "A thing",
+    description: "With its parts.",
     params: Type.Object({}),
     success: Type.Object({
       id: Type.Integer(),

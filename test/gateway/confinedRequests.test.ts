@@ -6,7 +6,7 @@ import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { download, route } from "#gateway/request/Route.ts"
 import { send, serving } from "./gatewayTest.ts"
 
-const common = { method: "get", name: "x", summary: "" } as const
+const common = { method: "get", name: "x", summary: "", description: "" } as const
 /** As the stores see it, after a wait for the database. */
 const tenant = Effect.andThen(Effect.yieldNow, CurrentTenant)
 const Tenant = Type.Object({ tenant: Type.Union([Type.Integer(), Type.Null()]) })

@@ -27,6 +27,16 @@ t.test("given the document of the whole API", async (t) => {
     for (const { operation } of operations) t.ok(operation.tags.every((tag) => tag !== "") && operation.summary !== "")
   })
 
+  t.test("when an operation is described, then it says more than its summary, and who may use it", async (t) => {
+    const bare = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, "")
+    for (const { description, name, summary } of routes) {
+      t.ok(description.length >= 40, `${name} is described`)
+      t.notOk(bare(description).startsWith(bare(summary)), `${name} does not repeat its summary`)
+    }
+    for (const { operation } of operations)
+      t.match(operation.description, /\n\n(Needs no credential|For the operator's keys|For (every|the) role.*scope `[^`]+`)\.$/)
+  })
+
   t.test("when something is referred to, then it exists", async (t) => {
     const refs = new Set(refsIn(document))
     t.ok(refs.size > 20)

@@ -1,5 +1,7 @@
-/** A third-party linter checks the OpenAPI document. It may find only what the paths of the existing product force on us. */
+/** Third-party linters check the OpenAPI document. They may find only what the paths of the existing product force on us. */
 import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core"
+import { oas } from "@stoplight/spectral-rulesets"
 import t from "tap"
 import { builtIn } from "#adapters/builtIn.ts"
 import { apiRoutes } from "#gateway/api.ts"
@@ -35,6 +37,35 @@ t.test("given the document of the whole API, when it is linted, then nothing is 
   )
   t.strictSame(rest, [])
 })
+
+const spectral = new Spectral()
+// Cast: the declaration of these rules lacks a member of the type that they are meant for.
+spectral.setRuleset({ extends: [[oas as RulesetDefinition, "recommended"]] })
+const foundIn = async (document: object) =>
+  (await spectral.run({ ...document })).map(({ code, path }) => `${code} ${path.slice(0, 3).join(" ")}`)
+
+t.test(
+  "given the document of the whole API, when Spectral lints it, then it finds the same trailing slashes, and nothing else",
+  async (t) => {
+    const found = await foundIn(openApiOf(apiRoutes(builtIn), "1.0.0"))
+    t.strictSame(
+      found.sort(),
+      lists.map((list) => `path-keys-no-trailing-slash paths /api/v1/${list}/`)
+    )
+  }
+)
+
+t.test(
+  "given an operation without a description, or an example that contradicts its schema, when Spectral lints it, then it is found",
+  async (t) => {
+    const content = { "application/json": { schema: { type: "object" }, example: null } }
+    const get = { operationId: "x", summary: "x", tags: ["Health"], responses: { 200: { description: "x", content } } }
+    const { paths: _, ...document } = openApiOf(apiRoutes(builtIn), "1.0.0")
+    const found = await foundIn({ ...document, components: {}, paths: { "/x": { get } } })
+    t.ok(found.includes("operation-description paths /x get"))
+    t.ok(found.includes("oas3-valid-media-example paths /x get"))
+  }
+)
 
 t.test("given a document with a fault, when it is linted, then that is found", async (t) => {
   const { paths, ...document } = openApiOf(apiRoutes(builtIn), "1.0.0")

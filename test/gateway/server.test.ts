@@ -9,7 +9,7 @@ import { abandon, type Logged, raw, send, serving } from "./gatewayTest.ts"
 const Echo = Type.Object({ text: Type.String() })
 // The cast is wrong on purpose: the value does not have its type.
 const oddly = { text: "a" } as unknown as { text: number }
-const common = { name: "x", summary: "", access: "none" } as const
+const common = { name: "x", summary: "", description: "", access: "none" } as const
 
 const hello = route({
   ...common,

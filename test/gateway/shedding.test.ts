@@ -18,7 +18,7 @@ const work = Effect.sync(() => {
   while (isBusy && performance.now() < end);
   return { done: true }
 })
-const common = { name: "x", summary: "", success: Done } as const
+const common = { name: "x", summary: "", description: "", success: Done } as const
 const hog = route({ ...common, method: "post", path: "/hog", access: "none", body: Done, handle: () => work })
 const light = route({ ...common, method: "get", path: "/light", access: "api-key", handle: () => done })
 

@@ -19,7 +19,7 @@ const digestOf = (content: Uint8Array) => createHash("sha256").update(content).d
 const inChunksOf = (size: number): Stream.Stream<Uint8Array> =>
   Stream.fromIterable(Array.from({ length: Math.ceil(total / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size)))
 
-const common = { name: "x", summary: "", access: "none", method: "get", mediaTypes: ["text/csv"] } as const
+const common = { name: "x", summary: "", description: "", access: "none", method: "get", mediaTypes: ["text/csv"] } as const
 const mediaType = "text/csv"
 const report = (path: string, stream: Stream.Stream<Uint8Array>) =>
   download({ ...common, path, handle: () => Effect.succeed({ mediaType, body: stream }) })

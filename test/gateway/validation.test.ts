@@ -6,7 +6,7 @@ import { ScheduleConfigWire } from "#gateway/wire/CampaignSettings.ts"
 import { optional } from "#gateway/request/Field.ts"
 import { type Answer, send, serving } from "./gatewayTest.ts"
 
-const common = { name: "x", summary: "", success: Type.Unknown() } as const
+const common = { name: "x", summary: "", description: "", success: Type.Unknown() } as const
 
 const Everything = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 5 }),

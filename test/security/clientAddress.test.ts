@@ -69,7 +69,7 @@ t.test("given a request from this machine, then it is local only if no proxy for
 })
 
 const success = Type.Object({ address: Type.String(), isLocal: Type.Boolean() })
-const common = { method: "post", summary: "Who asks", access: "none", success } as const
+const common = { method: "post", summary: "Who asks", description: "", access: "none", success } as const
 const whoAmI = [
   route({
     ...common,

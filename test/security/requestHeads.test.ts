@@ -10,7 +10,7 @@ import { route } from "#gateway/request/Route.ts"
 import { keys, raw, send, site, started } from "#test/gateway/gatewayTest.ts"
 
 const Echo = Type.Object({ text: Type.String() })
-const common = { summary: "", access: "none", success: Echo } as const
+const common = { summary: "", description: "", access: "none", success: Echo } as const
 const routes = [
   route({ ...common, name: "hello", method: "get", path: "/api/v1/hello", handle: () => Effect.succeed({ text: "hello" }) }),
   route({ ...common, name: "echo", method: "post", path: "/api/v1/echo", body: Echo, handle: ({ body }) => Effect.succeed(body) })
