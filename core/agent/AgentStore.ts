@@ -96,6 +96,14 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
     Effect.map((rows) => rows[0])
   )
 
+/** All names in the organization that begin like this, those of archived agents included. */
+export const namesFrom = (sql: Sql, organizationId: OrganizationId, beginning: string) =>
+  sql<{
+    readonly name: string
+  }>`SELECT name FROM agents WHERE organization_id = ${organizationId} AND starts_with(name, ${beginning})`.pipe(
+    Effect.map((rows) => rows.map(({ name }) => name))
+  )
+
 export const rename = (sql: Sql, organizationId: OrganizationId, id: AgentId, name: string) => sql`
   UPDATE agents SET name = ${name} WHERE organization_id = ${organizationId} AND id = ${id}`
 

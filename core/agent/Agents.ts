@@ -25,6 +25,7 @@ import {
 } from "./Agent.ts"
 import type { AgentConfigurationsRefused } from "./AgentConfigurations.ts"
 import { calledVersion, unpublished } from "./Callable.ts"
+import { type Description, describedAgent, freeName } from "./DescribedAgent.ts"
 import * as editing from "./AgentEditing.ts"
 import type { AgentChanges, NewAgent } from "./AgentEditing.ts"
 import type { QuotaFull } from "#core/organization/Quota.ts"
@@ -48,6 +49,8 @@ export class Agents extends Context.Service<
       organizationId: OrganizationId,
       agent: NewAgent
     ) => Effect.Effect<Agent, AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken | QuotaFull>
+    /** Makes one from the most similar template, and gives it a name that no other agent of the organization has. */
+    readonly describe: (organizationId: OrganizationId, description: Description) => Effect.Effect<Agent, QuotaFull>
     /** Agents of every status unless the selection names some, newest last. At most a thousand unless a limit is given. */
     readonly list: (organizationId: OrganizationId, selection?: Partial<store.AgentSelection>) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /** Like `list`, but only ids and names. */
@@ -197,11 +200,19 @@ const calling = (services: Services): Pick<Service, "calledVersion" | "unpublish
   }
 }
 
-const editingOf = (services: Services): Pick<Service, "create" | "update" | "setStatus" | "setFolder" | "duplicate"> => {
+const editingOf = (services: Services): Pick<Service, "create" | "describe" | "update" | "setStatus" | "setFolder" | "duplicate"> => {
   const { provided, rulesFor, sql } = services
   return {
     create: Effect.fn("Agents.create")(function* (organizationId, agent) {
       return yield* provided(editing.createFrom(sql, organizationId, agent, yield* rulesFor(organizationId)))
+    }),
+    describe: Effect.fn("Agents.describe")(function* (organizationId, description) {
+      const agent = describedAgent(description)
+      const name = freeName(agent.name, yield* Effect.orDie(store.namesFrom(sql, organizationId, agent.name)))
+      // Our own templates are always valid: the tests create an agent from each.
+      return yield* provided(editing.create(sql, organizationId, { ...agent, name })).pipe(
+        Effect.catchTags({ AgentDefinitionRefused: Effect.die, AgentTriggerTaken: Effect.die })
+      )
     }),
     update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
       const updated = yield* provided(editing.update(sql, organizationId, id, changes, yield* rulesFor(organizationId)))

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "#core/Json.ts"
 import type { NewAgent } from "./AgentEditing.ts"
 import { type AgentTemplate, agentTemplates } from "./templates/AgentTemplate.ts"
 
-interface Description {
+export interface Description {
   readonly useCase: string
   readonly activity: string
 }
@@ -61,10 +61,18 @@ export const describedAgent = (description: Description): NewAgent => {
   const definition = filled(template.definition, template)
   const nodes = isObject(definition) && Array.isArray(definition["nodes"]) ? definition["nodes"] : []
   return {
-    name: `${description.useCase} (from the template ${template.name})`,
+    name: description.useCase.trim() || template.name,
     definition: {
       ...(isObject(definition) ? definition : {}),
       nodes: nodes.map((node) => described(node, description.activity))
     } satisfies JsonObject
   }
+}
+
+/** The name, with a number if it is taken. */
+export const freeName = (name: string, taken: ReadonlyArray<string>): string => {
+  const others = new Set(taken)
+  let free = name
+  for (let number = 2; others.has(free); number++) free = `${name} ${number}`
+  return free
 }

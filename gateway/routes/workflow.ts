@@ -1,7 +1,6 @@
 /** /api/v1/workflow: agents. */
 import { Effect } from "effect"
 import Type, { type Static } from "typebox"
-import { describedAgent } from "#core/agent/DescribedAgent.ts"
 import { mostCharacters, mostValues } from "#core/agent/AgentSize.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
@@ -219,16 +218,12 @@ export const workflowRoutes = tagged(agentsTag, [
     name: "describeWorkflow",
     summary: "Create an agent from a description",
     description:
-      "Uses the most similar template, named in the agent's name, with the description in its prompt. Fields that the template takes from contacts get placeholder texts, so that any list will do.",
+      "Uses the most similar template, with the description in its prompt. The agent is named after `use_case`, with a number if another agent has that name. Fields that the template takes from contacts get placeholder texts, so that any list will do. 409 if the organization may have no further agent.",
     body: DescribeAgent,
     success: AgentWire,
     errors: ["QuotaFull"],
     handle: ({ body, caller }) =>
-      Agents.use((_) =>
-        _.create(caller.organizationId, describedAgent({ useCase: body.use_case, activity: body.activity_description }))
-      ).pipe(
-        // Our own templates are always valid: the tests create an agent from each.
-        Effect.catchTags({ AgentConfigurationsRefused: Effect.die, AgentDefinitionRefused: Effect.die, AgentTriggerTaken: Effect.die }),
+      Agents.use((_) => _.describe(caller.organizationId, { useCase: body.use_case, activity: body.activity_description })).pipe(
         Effect.map(agentWire)
       )
   }),

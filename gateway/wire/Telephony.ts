@@ -154,6 +154,9 @@ const setupChecklist = (config: TelephonyConfig): Static<typeof SetupChecklist> 
   }))
 })
 
+/** To the existing product's web interface, a list that is there has been set, even without an item. */
+const isUnset = (value: unknown): boolean => typeof value === "object" && value !== null && Object.keys(value).length === 0
+
 export const TelephonyConfigWire = Type.Object(
   {
     id: id<TelephonyConfigId>(),
@@ -163,7 +166,7 @@ export const TelephonyConfigWire = Type.Object(
     max_concurrent_calls: nullable(Type.Integer()),
     ...readiness,
     setup_checklist: SetupChecklist,
-    credentials: object("Secrets are masked."),
+    credentials: object("Secrets are masked. A list without items is left out."),
     created_at: instant(),
     updated_at: instant()
   },
@@ -178,7 +181,7 @@ export const telephonyConfigWire = (config: TelephonyConfig): Static<typeof Tele
   max_concurrent_calls: orNull(config.maxConcurrentCalls),
   ...readinessWire(config),
   setup_checklist: setupChecklist(config),
-  credentials: Object.fromEntries(Object.entries(config.credentials).filter(([name]) => isCredential(name))),
+  credentials: Object.fromEntries(Object.entries(config.credentials).filter(([name, value]) => isCredential(name) && !isUnset(value))),
   created_at: config.createdAt.toISOString(),
   updated_at: config.updatedAt.toISOString()
 })

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import * as versions from "#core/agent/AgentVersionStore.ts"
 import { AgentId } from "#core/Id.ts"
 import { bodyOf, graph, type Json, openApi } from "./apiTest.ts"
@@ -252,13 +253,24 @@ t.test("given a description of an agent", async (t) => {
   ] as const) {
     await t.test(`when an agent for ${useCase} is created, then it is the ${template}, published, and any list will do`, async (t) => {
       const agent = bodyOf(await describe(useCase, activity))
-      t.match(agent, { name: `${useCase} (from the template ${template})`, version_status: "published", version_number: 1 })
-      t.ok(JSON.stringify(agent["workflow_definition"]).includes(activity), "then the description is in its prompt")
+      t.match(agent, { name: useCase, version_status: "published", version_number: 1 })
+      const definition = JSON.stringify(agent["workflow_definition"])
+      t.ok(definition.includes(activity), "then the description is in its prompt")
+      const own = agentTemplates.find(({ name }) => name === template)?.definition["edges"]
+      t.strictSame(Object(agent["workflow_definition"])["edges"], own)
       t.match((await ask("POST", `/workflow/${agent.id}/validate`)).json, { is_valid: true })
       const source_id = await upload("phone_number\n+15550100001\n")
       t.equal((await ask("POST", "/campaign/create", { name: "c", workflow_id: agent.id, source_type: "csv", source_id })).status, 200)
     })
   }
+
+  await t.test("when there are agents of that name, then each gets another one, and none repeats its template's", async (t) => {
+    const named = async (use_case: string) => bodyOf(await describe(use_case, "Remind patients of their appointment."))["name"]
+    t.strictSame([await named("Optician"), await named(" Optician "), await named("Optician")], ["Optician", "Optician 2", "Optician 3"])
+    t.strictSame([await named("Optic"), await named("Appointment reminder")], ["Optic", "Appointment reminder"])
+    t.equal(await named("100%_"), "100%_")
+    t.equal(await named("  "), "Appointment reminder 2")
+  })
 
   await t.test("when the description is invalid, then 422", async (t) => {
     t.equal((await describe("", "x")).status, 422)

@@ -13,18 +13,14 @@ t.test("given a configuration, when it is created, then secrets are masked and u
   t.match(created, { name: "made", provider: "ari", is_default_outbound: false })
   t.strictSame(created["credentials"], {
     ari_endpoint: "http://127.0.0.1:8088",
-    ari_endpoints: [],
     app_name: "trunkline",
     app_password: "*****ord1",
     ws_client_name: "",
     dial_string: "PJSIP/{number}@trunk",
-    allow_extensions: [],
     context: "",
     extension: "{number}",
     priority: "1",
-    channel_variables: [],
     account_code: "",
-    sip_headers: [],
     caller_name: "",
     transfer_dial_string: "",
     transfer_context: ""
@@ -126,7 +122,15 @@ t.test("given a configuration, when it is changed", async (t) => {
     }
     const many = Array.from({ length: 25 }, (_, at) => `v${at}`)
     t.match(await put({ config: { ...config, channel_variables: many } }), { status: 422 })
-    t.match(await put({ config }), { status: 200, json: { credentials: { channel_variables: [], sip_headers: [], account_code: "" } } })
+    t.match(await put({ config: { ...config, channel_variables: ["a1"] } }), { json: { credentials: { channel_variables: ["a1"] } } })
+    const cleared = await put({ config: { ...config, channel_variables: [] } })
+    t.match(cleared, { status: 200, json: { credentials: { account_code: "" } } })
+    t.notOk("channel_variables" in Object(bodyOf(cleared)["credentials"]), "a list that is not set is not there")
+    t.match(
+      await put({ config: { ...config, ...Object(bodyOf(cleared)["credentials"]) } }),
+      { status: 200 },
+      "and what was read can be sent back"
+    )
   })
   t.test("but does not exist, then 404", async (t) => {
     t.match(await ask("PUT", `${path}/999999`, { name: "x" }), gone)

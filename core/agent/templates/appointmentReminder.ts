@@ -8,7 +8,7 @@ export const appointmentReminder = {
   createdAt: "2026-08-01T00:00:00.000Z",
   definition: graph(
     [
-      node("global", "globalNode", [0, 1], {
+      node("global", "globalNode", [-1, 0], {
         name: "Persona",
         prompt:
           "You call for {{company}}. You are warm, clear and brief: at most two short sentences at a time, one question at a time. You know " +
@@ -29,7 +29,7 @@ export const appointmentReminder = {
           prompt: "Whether the person on the phone is {{first_name}}."
         })
       }),
-      node("remind", "agentNode", [2, 0], {
+      node("remind", "agentNode", [0.5, 1], {
         name: "Remind",
         prompt:
           'Remind of the appointment, and ask whether it still suits. Say: "You have an appointment on {{appointment_date}} at ' +
@@ -37,7 +37,7 @@ export const appointmentReminder = {
         allow_interrupt: true,
         add_global_prompt: true
       }),
-      node("move", "agentNode", [2, 1], {
+      node("move", "agentNode", [1, 2], {
         name: "Find another time",
         prompt:
           "Ask which day and time of the next two weeks would suit better, and repeat what you heard. Do not promise a time: the office " +
@@ -50,7 +50,7 @@ export const appointmentReminder = {
           prompt: "The day and time that would suit, in the callee's words."
         })
       }),
-      node("confirmed", "endCall", [3, 0], {
+      node("confirmed", "endCall", [0, 3], {
         name: "Confirmed",
         prompt:
           'Repeat date and time once, and say goodbye. Say: "Thank you. {{company}} looks forward to seeing you on {{appointment_date}} at ' +
@@ -58,17 +58,17 @@ export const appointmentReminder = {
         add_global_prompt: true,
         ...extracted("How the call ended.", { name: "appointment_confirmed", type: "boolean", prompt: "True: it was confirmed." })
       }),
-      node("moved", "endCall", [3, 1], {
+      node("moved", "endCall", [1, 3], {
         name: "To be moved",
         prompt: 'Thank the callee and say goodbye. Say: "Thank you. The office will confirm a new time soon. Goodbye."',
         add_global_prompt: true
       }),
-      node("cancelled", "endCall", [3, 2], {
+      node("cancelled", "endCall", [2, 2], {
         name: "Cancelled",
         prompt: 'Say: "The appointment is cancelled. You can make a new one at any time. Goodbye."',
         add_global_prompt: true
       }),
-      node("elsewhere", "endCall", [2, 3], {
+      node("elsewhere", "endCall", [1.75, 1], {
         name: "Somebody else",
         prompt:
           'Thank for the help and say goodbye. Say nothing about why you called. Say: "Thank you, and sorry for the trouble. Goodbye."',

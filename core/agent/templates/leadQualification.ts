@@ -8,13 +8,13 @@ export const leadQualification = {
   createdAt: "2026-08-01T00:00:00.000Z",
   definition: graph(
     [
-      node("global", "globalNode", [0, 1], {
+      node("global", "globalNode", [-1, 0], {
         name: "Persona",
         prompt:
           "You call for {{company}} about {{product}}. You are curious and relaxed, never pushy. Speak in short sentences and ask one question at " +
           "a time. If you are asked whether you are a machine, say yes. Name no prices and make no promises: a colleague does that."
       }),
-      node("start", "startCall", [1, 0], {
+      node("start", "startCall", [2, 0], {
         name: "Open",
         greeting_type: "text",
         greeting: "Hi {{first_name}}, this is the assistant of {{company}}. You had asked us about {{product}}. Do you have two minutes?",
@@ -39,7 +39,7 @@ export const leadQualification = {
           { name: "team_size", type: "number", prompt: "How many people would use it." }
         )
       }),
-      node("arrange", "agentNode", [1, 2], {
+      node("arrange", "agentNode", [0, 2], {
         name: "Arrange a call",
         prompt:
           "Offer that a colleague who knows {{product}} well calls back. Ask for a day and a time of day, and repeat them. It is now " +
@@ -48,18 +48,18 @@ export const leadQualification = {
         add_global_prompt: true,
         ...extracted("When to call back.", { name: "callback_time", type: "string", prompt: "The day and time that were agreed on." })
       }),
-      node("agreed", "endCall", [2, 1], {
+      node("agreed", "endCall", [0, 3], {
         name: "Call arranged",
         prompt: 'Repeat when the colleague will call. Say: "Thank you for your time. A colleague will call you then. Goodbye."',
         add_global_prompt: true
       }),
-      node("later", "endCall", [2, 0], {
+      node("later", "endCall", [3, 1], {
         name: "Another time",
         prompt: 'Say: "All right, I will try again another time. Goodbye."',
         add_global_prompt: true,
         ...extracted("When to try again.", { name: "better_time", type: "string", prompt: "When it would be better, if it was said." })
       }),
-      node("declined", "endCall", [2, 2], {
+      node("declined", "endCall", [2.2, 3], {
         name: "Not interested",
         prompt: 'Accept it at once, and do not try to persuade. Say: "I understand. Thank you for your time. Goodbye."',
         add_global_prompt: true

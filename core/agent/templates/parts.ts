@@ -7,10 +7,14 @@ interface Extraction {
   readonly prompt: string
 }
 
-const columnWidth = 400
-const rowHeight = 260
+/**
+ * In the existing product's editor, a node takes 350 by 190, and edges leave it at the bottom and arrive at the top, so a conversation runs down. The
+ * rest of a cell is room for edges.
+ */
+const columnWidth = 480
+const rowHeight = 320
 
-/** `at` is the node's column and row in the editor. */
+/** `at` is the node's column and row in the editor; parts of a column are possible. */
 export const node = (id: string, type: string, at: readonly [column: number, row: number], data: JsonObject): JsonObject => ({
   id,
   type,

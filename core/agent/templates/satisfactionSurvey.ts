@@ -8,7 +8,7 @@ export const satisfactionSurvey = {
   createdAt: "2026-08-01T00:00:00.000Z",
   definition: graph(
     [
-      node("global", "globalNode", [0, 1], {
+      node("global", "globalNode", [-1, 0], {
         name: "Persona",
         prompt:
           "You call for {{company}}. You are friendly and neutral: you neither defend the company nor judge the answer. Speak in short sentences. " +
@@ -25,7 +25,7 @@ export const satisfactionSurvey = {
         allow_interrupt: true,
         add_global_prompt: true
       }),
-      node("score", "agentNode", [1, 1], {
+      node("score", "agentNode", [0, 1], {
         name: "Score",
         prompt:
           'If the answer is no number, ask once for a number. Say: "On a scale from zero to ten, how likely is it that you would recommend ' +
@@ -34,7 +34,7 @@ export const satisfactionSurvey = {
         add_global_prompt: true,
         ...extracted("The score.", { name: "score", type: "number", prompt: "From 0 to 10; leave it out if no number was said." })
       }),
-      node("reason", "agentNode", [1, 2], {
+      node("reason", "agentNode", [0, 2], {
         name: "Reason",
         prompt:
           "Ask what the main reason for this score is, and let the callee finish. Then ask what {{company}} should do better, one thing only. " +
@@ -49,13 +49,13 @@ export const satisfactionSurvey = {
           { name: "wants_callback", type: "boolean", prompt: "Whether the callee wants to be called back." }
         )
       }),
-      node("done", "endCall", [2, 2], {
+      node("done", "endCall", [0, 3], {
         name: "Done",
         prompt:
           'Say that the answers are read, and say goodbye. If a call back was wanted, confirm it. Say: "Thank you for your answers. Goodbye."',
         add_global_prompt: true
       }),
-      node("declined", "endCall", [2, 0], {
+      node("declined", "endCall", [1.25, 2], {
         name: "No time",
         prompt: 'Say: "That is no problem. Have a good day. Goodbye."',
         add_global_prompt: true
