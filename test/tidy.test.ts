@@ -199,6 +199,21 @@ t.test("what is exported is used elsewhere", async (t) => {
 
 // --- lengths and words
 
+t.test("the table of dependencies names each of them, and nothing else", async (t) => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read("package.json").text)
+  const used = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies })
+  const [table = ""] = /^## Dependencies\n.*?(?=^Before)/ms.exec(read("core/DECISIONS.md").text) ?? []
+  const named = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, one = ""]) => one)
+  )
+  const isNamedBy = (one: string, [name, version]: readonly [string, string]) =>
+    one === name || one === `${dirname(name)}/*` || version.startsWith(`npm:${one}@`)
+  const missing = used.filter((dependency) => !named.some((one) => isNamedBy(one, dependency)))
+  t.strictSame(Object.fromEntries(missing), {}, "core/DECISIONS.md says what doing without each would take")
+  const gone = named.filter((one) => !used.some((dependency) => isNamedBy(one, dependency)))
+  t.strictSame(gone, [], "and names none that is not there")
+})
+
 t.test(`no file is longer than ${maxLines} lines`, async (t) => {
   const long = sources.filter(({ lines }) => lines.length - 1 > maxLines)
   t.strictSame(

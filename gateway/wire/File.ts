@@ -16,7 +16,7 @@ export const RequestUpload = Type.Object(
 
 export const UploadAddress = Type.Object(
   {
-    upload_url: Type.String({ description: "PUT the bytes here, or POST a form with one file; without a credential." }),
+    upload_url: Type.String({ description: "`PUT` the bytes here, without a credential." }),
     file_key: Type.String({ description: "A campaign's `source_id`." }),
     expires_in: Type.Integer({ description: "Seconds." })
   },
