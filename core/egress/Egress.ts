@@ -28,9 +28,9 @@ export const refusedCode = "egress_refused"
 export const refusedWords = "there is no address here that this engine may connect to"
 
 export interface EgressPolicies {
-  /** The policy for webhooks and for fetches before calls. */
+  /** The policy for webhooks, for fetches before calls, and for the requests of tools. */
   readonly webhooks: Egress
-  /** The policy for an organization's providers. The first organization owns the installation, and may have its PBX beside the engine. */
+  /** The policy for an organization's providers and its speech and language services. The first organization owns the installation, and may have its PBX beside the engine. */
   readonly trunksOf: (organizationId: OrganizationId) => Effect.Effect<Egress>
 }
 

@@ -327,7 +327,8 @@ const table = {
     {
       name: "WEBHOOK_PRIVATE_TARGETS",
       default: "off",
-      description: "Whether webhooks and pre-call fetches may go to addresses of this machine and of private networks: `on` or `off`.",
+      description:
+        "Whether webhooks, pre-call fetches and requests of tools may go to addresses of this machine and of private networks: `on` or `off`.",
       allowed: "on or off"
     }
   )
