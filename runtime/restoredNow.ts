@@ -34,7 +34,8 @@ Effect.gen(function* () {
   )
 }).pipe(
   Effect.scoped,
-  Effect.tapError((error) => Console.error(error.message)),
   Effect.provide(postgres.layer.pipe(Layer.provideMerge(telemetry.layer), Layer.provide(Config.layer))),
+  // What the settings or the connection lack is an error of the layer.
+  Effect.tapError((error) => Console.error(error.message)),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

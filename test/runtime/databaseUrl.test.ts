@@ -1,5 +1,8 @@
 /** The address of the database: what libpq and the consoles of providers write into it is obeyed or refused by name. */
 import { Redacted, Result } from "effect"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import t from "tap"
 import { type DatabaseUrl, readDatabaseUrl } from "#runtime/config/DatabaseUrl.ts"
 
@@ -77,4 +80,20 @@ t.test("what cannot be obeyed is refused by name, and no part of a password is r
   check(`${at}?options=%zz`, /a % in a parameter must be written as %25/)
   check("postgres://app:hunter2@db:70000/calls", /it is not a URL/)
   check(`${at}?port=0`, /port must be a whole number from 1 to 65535/)
+})
+
+t.test("every command says what is wrong with the address, and fails", async (t) => {
+  const run = (name: string) => {
+    const program = fileURLToPath(new URL(`../../runtime/${name}.ts`, import.meta.url))
+    // Through env, because tap makes every Node process that it sees report its coverage.
+    return promisify(execFile)("env", ["-i", `DATABASE_URL=${at}?sslrootcert=/gone.pem`, process.execPath, program], { timeout: 300_000 })
+  }
+  for (const name of ["migrateNow", "restoredNow"]) {
+    const said = await run(name).then(
+      () => "nothing",
+      ({ stderr, stdout }: { readonly stderr: string; readonly stdout: string }) => `${stdout}${stderr}`
+    )
+    t.match(said, /DATABASE_URL: sslrootcert: \/gone\.pem cannot be read \(ENOENT\)/, name)
+    t.notMatch(said, /hunter2/)
+  }
 })

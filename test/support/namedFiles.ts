@@ -131,7 +131,6 @@ export const longest: ReadonlyArray<string> = [
   "chaos/chaos",
   "journey/hostedRinging",
   "gateway/matrix",
-  "gateway/openapiLint",
   "security/neighbours",
   "journey/restoredDatabase",
   "gateway/hostile",
