@@ -150,11 +150,13 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
   }
 }
 
-/** Every caller is at least a viewer. */
-const whoMay = ({ access, needs, scope }: Route<unknown>): string => {
+/** Every caller is at least a viewer. A log-in has every scope. */
+const whoMay = ({ access, errors, needs, scope }: Route<unknown>): string => {
   if (access === "none") return "Needs no credential."
   if (needs === "operator") return "For the operator's keys."
-  return `For ${needs === "viewer" ? "every role" : `the role \`${needs}\` and those above it`}, and for API keys with the scope \`${scope}\`.`
+  const who = needs === "viewer" ? "every role" : `the role \`${needs}\` and those above it`
+  if (errors.includes("LoginNeeded")) return `For ${who}, with a log-in and not with an API key.`
+  return `For ${who}, and for API keys with the scope \`${scope}\`.`
 }
 
 const operationOf = (route: Route<unknown>, components: Components): Operation => ({

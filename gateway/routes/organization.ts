@@ -41,7 +41,7 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     name: "changeMember",
     summary: "Change the role of a member",
     description:
-      "It holds from the member's next request on, for their API keys too. 403 for a role above the caller's, 409 for the last owner, 404 if the user is no member.",
+      "The last owner of an organization stays one. 403 for a role above the caller's, 409 for the last owner, 404 if the user is no member.",
     needs: "admin",
     params: MemberPath,
     body: ChangeMember,
@@ -111,7 +111,7 @@ const settingsRoutes = tagged(organizationTag, [
     path: "/api/v1/organizations/settings",
     name: "getOrganizationSettings",
     summary: "Read the organization's call limit, and what is kept of its calls",
-    description: "How many calls may be live at once, and for how many days recordings, transcripts and records are kept.",
+    description: "How many calls may be live at once, whether calls are recorded and transcribed, and for how many days that is kept.",
     success: SettingsWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {

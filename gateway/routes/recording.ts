@@ -103,7 +103,7 @@ export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that a
     name: "deleteRecording",
     summary: "Delete a recording and its file",
     description:
-      "Agents that play it say its text instead. 404 if there is no such recording; 503 while the store of files does not answer, and nothing is deleted.",
+      "The file is removed first, then the entry. 404 if there is no such recording; 503 while the store of files does not answer, and nothing is deleted.",
     params: RecordingPath,
     success: Deleted,
     errors: ["RecordingNotFound", "FilesAway"],

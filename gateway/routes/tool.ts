@@ -87,7 +87,7 @@ export const toolRoutes = tagged({ name: "Tools", about: "What agents can do bes
     name: "updateTool",
     summary: "Change a tool",
     description:
-      "Members that are left out stay as they are. Conversations in progress keep the tool as it was. 404 if there is no such tool or credential, 422 if the credential may not be sent to the tool's host.",
+      "Members that are left out stay as they are. 404 if there is no such tool or credential, 422 if the credential may not be sent to the tool's host.",
     params: ToolPath,
     body: UpdateTool,
     success: ToolWire,

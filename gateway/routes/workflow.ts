@@ -144,7 +144,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/count",
     name: "countWorkflows",
     summary: "Count agents",
-    description: "By status, without the agents themselves.",
+    description: "All of them, those that are active, and those that are archived.",
     success: AgentCountWire,
     handle: ({ caller }) => Agents.use((_) => _.count(caller.organizationId))
   }),
