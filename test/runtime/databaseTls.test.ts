@@ -9,6 +9,7 @@ import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { DatabaseServer } from "#runtime/postgres/DatabaseServer.ts"
 import { clientLayer, databaseLayer } from "#runtime/postgres/postgres.ts"
+import { startEngine } from "#test/support/EngineProcess.ts"
 import { witness } from "#test/support/postgres.ts"
 import { cert, key } from "#test/support/tlsCertificate.ts"
 
@@ -125,6 +126,31 @@ t.test("given a server that requires TLS", async (t) => {
     [`sslmode=prefer&sslrootcert=${otherCa}`, /sslmode=prefer.*self-signed certificate/],
     ["sslmode=disable", /no pg_hba.conf entry .* no encryption/]
   ])
+})
+
+t.test("given a server that requires TLS, when an engine runs on it, then all of its sessions are encrypted", async (t) => {
+  await serve("on", anybody.replace("host ", "hostssl "))
+  const DATABASE_URL = Redacted.value(at(`sslmode=verify-full&sslrootcert=${ca}&application_name=dialer`))
+  const engine = await startEngine({ DATABASE_URL, DATA_DIR: join(folder, "engine"), METRICS: "off", PORT: "0" })
+  t.teardown(async () => {
+    engine.kill("SIGKILL")
+    await engine.exited
+  })
+  const sessions = await sql<Array<{ readonly name: string; readonly role: string; readonly ssl: boolean }>>`
+    SELECT a.application_name AS name, a.usename AS role, s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)
+    WHERE a.application_name LIKE 'trunkline%'`
+  t.ok(
+    sessions.some(({ name }) => / lock dialer$/.test(name)),
+    "the lock's, which also carries the operator's name"
+  )
+  t.ok(
+    sessions.some(({ role }) => /^trunkline_[0-9a-f]{16}$/.test(role)),
+    "those of requests"
+  )
+  t.strictSame(
+    sessions.filter(({ ssl }) => !ssl),
+    []
+  )
 })
 
 t.test("given a server that requires a client's certificate", async (t) => {
