@@ -113,31 +113,25 @@ const OnReady = Context.Reference<() => void>("runtime/OnReady", { defaultValue:
 
 const notFirst = "the priority of calls could not be raised: they share the processor with everything else on this machine"
 
-interface FirstAccess {
-  readonly key: Redacted.Redacted | undefined
-  readonly code: Redacted.Redacted | undefined
-}
+/**
+ * Makes the first API key and the set-up code for the first account before the API listens, so that it accepts API_KEY from its first request. They are
+ * printed at once: if the start then fails, the next one does not make them again.
+ */
+const firstKeys = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { apiKey, orgConcurrency, signup } = yield* Config
+    const organizations = yield* Organizations
+    const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
+    if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
+    const code = signup === "invite" ? yield* organizations.setUpCode : undefined
+    if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
+  })
+).pipe(Layer.provide(Organizations.layer))
 
-/** The first API key and the set-up code, if this start has made them. Made before the API listens, so that it accepts API_KEY from its first request. */
-class FirstKeys extends Context.Service<FirstKeys, FirstAccess>()("runtime/FirstKeys") {
-  static readonly layer = Layer.effect(
-    FirstKeys,
-    Effect.gen(function* () {
-      const { apiKey, orgConcurrency, signup } = yield* Config
-      const organizations = yield* Organizations
-      const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
-      return { key, code: signup === "invite" ? yield* organizations.setUpCode : undefined }
-    })
-  ).pipe(Layer.provide(Organizations.layer))
-}
-
-/** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
+/** Prints the URLs: with the first keys, the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
     const config = yield* Config
-    const { code, key } = yield* FirstKeys
-    if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
-    if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
     const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
     const { port } = yield* Gateway
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
@@ -161,7 +155,7 @@ const outside = Layer.merge(plugins.layer.pipe(Layer.provideMerge(FliteVoices.la
 
 const service = Layer.merge(welcome, farewell.layer(Gateway)).pipe(
   Layer.provide([gateway, ports.metricsServer]),
-  Layer.provide(FirstKeys.layer),
+  Layer.provide(firstKeys),
   Layer.provide(Layer.merge(ports.admission, ports.requestTraces)),
   Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),

@@ -1,10 +1,12 @@
 /** What an engine may find when it starts: calls left behind under another name, and obstacles between it and its database. */
 import { execFile } from "node:child_process"
+import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import t from "tap"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, numbersOf } from "#test/support/engine.ts"
+import { localPort } from "#test/support/localPort.ts"
 import { freePort } from "#test/support/freePort.ts"
 import { openDatabase, witness } from "#test/support/postgres.ts"
 import { cap, recordsOfHungUp, longCampaign } from "#test/support/rivals.ts"
@@ -61,6 +63,27 @@ t.test(
     // The first answer that says so is followed by a request with the key.
     await untilTrue("readiness", async () => (await ask("/health/ready")) === 200)
     t.equal(await ask("/organizations/members"), 200)
+  }
+)
+
+t.test(
+  "given a first start whose port is taken, when it fails, then its API key has been printed, and it works later",
+  { buffered: true },
+  async (t) => {
+    const { url } = await openDatabase(t)
+    const other = createServer()
+    const port = await localPort(other)
+    const environment = { DATABASE_URL: url, DATA_DIR: await newFolder(t), METRICS: "off" }
+    const failed = spawnEngine({ ...environment, PORT: String(port) })
+    t.equal((await failed.exited).code, 1)
+    other.close()
+    const key = /^API key \(shown once\): (\S+)$/m.exec(failed.output())?.[1] ?? ""
+    const engine = await startEngine({ ...environment, PORT: "0" })
+    t.teardown(async () => {
+      engine.kill("SIGKILL")
+      await engine.exited
+    })
+    t.equal((await fetch(`${engine.url}/api/v1/organizations/members`, { headers: { "x-api-key": key } })).status, 200)
   }
 )
 
