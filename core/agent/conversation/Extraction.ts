@@ -1,5 +1,6 @@
 /** What was said in a node, as variables: the request to the model, and its answer, read leniently but typed strictly. */
-import { isObject, type JsonObject } from "#core/Json.ts"
+import { firstObject } from "#core/firstObject.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { ExtractedVariable, ModelTool } from "#core/model/LanguageModel.ts"
 import { isStorable } from "#core/storable.ts"
 import type { Extraction } from "./ConversationGraph.ts"
@@ -62,7 +63,7 @@ export interface Extracted {
 
 /** `answer`: the arguments of the tool call, otherwise the model's text. Undefined: it contains no object. */
 export const extractedFrom = ({ variables }: Extraction, answer: JsonObject | string): Extracted | undefined => {
-  const given = typeof answer === "string" ? objectIn(answer) : answer
+  const given = typeof answer === "string" ? firstObject(answer) : answer
   if (given === undefined) return undefined
   const values: Array<readonly [string, unknown]> = []
   const refused: Array<string> = []
@@ -74,19 +75,6 @@ export const extractedFrom = ({ variables }: Extraction, answer: JsonObject | st
     else values.push([variable.name, typed])
   }
   return { values: Object.fromEntries(values), refused }
-}
-
-/** The outermost object in a text, whatever surrounds it: models like to add code fences and explanations. */
-const objectIn = (text: string): JsonObject | undefined => {
-  const from = text.indexOf("{")
-  const until = text.lastIndexOf("}")
-  if (from < 0 || until < from) return undefined
-  try {
-    const value: unknown = JSON.parse(text.slice(from, until + 1))
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 type Reader = (value: unknown) => string | number | boolean | undefined
