@@ -35,7 +35,8 @@ export const discardedTurns = (turns: ReadonlyArray<PlacedTurn>): ReadonlyArray<
 const logged: Partial<Record<ChatEvent["type"], FeedbackEvent["type"]>> = {
   node_transition: "rtf-node-transition",
   tool_call_started: "rtf-function-call-start",
-  tool_call_result: "rtf-function-call-end"
+  tool_call_result: "rtf-function-call-end",
+  extraction_failed: "rtf-pipeline-error"
 }
 
 const eventsOf = ({ assistant_message: answer, events, user_message: message }: ChatTurn, turn: number): ReadonlyArray<FeedbackEvent> => [

@@ -18,7 +18,7 @@ interface ChatMessage {
 
 /** What happened in a turn, in the API's words. */
 export interface ChatEvent {
-  readonly type: "node_transition" | "tool_call_started" | "tool_call_result" | "session_end"
+  readonly type: "node_transition" | "tool_call_started" | "tool_call_result" | "extraction_failed" | "session_end"
   readonly created_at: string
   readonly payload: JsonObject
 }

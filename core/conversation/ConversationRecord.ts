@@ -2,6 +2,7 @@
  * The record of one conversation: turns reports about it into entries for its run. Pure except for its own memory, which does not grow with the
  * call. Without a transcript, no entry contains anything that was said, nor the arguments and results of tools; gathered values are included.
  */
+import type { ConversationNode } from "#core/agent/conversation/ConversationGraph.ts"
 import type { ConversationNote } from "#core/agent/conversation/ConversationState.ts"
 import { withKey } from "#core/call/Dtmf.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -136,6 +137,8 @@ export class ConversationRecord {
         const error = `The tool ${noted.name} cannot be opened with the key of this installation`
         return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "tools" }, at)
       }
+      case "ExtractionFailed":
+        return this.#event("rtf-pipeline-error", extractionFailure(noted.node), at)
       case "VariableRefused": {
         const error = `A value for ${noted.name} is not of the variable's type`
         return this.#event("rtf-pipeline-error", { error, fatal: false, processor: "extraction" }, at)
@@ -143,6 +146,13 @@ export class ConversationRecord {
     }
   }
 }
+
+/** The payload of an `rtf-pipeline-error`. */
+export const extractionFailure = ({ id, name }: Pick<ConversationNode, "id" | "name">): JsonObject => ({
+  error: `The variables of ${name === "" ? id : name} could not be extracted`,
+  fatal: false,
+  processor: "extraction"
+})
 
 export const transitionOf = ({ node, previous }: Extract<ConversationNote, { readonly _tag: "NodeEntered" }>): JsonObject => ({
   node_id: node.id,

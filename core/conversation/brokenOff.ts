@@ -15,6 +15,7 @@ import type { ConversationReport } from "./conversationReport.ts"
 
 /** What a model is still to be asked about one node. */
 export interface OpenExtraction {
+  readonly node: ConversationNode
   readonly request: ModelRequest
   /** `answer`: the arguments of the model's tool call, or else its text. */
   readonly read: (answer: JsonObject | string) => Extracted | undefined
@@ -41,7 +42,7 @@ export const openExtractions = ({ context, now, plan }: Known, { events, gathere
     if (extraction === undefined || open.length === 0) return []
     const missing = { ...extraction, variables: open }
     const state: ConversationState = { ...fresh(plan), context, history, nodeId: node.id, variables }
-    return [{ request: extractionRequestFor({ now, plan }, state, missing), read: (answer) => extractedFrom(missing, answer) }]
+    return [{ node, request: extractionRequestFor({ now, plan }, state, missing), read: (answer) => extractedFrom(missing, answer) }]
   })
 }
 

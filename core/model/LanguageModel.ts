@@ -9,7 +9,14 @@ export type ModelMessage =
   /** `isKeyed`: the callee pressed these keys. */
   | { readonly _tag: "User"; readonly text: string; readonly isKeyed?: true }
   /** What the callee heard: a line that was interrupted ends where it was cut. */
-  | { readonly _tag: "Assistant"; readonly text: string; readonly calls: ReadonlyArray<ModelToolCall>; readonly wasInterrupted: boolean }
+  | {
+      readonly _tag: "Assistant"
+      readonly text: string
+      readonly calls: ReadonlyArray<ModelToolCall>
+      readonly wasInterrupted: boolean
+      /** As in the `Finished` of the answer. */
+      readonly members?: JsonObject
+    }
   | { readonly _tag: "ToolResult"; readonly callId: string; readonly name: string; readonly result: JsonObject }
 
 export interface ModelToolCall {
@@ -17,6 +24,8 @@ export interface ModelToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: JsonObject
+  /** What the service sent with the call for itself, such as a signature. It comes back with the call in later requests. */
+  readonly members?: JsonObject
 }
 
 export interface ModelTool {
@@ -75,7 +84,22 @@ export type ModelPart =
   /** Complete, with parsed arguments. Arguments that are not a JSON object are a `ModelError`. */
   | { readonly _tag: "ToolCall"; readonly call: ModelToolCall }
   /** Always the last part. */
-  | { readonly _tag: "Finished"; readonly why: "stop" | "length" | "tool_calls" | "filtered"; readonly usage: ModelUsage }
+  | {
+      readonly _tag: "Finished"
+      readonly why: "stop" | "length" | "tool_calls" | "filtered"
+      readonly usage: ModelUsage
+      /** What the service sent with the message for itself. It comes back with the message in later requests. */
+      readonly members?: JsonObject
+      readonly withheld?: Withheld
+    }
+
+/** How often the model's text held something that is not for the callee. */
+export interface Withheld {
+  /** Tool calls written as text that could not be carried out: incomplete, or of a tool that was not on offer. */
+  readonly calls: number
+  /** Special tokens of the model, which its service should have removed. */
+  readonly tokens: number
+}
 
 /** Tokens; zero if the service does not report them. */
 export interface ModelUsage {

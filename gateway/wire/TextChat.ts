@@ -65,7 +65,7 @@ export const EndTextChat = Type.Object({ expected_revision: expectedRevision() }
 const Message = Type.Object({ text: Type.String(), created_at: instant() }, { title: "TextChatMessage" })
 const Event = Type.Object(
   {
-    type: Type.Enum(["node_transition", "tool_call_started", "tool_call_result", "session_end"]),
+    type: Type.Enum(["node_transition", "tool_call_started", "tool_call_result", "extraction_failed", "session_end"]),
     created_at: instant(),
     payload: object()
   },

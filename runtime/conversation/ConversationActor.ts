@@ -20,6 +20,7 @@ import type { ConversationNode } from "#core/agent/conversation/ConversationGrap
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import { type LanguageModel, ModelError, type ModelRequest } from "#core/model/LanguageModel.ts"
+import { type ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
 import { foretell, requestAfter, type Stand } from "./foretell.ts"
 
 export type { ConversationFact }
@@ -85,7 +86,7 @@ type Tell = ConversationActor["tell"]
 const answer = Effect.fnUntraced(function* (
   model: LanguageModel,
   { generation, request }: { readonly generation: number; readonly request: ModelRequest },
-  tell: Tell
+  { metrics, tell }: Pick<Workshop, "metrics" | "tell">
 ) {
   let isFinished = false
   // A model that throws before there is a stream fails like any other.
@@ -94,7 +95,11 @@ const answer = Effect.fnUntraced(function* (
     (part) =>
       Effect.sync(() => {
         if (isFinished) return
-        isFinished = part._tag === "Finished"
+        if (part._tag === "Finished") {
+          isFinished = true
+          metrics.withheldCalls += part.withheld?.calls ?? 0
+          metrics.withheldTokens += part.withheld?.tokens ?? 0
+        }
         tell({ _tag: "ModelSaid", generation, part })
       })
   )
@@ -139,6 +144,7 @@ interface Workshop {
   readonly background: FiberMap.FiberMap<string>
   readonly writer: Effect.Success<ReturnType<typeof makeWriter>>
   readonly conclusion: Deferred.Deferred<Conclusion>
+  readonly metrics: ConversationMetrics
   readonly tell: Tell
 }
 
@@ -161,7 +167,7 @@ const useTool = (workshop: Workshop, callId: string, work: Effect.Effect<ToolAns
   )
 
 const perform = (workshop: Workshop, action: ConversationAction, now: number): Effect.Effect<unknown> => {
-  const { ports, tell, writer } = workshop
+  const { metrics, ports, tell, writer } = workshop
   switch (action._tag) {
     case "Say":
       return Effect.sync(() => ports.speaker.say(action.line, action.text, action))
@@ -170,7 +176,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
     case "StopSpeaking":
       return Effect.sync(() => ports.speaker.stop())
     case "AskModel":
-      return begin(workshop, `model ${action.generation}`, answer(ports.model, action, tell))
+      return begin(workshop, `model ${action.generation}`, answer(ports.model, action, workshop))
     case "DropModel":
       return drop(workshop, `model ${action.generation}`)
     case "RunTool":
@@ -189,6 +195,7 @@ const perform = (workshop: Workshop, action: ConversationAction, now: number): E
       return Effect.sync(() => ports.awaitMoment?.())
     case "Note":
       if (action.note._tag === "NodeEntered") ports.entered?.(action.note.node)
+      if (action.note._tag === "ExtractionFailed") metrics.extractionsFailed++
       return writer.note({ _tag: "Noted", note: action.note, at: now })
     case "Remember":
       return writer.note({ _tag: "Remembered", gathered: action.gathered })
@@ -231,7 +238,8 @@ export const makeConversation = Effect.fnUntraced(function* (
   }
   const conclusion = yield* Deferred.make<Conclusion>()
   const background = yield* FiberMap.make<string>()
-  const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, tell }
+  const metrics = yield* CurrentConversationMetrics
+  const workshop: Workshop = { ports, background, writer: yield* makeWriter(ports.write), conclusion, metrics, tell }
   let state = from ?? fresh(plan)
   const openLatches = Effect.sync(() => {
     if (Queue.sizeUnsafe(mailbox) > 0) return

@@ -13,7 +13,6 @@ import { ConversationRecord, withOptOut } from "#core/conversation/ConversationR
 import { type ConversationReport, conversationReport } from "#core/conversation/conversationReport.ts"
 import * as store from "#core/conversation/ConversationStore.ts"
 import { LiveFeedback } from "#core/run/LiveFeedback.ts"
-import type { JsonObject } from "#core/Json.ts"
 import { storableJson } from "#core/storable.ts"
 import { persist } from "#runtime/postgres/persist.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -85,8 +84,8 @@ export class ConversationRecords extends Context.Service<
       }
       const { keepTranscript } = yield* makeKeptFiles
       const complete = yield* LateExtraction
-      /** The gathered context of earlier processes' calls, completed by late extraction. */
-      const completed = new Map<CallId, JsonObject>()
+      /** What is known of earlier processes' calls after late extraction. */
+      const completed = new Map<CallId, Pick<ConversationReport, "events" | "gathered">>()
       const brokenOff = new Set<CallId>()
       /** Calls that may have entries: those open here, and those of earlier processes. */
       const known = new Set(yield* Effect.orDie(store.calls(sql)))
@@ -111,9 +110,9 @@ export class ConversationRecords extends Context.Service<
         const report = conversationReport(entries)
         const transcriptKey = report.transcript === "" ? undefined : yield* keepTranscript(call, report.transcript)
         if (!brokenOff.has(call.callId)) return { ...report, transcriptKey }
-        const gathered = completed.get(call.callId) ?? (yield* complete(call, report))
-        completed.set(call.callId, gathered)
-        return { ...report, gathered, transcriptKey }
+        const { events, gathered } = completed.get(call.callId) ?? (yield* complete(call, report))
+        completed.set(call.callId, { events, gathered })
+        return { ...report, events, gathered, transcriptKey }
       })
       return ConversationRecords.of({
         open: (call) => {

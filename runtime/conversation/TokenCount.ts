@@ -18,7 +18,7 @@ const completionOf = (part: ModelPart): number => {
     case "Text":
       return part.text.length
     case "ToolCall":
-      return JSON.stringify(part.call).length
+      return JSON.stringify([part.call.name, part.call.arguments]).length
     case "Finished":
       return 0
   }

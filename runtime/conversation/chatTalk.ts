@@ -4,7 +4,7 @@ import type { ConversationState } from "#core/agent/conversation/ConversationSta
 import { atRest } from "#core/agent/conversation/StoredState.ts"
 import { type ChatAnswer, type ChatPrompt, ChatTalk } from "#core/chat/ChatTalk.ts"
 import { ChatAnswerFailed, type ChatEvent, type ChatUsage } from "#core/chat/TextChat.ts"
-import { transitionOf } from "#core/conversation/ConversationRecord.ts"
+import { extractionFailure, transitionOf } from "#core/conversation/ConversationRecord.ts"
 import type { LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
 import { serviceKey, tokensOf } from "#core/run/serviceUsage.ts"
 import { HttpTools } from "./HttpTools.ts"
@@ -57,6 +57,8 @@ const eventOf = (fact: ConversationFact): ReadonlyArray<ChatEvent> => {
       const payload = { function_name: note.call.name, tool_call_id: note.call.id, result: note.result }
       return [{ type: "tool_call_result", created_at: iso(at), payload }]
     }
+    case "ExtractionFailed":
+      return [{ type: "extraction_failed", created_at: iso(at), payload: extractionFailure(note.node) }]
     case "ModelTrouble":
     case "ToolUnreadable":
     case "VariableRefused":

@@ -102,6 +102,8 @@ const describeNote = (note: Extract<ConversationFact, { readonly _tag: "Noted" }
       return [`the model is in trouble: ${note.trouble}`]
     case "ToolUnreadable":
       return [`the tool ${note.name} cannot be opened`]
+    case "ExtractionFailed":
+      return [`the variables of ${note.node.name} could not be extracted`]
     case "VariableRefused":
       return [`a value for ${note.name} is not of its type`]
   }

@@ -11,6 +11,11 @@ export class ConversationMetrics {
   turns = 0
   optOuts = 0
   callbacks = 0
+  /** Nodes of which nothing was extracted. */
+  extractionsFailed = 0
+  /** What models have written that was not for the callee; see `Withheld`. */
+  withheldCalls = 0
+  withheldTokens = 0
   /** Entries waiting to be written. */
   entriesWaiting = 0
   readonly latencySeconds: ReadonlyMap<LatencyStage, Histogram> = new Map(

@@ -141,6 +141,19 @@ const conversationFamilies = (counts: ConversationMetrics): ReadonlyArray<Family
   counter("conversation_turns_total", "Turns of callees", counts.turns),
   counter("conversation_opt_outs_total", "Callees who said that they must not be called again", counts.optOuts),
   counter("conversation_callbacks_total", "Callbacks that were agreed on", counts.callbacks),
+  counter(
+    "conversation_extractions_failed_total",
+    "Nodes of whose variables the language model found out nothing",
+    counts.extractionsFailed
+  ),
+  counter(
+    "conversation_text_withheld_total",
+    "Pieces of text that language models wrote and callees did not hear, by kind: tool calls that could not be carried out, special tokens",
+    [
+      [{ kind: "tool_call" }, counts.withheldCalls],
+      [{ kind: "special_token" }, counts.withheldTokens]
+    ]
+  ),
   gauge("conversation_entries_waiting", "Entries of conversations that the database does not have yet", counts.entriesWaiting),
   histogram(
     "conversation_latency_seconds",

@@ -28,6 +28,10 @@ t.test("given a tool that cannot be opened, then the conversation reports it, an
   const record = new ConversationRecord({ keepsTranscript: false, timeZone: "UTC" })
   const payload = { error: "The tool Look up cannot be opened with the key of this installation", fatal: false, processor: "tools" }
   t.match(record.take({ _tag: "Noted", note, at: 0 }), [{ kind: "event", content: { type: "rtf-pipeline-error", payload } }])
+  const failed = { error: "The variables of start could not be extracted", fatal: false, processor: "extraction" }
+  t.match(record.take({ _tag: "Noted", note: { _tag: "ExtractionFailed", node: plan.graph.start }, at: 0 }), [
+    { content: { payload: failed } }
+  ])
 })
 
 t.test("given the opening", async (t) => {

@@ -2,9 +2,16 @@
 import t from "tap"
 import type { JsonObject } from "#core/Json.ts"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
+import { type Entry, userEntry, withEntries } from "#core/agent/conversation/History.ts"
 import type { HttpToolRequest } from "#core/agent/conversation/HttpTool.ts"
+import { restored, stored } from "#core/agent/conversation/StoredState.ts"
+import type { ModelPart } from "#core/model/LanguageModel.ts"
 import { call, finished, planOf, type ScriptedModel, started, storedTool, type Talk, text, toolUuid } from "#test/support/talk.ts"
 import { definition, edge, follower, lastMessages, scripted, tagsOf } from "#test/support/talkScript.ts"
+
+/** The nodes whose variables could not be extracted. */
+const failuresOf = ({ actions }: Talk) =>
+  actions.flatMap((action) => (action._tag === "Note" && action.note._tag === "ExtractionFailed" ? [action.note.node.id] : []))
 
 t.test("given variables to extract", async (t) => {
   const variables = [
@@ -99,6 +106,29 @@ t.test("given variables to extract", async (t) => {
     t.equal(talk.conclusion(), undefined)
     talk.wait(30_000)
     t.match(talk.conclusion(), { disposition: "user_hangup" })
+    t.strictSame(failuresOf(talk), ["start"], "and reports it")
+  })
+  t.test("when the model fails, then it is asked once more, and a second failure is reported", async (t) => {
+    const failing = (...replies: ReadonlyArray<ReturnType<ScriptedModel>>) => {
+      const left = [...replies]
+      const talk = started(planOf(definition({ greeting: "Hi.", ...extracting })), {
+        model: (request) => (request.purpose === "extract" ? (left.shift() ?? [call("save_variables", { seats: 2 })]) : follower(request))
+      })
+      talk.says("yes")
+      return {
+        failures: failuresOf(talk),
+        seats: talk.state().variables["seats"],
+        asked: talk.requests().filter(({ purpose }) => purpose === "extract").length
+      }
+    }
+    t.strictSame(failing("fails"), { failures: [], seats: 2, asked: 2 })
+    t.strictSame(failing("fails", [text("I cannot say.")]), { failures: ["start"], seats: undefined, asked: 2 })
+    t.strictSame(failing("refuses"), { failures: ["start"], seats: undefined, asked: 1 })
+    t.strictSame(
+      failing([text('Well: {"seats": 3} {"seats": 4}')]),
+      { failures: [], seats: 3, asked: 1 },
+      "the first complete object counts"
+    )
   })
 })
 
@@ -252,4 +282,56 @@ t.test("given a machine", async (t) => {
     t.match(talk.conclusion(), { disposition: "voicemail_detected", isVoicemail: true })
     t.ok(talk.conclusion()?.tags.includes("screened"))
   })
+})
+
+t.test("given what a service keeps in its messages", async (t) => {
+  const end = (members: JsonObject): ModelPart => ({ ...finished, ...(finished._tag === "Finished" ? { members } : {}) })
+  const withMembers = (name: string): ModelPart => ({
+    _tag: "ToolCall",
+    call: { id: `${name}-1`, name, arguments: {}, members: { signature: name } }
+  })
+  const plan = planOf(definition({ greeting: "Hi.", extraction_enabled: true, extraction_variables: [{ name: "seats", type: "number" }] }))
+  const replies: Array<ReadonlyArray<ModelPart>> = [
+    [text("Well."), end({ state: 1 })],
+    [text("Fine."), withMembers("yes"), end({ state: 2 })]
+  ]
+  const talk = started(plan, {
+    model: (request) => (request.purpose === "extract" ? [call("save_variables", {})] : (replies.shift() ?? [text("At last.")]))
+  })
+  talk.says("hm")
+  talk.says("yes")
+  const assistants = lastMessages(talk).filter((message) => message._tag === "Assistant")
+  t.match(
+    assistants.map(({ members }) => members),
+    [undefined, { state: 1 }, { state: 2 }],
+    "then later requests have it, message by message"
+  )
+  t.match(assistants[2]?.calls, [{ members: { signature: "yes" } }], "and call by call")
+  const asked = talk
+    .requests()
+    .find(({ purpose }) => purpose === "extract")
+    ?.messages.filter((message) => message._tag === "Assistant")
+  t.strictSame(
+    asked?.map(({ members }) => members),
+    [undefined, { state: 1 }, undefined],
+    "but not where the calls are left out"
+  )
+  const restoredState = restored(plan, {}, stored(talk.state()))
+  t.strictSame(restoredState?.history, talk.state().history, "and it is stored with the conversation")
+
+  const entry = (size: number): Entry => ({
+    _tag: "Assistant",
+    line: 1,
+    text: "a",
+    calls: [],
+    wasInterrupted: false,
+    members: { state: "x".repeat(size) }
+  })
+  const history = withEntries([], userEntry("u"), entry(60_000), entry(60_000), entry(60_000))
+  t.equal(history.length, 4, "it displaces nothing that was said")
+  t.strictSame(
+    history.map((one) => one._tag === "Assistant" && one.members !== undefined),
+    [false, false, true, true],
+    "and the newest is kept"
+  )
 })

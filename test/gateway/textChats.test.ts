@@ -196,6 +196,19 @@ t.test("given a change that another engine has made in the meantime, then the me
 
 const extracting = { extraction_enabled: true, extraction_variables: [{ name: "count", type: "number" }] }
 
+t.test("given variables that the model cannot extract, then the turn and the run tell so, and the chat goes on", async (t) => {
+  const { say } = await begin(await makeAgent(definition({ greeting: "Hello.", ...extracting })))
+  orders.push(Effect.void, "fails")
+  const chat = await say("yes")
+  t.strictSame(said(chat), ["Hello.", "> yes", "At ask."])
+  const failure = { error: "The variables of start could not be extracted", fatal: false, processor: "extraction" }
+  t.match(
+    chat.session_data.turns.at(-1)?.events.filter(({ type }) => type === "extraction_failed"),
+    [{ payload: failure }]
+  )
+  t.strictSame(logged(await runOf(await say("done")), "rtf-pipeline-error"), [failure])
+})
+
 t.test("given a model that fails", async (t) => {
   const agent = await makeAgent(definition({ greeting: "Hello." }, extracting))
   const { chat, path, say } = await begin(agent)

@@ -41,8 +41,10 @@ t.test("given variables that a model is extracting, when the engine is killed, t
       }
       const about = JSON.stringify(messages)
       asked.push(about)
-      const found = JSON.stringify(tools).includes('"wish"') ? { wish: "chair" } : { color: null }
-      const answer = { calls: [{ name: "save_variables", arguments: [JSON.stringify(found)] }] }
+      const isWish = JSON.stringify(tools).includes('"wish"')
+      const answer = isWish
+        ? { calls: [{ name: "save_variables", arguments: ['{"wish":"chair"}'] }] }
+        : { text: ["Nobody has named a color."] }
       return isSlow ? { ...answer, firstTokenMillis: wellOverTheTest } : answer
     }
   })
@@ -88,6 +90,14 @@ t.test("given variables that a model is extracting, when the engine is killed, t
   })
   t.match(run.gathered_context, { wish: "chair", extracted_variables: { wish: "chair" }, nodes_visited: ["Wish", "Color"] })
   t.notOk("color" in (run.gathered_context ?? {}), "then nothing is invented that nobody said")
+  const failed = {
+    type: "rtf-pipeline-error",
+    payload: { error: "The variables of Color could not be extracted", processor: "extraction" }
+  }
+  const events = (run.logs as { readonly realtime_feedback_events?: ReadonlyArray<object> }).realtime_feedback_events ?? []
+  t.match(events.at(-1), failed, "then the run tells that nothing was found out")
+  const text = await (await fetch(`${world.engine.url}/metrics`)).text()
+  t.match(text, /^conversation_extractions_failed_total(?:\{.*\})? 1$/m, "as do the metrics")
   t.ok(asked.length >= 1 && asked.every((about) => about.includes("garden")), "then it is asked about what was said")
   t.equal(emulator.log.count("originate"), 1, "then nobody is called again")
 })

@@ -3,13 +3,14 @@ import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import type { ToolAnswer } from "#core/agent/conversation/ConversationState.ts"
-import { type LanguageModel, ModelError } from "#core/model/LanguageModel.ts"
+import { type LanguageModel, ModelError, noTokens } from "#core/model/LanguageModel.ts"
 import {
   type ConversationActor,
   type ConversationFact,
   type ConversationPorts,
   makeConversation
 } from "#runtime/conversation/ConversationActor.ts"
+import { ConversationMetrics, CurrentConversationMetrics } from "#runtime/metrics/ConversationMetrics.ts"
 import { run } from "#test/support/run.ts"
 import { story } from "#test/support/story.ts"
 import { call, finished, planOf, storedTool, text, toolUuid } from "#test/support/talk.ts"
@@ -132,6 +133,25 @@ t.test("given a model that", async (t) => {
   t.match(await troubled(broken), { ...polite, troubles: ["failed"] }, "throws, it is not waited for either")
   t.match(await troubled(() => Stream.empty), polite, "ends without a word, too")
   t.match(await troubled(() => Stream.never), polite, "never answers, too")
+})
+
+t.test("given a model whose text is not all for the callee, or that extracts nothing, then it is counted", async (t) => {
+  const withheld = { calls: 2, tokens: 3 }
+  const answer: Answer = (request) =>
+    request.purpose === "extract"
+      ? Stream.fromIterable([text("I cannot say."), finished])
+      : Stream.fromIterable([text("Well."), { _tag: "Finished", why: "stop", usage: noTokens, withheld }])
+  const metrics = new ConversationMetrics()
+  await run(
+    Effect.gen(function* () {
+      const start = { greeting: "Hello.", extraction_enabled: true, extraction_variables: [{ name: "seats", type: "number" }] }
+      const { actor, says } = yield* opened({ answer }, planOf(definition(start)))
+      yield* says("hm")
+      actor.tell({ _tag: "CalleeHungUp" })
+      yield* actor.conclusion
+    }).pipe(Effect.provideService(CurrentConversationMetrics, metrics))
+  )
+  t.match(metrics, { withheldCalls: 2, withheldTokens: 3, extractionsFailed: 1 })
 })
 
 story("given a fault in the conversation itself, then the call is hung up and concluded", function* (t) {

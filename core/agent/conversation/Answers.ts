@@ -5,6 +5,7 @@ import type { ModelPart } from "#core/model/LanguageModel.ts"
 import { ask, failed } from "./Asking.ts"
 import { type Answer, nodeOf, put, purposeOf, type Scene, type Step } from "./ConversationState.ts"
 import { dropAnswer, endAfterLines, endFor } from "./Ending.ts"
+import { completed } from "./History.ts"
 import { closeLine, sayPiece } from "./Speech.ts"
 import { startCalls } from "./ToolCalls.ts"
 
@@ -33,13 +34,18 @@ export const answerSaid = (step: Step, scene: Scene, answer: Answer, part: Model
       return put(step, { answer: isRefused ? seen : { ...seen, calls: [...calls, part.call] } })
     }
     case "Finished":
-      return finished(step, scene, answer)
+      return finished(step, scene, { ...answer, members: part.members })
   }
 }
 
 const finished = (step: Step, scene: Scene, answer: Answer): Step => {
   if (answer.line === undefined && answer.calls.length === 0) return failed(step, scene, answer, "empty", true)
-  const settled = put(closeLine(step, answer.line), { answer: undefined, failures: 0 })
+  const closed = closeLine(step, answer.line)
+  const settled = put(closed, {
+    answer: undefined,
+    failures: 0,
+    history: answer.members === undefined ? closed.state.history : completed(closed.state.history, answer.line, { ...answer, calls: [] })
+  })
   if (answer.end !== undefined) return endAfterLines(settled, scene, answer.end)
   if (answer.calls.length > 0) return startCalls(put(settled, { misunderstood: 0 }), scene, answer)
   if (nodeOf(scene, step.state).type === "endCall") return endAfterLines(settled, scene, endFor("user_qualified"))

@@ -21,6 +21,7 @@ export const ask = (step: Step, scene: Scene, purpose: ModelPurpose, end?: End):
     line: undefined,
     characters: 0,
     calls: [],
+    members: undefined,
     pieces: 0,
     seen: 0,
     end

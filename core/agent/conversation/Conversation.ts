@@ -34,7 +34,7 @@ import { toolAnswered, toolsTimedOut } from "./ToolCalls.ts"
 export const step = (plan: ConversationPlan, state: ConversationState, event: ConversationEvent, now: number): Step => {
   if (state.phase === "over" || (state.phase === "new" && event._tag !== "Started" && !isEnd(event))) return { state, actions: [] }
   const scene = { plan, now }
-  return armed(concluded(happened({ state, actions: [] }, scene, event)), scene)
+  return armed(concluded(happened({ state, actions: [] }, scene, event), scene), scene)
 }
 
 const isEnd = ({ _tag }: ConversationEvent): boolean => _tag === "CalleeHungUp" || _tag === "EndRequested"
@@ -109,7 +109,9 @@ const modelAnswered = (
   }
   const running = extractions.find((one) => one.generation === generation)
   if (running === undefined) return step
-  return event._tag === "ModelSaid" ? extractionSaid(step, scene, running, event.part) : extractionFailed(step, running, event.isRetryable)
+  return event._tag === "ModelSaid"
+    ? extractionSaid(step, scene, running, event.part)
+    : extractionFailed(step, scene, running, event.isRetryable)
 }
 
 const timerFired = (step: Step, scene: Scene, id: number): Step => {
@@ -126,7 +128,7 @@ const due = (step: Step, scene: Scene, timer: TimerName): Step => {
     case "answer":
       return answer === undefined ? step : answerDue(step, scene, answer)
     case "conclude":
-      return conclude(step)
+      return conclude(step, scene)
     case "delay":
       return begin(step, scene)
     case "duration":

@@ -94,6 +94,8 @@ export type ConversationNote =
   | { readonly _tag: "ModelTrouble"; readonly trouble: "failed" | "silent" | "empty" | "loop" }
   /** The agent has a tool that its conversations cannot use. */
   | { readonly _tag: "ToolUnreadable"; readonly name: string }
+  /** Nothing is known of what this node was to find out: the model failed, or did not answer in time. */
+  | { readonly _tag: "ExtractionFailed"; readonly node: ConversationNode }
   /** The model gave a value that is not of the variable's type. */
   | { readonly _tag: "VariableRefused"; readonly name: string; readonly nodeId: string }
 
@@ -155,6 +157,8 @@ export interface Answer {
   readonly line: number | undefined
   readonly characters: number
   readonly calls: ReadonlyArray<ModelToolCall>
+  /** See `ModelMessage`. */
+  readonly members: JsonObject | undefined
   /** How many pieces have arrived, and how many had when the timer was last checked. */
   readonly pieces: number
   readonly seen: number

@@ -1,6 +1,6 @@
 /** How a conversation ends: at once or after a last line, for the first reason that comes up, and only once. */
 import { act, type Conclusion, type ConversationState, type End, type EndReason, put, type Scene, type Step } from "./ConversationState.ts"
-import { extract } from "./Extractions.ts"
+import { extract, extractionsDropped } from "./Extractions.ts"
 import { dispositionOf, gatheredOf, tagsOf } from "./Gathered.ts"
 import { withEntries } from "./History.ts"
 import { stopSpeaking } from "./Speech.ts"
@@ -61,17 +61,16 @@ const close = (step: Step, scene: Scene, isLineOpen: boolean, otherwise?: End): 
   const asked = end !== undefined && unheard.includes(end.reason) ? told : extract(told, scene)
   const remembered = act(asked, { _tag: "Remember", gathered: gatheredOf(asked.state) })
   const hungUp = isLineOpen && end !== undefined ? act(remembered, { _tag: "HangUp", reason: end.reason }) : remembered
-  return concluded(hungUp)
+  return concluded(hungUp, scene)
 }
 
 /** Over, once nothing is being extracted. */
-export const concluded = (step: Step): Step =>
-  step.state.phase === "concluding" && step.state.extractions.length === 0 ? conclude(step) : step
+export const concluded = (step: Step, scene: Scene): Step =>
+  step.state.phase === "concluding" && step.state.extractions.length === 0 ? conclude(step, scene) : step
 
 /** Over, whether or not something is still being extracted. */
-export const conclude = (step: Step): Step => {
-  const dropped = step.state.extractions.reduce((one, { generation }) => act(one, { _tag: "DropModel", generation }), step)
-  const over = put(dropped, { phase: "over", extractions: [] })
+export const conclude = (step: Step, scene: Scene): Step => {
+  const over = put(extractionsDropped(step, scene), { phase: "over", extractions: [] })
   return act(over, { _tag: "Conclude", conclusion: conclusionOf(over.state) })
 }
 

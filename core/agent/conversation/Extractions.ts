@@ -20,7 +20,8 @@ const isHeardOut = ({ history }: ConversationState): boolean => history.some(({ 
 export const extract = (step: Step, scene: Scene): Step => {
   const { state } = step
   const { extraction, id } = nodeOf(scene, state)
-  if (extraction === undefined || !isHeardOut(state) || state.extractions.length >= mostRunning) return step
+  if (extraction === undefined || !isHeardOut(state)) return step
+  if (state.extractions.length >= mostRunning) return noteFailure(step, scene, id)
   return run(step, {
     generation: 0,
     request: extractionRequestFor(scene, state, extraction),
@@ -58,16 +59,26 @@ export const extractionSaid = (step: Step, scene: Scene, running: RunningExtract
         : step
     case "Finished": {
       const found = extractedFrom(running.extraction, running.call ?? running.text)
-      return found === undefined ? extractionFailed(step, running, true) : merged(without(step, running), scene, running, found)
+      return found === undefined ? extractionFailed(step, scene, running, true) : merged(without(step, running), scene, running, found)
     }
   }
 }
 
-export const extractionFailed = (step: Step, running: RunningExtraction, isRetryable: boolean): Step => {
+export const extractionFailed = (step: Step, scene: Scene, running: RunningExtraction, isRetryable: boolean): Step => {
   const ended = without(step, running)
   if (isRetryable && !running.isRetry) return run(ended, { ...running, isRetry: true, call: undefined, text: "" })
-  return act(ended, { _tag: "Note", note: { _tag: "ModelTrouble", trouble: "failed" } })
+  return noteFailure(ended, scene, running.nodeId)
 }
+
+/** Nobody waits for the extractions that are still running. */
+export const extractionsDropped = (step: Step, scene: Scene): Step =>
+  step.state.extractions.reduce(
+    (one, { generation, nodeId }) => noteFailure(act(one, { _tag: "DropModel", generation }), scene, nodeId),
+    step
+  )
+
+const noteFailure = (step: Step, { plan: { graph } }: Scene, nodeId: string): Step =>
+  act(step, { _tag: "Note", note: { _tag: "ExtractionFailed", node: graph.nodes.get(nodeId) ?? graph.start } })
 
 const merged = (step: Step, scene: Scene, { nodeId, order }: RunningExtraction, { refused, values }: Extracted): Step => {
   const { orders, variables } = step.state

@@ -20,7 +20,7 @@ import {
 import { type ControlTool, type ConversationTool, isControl } from "./ConversationTool.ts"
 import { abandonCalls, endAfterLines, endFor } from "./Ending.ts"
 import { extract } from "./Extractions.ts"
-import { withCalls, withEntries } from "./History.ts"
+import { completed, withEntries } from "./History.ts"
 import { httpRequestOf, resultOf } from "./HttpTool.ts"
 import { enter, speakFirst } from "./Nodes.ts"
 import { rendered } from "./Rendering.ts"
@@ -45,7 +45,7 @@ export const startCalls = (step: Step, scene: Scene, answer: Answer): Step => {
     held: undefined,
     timeoutMillis: 0
   }
-  const begun = put(step, { next: next + 1, batch, history: withCalls(history, answer.line, answer.calls) })
+  const begun = put(step, { next: next + 1, batch, history: completed(history, answer.line, answer) })
   const noted = act(begun, ...answer.calls.map((call) => ({ _tag: "Note" as const, note: { _tag: "ToolStarted" as const, call } })))
   const started = found.reduce((one, { call, tool }) => {
     if (call === control?.call) return one

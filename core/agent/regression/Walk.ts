@@ -46,6 +46,8 @@ export const noted = (walk: Walk, note: ConversationNote): Walk => {
       return spoken(walk, "event", `the model is in trouble: ${note.trouble}`)
     case "ToolUnreadable":
       return spoken(walk, "event", `the tool ${note.name} cannot be opened`)
+    case "ExtractionFailed":
+      return spoken(walk, "event", `the variables of ${note.node.name} could not be extracted`)
     case "VariableRefused":
       return spoken(walk, "event", `a value for ${note.name} is not of its type`)
   }
