@@ -109,6 +109,22 @@ t.test("variables", async (t) => {
   const inText = await answerTo(t, { text: ["Sure:\n```json\n{", '"day":"Friday"}\n```'] }, extraction)
   t.strictSame(callsOf(inText.parts), [["save", { day: "Friday" }]], "from a model that answers in text")
   t.equal(textOf(inText.parts), "")
+  for (const text of [
+    '<tool_call>{"name":"save","arguments":{"day":"Friday"}}</tool_call>',
+    '{"name":"save","arguments":{"day":"Friday"}}',
+    '{"variables":{"day":"Friday"}}',
+    'save({"day":"Friday"})',
+    "{'day': 'Friday'}",
+    '{"day":"Friday"} {"day":"Monday"}',
+    '[{"day":"Friday"}]',
+    '{"day":"Friday"}<|im_end|>',
+    'Perhaps {"day":"Monday"}.</think>{"day":"Friday"}'
+  ]) {
+    const { parts: read } = await answerTo(t, { text: [text] }, extraction)
+    t.strictSame(callsOf(read), [["save", { day: "Friday" }]], text)
+  }
+  const broken = await answerTo(t, { pieces: [delta('{"day":"Friday"}')] }, extraction)
+  t.strictSame(callsOf(broken.parts), [["save", { day: "Friday" }]], "although the reply has no end")
   const none = await answerTo(t, { text: ["I do not know."] }, extraction)
   t.match(none.error, { reason: "broken", isRetryable: true })
 })

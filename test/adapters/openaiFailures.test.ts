@@ -53,6 +53,15 @@ const failing: ReadonlyArray<readonly [what: string, reply: RawReply, error: Par
   ["an end in the middle", raw(delta("One")), broken],
   ["a reset in the middle", { pieces: [delta("One")], ending: "reset" }, { reason: "unreachable", isRetryable: true }],
   ["nothing at all", raw(), broken],
+  ["an end in the middle of a call", raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } })), broken],
+  ["an end in the middle of a call as text", raw(delta('<tool_call>{"name":"booked","arguments":{"da')), broken],
+  [
+    "an end after a call of a tool that is not there",
+    raw(fragment({ index: 0, id: "a", function: { name: "other", arguments: "{}" } })),
+    broken
+  ],
+  ["JSON that is no answer", json({ detail: told }), broken],
+  ["endless text that is held back", many(40, () => delta(`${'{"a":'}${"[".repeat(1000)}`)), hopeless],
   [
     "arguments that are cut off",
     raw(fragment({ index: 0, id: "a", function: { name: "booked", arguments: '{"day' } }), event(chunk({}, "length")), done),
@@ -102,6 +111,39 @@ t.test("servers are slow", async (t) => {
     "the answer did not begin in time"
   )
   await late("a pause", { pieces: [delta("One"), never] }, { betweenTokens: 50 }, "the answer did not continue in time")
+  const call = fragment({ index: 0, id: "a", function: { name: "booked", arguments: "{}" } })
+  const { error, parts } = await answerTo(t, { pieces: [call, never] }, aRequest, { limits: { ...limits, betweenTokens: 50 } })
+  t.equal(error, undefined, "a call that is complete counts, even if nothing follows")
+  t.match(parts, [{ _tag: "ToolCall", call: { name: "booked" } }, { _tag: "Finished" }])
   const drip = Array.from({ length: 200 }, () => [delta("word "), 20]).flat()
   await late("a trickle", { pieces: drip, ending: "hang" }, { total: 200 }, "the answer was not complete in time")
+})
+
+t.test("servers are hostile", async (t) => {
+  const deep = (levels: number) => `${"[".repeat(levels)}1${"]".repeat(levels)}`
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+  const texts = [
+    ...'[ { < ` \' " ( <| <a> <tool_call></tool_call> <think></think> {"a":1} opt_out( booked( functions.'
+      .split(" ")
+      .map((one) => one.repeat(200_000 / one.length)),
+    `<booked>${"<a>".repeat(60_000)}</booked>`,
+    `<tool_call>${"<parameter=a>".repeat(1000)}`,
+    `{"tool_calls":${deep(7000)}}`,
+    `<think>${"x".repeat(300_000)}`
+  ]
+  for (const text of texts) {
+    const { error, parts } = await answerTo(t, raw(event(chunk({ content: text })), stopped, done))
+    t.ok(error !== undefined || parts.at(-1)?._tag === "Finished", `it ends: ${text.slice(0, 20)}`)
+    const whole = await answerTo(t, json({ choices: [{ message: { content: text }, finish_reason: "stop" }] }))
+    t.ok(whole.error !== undefined || whole.parts.at(-1)?._tag === "Finished", `in one piece: ${text.slice(0, 20)}`)
+  }
+  const given = [deep(20_000), nested(8000), `"${'\\"'.repeat(20_000)}`, "'".repeat(60_000), `{${"a ".repeat(30_000)}`]
+  for (const text of given) {
+    const called = fragment({ index: 0, id: "a", function: { name: "booked", arguments: text } })
+    const { error, parts } = await answerTo(t, raw(called, called, stopped, done))
+    t.ok(error !== undefined || parts.at(-1)?._tag === "Finished", `as arguments: ${text.slice(0, 20)}`)
+  }
+  const state = `data: {"choices":[{"delta":{"content":"Yes.","x_state":${deep(20_000)},"y_state":${nested(20_000)}}}]}\n\n`
+  const { error, parts } = await answerTo(t, raw(state, state, stopped, done))
+  t.ok(error !== undefined || JSON.stringify(parts).length < 1000, "what is nested too deeply is not kept")
 })

@@ -33,7 +33,84 @@ const asRefused = [["refused", {}]]
 /** A call of this tool, with these arguments or the beginning of them. */
 const called = (given: string) => ({ name: "booked", arguments: given })
 
+/** A whole call with these arguments. */
+const callOf = (given: string, id = "a") => fragment({ index: 0, id, type: "function", function: called(given) })
+const friday = '{"day":"Friday"}'
+
 const differing: ReadonlyArray<Differing> = [
+  ["a special token behind the arguments", ends(callOf(`${friday}<|call|>`)), { calls: asBooked }],
+  ["arguments twice", ends(callOf(friday + friday)), { calls: asBooked }],
+  ["arguments twice, on lines of their own", ends(callOf(`${friday}\n{"day":"Monday"}`)), { calls: asBooked }],
+  ["one bracket too many", ends(callOf(`${friday}}`)), { calls: asBooked }],
+  ["arguments as a string", ends(callOf(JSON.stringify(friday))), { calls: asBooked }],
+  ["arguments as a string, twice", ends(callOf(JSON.stringify(friday) + JSON.stringify(friday))), { calls: asBooked }],
+  ["arguments as a string of a string", ends(callOf(JSON.stringify(JSON.stringify(friday)))), { calls: asBooked }],
+  ["fenced arguments", ends(callOf(`\`\`\`json\n${friday}\n\`\`\``)), { calls: asBooked }],
+  ["arguments with an explanation", ends(callOf(`The day: ${friday} as agreed`)), { calls: asBooked }],
+  ["arguments in Python", ends(callOf("{'day': 'Friday',}")), { calls: asBooked }],
+  ["brackets in arguments", ends(callOf('{"day":"}{\\"]"}<|end|>')), { calls: [["booked", { day: '}{"]' }]] }],
+  ["a special token instead of arguments", ends(callOf("<|call|>")), { calls: [["booked", {}]] }],
+  [
+    "a special token behind the name",
+    ends(fragment({ index: 0, id: "a", function: { name: "functions.booked<|channel|>json", arguments: friday } })),
+    { calls: asBooked }
+  ],
+  ["an empty string as arguments", ends(callOf('""')), { calls: [["booked", {}]] }],
+  [
+    "a call that is sent once more at the end",
+    ends(callOf(friday.slice(0, 4)), fragment({ index: 0, function: { arguments: friday.slice(4) } }), callOf(friday)),
+    { calls: asBooked }
+  ],
+  [
+    "a call, and its text in the message",
+    ends(delta("<tool_call>"), delta('{"name":"booked","arguments":{"day":"Friday"}}'), callOf(friday)),
+    { calls: asBooked }
+  ],
+  [
+    "a call as text",
+    { text: ["Fine. <tool", '_call>{"name":"booked","argu', 'ments":{"day":"Friday"}}</tool_call>'] },
+    { text: "Fine. ", calls: asBooked, finished: { why: "tool_calls" } }
+  ],
+  [
+    "a call as text, of a tool that is not there",
+    { text: ['<tool_call>{"name":"other"}</tool_call>'] },
+    { finished: { why: "stop", withheld: { calls: 1, tokens: 0 } } }
+  ],
+  ["special tokens", { text: ["Yes.<|im", "_end|>"] }, { text: "Yes.", finished: { withheld: { calls: 0, tokens: 1 } } }],
+  ["a call, and no end", raw(callOf(friday)), { calls: asBooked, finished: { why: "tool_calls" } }],
+  [
+    "a call in pieces, and no end",
+    raw(callOf('{"day":'), fragment({ index: 0, function: { arguments: '"Friday"}' } })),
+    { calls: asBooked }
+  ],
+  [
+    "a call without arguments, and no end",
+    raw(fragment({ index: 0, id: "a", function: { name: "refused", arguments: "" } })),
+    { calls: asRefused }
+  ],
+  ["a call as text, and no end", raw(delta('{"name":"booked",'), delta('"arguments":{"day":"Friday"}}')), { calls: asBooked }],
+  [
+    "a call and a part of another, and no end",
+    raw(callOf(friday), fragment({ index: 1, id: "b", function: called('{"da') })),
+    { calls: asBooked }
+  ],
+  ["words and a call, and no end", raw(delta("Fine."), callOf(friday)), { text: "Fine.", calls: asBooked }],
+  ["a reset after a call", { pieces: [callOf(friday)], ending: "reset" }, { calls: asBooked }],
+  ["an error after a call", raw(callOf(friday), event({ error: { message: "overloaded" } })), { calls: asBooked }],
+  ["a stream that is labelled as JSON", { ...ends(delta("Yes.")), contentType: "application/json" }, { text: "Yes." }],
+  [
+    "a stream with a comment first that is labelled as JSON",
+    { ...ends(": ping\n\n", delta("Yes.")), contentType: "application/json" },
+    { text: "Yes." }
+  ],
+  ["a stream without a label", { ...ends(delta("Yes.")), contentType: "text/plain" }, { text: "Yes." }],
+  ["JSON that is labelled as a stream", { pieces: [" \n", 1, JSON.stringify(whole({ text: ["Yes."] }))] }, { text: "Yes." }],
+  [
+    "JSON without a reason to stop",
+    json({ choices: [{ message: { content: "Yes.", tool_calls: [{ function: refused }] } }] }),
+    { text: "Yes.", calls: asRefused }
+  ],
+  ["a whole reply that thinks without a beginning", json(whole({ text: ["They are angry.</think>Sorry."] })), { text: "Sorry." }],
   [
     "a whole call in one chunk",
     raw(fragment({ index: 0, id: "a", type: "function", function: booked }), event(chunk({}, "tool_calls")), done),

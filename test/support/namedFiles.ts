@@ -38,6 +38,7 @@ export const alone: ReadonlyArray<string> = [
   "runtime/faultyTalks",
   "runtime/fliteWasm",
   "runtime/foundation",
+  "runtime/modelServers",
   "runtime/npmStart",
   "runtime/plugins",
   "runtime/recordedTalks",

@@ -1,6 +1,8 @@
 /** The body of a chat-completions request. */
-import type { ModelMessage, ModelRequest, ModelTool } from "#core/model/LanguageModel.ts"
-import type { JsonObject } from "#core/Json.ts"
+import type { ModelMessage, ModelRequest, ModelTool, ModelToolCall } from "#core/model/LanguageModel.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { alternating, type ChatMessage, withoutSystem } from "./MessageOrder.ts"
+import type { Habits } from "./ServerHabits.ts"
 
 export interface ChatSettings {
   /** The address that `/chat/completions` is appended to. */
@@ -27,7 +29,7 @@ export interface ChatSettings {
 /** Stands for the missing result of a tool call, because services refuse a history in which a call has no result. */
 const unanswered: JsonObject = { status: "cancelled" }
 
-export const chatBody = (settings: ChatSettings, request: ModelRequest): JsonObject => {
+export const chatBody = (settings: ChatSettings, request: ModelRequest, habits: Habits): JsonObject => {
   const { extraBody, isWholeWithTools, maxTokens, model, omitsStreamOptions, temperature, tokenLimitName } = settings
   const [onlyTool] = request.tools
   const streams = !(isWholeWithTools && onlyTool !== undefined)
@@ -36,12 +38,9 @@ export const chatBody = (settings: ChatSettings, request: ModelRequest): JsonObj
     ...(maxTokens === undefined ? {} : { [tokenLimitName]: maxTokens }),
     ...extraBody,
     model,
-    messages: [...(request.instructions === "" ? [] : [{ role: "system", content: request.instructions }]), ...history(request.messages)],
+    messages: messagesOf(request, habits),
     // Services refuse an empty list.
-    ...(onlyTool === undefined ? {} : { tools: request.tools.map(toolOf) }),
-    ...(request.purpose === "extract" && onlyTool !== undefined
-      ? { tool_choice: { type: "function", function: { name: onlyTool.name } } }
-      : {}),
+    ...(onlyTool === undefined || habits.describesTools ? {} : toolsOf(request, onlyTool, habits)),
     stream: streams,
     ...(streams && !omitsStreamOptions ? { stream_options: { include_usage: true } } : {})
   }
@@ -49,29 +48,75 @@ export const chatBody = (settings: ChatSettings, request: ModelRequest): JsonObj
 
 const toolOf = ({ description, name, parameters }: ModelTool) => ({ type: "function", function: { name, description, parameters } })
 
-const history = (messages: ReadonlyArray<ModelMessage>): ReadonlyArray<JsonObject> => {
+const toolsOf = ({ purpose, tools }: ModelRequest, onlyTool: ModelTool, habits: Habits): JsonObject => ({
+  tools: tools.map(toolOf),
+  ...(purpose === "extract" ? toolChoiceOf(onlyTool, habits) : {})
+})
+
+const toolChoiceOf = ({ name }: ModelTool, { toolChoice }: Habits): JsonObject => {
+  if (toolChoice === "none") return {}
+  return { tool_choice: toolChoice === "required" ? "required" : { type: "function", function: { name } } }
+}
+
+/** For models whose template has no place for tools. */
+const described = ({ instructions, tools }: ModelRequest): string =>
+  tools.length === 0
+    ? instructions
+    : [
+        instructions,
+        'You can use the tools below. To use one, write <tool_call>{"name": its name, "arguments": an object}</tool_call>, and nothing after it.',
+        ...tools.map((tool) => JSON.stringify(tool))
+      ].join("\n\n")
+
+const messagesOf = (request: ModelRequest, habits: Habits) => {
+  const { messages } = request
+  const instructions = habits.describesTools ? described(request) : request.instructions
+  const all: ReadonlyArray<ChatMessage> = [
+    ...(instructions === "" ? [] : [{ role: "system", content: instructions } as const]),
+    ...history(messages, habits)
+  ]
+  const ordered = habits.alternates ? alternating(all) : all
+  return habits.refusesSystem ? withoutSystem(ordered) : ordered
+}
+
+const history = (messages: ReadonlyArray<ModelMessage>, habits: Habits): ReadonlyArray<ChatMessage> => {
   const answered = new Set(messages.flatMap((message) => (message._tag === "ToolResult" ? [message.callId] : [])))
-  return messages.flatMap((message): ReadonlyArray<JsonObject> => {
+  return messages.flatMap((message): ReadonlyArray<ChatMessage> => {
     if (message._tag === "User") return [{ role: "user", content: message.text }]
-    if (message._tag === "ToolResult") return [resultOf(message.callId, message.result)]
+    if (message._tag === "ToolResult") return [resultOf(message.callId, message.result, habits)]
     const missing = message.calls.filter(({ id }) => !answered.has(id))
-    return [assistantOf(message), ...missing.map(({ id }) => resultOf(id, unanswered))]
+    return [assistantOf(message, habits), ...missing.map(({ id }) => resultOf(id, unanswered, habits))]
   })
 }
 
-const resultOf = (callId: string, result: JsonObject) => ({ role: "tool", tool_call_id: callId, content: JSON.stringify(result) })
+const resultOf = (callId: string, result: JsonObject, { refusesTools }: Habits): ChatMessage => {
+  const content = JSON.stringify(result)
+  return refusesTools
+    ? { role: "user", content: `<tool_response>${content}</tool_response>` }
+    : { role: "tool", tool_call_id: callId, content }
+}
 
-const assistantOf = ({ calls, text }: Extract<ModelMessage, { _tag: "Assistant" }>): JsonObject => ({
+const assistantOf = (
+  { calls, members, text }: Extract<ModelMessage, { _tag: "Assistant" }>,
+  { refusesMembers, refusesTools }: Habits
+): ChatMessage => ({
+  ...(refusesMembers ? {} : members),
   role: "assistant",
   // Some servers refuse null, others a message without the member.
-  content: text,
-  ...(calls.length === 0
-    ? {}
-    : {
-        tool_calls: calls.map(({ id, name, arguments: given }) => ({
-          id,
-          type: "function",
-          function: { name, arguments: JSON.stringify(given) }
-        }))
-      })
+  content: refusesTools ? [text, ...calls.map(writtenCall)].filter((part) => part !== "").join("\n") : text,
+  ...(calls.length === 0 || refusesTools ? {} : { tool_calls: calls.map((call) => toolCallOf(call, !refusesMembers)) })
 })
+
+/** As most templates write it. */
+const writtenCall = ({ arguments: given, name }: ModelToolCall): string =>
+  `<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`
+
+const toolCallOf = ({ arguments: given, id, members = {}, name }: ModelToolCall, hasMembers: boolean): JsonObject => {
+  const ofFunction = members["function"]
+  return {
+    ...(hasMembers ? members : {}),
+    id,
+    type: "function",
+    function: { ...(hasMembers && isObject(ofFunction) ? ofFunction : {}), name, arguments: JSON.stringify(given) }
+  }
+}

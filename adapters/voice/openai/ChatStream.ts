@@ -3,12 +3,13 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { Cause, Effect, Queue, Stream } from "effect"
 import { makeParser } from "effect/encoding/Sse"
 import type { ModelError, ModelPart, ModelRequest } from "#core/model/LanguageModel.ts"
-import { parse } from "#adapters/shared/Json.ts"
 import { pathUnder } from "#adapters/shared/HttpClient.ts"
-import { type ChatAnswer, type ChatStep, makeChatAnswer } from "./ChatAnswer.ts"
+import type { ChatAnswer, ChatStep } from "./ChatAnswer.ts"
+import { type ChatAttempts, makeChatAttempts } from "./ChatAttempts.ts"
 import type { ChatConnection } from "./ChatConnection.ts"
-import { broken, misconfigured, refusedReply, timedOut, tooLarge, unreachable } from "./chatErrors.ts"
-import { type ChatSettings, chatBody } from "./ChatRequest.ts"
+import { broken, misconfigured, timedOut, tooLarge, unreachable } from "./chatErrors.ts"
+import type { ChatSettings } from "./ChatRequest.ts"
+import type { Refusal, ServerHabits } from "./ServerHabits.ts"
 
 /** In milliseconds. Comments, with which servers keep a connection alive, do not count as an answer. */
 export interface ChatPatience {
@@ -29,18 +30,20 @@ interface Ports {
   readonly connection: ChatConnection
   readonly settings: ChatSettings
   readonly patience: ChatPatience
+  readonly habits: ServerHabits
 }
 
 export const chatStream = (ports: Ports, request: ModelRequest): Stream.Stream<ModelPart, ModelError> =>
   Stream.callback((queue) =>
     Effect.acquireRelease(
-      Effect.sync(() =>
-        exchange(ports, request, {
-          part: (part) => void Queue.offerUnsafe(queue, part),
-          done: (error) => void (error === undefined ? Queue.endUnsafe(queue) : Queue.failCauseUnsafe(queue, Cause.fail(error)))
-        })
+      Effect.sync(
+        () =>
+          new Exchange(ports, request, {
+            part: (part) => void Queue.offerUnsafe(queue, part),
+            done: (error) => void (error === undefined ? Queue.endUnsafe(queue) : Queue.failCauseUnsafe(queue, Cause.fail(error)))
+          })
       ),
-      (stop) => Effect.sync(stop)
+      (exchange) => Effect.sync(() => exchange.stop())
     )
   )
 
@@ -50,62 +53,110 @@ interface Listener {
   readonly done: (error?: ModelError) => void
 }
 
-/** Returns a function that stops the exchange. */
-const exchange = ({ connection, patience, settings }: Ports, request: ModelRequest, listener: Listener): (() => void) => {
-  const body = JSON.stringify(chatBody(settings, request))
-  const answer = makeChatAnswer(request, settings.startsThinking, body + settings.apiKey)
-  let isOpen = true
-  let outgoing: ClientRequest | undefined
+class Exchange {
+  readonly #ports: Ports
+  readonly #purpose: ModelRequest["purpose"]
+  readonly #listener: Listener
+  readonly #attempts: ChatAttempts
+  readonly #total: NodeJS.Timeout
+  #silence: NodeJS.Timeout
+  #isOpen = true
+  #outgoing: ClientRequest | undefined
 
-  const close = (error?: ModelError): void => {
-    if (!isOpen) return
-    isOpen = false
-    clearTimeout(total)
-    clearTimeout(silence)
-    if (error !== undefined) outgoing?.destroy()
-    listener.done(error)
+  constructor(ports: Ports, request: ModelRequest, listener: Listener) {
+    const { habits, patience, settings } = ports
+    this.#ports = ports
+    this.#purpose = request.purpose
+    this.#listener = listener
+    this.#attempts = makeChatAttempts(settings, request, habits)
+    this.#total = setTimeout(() => this.#breakOff(timedOut("the answer was not complete")), patience.total)
+    this.#silence = setTimeout(() => this.#breakOff(timedOut("the answer did not begin")), patience.firstToken)
+    this.#send(false)
   }
-  const takes = ({ error, hasProgress = false, parts }: ChatStep): void => {
-    if (!isOpen) return
-    for (const part of parts) listener.part(part)
-    if (error !== undefined) close(error)
-    else if (answer.hasFinished()) wait(USAGE_MILLIS, complete)
-    else if (hasProgress) wait(patience.betweenTokens, () => close(timedOut("the answer did not continue")))
-  }
-  const complete = (): void => {
-    takes(answer.end())
-    close()
-  }
-  const wait = (millis: number, then: () => void): void => {
-    clearTimeout(silence)
-    silence = setTimeout(then, millis)
-  }
-  const total = setTimeout(() => close(timedOut("the answer was not complete")), patience.total)
-  let silence = setTimeout(() => close(timedOut("the answer did not begin")), patience.firstToken)
 
-  const send = (isSecond: boolean): void => {
-    outgoing = connection.post(pathUnder(settings.baseUrl, "/chat/completions"), headersOf(settings, body))
-    if (outgoing === undefined) return close(misconfigured("the engine may not connect to this address"))
-    const sent = outgoing
+  stop(): void {
+    const isRead = !this.#isOpen
+    this.#close()
+    if (isRead) releaseOf(this.#outgoing)
+    else this.#outgoing?.destroy()
+  }
+
+  #close(error?: ModelError): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    clearTimeout(this.#total)
+    clearTimeout(this.#silence)
+    if (error !== undefined) this.#outgoing?.destroy()
+    this.#listener.done(error)
+  }
+
+  #take({ error, hasProgress = false, isOver = false, parts }: ChatStep): void {
+    if (!this.#isOpen) return
+    const { answer, habits } = this.#attempts.current()
+    if (answer.startsThinking && !habits.startsThinking) this.#attempts.learn({ startsThinking: true })
+    for (const part of parts) this.#listener.part(part)
+    if (error !== undefined) return this.#close(error)
+    if (isOver) {
+      this.#outgoing?.destroy()
+      this.#close()
+    } else if (answer.hasFinished) this.#wait(USAGE_MILLIS, () => this.#complete())
+    else if (hasProgress) this.#wait(this.#ports.patience.betweenTokens, () => this.#breakOff(timedOut("the answer did not continue")))
+  }
+
+  #complete(): void {
+    if (!this.#isOpen) return
+    const { answer, habits } = this.#attempts.current()
+    const step = answer.end()
+    // The server may have ignored a choice that it does not know.
+    if (step.error !== undefined && this.#purpose === "extract" && habits.toolChoice === "named")
+      this.#attempts.learn({ toolChoice: "required" })
+    this.#take(step)
+    this.#close()
+  }
+
+  #breakOff(error: ModelError): void {
+    if (this.#isOpen) this.#take(this.#attempts.current().answer.brokenOff(error))
+  }
+
+  #wait(millis: number, then: () => void): void {
+    clearTimeout(this.#silence)
+    this.#silence = setTimeout(then, millis)
+  }
+
+  #send(isSecond: boolean): void {
+    const { connection, settings } = this.#ports
+    const { body } = this.#attempts.current()
+    const sent = connection.post(pathUnder(settings.baseUrl, "/chat/completions"), headersOf(settings, body))
+    this.#outgoing = sent
+    if (sent === undefined) return this.#close(misconfigured("the engine may not connect to this address"))
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      if (!isOpen) return
+      if (!this.#isOpen || sent !== this.#outgoing) return
       // The server closed the idle connection just before it was used again: it never saw the request.
-      if (sent.reusedSocket && error.code === "ECONNRESET" && !isSecond) return send(true)
-      close(unreachable(error))
+      if (sent.reusedSocket && error.code === "ECONNRESET" && !isSecond) return this.#send(true)
+      this.#breakOff(unreachable(error))
     })
-    sent.on("response", (response) => {
-      const status = response.statusCode ?? 0
-      if (status !== 200) return readError(response, (reply) => close(refusedReply(status, reply, body + settings.apiKey)))
-      read(response, { answer, close, complete, takes })
-    })
+    sent.on("response", (response) => this.#read(response))
     sent.end(body)
   }
-  send(false)
-  return () => {
-    const isRead = !isOpen
-    close()
-    if (isRead) releaseOf(outgoing)
-    else outgoing?.destroy()
+
+  #read(response: IncomingMessage): void {
+    const status = response.statusCode ?? 0
+    if (status !== 200) return readError(response, (text) => this.#refused({ status, text }))
+    this.#attempts.accepted()
+    read(response, {
+      answer: this.#attempts.current().answer,
+      breakOff: (error) => this.#breakOff(error),
+      close: (error) => this.#close(error),
+      complete: () => this.#complete(),
+      takes: (step) => this.#take(step)
+    })
+  }
+
+  #refused(refusal: Refusal): void {
+    if (!this.#isOpen) return
+    const error = this.#attempts.refused(refusal)
+    if (error === undefined) this.#send(false)
+    else this.#close(error)
   }
 }
 
@@ -128,14 +179,16 @@ interface Reading {
   readonly answer: ChatAnswer
   readonly takes: (step: ChatStep) => void
   readonly complete: () => void
+  readonly breakOff: (error: ModelError) => void
   readonly close: (error?: ModelError) => void
 }
 
-const read = (response: IncomingMessage, { answer, close, complete, takes }: Reading): void => {
+const read = (response: IncomingMessage, { answer, breakOff, close, complete, takes }: Reading): void => {
   const decoder = new TextDecoder()
-  const isStream = response.headers["content-type"]?.includes("json") !== true
   let bytes = 0
   let whole = ""
+  // Servers and proxies label one as the other, so only the first character tells them apart.
+  let isStream: boolean | undefined
   let isDone = false
   const parser = makeParser(
     (event) => {
@@ -147,8 +200,17 @@ const read = (response: IncomingMessage, { answer, close, complete, takes }: Rea
     { maxEventSize: MOST_EVENT }
   )
   const feed = (text: string): void => {
-    if (!isStream) whole += text
-    else if (parser.feed(text) !== undefined) close(tooLarge("characters in one piece"))
+    if (isStream !== true) whole += text
+    isStream ??= whole.trimStart() === "" ? undefined : !/^\s*[{[]/.test(whole)
+    if (isStream !== true) return
+    const events = whole === "" ? text : whole
+    whole = ""
+    if (parser.feed(events) !== undefined) close(tooLarge("characters in one piece"))
+  }
+  const endWhole = (): void => {
+    const step = answer.push(whole)
+    takes(step)
+    if (step.hasProgress === true) complete()
   }
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length
@@ -157,18 +219,23 @@ const read = (response: IncomingMessage, { answer, close, complete, takes }: Rea
   })
   response.on("end", () => {
     // The last event of some servers lacks the empty line that ends it.
-    feed(isStream ? "\n\n" : "")
-    if (!isStream) takes(answer.push(whole))
-    if (answer.hasFinished()) complete()
-    else if (!isDone) close(broken("the answer ended early"))
+    if (isStream === true) feed("\n\n")
+    else if (whole.trim() !== "") endWhole()
+    if (answer.hasFinished) complete()
+    else if (!isDone) breakOff(broken("the answer ended early"))
   })
-  response.on("error", (error) => (answer.hasFinished() ? complete() : close(unreachable(error))))
+  response.on("error", (error) => (answer.hasFinished ? complete() : breakOff(unreachable(error))))
 }
 
-const readError = (response: IncomingMessage, done: (body: unknown) => void): void => {
+/** The body as text, as far as it is read. */
+const readError = (response: IncomingMessage, done: (text: string) => void): void => {
   const chunks: Array<Buffer> = []
   let bytes = 0
-  const end = () => done(parse(Buffer.concat(chunks).toString()))
+  let isDone = false
+  const end = () => {
+    if (!isDone) done(Buffer.concat(chunks).toString())
+    isDone = true
+  }
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= MOST_ERROR_BYTES) chunks.push(chunk)

@@ -47,7 +47,9 @@ const isCode = /^[a-z][a-z_.-]{1,63}$/i
 
 /** The codes in an error's body that reveal nothing of what was sent. */
 const codesIn = (body: unknown, sent: string): ReadonlyArray<string> => {
-  const error = at(body, "error") ?? body
+  // Gemini's errors are lists of one.
+  const only: unknown = Array.isArray(body) ? body[0] : body
+  const error = at(only, "error") ?? only
   const hidden = sent.toLowerCase()
   const codes = [textAt(error, "type"), textAt(error, "code")]
   return [...new Set(codes)].flatMap((code) =>

@@ -7,6 +7,7 @@ import { parse } from "#adapters/shared/Json.ts"
 import { openConnection } from "./ChatConnection.ts"
 import type { ChatSettings } from "./ChatRequest.ts"
 import { type ChatPatience, chatStream } from "./ChatStream.ts"
+import { ServerHabits } from "./ServerHabits.ts"
 
 /** Shorter than the time for which most servers and their proxies keep an idle connection. */
 const IDLE_MILLIS = 55_000
@@ -41,7 +42,7 @@ const fields = {
   no_stream_options: optionalBoolean({ label: "No stream options", description: "For servers that refuse stream_options." }),
   starts_thinking: optionalBoolean({
     label: "Starts thinking",
-    description: "The model's reasoning ends with </think> but has no <think>."
+    description: "The model's reasoning ends with </think> but has no <think>. Without this, it is found out in the first answer."
   }),
   extra_body: {
     ...optionalText({
@@ -85,15 +86,16 @@ const settingsOf = (config: Config): ChatSettings => {
 
 const patience: ChatPatience = { firstToken: 10_000, betweenTokens: 5_000, total: 60_000 }
 
-/** The provider with other limits, for tests. */
-export const openaiWith = (limits: ChatPatience) =>
+/** The provider with other limits, for tests. It remembers what its servers need. */
+export const openaiWith = (limits: ChatPatience, habits = new ServerHabits()) =>
   defineLanguageModel({
     manifest: {
       contract: 1,
       kind: "llm",
       provider: "openai",
       title: "OpenAI-compatible",
-      description: "Any server that speaks the chat-completions interface: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, Groq, OpenRouter."
+      description:
+        "Any server that speaks the chat-completions interface: OpenAI, vLLM, Ollama, llama.cpp, LM Studio, LiteLLM, Groq, OpenRouter, Gemini, DeepSeek."
     },
     fields,
     check,
@@ -104,7 +106,7 @@ export const openaiWith = (limits: ChatPatience) =>
         return {
           provider: "openai",
           model: settings.model,
-          answer: (request) => chatStream({ connection, settings, patience: limits }, request)
+          answer: (request) => chatStream({ connection, habits, settings, patience: limits }, request)
         }
       })
   })

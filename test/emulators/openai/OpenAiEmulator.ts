@@ -8,6 +8,7 @@ import { resetSocket } from "#test/support/resetSocket.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { type Completion, done, errorBody, streamed, whole } from "./completions.ts"
 import { type ChatBody, whyRefused } from "./refusals.ts"
+import type { ModelServer } from "./servers.ts"
 
 /** A reply that is sent exactly as it is. A number is a pause in milliseconds; a promise is awaited. */
 export interface RawReply {
@@ -34,6 +35,8 @@ interface Options {
   readonly apiKey?: string
   /** Answers requests for which nothing is scripted. */
   readonly answer?: (body: ChatBody) => Completion
+  /** How this server differs from the vendor's. */
+  readonly server?: ModelServer
 }
 
 export class OpenAiEmulator {
@@ -104,15 +107,20 @@ export class OpenAiEmulator {
   }
 
   #replyTo({ headers, method, url }: IncomingMessage, body: ChatBody | undefined): RawReply {
-    const { answer, apiKey } = this.#options
+    const { answer, apiKey, server = {} } = this.#options
     if (apiKey !== undefined && headers.authorization !== `Bearer ${apiKey}`)
       return failure(401, errorBody(`Incorrect API key provided: ${headers.authorization}`, "invalid_request_error", "invalid_api_key"))
     if (method !== "POST" || url !== "/v1/chat/completions") return failure(404, errorBody("Invalid URL", "invalid_request_error"))
     const wrong = whyRefused(body)
     if (wrong !== undefined) return failure(400, errorBody(wrong, "invalid_request_error", null, "messages"))
+    const refusal = body === undefined ? undefined : server.refuses?.(body)
+    if (refusal !== undefined)
+      return failure(server.status ?? 400, server.errorOf?.(refusal) ?? errorBody(refusal, "invalid_request_error"))
     const reply = this.#replies.shift() ?? (body === undefined ? undefined : answer?.(body))
     if (reply === undefined) return failure(500, errorBody("nothing is scripted", "server_error"))
-    return "pieces" in reply ? reply : replyOf(reply, body)
+    if ("pieces" in reply) return reply
+    const sent = replyOf(server.writes?.(reply) ?? reply, body)
+    return server.sends?.(sent) ?? sent
   }
 }
 

@@ -1,10 +1,12 @@
 /** The messages of the chat-completions protocol, as OpenAI documents them. */
 
-interface ScriptedCall {
+export interface ScriptedCall {
   readonly id?: string
   readonly name: string
   /** The JSON of the arguments, in the pieces that are sent. */
   readonly arguments: ReadonlyArray<string>
+  /** What the server sends with the call for itself. */
+  readonly members?: object
 }
 
 /** The model's answer, which is sent as the protocol requires. */
@@ -13,6 +15,8 @@ export interface Completion {
   readonly text?: ReadonlyArray<string>
   readonly calls?: ReadonlyArray<ScriptedCall>
   readonly finish?: string
+  /** What the server sends with the message for itself. */
+  readonly members?: object
   readonly promptTokens?: number
   readonly completionTokens?: number
   readonly cachedTokens?: number
@@ -45,13 +49,13 @@ const callId = ({ id }: ScriptedCall, index: number): string => id ?? `call_${in
 
 /** The events of a stream, `[DONE]` excluded. */
 export const streamed = (completion: Completion, hasUsage: boolean): ReadonlyArray<string> => {
-  const { calls = [], text = [] } = completion
+  const { calls = [], members = {}, text = [] } = completion
   const fragments = calls.flatMap((call, index) => [
-    { index, id: callId(call, index), type: "function", function: { name: call.name, arguments: "" } },
+    { index, id: callId(call, index), type: "function", function: { name: call.name, arguments: "" }, ...call.members },
     ...call.arguments.map((piece) => ({ index, function: { arguments: piece } }))
   ])
   const chunks = [
-    chunk({ role: "assistant", content: calls.length > 0 && text.length === 0 ? null : "" }),
+    chunk({ role: "assistant", content: calls.length > 0 && text.length === 0 ? null : "", ...members }),
     ...text.map((content) => chunk({ content })),
     ...fragments.map((fragment) => chunk({ tool_calls: [fragment] })),
     chunk({}, finishOf(completion))
@@ -61,16 +65,18 @@ export const streamed = (completion: Completion, hasUsage: boolean): ReadonlyArr
 }
 
 export const whole = (completion: Completion) => {
-  const { calls = [], text = [] } = completion
+  const { calls = [], members = {}, text = [] } = completion
   const toolCalls = calls.map((call, index) => ({
     id: callId(call, index),
     type: "function",
-    function: { name: call.name, arguments: call.arguments.join("") }
+    function: { name: call.name, arguments: call.arguments.join("") },
+    ...call.members
   }))
   const message = {
     role: "assistant",
     content: text.length === 0 ? null : text.join(""),
     refusal: null,
+    ...members,
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls })
   }
   return {

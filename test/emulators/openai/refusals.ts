@@ -1,10 +1,11 @@
 /** Why OpenAI's server refuses a request; undefined if it does not. */
 
-interface Message {
+export interface Message {
   readonly role?: unknown
   readonly content?: unknown
   readonly tool_call_id?: unknown
-  readonly tool_calls?: ReadonlyArray<{ readonly id: string }>
+  readonly tool_calls?: ReadonlyArray<{ readonly id: string; readonly [member: string]: unknown }>
+  readonly [member: string]: unknown
 }
 export interface ChatBody {
   readonly model?: unknown
