@@ -7,7 +7,8 @@ import { compile } from "#core/agent/conversation/ConversationGraph.ts"
 import { settingsOf } from "#core/agent/conversation/ConversationSettings.ts"
 import { compileTools, toolsAt } from "#core/agent/conversation/ConversationTool.ts"
 import { extractedFrom } from "#core/agent/conversation/Extraction.ts"
-import { farEndOf, isOptOut } from "#core/agent/conversation/Heard.ts"
+import { farEndOf, type PersonHeard, personIn } from "#core/agent/conversation/FarEnd.ts"
+import { isOptOut } from "#core/agent/conversation/Heard.ts"
 import { httpRequestOf, resultOf } from "#core/agent/conversation/HttpTool.ts"
 import { renderUrl } from "#core/agent/conversation/UrlTemplate.ts"
 import type { JsonObject } from "#core/Json.ts"
@@ -124,16 +125,65 @@ t.test("given a sentence, then an opt-out is distinguished from a wish to be cal
 })
 
 t.test("given a sentence, then machines are distinguished from people", async (t) => {
-  const check = (text: string, far: string | undefined) => t.equal(farEndOf(text), far, text)
+  const farOf = (text: string, person?: PersonHeard, isScreened = false) => farEndOf(text, { isScreened, person })
+  const check = (text: string, far: string | undefined) => t.equal(farOf(text), far, text)
   check("Hi. If you record your name and reason for calling, I'll see if this person is available.", "screening")
   check("Please state your name and why you're calling.", "screening")
+  check("Would you please state your name and the reason for your call?", "screening")
   check("Please leave your message after the tone.", "machine")
+  check("Can't reach me? Leave a message.", "machine")
+  check("I'll call you as soon as I can, please leave a message.", "machine")
+  check("Would you please leave a message after the beep.", "machine")
   check("The person you are trying to reach is not available.", "machine")
   check("You've reached the voicemail of Jo.", "machine")
   check("For sales, press 1.", "menu")
   check("Hello, who is this?", undefined)
   check("He's not available right now.", undefined)
   check("I got your voicemail yesterday", undefined)
+  const people = [
+    "Hang on, do you want to leave him a message?",
+    "hang on do you want to leave a message",
+    "Would you like to leave a message?",
+    "She is out, can I take your number?",
+    "The person you are trying to reach is not available, can I take a message?",
+    "The person you are calling is not available. May I take your name and number?",
+    "You could leave a message with me, should I write it down?",
+    "Leave a message? With me?",
+    "Can you tell me why you are calling?",
+    "Do you want me to press one?",
+    "Please stay on the line.",
+    "Thank you, please hold."
+  ]
+  for (const text of people) check(text, undefined)
+  const checkAfter = (person: PersonHeard, text: string, far: string | undefined) =>
+    t.equal(farOf(text, person), far, `${text}, after a ${person}`)
+  for (const text of ["You can leave a message with my wife.", "Press one of them.", "Tell me why you're calling.", ...people]) {
+    checkAfter("name", text, undefined)
+    checkAfter("talk", text, undefined)
+  }
+  checkAfter("name", "Please leave your message after the tone.", "machine")
+  checkAfter("talk", "You leave your message after the tone, he never listens to it.", undefined)
+  const checkScreened = (text: string, far: string | undefined) => t.equal(farOf(text, undefined, true), far, `${text}, while screened`)
+  checkScreened("Thank you. Please stay on the line.", "screening")
+  checkScreened("Can you tell me why you are calling?", "screening")
+  checkScreened("They are not available, would you like to leave a message?", "machine")
+  checkScreened("Hello?", undefined)
+})
+
+t.test("given a sentence, then it shows a person or may still be a machine's", async (t) => {
+  const check = (text: string, person: PersonHeard | undefined) => t.equal(personIn(text), person, text)
+  check("Hello?", undefined)
+  check("Hi, good morning.", undefined)
+  check("", undefined)
+  check("Please leave a message after the tone.", undefined)
+  check("Hi, you've reached the Smiths, we cannot come to the phone right now.", undefined)
+  check("I'm not here right now but I will get back to you.", undefined)
+  check("Ann Smith.", "name")
+  check("Hi, this is Ann.", "name")
+  check("Please stay on the line.", "name")
+  check("Who is this?", "talk")
+  check("Do you want to leave him a message", "talk")
+  check("I was just about to go out with the dog.", "talk")
 })
 
 t.test("given what a model extracted, then each value has its type or is refused", async (t) => {

@@ -275,6 +275,33 @@ t.test("given a machine", async (t) => {
     talk.says("yes")
     t.equal(talk.lines().at(-1), "At ask.")
   })
+  t.test("when a person has been heard, then what they say about messages is theirs, and they are on record as a person", async (t) => {
+    for (const turns of [
+      ["Ann Miller.", "Hang on, do you want to leave a message?"],
+      ["This is Ann.", "She is out, you can leave a message with me.", "Can I take your number?"],
+      ["Who is calling?", "Leave your name and number, please.", "Please leave a message after the tone, he says."],
+      ["Please stay on the line."],
+      ["One moment, I will get her for you.", "Press one? What do you mean?"]
+    ]) {
+      const talk = detecting("hangup")
+      turns.forEach((words) => talk.says(words))
+      t.equal(talk.conclusion(), undefined, turns.join(" "))
+      talk.send({ _tag: "CalleeHungUp" })
+      t.match(talk.conclusion(), { disposition: "user_hangup", isVoicemail: false, gathered: { answered_by: "human" } }, turns.join(" "))
+    }
+  })
+  t.test("when a mailbox follows words that a mailbox may begin with, then it is found", async (t) => {
+    for (const turns of [
+      ["Hello?", "You've reached the voicemail of Ann."],
+      ["Hi, this is Ann.", "Leave me a message after the beep."],
+      ["Hi, you have reached Ann.", "I cannot come to the phone right now.", "Please leave a message."],
+      ["Please state your name and the reason for your call.", "Hello?", "Please leave a message after the tone."]
+    ]) {
+      const talk = detecting("hangup")
+      turns.forEach((words) => talk.says(words))
+      t.match(talk.conclusion(), { disposition: "voicemail_detected", isVoicemail: true }, turns.join(" "))
+    }
+  })
   t.test("when it does not put the call through, then the call ends as screened", async (t) => {
     const talk = detecting("hangup")
     talk.says("Please state your name and the reason for your call.")

@@ -4,7 +4,8 @@ import { ask, sayFarewell } from "./Asking.ts"
 import { answerAgain } from "./Answers.ts"
 import { nodeOf, put, type Scene, type Step } from "./ConversationState.ts"
 import { dropAnswer, endFor } from "./Ending.ts"
-import { farEndOf, isOptOut } from "./Heard.ts"
+import { farEndOf, personIn } from "./FarEnd.ts"
+import { isOptOut } from "./Heard.ts"
 import { type Entry, isOwed, userEntry, withEntries } from "./History.ts"
 import { machineHeard, whileScreened } from "./Machines.ts"
 import { begin } from "./Nodes.ts"
@@ -39,7 +40,10 @@ export const calleeTurn = (step: Step, scene: Scene, text: string): Step => {
   if (phase === "live") return words === "" ? nothingSaid(put(step, { isCalleeSpeaking: false }), scene) : spoken(step, scene, words)
   if (words === "" || (phase !== "delayed" && phase !== "ending")) return step
   // Said before the agent begins, or during its goodbye: recorded, but not answered.
-  const known = put(step, { hasCalleeSpoken: true, history: withEntries(step.state.history, userEntry(words)) })
+  const known = put(personHeard(step, scene, words), {
+    hasCalleeSpoken: true,
+    history: withEntries(step.state.history, userEntry(words))
+  })
   if (!isOptOut(words)) return known
   return phase === "ending" ? optedOut(known) : optOut(silent(begin(known, scene)), scene)
 }
@@ -53,22 +57,31 @@ const nothingSaid = (step: Step, scene: Scene): Step => {
 }
 
 const spoken = (step: Step, scene: Scene, text: string): Step => {
-  const { plan } = scene
   const turns = step.state.turns + 1
   const heard = put(step, { isCalleeSpeaking: false, hasCalleeSpoken: true, turns, asks: 0, idleChecks: 0 })
-  const far =
-    plan.settings.onMachine !== undefined && (turns <= firstTurns || step.state.screening !== undefined) ? farEndOf(text) : undefined
-  const screened = whileScreened(heard, scene, far !== undefined && far !== "machine")
+  const { screening } = step.state
+  const mayBeMachine = scene.plan.settings.onMachine !== undefined && (turns <= firstTurns || screening !== undefined)
+  const far = mayBeMachine ? farEndOf(text, { isScreened: screening === "waiting", person: step.state.person }) : undefined
+  const known = far === undefined ? personHeard(heard, scene, text) : heard
+  const screened = whileScreened(known, scene, far !== undefined && far !== "machine")
   if (far !== "machine" && screened !== undefined) return screened
   const entry = userEntry(text)
-  if (far === "machine" || (far === "screening" && step.state.screening === undefined)) {
-    const judged = machineHeard(withEntry(heard, entry), scene, far)
+  if (far === "machine" || (far === "screening" && screening === undefined)) {
+    const judged = machineHeard(withEntry(known, entry), scene, far)
     // An agent that continues with machines answers them.
     return far === "screening" || judged.state.phase !== "live" ? judged : reply(judged, scene)
   }
-  const told = withEntry(heard, entry)
+  const told = withEntry(known, entry)
   if (isOptOut(text)) return leave(told, scene)
   return reply(far === "menu" ? machineHeard(told, scene, far) : told, scene)
+}
+
+/** Remembers that these are a person's words, where machines are looked for. */
+const personHeard = (step: Step, { plan }: Scene, text: string): Step => {
+  const found = plan.settings.onMachine === undefined ? undefined : personIn(text)
+  const { person, verdict = "unknown" } = step.state
+  if (found === undefined || person === "talk") return step
+  return put(step, { person: found, verdict: verdict === "unknown" ? "human" : verdict })
 }
 
 /** While tools run, their results come first, or the history would not be valid. */
@@ -112,7 +125,7 @@ export const keyPressed = (step: Step, scene: Scene, digit: string): Step => {
 export const keysDone = (step: Step, scene: Scene): Step => {
   const { keys } = step.state
   const text = keys.length > 1 ? keys.replace(/#$/, "") : keys
-  const answered = put(step, { keys: "", turns: step.state.turns + 1, asks: 0, idleChecks: 0, isCalleeSpeaking: false })
+  const answered = put(step, { keys: "", person: "talk", turns: step.state.turns + 1, asks: 0, idleChecks: 0, isCalleeSpeaking: false })
   return whileScreened(answered, scene, true) ?? reply(withEntry(answered, userEntry(text, true)), scene)
 }
 

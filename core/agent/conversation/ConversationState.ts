@@ -8,6 +8,7 @@ import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { ConversationGraph, ConversationNode, Extraction } from "./ConversationGraph.ts"
 import type { ConversationSettings } from "./ConversationSettings.ts"
 import type { ConversationTool } from "./ConversationTool.ts"
+import type { PersonHeard } from "./FarEnd.ts"
 import type { Entry } from "./History.ts"
 import type { HttpToolRequest } from "./HttpTool.ts"
 
@@ -243,6 +244,8 @@ export interface ConversationState {
   readonly orders: Readonly<Record<string, number>>
   readonly callbackAt: string | undefined
   readonly verdict: MachineVerdict | undefined
+  /** What has shown that a person is there; only where machines are looked for. */
+  readonly person: PersonHeard | undefined
   readonly screening: "waiting" | "passed" | undefined
   readonly messageFate: "left" | "cut" | "not_left" | undefined
   readonly hasOptedOut: boolean
@@ -282,6 +285,7 @@ export const fresh = ({ graph }: ConversationPlan): ConversationState => ({
   orders: {},
   callbackAt: undefined,
   verdict: undefined,
+  person: undefined,
   screening: undefined,
   messageFate: undefined,
   hasOptedOut: false,
