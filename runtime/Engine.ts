@@ -37,6 +37,7 @@ import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { CarrierNumbers } from "#core/telephony/CarrierNumbers.ts"
 import { TelephonyPreparations } from "#core/telephony/TelephonyPreparations.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
+import { betweenEnginesMillis } from "#core/campaign/Pacing.ts"
 import { PreparedSettings } from "#core/telephony/PreparedSettings.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -117,8 +118,6 @@ const storesWith = <R, S>(wake: Layer.Layer<never, never, R>, outages: Layer.Lay
     TrunkSettings.layer
   )
 
-/** A full rolling second. */
-const RATE_MILLIS = 1000
 const firstDeparture = Layer.effect(
   FirstDeparture,
   Effect.gen(function* () {
@@ -126,7 +125,7 @@ const firstDeparture = Layer.effect(
     const engines = (yield* CallsElsewhere).engines()
     // What the other engine allowed call nodes to send may have left a little later.
     const grantMillis = engines.some(({ schemaVersion }) => schemaVersion !== null) ? GRANT_MILLIS : 0
-    return otherDialedUntil + grantMillis + RATE_MILLIS
+    return otherDialedUntil + grantMillis + betweenEnginesMillis
   })
 ).pipe(Layer.provide(CallsElsewhere.layer))
 

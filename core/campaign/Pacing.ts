@@ -15,6 +15,15 @@ const networkMillis = 25
 /** How much of `networkMillis` a request may use up between its last check of the rate and its first byte. */
 const slackMillis = 10
 
+/**
+ * By how much calls are further apart while nobody knows how late calls arrive: after this process was frozen, and at the beginning of an engine's
+ * life, while the machine still works off what waited. Nothing is caught up with then either.
+ */
+const carefulStretch = 1.1
+
+/** How far the first call of an engine keeps from the last that the engine before it may have sent, whatever the rate is. */
+export const betweenEnginesMillis = 1000 * carefulStretch
+
 /** At most this much of a delay is caught up with. */
 const catchUpMillis = 100
 
@@ -55,6 +64,8 @@ export interface Departed {
 export class Pace {
   /** Dial requests per second. */
   rate: number
+  /** See `carefulStretch`. */
+  isCareful = false
   /** Moments that are taken, and past ones from which others must still keep their distance; ascending. */
   #taken: Array<Moment> = []
   /** When calls really left, as far back as a rolling second reaches; ascending. */
@@ -74,12 +85,18 @@ export class Pace {
    * were taken late, the next ones are closer together until the delay is caught up with.
    */
   free(from: number, share = 1): number {
-    const onPace = this.#apart(from, this.#spacing * share)
-    return onPace <= this.#due ? onPace : this.#apart(Math.max(from, this.#due), this.#spacing * Math.min(share, catchUpShare))
+    const onPace = this.#apart(from, this.#spacing * (this.isCareful ? 1 : share))
+    return this.isCareful || onPace <= this.#due
+      ? onPace
+      : this.#apart(Math.max(from, this.#due), this.#spacing * Math.min(share, catchUpShare))
   }
 
   get #spacing(): number {
-    return spacing(this.rate) * this.#stretch
+    return spacing(this.rate) * this.#apartness
+  }
+
+  get #apartness(): number {
+    return this.isCareful ? Math.max(this.#stretch, carefulStretch) : this.#stretch
   }
 
   #apart(from: number, apart: number): number {
@@ -121,7 +138,7 @@ export class Pace {
 
   /** When one more call may leave without putting too many into a rolling second, however early or late the calls before it were. */
   opensAt(): number {
-    return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + (1000 + networkMillis) * this.#stretch
+    return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + (1000 + networkMillis) * this.#apartness
   }
 
   /** Whether a call may leave now. */
@@ -134,7 +151,7 @@ export class Pace {
     this.#stretch = Math.max(1, this.#stretch - recovery)
   }
 
-  /** The call has left earlier than it might have. */
+  /** The call has left at another time than was noted before. */
   moved(departed: Departed): void {
     const at = this.#left.indexOf(departed)
     if (at < 0) return
@@ -161,7 +178,7 @@ export class Pace {
   forget(now: number): boolean {
     const apart = this.#spacing
     if ((this.#taken[0]?.at ?? now) < now - apart) this.#taken = this.#taken.filter(({ at }) => at >= now - apart)
-    const remembered = now - windowMillis * this.#stretch
+    const remembered = now - windowMillis * Math.max(this.#stretch, carefulStretch)
     if ((this.#left[0]?.at ?? now) < remembered) this.#left = this.#left.filter(({ at }) => at >= remembered)
     return this.#taken.length === 0 && this.#left.length === 0 && now >= this.#slowedAt + slownessMillis
   }

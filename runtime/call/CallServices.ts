@@ -1,7 +1,7 @@
 /** Dependencies of this node's call actors: collected once, and passed to each step of a call's life. */
 import { Clock, Effect } from "effect"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
-import { CallRate } from "#runtime/dispatch/CallRate.ts"
+import { CallRate, RealMillis } from "#runtime/dispatch/CallRate.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
@@ -29,6 +29,7 @@ export interface CallServices {
   readonly optOuts: RecentOptOuts["Service"]
   readonly pass: (point: DialPoint) => void
   readonly rate: CallRate["Service"]
+  readonly realMillis: () => number
   readonly recordPauseMillis: number
   readonly sockets: MediaSockets["Service"]
 }
@@ -47,6 +48,7 @@ export const callServices = Effect.gen(function* () {
     optOuts: yield* RecentOptOuts,
     pass: yield* PassDialPoint,
     rate: yield* CallRate,
+    realMillis: yield* RealMillis,
     recordPauseMillis: yield* RecordPause,
     sockets: yield* MediaSockets
   }

@@ -20,6 +20,8 @@ const { Accepted, Refused } = CallEvent.cases
 export const LATEST_MILLIS = 10_000
 /** How long before its dial time an attempt is marked `sent`, unless claiming it already did so. */
 const MARK_AHEAD_MILLIS = 50
+/** If checking took longer than this, the process was frozen meanwhile, and what was found does not hold any more. */
+const CHECKED_MILLIS = 100
 /** The precision of timers. */
 const AT_ONCE_MILLIS = 0.01
 /** For adapters without a timeout of their own. */
@@ -102,6 +104,8 @@ class OutgoingRequest {
   /** The number shown to the callee. */
   from: string | undefined
   hasLeft = false
+  /** The local journal says that it has left. */
+  isInJournal = false
   isNoted = false
   /** Other requests were sent while the connection was being made, and the rate has no room at this instant. */
   isFull = false
@@ -135,16 +139,19 @@ class OutgoingRequest {
   /** Called by the adapter right before the first byte. False if the request must not be sent. */
   readonly leave = (endpoint?: string): boolean => {
     const { call, dialing, services } = this
-    const { local } = services
+    const { local, realMillis } = services
     const { callId } = call.attempt
     const contact = dialedBy(call.attempt)
     call.ref = { ...call.ref, endpoint }
     // Already called once, on behalf of an adapter that was not known to call it itself.
     if (this.hasLeft) return this.isAllowed() && local.left(callId, endpoint, contact)
-    // The journal comes last: what is not in it has not been sent, and what is in it may have been.
+    const askedAt = realMillis()
     if (!this.mayLeave()) return false
     this.isFull = !dialing.departure.leave()
-    if (this.isFull || !local.left(callId, endpoint, contact)) return false
+    // The journal comes last: what is not in it has not been sent, and what is in it may have been.
+    this.isInJournal = !this.isFull && local.left(callId, endpoint, contact)
+    // Another engine may have taken over while this one was frozen, and calls that are due now would leave beside this one.
+    if (!this.isInJournal || realMillis() > askedAt + CHECKED_MILLIS) return false
     this.hasLeft = true
     // Deferred until the bytes are written, to keep the gap before them short: if the engine is killed between the journal's line and the first
     // byte, the call is in doubt although nobody received it.
@@ -212,13 +219,13 @@ const accepted = ({ call, dialing, services: { journal, local, pass } }: Outgoin
   call.tell(Accepted.make({}))
 }
 
-const failed = ({ call, dialing, hasLeft, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
+const failed = ({ call, dialing, isInJournal, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
   const { clock, local, pass, rate } = services
   call.trace?.replied(error._tag === "OriginateDoubtful" ? "doubtful" : error.reason)
   if (error._tag === "OriginateDoubtful") dialing.placed?.()
   else if (error.reason === "rate_limited" && error.elsewhere !== true) rate.slowDown({ key: call.trunk.rateKey, rate: call.trunk.rate })
   const event = eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(clock))
-  if (event._tag === "Refused" && hasLeft) {
+  if (event._tag === "Refused" && isInJournal) {
     noteRefused(local, call, event, clock.currentTimeMillisUnsafe())
     pass("refused")
   }

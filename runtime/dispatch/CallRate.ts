@@ -69,6 +69,8 @@ export class CallRate extends Context.Service<
       const realMillis = yield* RealMillis
       const now = () => nowOf(clock)
       const paces = new Paces(now, realMillis, yield* FirstDeparture)
+      const ticks = Effect.sync(() => setInterval(() => paces.tick(), TICK_MILLIS).unref())
+      yield* Effect.acquireRelease(ticks, (timer) => Effect.sync(() => clearInterval(timer)))
       const turns = new Turns(paces, now)
       return {
         queue: (wake) => turns.queue(wake),
@@ -85,7 +87,7 @@ export class CallRate extends Context.Service<
 /** Milliseconds that really pass, whatever the clock says. A test that controls the clock makes them stand still. */
 export const RealMillis = Context.Reference<() => number>("runtime/dispatch/RealMillis", { defaultValue: () => () => performance.now() })
 
-/** Nothing may leave before this moment: another engine dialed within the preceding second, and its calls count toward the same rates. */
+/** Nothing may leave before this moment: another engine may have dialed shortly before, and its calls count toward the same rates. */
 export const FirstDeparture = Context.Reference<SteadyMillis>("runtime/dispatch/FirstDeparture", {
   defaultValue: () => Number.NEGATIVE_INFINITY
 })
@@ -94,8 +96,23 @@ const SWEEP_MILLIS = 1000
 /** A turn of the event loop takes longer than this only if the machine gave the process no CPU time. */
 const STANDSTILL_MILLIS = 5
 
+const TICK_MILLIS = 100
+/** A process that has not ticked for this long was frozen, or nearly so. */
+const FROZEN_MILLIS = 350
+/** After that, and at the beginning of a life that follows another, calls are further apart for this long. */
+const CAREFUL_MILLIS = 5000
+
 /** The share of the usual spacing that a late call keeps from both neighbors. */
 const LATE_SHARE = 0.5
+
+/** A call that has asked to leave in this turn of the event loop. Its first byte may be written as late as the turn ends. */
+interface Leaving {
+  readonly moment: { at: SteadyMillis }
+  readonly departed: Departed
+  readonly paces: ReadonlyArray<Pace>
+  readonly askedAt: SteadyMillis
+  readonly realAt: number
+}
 
 /** The paces of all scopes under which calls left recently or are about to leave. */
 class Paces {
@@ -103,12 +120,24 @@ class Paces {
   readonly #now: () => SteadyMillis
   readonly #realMillis: () => number
   readonly #first: SteadyMillis
+  #leaving: Array<Leaving> = []
   #sweptAt = Number.NEGATIVE_INFINITY
+  #tickedAt: number
+  #carefulUntil: SteadyMillis
 
   constructor(now: () => SteadyMillis, realMillis: () => number, first: SteadyMillis) {
     this.#now = now
     this.#realMillis = realMillis
     this.#first = first
+    this.#tickedAt = realMillis()
+    this.#carefulUntil = first + CAREFUL_MILLIS
+  }
+
+  /** To be called every `TICK_MILLIS`. Calls that are due may be asked about first, after a standstill. */
+  tick(): void {
+    const real = this.#realMillis()
+    if (real > this.#tickedAt + FROZEN_MILLIS) this.#carefulUntil = this.#now() + CAREFUL_MILLIS
+    this.#tickedAt = real
   }
 
   get size(): number {
@@ -116,10 +145,14 @@ class Paces {
   }
 
   of(scopes: ReadonlyArray<RateScope>): ReadonlyArray<Pace> {
+    this.#settle()
     this.#sweep()
+    if (this.#realMillis() > this.#tickedAt + FROZEN_MILLIS) this.tick()
+    const isCareful = this.#now() < this.#carefulUntil
     return scopes.map(({ key, rate }) => {
       const pace = this.#paces.get(key) ?? new Pace(rate)
       pace.rate = rate
+      pace.isCareful = isCareful
       this.#paces.set(key, pace)
       return pace
     })
@@ -135,13 +168,31 @@ class Paces {
     return Math.max(from, this.#first)
   }
 
-  /** If the process is stalled just as a request leaves, the request arrives that much later, and counts for that much longer. */
-  noteStandstill(departed: Departed): void {
-    const leftAt = this.#realMillis()
+  /**
+   * `depart` returns when the call leaves, or undefined if it may not. If the process stands still as a request leaves, the request arrives that much
+   * later, and counts from then on: at the latest, from when anybody else asks.
+   */
+  leave(moment: Leaving["moment"], paces: ReadonlyArray<Pace>, depart: () => Departed | undefined): boolean {
+    const realAt = this.#realMillis()
+    const departed = depart()
+    if (departed === undefined) return false
+    const leaving = { askedAt: departed.at, departed, moment, paces, realAt }
+    this.#leaving.push(leaving)
     setImmediate(() => {
-      const passed = this.#realMillis() - leftAt
-      if (passed > STANDSTILL_MILLIS) departed.at += passed
+      this.#settle()
+      this.#leaving = this.#leaving.filter((one) => one !== leaving)
     })
+    return true
+  }
+
+  #settle(): void {
+    for (const { askedAt, departed, moment, paces, realAt } of this.#leaving) {
+      const passed = this.#realMillis() - realAt
+      if (passed <= STANDSTILL_MILLIS) continue
+      departed.at = askedAt + passed
+      for (const pace of paces) pace.moved(departed)
+      if (passed > lateMillis) moveTo(moment, paces, departed.at)
+    }
   }
 
   #sweep(): void {
@@ -166,6 +217,13 @@ const takeIn = (paces: ReadonlyArray<Pace>, reserved: { at: SteadyMillis }, from
   const alone = paces.map((pace) => pace.free(from, share))
   reserved.at = freeIn(paces, from, share)
   for (const [place, pace] of paces.entries()) pace.take(reserved, alone[place])
+}
+
+/** The calls behind this one keep their distance from this moment. */
+const moveTo = (moment: { at: SteadyMillis }, paces: ReadonlyArray<Pace>, at: SteadyMillis): void => {
+  for (const pace of paces) pace.giveBack(moment)
+  moment.at = at
+  for (const pace of paces) pace.take(moment)
 }
 
 const opensIn = (paces: ReadonlyArray<Pace>, from: SteadyMillis): SteadyMillis => {
@@ -204,10 +262,7 @@ class Reserved implements LendableDeparture, Moment {
   }
 
   leave(): boolean {
-    const departed = this.#depart(0)
-    if (departed === undefined) return false
-    this.#paces.noteStandstill(departed)
-    return true
+    return this.#paces.leave(this, this.#paces.of(this.#scopes), () => this.#depart(0))
   }
 
   lend(withinMillis: number): (() => void) | undefined {
@@ -233,11 +288,7 @@ class Reserved implements LendableDeparture, Moment {
     const paces = this.#paces.of(this.#scopes)
     if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return undefined
     // Connecting took a while: the calls behind keep their distance from the moment at which this one really left.
-    if (now > this.at + lateMillis) {
-      for (const pace of paces) pace.giveBack(this)
-      this.at = now
-      for (const pace of paces) pace.take(this)
-    }
+    if (now > this.at + lateMillis) moveTo(this, paces, now)
     const departed = { at: now + withinMillis }
     for (const pace of paces) pace.leave(departed)
     this.#isOver = true

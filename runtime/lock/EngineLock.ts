@@ -31,8 +31,6 @@ import { applicationOf, isGone, ownName } from "#runtime/process/ProcessName.ts"
 const BEAT = "500 millis"
 const LOOK = "100 millis"
 const RECONNECT = "250 millis"
-/** An engine last heard of longer ago than this has dialed nothing for at least three seconds. */
-const RECENT_MILLIS = 5000
 const HELD_AGAIN = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
@@ -56,7 +54,7 @@ class DatabaseReplaced extends Schema.TaggedError<DatabaseReplaced>()("DatabaseR
 
 interface Taken {
   readonly at: SteadyMillis
-  /** Another engine may have dialed until then; undefined: none has recently. */
+  /** Another engine may have dialed until then; undefined: there was none. */
   readonly otherDialedUntil: SteadyMillis | undefined
   readonly isTakeover: boolean
   /** Whether the database may have lost writes since an engine last dialed on it. */
@@ -143,9 +141,10 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, { me, takeoverMil
         if (epoch !== undefined) {
           const isTakeover = seen?.released === false
           yield* stop(isTakeover ? "gone" : "leaving")
-          // The other engine's last proof is at least as old as its silence.
+          // The other engine's last proof is at least as old as its silence. How old its last beat is proves nothing: the database's clock may have
+          // been set since.
           const until = nowOf(clock) + Math.min(0, PROOF_MILLIS - silentMillis)
-          return { epoch, isTakeover, otherDialedUntil: seen !== undefined && seen.beatAge < RECENT_MILLIS ? until : undefined }
+          return { epoch, isTakeover, otherDialedUntil: seen === undefined ? undefined : until }
         }
         yield* Effect.sleep(LOOK)
         break

@@ -38,8 +38,6 @@ export interface Seen {
   readonly backend: number
   readonly since: Date
   readonly beat: number
-  /** How long ago the latest beat was, by the database's clock, in milliseconds. */
-  readonly beatAge: number
   readonly released: boolean
   /** Where other engines reach its API, or what is left of it while it is leaving, as `host:port`; null while it is not listening. */
   readonly address: string | null
@@ -171,8 +169,7 @@ const descending = `
     'timeline', left(pg_walfile_name(pg_current_wal_lsn()), 8)) AS lineage`
 
 const observation = `
-  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, extract(epoch FROM clock_timestamp() - l.beat_at)::float8 * 1000 AS "beatAge",
-    l.released, l.address, ${holderOf}
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released, l.address, ${holderOf}
   FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
 
 const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {

@@ -48,7 +48,10 @@ const ours = (app: uws.TemplatedApp, dialect: Dialect) =>
     return yield* Effect.never
   }).pipe(
     Effect.provide(
-      Layer.provide(MediaSockets.layer, Layer.succeed(LocalJournal, journalOf({ isDiskFull: false, journal: [], left: "unsure" })))
+      Layer.provide(
+        MediaSockets.layer,
+        Layer.succeed(LocalJournal, journalOf({ frozenMillis: 0, isDiskFull: false, journal: [], left: "unsure", realMillis: 0 }))
+      )
     )
   )
 

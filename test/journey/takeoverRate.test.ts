@@ -1,5 +1,10 @@
-/** The rate of a campaign across a takeover, as the callees see it: what the previous engine dialed in the last second counts. */
+/**
+ * The rate of a campaign across a takeover and a freeze, as the callees see it: what the previous engine dialed in the last second counts, and an
+ * engine that wakes up sends nothing beside what is due then.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
 import t from "tap"
+import { mostWithin } from "#test/emulators/shared/CalleeLog.ts"
 import { numbersOf, World } from "#test/support/engine.ts"
 import { wrote } from "#test/support/EngineProcess.ts"
 import { watchLateness } from "#test/support/lateness.ts"
@@ -35,3 +40,27 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const) {
     )
   })
 }
+
+t.test("given a campaign at five calls a second, when its engine is killed and frozen again and again", { buffered: true }, async (t) => {
+  const rate = 5
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 200 } })
+  const { emulator } = world
+  const { id } = await world.campaign(numbersOf(500, ["01"]), { max_concurrency: 50, rate_limit: rate })
+  await world.api.start(id)
+  await world.seen("originate", 2 * rate)
+  const lateness = watchLateness()
+  const goOn = () => world.seen("originate", emulator.log.count("originate") + 2 * rate)
+  for (let life = 0; life < 2; life++) {
+    await world.end()
+    await world.launch()
+    await goOn()
+    world.engine.kill("SIGSTOP")
+    // Longer than its proof that no other engine dials.
+    await sleep(3000)
+    world.engine.kill("SIGCONT")
+    await goOn()
+  }
+  const times = emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ at }) => at)
+  // The callee may have noticed the first of these late.
+  t.ok(mostWithin(times, 1000 - lateness.worst()) <= rate, `then no second holds more than ${rate}: ${mostWithin(times, 1000)}`)
+})

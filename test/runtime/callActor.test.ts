@@ -139,6 +139,7 @@ t.test("given a request that may no longer leave, then nothing leaves, and the c
   const whileMarked = (scene: Scene) => void (scene.world.marking = steps(Effect.sleep(10), forbids(scene)))
   await stays("its permit ends while the attempt is marked", whileMarked, () => wait(100), marked)
   await stays("the disk is full", { world: { isDiskFull: true } }, idle, marked)
+  await stays("the process is frozen right before its first byte", { world: { frozenMillis: 10_000 } }, idle, marked)
 
   const slow =
     (seconds: number, meanwhile: (scene: Scene) => Effect.Effect<unknown> = idle) =>

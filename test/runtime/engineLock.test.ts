@@ -19,7 +19,6 @@ const incumbent: Seen = {
   address: null,
   backend: 10,
   beat: 5,
-  beatAge: 100,
   epoch: 1,
   host: "elsewhere",
   node: "one",

@@ -4,7 +4,9 @@ import { nothingKnown } from "#runtime/journal/FormerJournals.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { World } from "./fakes.ts"
 
-export const journalOf = (world: Pick<World, "isDiskFull" | "journal" | "left">): LocalJournal["Service"] => {
+export const journalOf = (
+  world: Pick<World, "frozenMillis" | "isDiskFull" | "journal" | "left" | "realMillis">
+): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
   return {
@@ -22,6 +24,7 @@ export const journalOf = (world: Pick<World, "isDiskFull" | "journal" | "left">)
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)
+      world.realMillis += world.frozenMillis
       return true
     },
     named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),

@@ -121,6 +121,10 @@ export class World {
 
   isDown = false
   isDiskFull = false
+  /** What really passes, whatever the test's clock says: so that on a busy machine, the process is not mistaken for one that has stood still. */
+  realMillis = 0
+  /** How long the process is frozen when a request has been noted in its journal. */
+  frozenMillis = 0
   isLockHeld = true
   /** What the journals say about the requests of earlier processes. */
   left: KnownCall["left"] = "unsure"
@@ -348,6 +352,7 @@ export const layerOf = (
     lockOf(world),
     Layer.merge(CallsElsewhere.layerNone, CallNodes.layerNone),
     Layer.succeed(RecordPause, 0),
+    Layer.succeed(RealMillis, () => world.realMillis),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), prove: () => Effect.void, refuseCaller: () => Effect.void }),
     noOutages,
@@ -356,8 +361,6 @@ export const layerOf = (
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice
   )
-  // These tests advance their clock in steps, so on a busy machine, the process must not be mistaken for one that has stood still.
-  const rates = CallRate.layerMemory.pipe(Layer.provide(Layer.succeed(RealMillis, () => 0)))
   return CampaignActor.layer.pipe(
     Layer.provideMerge(CallSupervisor.layer),
     Layer.provideMerge(CallActor.layer),
@@ -365,7 +368,9 @@ export const layerOf = (
     Layer.provideMerge(CallNames.layer),
     Layer.provideMerge(TrunkPool.layer),
     Layer.provideMerge(MediaSockets.layer),
-    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, rates, CampaignInboxes.layer, Deadlines.layer, RecentOptOuts.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Slots.layerMemory, media, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer, RecentOptOuts.layer)
+    ),
     Layer.provideMerge(ports)
   )
 }
