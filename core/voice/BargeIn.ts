@@ -4,7 +4,7 @@
  * the events.
  *
  *     Silent --agent begins--> Speaking --voice--> Held --words--> Silent, interrupted
- *                                 ^---no words, or too late---'
+ *                                 ^--no words, or assent-----'
  */
 
 export type BargeInPolicy = "provisional" | "vad" | "min_words"
@@ -44,7 +44,8 @@ export type BargeInCommand =
 type BargeInState =
   | { readonly _tag: "Silent" }
   | { readonly _tag: "Speaking" }
-  | { readonly _tag: "Held"; readonly since: number; readonly isVoiced: boolean }
+  /** `isAssent`: what has been understood so far. */
+  | { readonly _tag: "Held"; readonly since: number; readonly isVoiced: boolean; readonly isAssent: boolean }
 
 interface BargeInStep {
   readonly state: BargeInState
@@ -55,15 +56,23 @@ interface BargeInStep {
 const longestHoldMillis = 1400
 
 const assent = new Set(
-  `uh-huh uhhuh uh huh mm-hmm mmhmm mhm mm hm hmm mmm ah oh okay ok kay yeah yep yup right sure alright i see got it go on fine good great`.split(
-    /\s+/
-  )
+  `uh-huh uhhuh uh huh mm-hmm mmhmm mhm mhmm mm hm hmm mmm ah oh okay okey ok kay yeah yea yah yep yup right sure alright all i see got it go on fine good
+  great`.split(/\s+/)
 )
 const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}'-]+/gu) ?? []
+/** "Yeeeah" and "mmmmm" are words of assent, and "yeah-yeah" two. */
+const isAssenting = (word: string): boolean => {
+  const shorter = ["$1", "$1$1"].map((run) => word.replaceAll(/(.)\1{2,}/gu, run))
+  return [word, ...shorter].some((one) => assent.has(one) || one.split("-").every((part) => assent.has(part)))
+}
 
-/** More words than this are never taken for assent. */
-const mostAssentWords = 4
-const isAssent = (words: ReadonlyArray<string>): boolean => words.length <= mostAssentWords && words.every((word) => assent.has(word))
+/**
+ * Somebody who says more than this wants to speak, whatever it is. Words may be repeated: "yeah" five times in one breath is no more than once, and
+ * "uh huh" has two.
+ */
+const mostAssentWords = { different: 6, all: 12 }
+const isAssent = (words: ReadonlyArray<string>): boolean =>
+  words.length <= mostAssentWords.all && new Set(words).size <= mostAssentWords.different && words.every(isAssenting)
 
 const silent: BargeInState = { _tag: "Silent" }
 const speaking: BargeInState = { _tag: "Speaking" }
@@ -93,7 +102,7 @@ export const nextBargeIn = (state: BargeInState, event: BargeInEvent, rules: Bar
 const onVoice = (state: BargeInState, at: number, { allowInterrupt, policy }: BargeInRules): BargeInStep => {
   if (state._tag === "Held") return only({ ...state, isVoiced: true })
   if (state._tag === "Silent" || !allowInterrupt || policy === "min_words") return only(state)
-  return policy === "vad" ? only(silent, "Interrupt") : only({ _tag: "Held", since: at, isVoiced: true }, "Pause")
+  return policy === "vad" ? only(silent, "Interrupt") : only({ _tag: "Held", since: at, isVoiced: true, isAssent: false }, "Pause")
 }
 
 const onText = (state: BargeInState, text: string, isLast: boolean, rules: BargeInSituation): BargeInStep => {
@@ -101,13 +110,14 @@ const onText = (state: BargeInState, text: string, isLast: boolean, rules: Barge
   const words = wordsOf(text)
   const least = rules.policy === "min_words" ? rules.minWords : 1
   if (rules.allowInterrupt && words.length >= least && (rules.isEnding || !isAssent(words))) return only(silent, "Interrupt")
-  if (!isLast) return only(state)
-  if (state._tag === "Speaking") return only(state, "Disregard")
-  return state.isVoiced ? only(state) : only(speaking, "Resume")
+  const heard = state._tag === "Held" ? { ...state, isAssent: words.length === 0 ? state.isAssent : isAssent(words) } : state
+  if (!isLast) return only(heard)
+  if (heard._tag === "Speaking") return only(heard, "Disregard")
+  return heard.isVoiced ? only(heard) : only(speaking, "Resume")
 }
 
 const onPassed = (state: BargeInState, at: number): BargeInStep => {
   if (state._tag !== "Held" || at < state.since + longestHoldMillis) return only(state)
-  // Nobody coughs for this long: it is speech that has not been understood yet.
-  return state.isVoiced ? only(silent, "Interrupt") : only(speaking, "Resume")
+  // Nobody coughs for this long: it is speech that has not been understood yet, unless it is a long assent.
+  return state.isVoiced && !state.isAssent ? only(silent, "Interrupt") : only(speaking, "Resume")
 }

@@ -192,8 +192,8 @@ class Turns implements TurnTaking {
     }
     const isNone = commands.includes("Resume") || commands.includes("Disregard")
     if (isNone) this.#saidOver = ""
-    // A slow recognizer may still find words in it, and they interrupt even then.
-    if (isNone && event._tag === "Passed" && !isAwaited(this.#turn)) this.#forget(event.at)
+    // A slow recognizer may still find words in it, and they interrupt even then; so do those that the callee still says after an assent.
+    if (isNone && event._tag === "Passed" && !this.#isVoiced && !isAwaited(this.#turn)) this.#forget(event.at)
     this.#tellStart()
     return isNone
   }

@@ -53,6 +53,30 @@ t.test("given an agent that speaks, when the callee is heard, then words stop it
   check("assent", "1000 voice | 1300 pause | 1400 last Uh-huh.", ["1000 Pause", "1400 Resume"])
   check("more assent", "1000 voice | 1300 pause | 1400 last yeah, okay", ["1000 Pause", "1400 Resume"])
   check("assent, then words", "1000 voice | 1200 text okay | 1500 text okay but when", ["1000 Pause", "1500 Interrupt"])
+  for (const assent of [
+    "yeah yeah yeah yeah yeah",
+    "Uh-huh, uh-huh.",
+    "uh huh uh huh uh huh",
+    "Yeah, okay, right.",
+    "yeah-yeah-yeah",
+    "Yeeeah. Mmmm, got it",
+    "I see, okay, I see, right"
+  ]) {
+    check(`again and again: ${assent}`, `1000 voice | 1300 pause | 1400 last ${assent}`, ["1000 Pause", "1400 Resume"])
+    check(`in one breath: ${assent}`, `1000 voice | 1300 text yeah | 1900 text ${assent} | 2800 pause | 2900 last ${assent}`, [
+      "1000 Pause",
+      "2400 Resume",
+      "2900 Disregard"
+    ])
+    check(`then words, in one breath: ${assent}`, `1000 voice | 1900 text ${assent} | 2600 text ${assent} but wait`, [
+      "1000 Pause",
+      "2400 Resume",
+      "2600 Interrupt"
+    ])
+  }
+  check("yeah, but wait", "1000 voice | 1300 text yeah | 1500 text yeah but wait", ["1000 Pause", "1500 Interrupt"])
+  check("assent, when the hold ends on words", "1000 voice | 1300 text yeah | 2300 text yeah that", ["1000 Pause", "2300 Interrupt"])
+  check("assent without end", `1000 voice | 1900 text ${"okay ".repeat(13)}`, ["1000 Pause", "1900 Interrupt"])
   check("a no", "1000 voice | 1300 pause | 1400 last No.", ["1000 Pause", "1400 Interrupt"])
   check("a cough", "1000 voice | 1200 pause | 1350 last", ["1000 Pause", "1350 Resume"])
   check("a cough, and a recognizer that is silent", "1000 voice | 1200 pause", ["1000 Pause", "2400 Resume"])
@@ -94,7 +118,11 @@ t.test("given other policies, when the callee is heard, then they decide", async
 
 const anyEvent = fc.oneof(
   fc.record({ _tag: fc.constantFrom("AgentStarted" as const, "VoiceStarted" as const, "VoicePaused" as const) }),
-  fc.record({ _tag: fc.constant("Understood" as const), text: fc.constantFrom("", "okay", "stop", "wait a minute"), isLast: fc.boolean() })
+  fc.record({
+    _tag: fc.constant("Understood" as const),
+    text: fc.constantFrom("", "okay", "okay okay okay okay okay", "stop", "wait a minute"),
+    isLast: fc.boolean()
+  })
 )
 
 t.test("whatever happens in whatever order, a pause ends once, on time, and a protected line is never interrupted", async () => {

@@ -12,7 +12,8 @@ import { scriptedRecognizer } from "#test/support/scriptedRecognizer.ts"
 import { after, hiss, keyTone, nothing, type Sound } from "#test/support/sound.ts"
 import { isNoise, loopback } from "#test/support/voiceScene.ts"
 
-const sentences = ["Yes, I would like that.", "Uh huh.", "Okay.", "Wait a minute, please."]
+const yeahs = "Yeah, yeah, yeah, yeah, yeah."
+const sentences = ["Yes, I would like that.", "Uh huh.", "Okay.", "Wait a minute, please.", yeahs]
 const spoken = new Map([...fliteClips(sentences)].filter(({ voice }) => voice === "flite rms").map(({ name, samples }) => [name, samples]))
 /** As loud and as long as a cough. */
 const cough = hiss(180, 5000, 3)
@@ -140,17 +141,19 @@ t.test("given a callee who interrupts, then the agent is silent at once, and wha
 })
 
 t.test("given a cough or assent, then the agent continues with the next sample, and nothing counts as a turn", async (t) => {
-  const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void) => {
+  const check = (name: string, disturb: (call: ReturnType<typeof spokenTo>) => void, longest = 1500) => {
     const call = spokenTo()
     disturb(call)
     call.hears(nothing(5000))
     t.ok(bytesOf(call.callee.heard).equals(Buffer.from(speech(200))), `${name}: all is heard, once`)
-    t.ok(longestGap(call.callee.heard) <= 1500, `${name}: after ${longestGap(call.callee.heard)} ms`)
+    t.ok(longestGap(call.callee.heard) <= longest, `${name}: after ${longestGap(call.callee.heard)} ms`)
     t.strictSame([call.stops, call.told, call.turnings], [[], [], []], name)
     return longestGap(call.callee.heard)
   }
   t.ok(check("cough", ({ hears }) => hears(cough)) > 0, "it had paused")
   t.ok(check("assent", ({ says }) => says("Uh huh.")) > 0, "it had paused")
+  // It continues for a moment between two of them.
+  check("assent again and again", ({ says }) => says(yeahs), 2000)
   check("two of them", ({ hears, says }) => {
     says("Uh huh.")
     hears(nothing(800))
