@@ -7,6 +7,7 @@ import { Effect, type Fiber } from "effect"
 import type { ConversationEvent } from "#core/agent/conversation/ConversationState.ts"
 import { sampleRate } from "#core/audio/Mulaw.ts"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
+import { makePlainSpeech } from "#core/voice/PlainSpeech.ts"
 import type { Speaker } from "#runtime/conversation/ConversationActor.ts"
 import type { Played, Playout } from "./Playout.ts"
 import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
@@ -60,7 +61,8 @@ interface Sentence {
 const unmade = (characters: number): Sentence => ({ made: undefined, characters, parts: [], piece: undefined })
 
 class SpokenLine {
-  /** Text that does not form a whole sentence yet. */
+  readonly plain = makePlainSpeech()
+  /** Plain text that does not form a whole sentence yet. */
   rest = ""
   /** In how many parts the text has arrived. */
   parts = 0
@@ -110,7 +112,7 @@ export class LineSpeaker implements Speaker {
   say(id: number, text: string, { isInterruptible, isLast }: Parameters<Speaker["say"]>[2]): void {
     const line = this.#lineOf(id, isInterruptible)
     if (line.isBroken) return
-    line.rest += text
+    line.rest += line.plain.push(text) + (isLast ? line.plain.end() : "")
     line.parts++
     const whole = this.#take(line, isLast)
     line.isWhole = isLast

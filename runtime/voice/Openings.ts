@@ -1,6 +1,7 @@
 /** The openings of calls: a recording, or a text spoken sentence by sentence, the first while the next ones are being synthesized. */
 import { Effect, Fiber } from "effect"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import { characterMillis, GrowingPiece } from "./GrowingPiece.ts"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
@@ -63,7 +64,7 @@ export const makeOpenings = Effect.gen(function* () {
     Effect.suspend(() =>
       greeting === "" && later === undefined && conversation === undefined
         ? Effect.void
-        : tts.warm(greeting === "" ? [""] : sentencesOf(greeting), voice)
+        : tts.warm(greeting === "" ? [""] : sentencesOf(plainSpeech(greeting)), voice)
     )
 
   /**
@@ -71,8 +72,8 @@ export const makeOpenings = Effect.gen(function* () {
    * made: earlier pieces stay said, and nothing is left out in the middle.
    */
   const spoken = Effect.fnUntraced(function* ({ greeting, voice }: VoicePlan, wanted: SpeechWanted, say: Say) {
-    const whole = greeting?.trim() ?? ""
-    if (whole === "") return
+    if (greeting === undefined || greeting.trim() === "") return
+    const whole = plainSpeech(greeting)
     if (whole.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
     let { neededAt } = wanted
     const pieces = yield* Effect.forEach(sentencesOf(whole), (text) => {

@@ -4,6 +4,7 @@
  */
 import { Effect, type Fiber } from "effect"
 import type { SpeechWanted } from "#core/model/TextToSpeech.ts"
+import { plainSpeech } from "#core/voice/PlainSpeech.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { sentencesOf } from "./Sentences.ts"
 
@@ -26,7 +27,7 @@ export class SpeechAhead {
   /** Replaces the previous lines. The rest of each line is synthesized while its first sentence is heard. */
   make(lines: ReadonlyArray<string>, urgency: Urgency): void {
     for (const fiber of this.#fibers) fiber.interruptUnsafe()
-    const beginnings = lines.flatMap((line) => sentencesOf(line).slice(0, 1))
+    const beginnings = lines.flatMap((line) => sentencesOf(plainSpeech(line)).slice(0, 1))
     this.#fibers = beginnings.map((text) => this.#fork(this.#made(text, urgency)))
   }
 

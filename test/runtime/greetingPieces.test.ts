@@ -14,8 +14,10 @@ const folder = await mkdtemp(join(tmpdir(), "greeting-pieces-"))
 t.teardown(() => rm(folder, { recursive: true }))
 const calling = callingWith(Files.layerLocal(folder))
 
-const greeting = "Hello dear Ada. Your bill is due now. Good bye."
+/** With markup, which is not said. */
+const greeting = "**Hello** dear [Ada](https://acme.example). Your bill is due now 💸. Good bye."
 const pieces = ["Hello dear Ada.", "Your bill is due now.", "Good bye."]
+const whole = pieces.join(" ")
 const frames = 10
 
 /** Speech that is ready when the test says so: ten frames of a loud tone for each sentence. */
@@ -75,9 +77,9 @@ t.test("given sentences that are ready in time, when the greeting is said, then 
     for (const piece of [0, 1, 2]) yield* made(piece)
     line.talk(40)
   })
-  t.strictSame([asked, heard, said], [pieces, [30, -10], `${greeting}\n`])
+  t.strictSame([asked, heard, said], [pieces, [30, -10], `${whole}\n`])
   t.strictSame(events, [{ _tag: "GreetingSpoken" }])
-  t.strictSame(report.usage.tts, { "tone#0|||x": greeting.length })
+  t.strictSame(report.usage.tts, { "tone#0|||x": whole.length })
 })
 
 t.test(
@@ -92,7 +94,7 @@ t.test(
       yield* made(1)
       line.talk(30)
     })
-    t.strictSame([heard, said], [[10, -10, 20, -10], `${greeting}\n`])
+    t.strictSame([heard, said], [[10, -10, 20, -10], `${whole}\n`])
     t.strictSame(events, [{ _tag: "GreetingSpoken" }])
   }
 )

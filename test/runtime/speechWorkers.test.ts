@@ -230,7 +230,7 @@ t.test("given lines that may be spoken next, then their beginnings are made, unt
     Effect.scoped(
       Effect.gen(function* () {
         const ahead = new SpeechAhead(yield* FiberSet.makeRuntime<never, void>(), speak)
-        ahead.make(["One is next. Does it suit you?", "Two is next."], "whenever")
+        ahead.make(["**One** is next. Does it suit you?", "Two is next."], "whenever")
         yield* Effect.promise(() => untilTrue("wishes", () => asked.length === 2))
         ahead.make(["Two is next."], "soon")
         yield* Effect.promise(() => untilTrue("wish", () => asked.length === 3))

@@ -21,7 +21,9 @@ const model: ScriptedModel = (request) => {
   if (purpose === "extract") return [call("save_variables", { wish: lastWords(request) })]
   if (purpose !== "turn") return [text(`${purpose} said.`)]
   if (node.type === "endCall") return [text(goodbye)]
-  if (isAnswered(request)) return [text(`This is ${node.id} and it has something to ask of you today.`)]
+  // Markup is not said, wherever it is cut.
+  if (isAnswered(request))
+    return ["*", `*This is ${node.id}** and it has [something](https://acme`, ".example) to ask `of you` today."].map(text)
   const words = lastWords(request)
   if (words === notUnderstood) return [text("Could you say that again?")]
   if (node.id === "start") return [call(/^yes/i.test(words) ? "yes" : "no")]
