@@ -1,6 +1,7 @@
 /**
  * The contract of voices, hosted and embedded: a text goes in, its speech comes out, piece by piece as it is made. The engine requests one
- * sentence at a time, caches the speech, and plays the first piece while the others are still being made.
+ * sentence at a time, without markup (`core/voice/PlainSpeech.ts`), caches the speech, and plays the first piece while the others are still being
+ * made. How figures are said is the voice's affair.
  */
 import type { Stream } from "effect"
 import type { CampaignId } from "#core/Id.ts"
