@@ -5,6 +5,7 @@ import fc from "fast-check"
 import t from "tap"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate, type LendableDeparture, RealMillis } from "#runtime/dispatch/CallRate.ts"
+import { most } from "#test/support/rates.ts"
 import { run } from "#test/support/run.ts"
 
 const LEND_MILLIS = 250
@@ -24,9 +25,6 @@ interface Lent {
   heardAt: number | undefined
   departed: (() => void) | undefined
 }
-
-const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
-  Math.max(0, ...moments.map((from) => moments.filter((at) => at >= from && at < from + withinMillis).length))
 
 type Course = readonly [after: number | undefined, heardAfter: number | undefined, lapses?: number]
 
