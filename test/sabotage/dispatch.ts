@@ -67,9 +67,21 @@ export const dispatch = named({
   },
   "The journal has the call before its first byte is written, not after it.": {
     file: "runtime/call/originate.ts",
-    text: "if (this.isFull || !local.left(callId, endpoint, contact)) return false",
-    replacement: "if (this.isFull) return false\n    queueMicrotask(() => void local.left(callId, endpoint, contact))",
+    text: "this.isInJournal = !this.isFull && local.left(callId, endpoint, contact)",
+    replacement: "this.isInJournal = !this.isFull\n    queueMicrotask(() => void local.left(callId, endpoint, contact))",
     caughtBy: "test/runtime/callActor.test.ts"
+  },
+  "A request that was frozen right before its first byte is not sent.": {
+    file: "runtime/call/originate.ts",
+    text: "if (!this.isInJournal || realMillis() > askedAt + CHECKED_MILLIS) return false",
+    replacement: "if (!this.isInJournal) return false",
+    caughtBy: "test/runtime/callActor.test.ts"
+  },
+  "A request that was frozen while it left counts from when it was written.": {
+    file: "runtime/dispatch/CallRate.ts",
+    text: "departed.at = askedAt + passed",
+    replacement: "departed.at = askedAt",
+    caughtBy: "test/runtime/callRateLives.test.ts"
   },
   "A request whose outcome is unknown is never sent again.": {
     file: "core/call/unanswered.ts",
