@@ -120,7 +120,8 @@ class Paces {
   readonly #now: () => SteadyMillis
   readonly #realMillis: () => number
   readonly #first: SteadyMillis
-  #leaving: Array<Leaving> = []
+  /** In the order in which they asked. */
+  readonly #leaving: Array<Leaving> = []
   #sweptAt = Number.NEGATIVE_INFINITY
   #tickedAt: number
   #carefulUntil: SteadyMillis
@@ -145,10 +146,11 @@ class Paces {
   }
 
   of(scopes: ReadonlyArray<RateScope>): ReadonlyArray<Pace> {
-    this.#settle()
-    this.#sweep()
-    if (this.#realMillis() > this.#tickedAt + FROZEN_MILLIS) this.tick()
-    const isCareful = this.#now() < this.#carefulUntil
+    const [now, real] = [this.#now(), this.#realMillis()]
+    if (this.#leaving.length > 0) this.#settle(real)
+    this.#sweep(now)
+    if (real > this.#tickedAt + FROZEN_MILLIS) this.tick()
+    const isCareful = now < this.#carefulUntil
     return scopes.map(({ key, rate }) => {
       const pace = this.#paces.get(key) ?? new Pace(rate)
       pace.rate = rate
@@ -176,18 +178,17 @@ class Paces {
     const realAt = this.#realMillis()
     const departed = depart()
     if (departed === undefined) return false
-    const leaving = { askedAt: departed.at, departed, moment, paces, realAt }
-    this.#leaving.push(leaving)
+    this.#leaving.push({ askedAt: departed.at, departed, moment, paces, realAt })
     setImmediate(() => {
-      this.#settle()
-      this.#leaving = this.#leaving.filter((one) => one !== leaving)
+      this.#settle(this.#realMillis())
+      this.#leaving.shift()
     })
     return true
   }
 
-  #settle(): void {
+  #settle(real: number): void {
     for (const { askedAt, departed, moment, paces, realAt } of this.#leaving) {
-      const passed = this.#realMillis() - realAt
+      const passed = real - realAt
       if (passed <= STANDSTILL_MILLIS) continue
       departed.at = askedAt + passed
       for (const pace of paces) pace.moved(departed)
@@ -195,8 +196,7 @@ class Paces {
     }
   }
 
-  #sweep(): void {
-    const now = this.#now()
+  #sweep(now: SteadyMillis): void {
     if (now < this.#sweptAt + SWEEP_MILLIS) return
     this.#sweptAt = now
     for (const [key, pace] of this.#paces) if (pace.forget(now)) this.#paces.delete(key)
