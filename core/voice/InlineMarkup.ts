@@ -168,8 +168,9 @@ const emphasis: Rule = ({ at, before, isEnd, isHeading, text }) => {
   return isSpace(before) && code !== null && code[1] !== "*" ? undefined : dropped(1)
 }
 
+/** Arrows, and bullets within a line. */
 const arrow: Rule = ({ at, isEnd, text }) => {
-  const found = /^(?:-{1,2}>|[-=]+>|[←-⇿⟵-⟿])/u.exec(text.slice(at, at + 4))
+  const found = /^(?:-{1,2}>|[-=]+>|[←-⇿⟵-⟿•])/u.exec(text.slice(at, at + 4))
   if (found !== null) return { length: found[0].length, says: "," }
   return !isEnd && /^[-=]{1,2}$/.test(text.slice(at)) ? "more" : undefined
 }

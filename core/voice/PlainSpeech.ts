@@ -127,6 +127,7 @@ class Plain implements PlainSpeech {
 
   #say(text: string): string {
     if (text.trim() === "") {
+      if (text !== "" && this.#gap === "none") this.#isDropped = false
       if (text !== "") this.#widen("space")
       return ""
     }

@@ -103,8 +103,11 @@ const rules: ReadonlyArray<Rule> = [
     (_, sign = "", amount = "", fraction = "", scale = "") => money(sign, amount, fraction, scale)
   ],
   [/(?<![\d,.])(\d+(?:,\d{3})*)(?:[.,](\d\d))? ?([€£])/g, (_, amount = "", fraction = "", sign = "") => money(sign, amount, fraction)],
-  [/\b([01]?\d|2[0-3]):([0-5]\d)(?!:?\d)(?: ?([ap])\.?m\b\.?)?/gi, (_, hour = "", minute = "", half = "") => time(hour, minute, half)],
-  [/\b(\d{1,2}) ?([ap])\.?m\b\.?/gi, (_, hour = "", half = "") => `${hour} ${half.toUpperCase()}M`],
+  [
+    /\b([01]?\d|2[0-3]):([0-5]\d)(?!:?\d)(?: ?([ap])(?:\.m\.|\.?m\b))?/gi,
+    (_, hour = "", minute = "", half = "") => time(hour, minute, half)
+  ],
+  [/\b(\d{1,2}) ?([ap])(?:\.m\.|\.?m\b)/gi, (_, hour = "", half = "") => `${hour} ${half.toUpperCase()}M`],
   [/\b(\d+) ?(mins?|hrs?|kg|km|lbs?|ft)\b\.?/g, (_, count = "", name = "") => unit(count, name)],
   [/\bAve\./g, "Avenue"],
   [/\bBlvd\./g, "Boulevard"],
@@ -127,6 +130,7 @@ const rules: ReadonlyArray<Rule> = [
   [/(\d) ?= ?(?=\d)/g, "$1 equals "],
   [/@/g, " at "],
   [/(?<=^|\s)\*(?=$|[\s.,!?])/g, "star"],
+  [/(?<=^|\s)\*(?=\d)/g, "star "],
   // Remaining markup and other scripts are not read at all.
   [/[*_`~^|<>{}\\=+[\]"]/g, " "],
   [/[^\x20-\x7e]/g, " "],

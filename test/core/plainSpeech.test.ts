@@ -47,7 +47,8 @@ const cases: ReadonlyArray<readonly [written: string, spoken: string]> = [
   ],
   ["*unclosed, and [unclosed, and <unclosed", "unclosed, and unclosed, and <unclosed"],
   ["日本語。\n- 一\n- 二", "日本語。 一. 二"],
-  ["Prix : 5 € !", "Prix : 5 € !"],
+  ["Prix : 5 € **net** !", "Prix : 5 € net !"],
+  ["one • two", "one, two"],
   ["😀 **", ""],
   ["", ""]
 ]

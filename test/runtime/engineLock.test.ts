@@ -12,7 +12,7 @@ import { descentOf } from "#runtime/postgres/Lineage.ts"
 import { type LockStore, lockStore, type Seen } from "#runtime/postgres/LockStore.ts"
 import { clientLayer } from "#runtime/postgres/postgres.ts"
 import { applicationOf } from "#runtime/process/ProcessName.ts"
-import { openDatabase } from "#test/support/postgres.ts"
+import { openDatabase, witness } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const incumbent: Seen = {
@@ -161,6 +161,28 @@ t.test("given a host that dies and leaves its session behind, then a standby tak
     }).pipe(Effect.scoped, Effect.provide(clientLayer(address, { applicationName: "test" })), Effect.orDie)
   )
 })
+
+t.test(
+  "given another engine's last beat, when the database's clock has been set since, then it may still have dialed just now",
+  async (t) => {
+    const address = Redacted.make((await openDatabase(t)).url)
+    const taken = () =>
+      runLive(
+        Effect.map(EngineLock, ({ taken }) => taken).pipe(
+          Effect.provide(EngineLock.layer.pipe(Layer.provide(Config.layerOf({ NODE_NAME: "two" })))),
+          Effect.provide(clientLayer(address, { applicationName: "test" })),
+          Effect.scoped,
+          Effect.orDie
+        )
+      )
+    t.equal((await taken()).otherDialedUntil, undefined, "a new database has had none")
+    const witnessed = witness(Redacted.value(address))
+    t.teardown(() => witnessed.end())
+    await witnessed`UPDATE engine_lock SET beat_at = beat_at - interval '1 hour'`
+    const { at, otherDialedUntil = 0 } = await taken()
+    t.ok(Math.abs(at - otherDialedUntil) < 1000, `${at - otherDialedUntil} ms before this one began`)
+  }
+)
 
 t.test("given beats of the last hour, then it is known when a database was cut off that has one of them", async (t) => {
   const beats = new Beats()

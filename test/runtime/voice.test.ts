@@ -202,7 +202,7 @@ t.test("spoken text", async (t) => {
   check("*bold* order #45\n\u0007now", "bold order number 45 now")
   check("It costs $1,250.50, €12.50, £1 or $0.99", "It costs 1,250 dollars and 50 cents, 12 euros and 50 cents, 1 pound or 99 cents")
   check("from $5 million to $3k, 20 € or 12,50 €", "from 5 million dollars to 3 thousand dollars, 20 euros or 12 euros and 50 cents")
-  check("$5.", "5 dollars.")
+  check("$5. At 9:00 AM. Dial *67.", "5 dollars. At 9 AM. Dial star 67.")
   check("at 9:00, 9:05, 09:30 or 9:00 AM, and 14:00", "at 9 o'clock, 9 oh 5, 9:30 or 9 AM, and 2 PM")
   check("9am–5pm, 10:00-11:30, 9-5 pm, 10–12, $5-$6", "9 AM to 5 PM, 10 o'clock to 11:30, 9 to 5 PM, 10 to 12, 5 dollars to 6 dollars")
   check("Mon-Fri, Sat – Sun. On Tue, the sun", "Monday to Friday, Saturday to Sunday. On Tuesday, the sun")
