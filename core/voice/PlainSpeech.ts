@@ -25,10 +25,15 @@ const bullet = /^(?:[-*+–•·▪◦‣●][ \t]+)(?:\[[ xX]\][ \t]+)?/
 const number = /^(\d{1,2})[.)][ \t]+(?=\S)/
 const quote = /^>[ \t]?/
 const definition = /^\[[^[\]\n]+\]:[ \t]*\S+[^\n]*(?:\n|$)/
+/** Lines in which nothing is said. */
+const silent = [/^\n/, fence, ornament, definition]
 /** May become one of these. */
 const undecided =
   /^(?:[-*_=|: \t]+|(?:```|~~~)[\w+-]*[ \t]*|`{1,2}|~{1,2}|#{1,6}[ \t]*|[-*+–•·▪◦‣●][ \t]*(?:\[[ xX]?\]?[ \t]*)?|\d{1,2}(?:[.)][ \t]*)?|\[[^[\]\n]*\]?|\[[^[\]\n]+\]:[^\n]*)$/
 const ends = /[.!?:;,…。！？：；，、]["'”’)\]]*$/u
+
+const isUndecided = (text: string, isEnd: boolean): boolean =>
+  !isEnd && text.length < longestLineStart && !text.includes("\n") && undecided.test(text)
 
 /** How what comes next is separated from what was said. */
 type Gap = "none" | "space" | "comma" | "sentence"
@@ -80,27 +85,10 @@ class Plain implements PlainSpeech {
 
   /** Takes the marks off the beginning of a line. False while it is unclear whether there are any. */
   #beginLine(isEnd: boolean): boolean {
-    this.#held = this.#held.replace(/^[ \t\r]+/, "")
+    while (this.#dropLine(isEnd));
     const text = this.#held
     if (text === "") return isEnd
-    if (text.startsWith("\n")) {
-      this.#held = text.slice(1)
-      this.#widen("sentence")
-      return this.#beginLine(isEnd)
-    }
-    if (!isEnd && text.length < longestLineStart && !text.includes("\n") && undecided.test(text)) return false
-    const whole = [fence, ornament, definition]
-      .map((pattern) => pattern.exec(text.slice(0, longestMark))?.[0])
-      .find((line) => line !== undefined)
-    if (whole !== undefined) {
-      this.#held = text.slice(whole.length)
-      this.#widen("sentence")
-      return this.#beginLine(isEnd)
-    }
-    if (quote.test(text)) {
-      this.#held = text.replace(quote, "")
-      return this.#beginLine(isEnd)
-    }
+    if (isUndecided(text, isEnd)) return false
     const numbered = number.exec(text)
     const mark = numbered?.[0] ?? (heading.exec(text) ?? bullet.exec(text))?.[0] ?? ""
     this.#isHeading = heading.test(text)
@@ -110,6 +98,17 @@ class Plain implements PlainSpeech {
     this.#isLineStart = false
     this.#before = " "
     return true
+  }
+
+  /** Drops a line in which nothing is said, or the mark of a quotation. False if there is neither. */
+  #dropLine(isEnd: boolean): boolean {
+    this.#held = this.#held.replace(/^[ \t\r]+/, "")
+    const text = this.#held
+    if (text === "" || isUndecided(text, isEnd)) return false
+    const line = silent.map((pattern) => pattern.exec(text.slice(0, longestMark))?.[0]).find((found) => found !== undefined)
+    if (line !== undefined) this.#widen("sentence")
+    this.#held = text.slice((line ?? quote.exec(text)?.[0] ?? "").length)
+    return this.#held !== text
   }
 
   #endLine(): void {

@@ -92,6 +92,8 @@ t.test("given an answer of plain sentences, then nothing but the word that is be
 
 t.test("given a hostile text, then it is read at once", async (t) => {
   for (const text of [
+    "\n".repeat(40_000),
+    "> ".repeat(20_000),
     "[".repeat(4000),
     "<a ".repeat(1300),
     "| ".repeat(2000),
