@@ -27,6 +27,7 @@ const screenings = [
 ]
 /** A person who answers says this as well. */
 const holds = [/\b(?:stay on the line|thank you please (?:hold|wait))\b/]
+/** What nobody but a mailbox says, and what people might say as well. */
 const mailboxes = [
   /\b(?:after|at|wait for) the (?:tone|beep)\b/,
   /\b(?:youve|you have) reached the (?:voice ?mail|mailbox|answering machine)\b/,
@@ -34,21 +35,21 @@ const mailboxes = [
   /\bmailbox (?:is full|has not been set up)\b/
 ]
 const machines = [
-  ...mailboxes,
   /\b(?:person|party|customer|subscriber) you (?:are|were)? ?(?:calling|trying to reach|dialed|have dialed)\b.* (?:not available|unavailable|cannot|busy)/,
   /\bleave (?:a|your|me a|us a) (?:brief |short |detailed )?(?:message|name and number)\b/
 ]
 const menus = [/\bpress (?:\d|one|two|three|four|five|six|seven|eight|nine|zero|star|pound)\b/]
 
-/**
- * What is asked of the caller: machines give orders. "Would you please leave a message" is an order too; and in "as soon as I can I call you", the verb
- * before "I" does not ask.
- */
-const questions = [
+/** What only a person offers. In "as soon as I can I call you", the verb before "I" does not ask; nor does "if you want us to call you". */
+const offers = [
   /\b(?:do|dont|did|would|wouldnt) (?:you|ya) (?:want|like|wish|care|need|mind|prefer|rather|have|know|mean)\b/,
   /(?<!\b(?:i|we) )\b(?:can|could|may|might|shall|should|will) (?:i|we|he|she|they) (?:please )?(?:take|help|ask|get|have|give|tell|pass|put|know|say|call|leave|write|note|see|speak|do|be)\b/,
+  /(?<!\b(?:if|when) you (?:would |d )?|\bif youd )\b(?:want|like) (?:me|us|him|her|them) to\b/
+]
+/** What else is asked of the caller: machines give orders, of which "would you please leave a message" is one. */
+const questions = [
+  ...offers,
   /\b(?:can|could|will|would) you (?:please )?(?:call|try|hold|wait|tell|give|spell|say|repeat|speak|hear|ring|come|hang|let)\b/,
-  /\b(?:want|like) (?:me|us|him|her|them) to\b/,
   /\b(?:whos|who is|who are|whats|what is|where are|why are|what do|how can|how may|what can|how are)\b/
 ]
 
@@ -72,17 +73,18 @@ export const farEndOf = (text: string, { isScreened, person }: HeardBefore): Far
   const words = plain(text)
   if (isScreened) {
     if (says(screenings, words) || says(holds, words)) return "screening"
-    if (says(machines, words)) return "machine"
+    if (says(mailboxes, words) || says(machines, words)) return "machine"
     return says(menus, words) ? "menu" : undefined
   }
   if (person === "talk") return undefined
-  const told = sentencesOf(text).filter((sentence) => !isQuestion(sentence))
-  const isTold = (patterns: ReadonlyArray<RegExp>) => says(patterns, plain(told.join(" ")))
-  if (person === "name" || says(questions, words)) return isTold(mailboxes) ? "machine" : undefined
+  const isTold = (patterns: ReadonlyArray<RegExp>, isAsked: (sentence: string) => boolean) =>
+    sentencesOf(text).some((sentence) => !isAsked(sentence) && says(patterns, plain(sentence)))
+  if (isTold(mailboxes, (sentence) => says(offers, plain(sentence)))) return "machine"
+  if (person === "name" || says(questions, words)) return undefined
   // A service may also ask for a name politely.
   if (says(screenings, words)) return "screening"
-  if (isTold(machines)) return "machine"
-  return isTold(menus) ? "menu" : undefined
+  if (isTold(machines, isQuestion)) return "machine"
+  return isTold(menus, isQuestion) ? "menu" : undefined
 }
 
 /** What a turn shows of a person. Undefined: nothing, or it is a machine's. */
