@@ -284,7 +284,7 @@ t.test("given a machine", async (t) => {
       ["One moment, I will get her for you.", "Press one? What do you mean?"]
     ]) {
       const talk = detecting("hangup")
-      turns.forEach((words) => talk.says(words))
+      for (const words of turns) talk.says(words)
       t.equal(talk.conclusion(), undefined, turns.join(" "))
       talk.send({ _tag: "CalleeHungUp" })
       t.match(talk.conclusion(), { disposition: "user_hangup", isVoicemail: false, gathered: { answered_by: "human" } }, turns.join(" "))
@@ -298,7 +298,7 @@ t.test("given a machine", async (t) => {
       ["Please state your name and the reason for your call.", "Hello?", "Please leave a message after the tone."]
     ]) {
       const talk = detecting("hangup")
-      turns.forEach((words) => talk.says(words))
+      for (const words of turns) talk.says(words)
       t.match(talk.conclusion(), { disposition: "voicemail_detected", isVoicemail: true }, turns.join(" "))
     }
   })
