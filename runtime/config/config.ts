@@ -11,7 +11,7 @@ import { conflictsOf, type Environment } from "./conflicts.ts"
 import { databaseAddress, databaseAddressWords } from "./DatabaseUrl.ts"
 import { s3Address } from "./S3Address.ts"
 import { traceVariables } from "./traceVariables.ts"
-import { integer, mapped, networks, number, optional, required, secret, text, url, type Variable } from "./Variable.ts"
+import { integer, mapped, networks, number, optional, required, secret, text, type Variable } from "./Variable.ts"
 
 const aKey = "(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)"
 const keyText = text(new RegExp(`^${aKey}$`))
