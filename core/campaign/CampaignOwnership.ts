@@ -10,7 +10,9 @@ import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { Row } from "#core/Row.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 import { type CampaignSettings, type PlanSetting, planSettings } from "./CampaignSettings.ts"
+import { type LastWord, rememberedEvents } from "./LastWords.ts"
 import * as settingColumns from "./settingColumns.ts"
+import { ofMedia } from "./stops.ts"
 
 /** Everything that dispatch needs to know about a running campaign. */
 export interface DialPlan extends Row<Pick<CampaignSettings, PlanSetting>> {
@@ -26,6 +28,8 @@ export interface DialPlan extends Row<Pick<CampaignSettings, PlanSetting>> {
   /** Calls that the organization's campaigns together may have up: its limit less its reserve. */
   readonly organizationShare: number
   readonly telephonyConfigurationId: TelephonyConfigId | null
+  /** The configuration's provider. */
+  readonly telephonyProvider: string | null
 }
 
 export interface AutomaticStop {
@@ -47,6 +51,8 @@ export class CampaignOwnership extends Context.Service<
   {
     /** Takes the campaign over. Undefined when it is not running. */
     readonly own: (id: CampaignId) => Effect.Effect<DialPlan | undefined>
+    /** What the campaign's log said last of each thing that a new owner must not say again, the newest first. Times are epoch milliseconds. */
+    readonly lastWords: (id: CampaignId) => Effect.Effect<ReadonlyArray<LastWord>>
     /** The current plan. Undefined when the campaign is no longer running or has another owner. */
     readonly look: (id: CampaignId, ownerEpoch: number) => Effect.Effect<DialPlan | undefined>
     /**
@@ -73,6 +79,7 @@ export class CampaignOwnership extends Context.Service<
         )
       return {
         own: (id) => Effect.orDie(own(sql, id)),
+        lastWords: (id) => Effect.orDie(lastWords(sql, id)),
         look: (id, ownerEpoch) => Effect.orDie(look(sql, id, ownerEpoch)),
         stop,
         judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
@@ -100,11 +107,21 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
   return row === undefined ? undefined : yield* look(sql, id, row.ownerEpoch)
 })
 
+/** Reads the campaign's log as a whole, so not more often than the campaign gets an owner. */
+const lastWords = (sql: Sql, id: CampaignId) =>
+  sql<LastWord>`
+    SELECT event, level, details, at FROM (
+      SELECT DISTINCT ON (event, level, details ->> 'endpoint', details ? ${ofMedia}) id, event, level, details, extract(epoch FROM ts)::float8 * 1000 AS at
+      FROM campaign_log WHERE campaign_id = ${id}::int AND event = ANY (${rememberedEvents}::text[])
+      ORDER BY event, level, details ->> 'endpoint', details ? ${ofMedia}, id DESC
+    ) newest ORDER BY id DESC`
+
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
     SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.current_definition_id AS definition_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
       c.settings_version, ${settingColumns.read(sql, planSettings)},
-      greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share, t.id AS telephony_configuration_id
+      greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share, t.id AS telephony_configuration_id,
+      t.provider AS telephony_provider
     FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
     LEFT JOIN telephony_configurations t ON t.organization_id = c.organization_id
       AND t.id = coalesce(c.telephony_configuration_id, ${sql.literal(defaultConfiguration("c.organization_id"))})

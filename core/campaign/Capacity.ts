@@ -1,5 +1,6 @@
 /** What a campaign's log says when the campaign could dial but finds no slot. Pure: a `CapacityWatch` holds what was logged before. */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
+import { lastAt, type LastWord } from "./LastWords.ts"
 import * as Stops from "./stops.ts"
 
 /** Each reason is mentioned at most this often. */
@@ -11,11 +12,13 @@ export interface CapacityWatch {
   readonly mediaAt: SteadyMillis
   readonly slotsAt: SteadyMillis
 }
-export const untold: CapacityWatch = {
-  numbersAt: Number.NEGATIVE_INFINITY,
-  mediaAt: Number.NEGATIVE_INFINITY,
-  slotsAt: Number.NEGATIVE_INFINITY
-}
+/** `words`: the newest first, in steady time. */
+export const capacityTold = (words: ReadonlyArray<LastWord>): CapacityWatch => ({
+  numbersAt: lastAt(words, ["phone_number_pool_exhausted"]),
+  mediaAt: lastAt(words, ["waiting_for_capacity"], isOfMedia),
+  slotsAt: lastAt(words, ["waiting_for_capacity"], (word) => !isOfMedia(word))
+})
+const isOfMedia = ({ details }: LastWord) => details?.[Stops.ofMedia] !== undefined
 
 export interface CapacityView {
   readonly now: SteadyMillis

@@ -5,7 +5,9 @@
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import type { Trouble } from "#core/provider/TrunkHealth.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
+import type { NumbersLacking } from "#core/telephony/CallerId.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
+import { detailOf, lastOf, type LastWord } from "./LastWords.ts"
 import * as Stops from "./stops.ts"
 
 /** A trunk that stays down, or keeps failing, this long pauses the campaign: six probes and the rests between them take that long. */
@@ -20,10 +22,14 @@ export interface TrunkView {
   readonly status: TrunkStatus
   /** Undefined while requests succeed. */
   readonly trouble: Trouble | undefined
+  /** A call has got through since the trunk was opened. Without that, no trouble only means that there is no news of it. */
+  readonly hasReached: boolean
   /** A call may leave now, if only as a probe. */
   readonly admits: boolean
   /** Fewer than two: the trunk has no endpoints of its own to tell apart. */
   readonly endpoints: ReadonlyArray<{ readonly name: string; readonly trouble: string | undefined }>
+  /** Its calls need a caller ID, and there is none. */
+  readonly numbersLacking: NumbersLacking | undefined
 }
 
 /** What the owner of a campaign remembers of its trunk. */
@@ -35,18 +41,46 @@ export interface TrunkWatch {
   /** The log has an entry for the trouble, and none yet for its end. */
   readonly isTold: boolean
   readonly toldAt: SteadyMillis
-  /** The provider could not reach us when the campaign looked last, and the log says so. */
-  readonly isUnheard: boolean
-  /** Endpoints whose trouble the log has mentioned, and whether it has also mentioned the end of it. */
-  readonly endpoints: ReadonlyMap<string, { readonly toldAt: SteadyMillis; readonly isOver: boolean }>
+  /** Why the provider cannot reach us, as the log has it; undefined once it was seen to reach us again. */
+  readonly unheard: string | undefined
+  /** Endpoints whose trouble the log has mentioned. */
+  readonly endpoints: ReadonlyMap<string, ToldEndpoint>
 }
-export const unwatched: TrunkWatch = {
-  downSince: undefined,
-  met: undefined,
-  isTold: false,
-  toldAt: Number.NEGATIVE_INFINITY,
-  isUnheard: false,
-  endpoints: new Map()
+
+interface ToldEndpoint {
+  readonly toldAt: SteadyMillis
+  /** `former`: a former owner has mentioned it, and the endpoint has shown no trouble since, which does not prove that it takes calls. */
+  readonly stands: "in trouble" | "former" | "over"
+}
+
+const troubleEvents = ["telephony_suspect", "provider_rate_limited"] as const
+
+/** `words`: the newest first. */
+export const trunkTold = (words: ReadonlyArray<LastWord>): TrunkWatch => {
+  const isWhole = (word: LastWord) => endpointOf(word) === undefined
+  const trouble = lastOf(words, troubleEvents, isWhole)
+  const latest = lastOf(words, [...troubleEvents, "telephony_recovered"], isWhole)
+  const unheard = lastOf(words, ["telephony_unreachable", "telephony_outage"], (word) => isWhole(word) && word.level !== "error")
+  return {
+    downSince: undefined,
+    met: undefined,
+    isTold: latest !== undefined && latest === trouble,
+    toldAt: trouble?.at ?? Number.NEGATIVE_INFINITY,
+    unheard: unheard?.event === "telephony_unreachable" ? detailOf(unheard, "detail") : undefined,
+    endpoints: endpointsTold(words)
+  }
+}
+
+const endpointOf = (word: LastWord) => detailOf(word, "endpoint")
+
+const endpointsTold = (words: ReadonlyArray<LastWord>): TrunkWatch["endpoints"] => {
+  const told = new Map<string, ToldEndpoint>()
+  for (const word of words) {
+    const name = endpointOf(word)
+    if (name === undefined || told.has(name) || word.event === "telephony_outage") continue
+    told.set(name, { toldAt: word.at, stands: word.event === "telephony_suspect" ? "former" : "over" })
+  }
+  return told
 }
 
 /** `until` is steady time; undefined: until there is news of the trunk. */
@@ -96,19 +130,24 @@ export const troubleNotes = (
   view: TrunkView,
   now: SteadyMillis
 ): readonly [notes: ReadonlyArray<Stops.Note>, watch: TrunkWatch] => {
-  const [note, noted] = trunkNote(watch, view.trouble, now)
+  const [note, noted] = trunkNote(watch, view, now)
   const [endpointNotes, all] = notesOfEndpoints(noted, view, now)
   const unheard = unheardIn(view.status)
-  const unheardNotes = unheard === undefined || watch.isUnheard ? [] : [Stops.notHeard(unheard)]
-  return [[...unheardNotes, ...(note === undefined ? [] : [note]), ...endpointNotes], { ...all, isUnheard: unheard !== undefined }]
+  const unheardNotes = unheard === undefined || watch.unheard !== undefined ? [] : [Stops.notHeard(unheard)]
+  // A trunk that connects has not been heard yet.
+  const before = view.status._tag === "Up" ? undefined : watch.unheard
+  return [[...unheardNotes, ...(note === undefined ? [] : [note]), ...endpointNotes], { ...all, unheard: before ?? unheard }]
 }
 
 const trunkNote = (
   watch: TrunkWatch,
-  trouble: Trouble | undefined,
+  { hasReached, trouble }: TrunkView,
   now: SteadyMillis
 ): readonly [note: Stops.Note | undefined, watch: TrunkWatch] => {
-  if (watch.isTold) return trouble === undefined ? [Stops.trunkRecovered, { ...watch, isTold: false }] : [undefined, watch]
+  if (watch.isTold) {
+    const isOver = trouble === undefined && hasReached
+    return isOver ? [Stops.trunkRecovered, { ...watch, isTold: false }] : [undefined, watch]
+  }
   if (trouble === undefined || now < watch.toldAt + LOG_AGAIN_MILLIS) return [undefined, watch]
   return [Stops.trunkTrouble(trouble, trouble.until - now), { ...watch, isTold: true, toldAt: now }]
 }
@@ -124,14 +163,16 @@ const notesOfEndpoints = (
   const notes: Array<Stops.Note> = []
   for (const { name, trouble } of endpoints) {
     const before = told.get(name)
-    if (before !== undefined && !before.isOver) {
+    if (before?.stands === "former") {
+      if (trouble !== undefined) told.set(name, { ...before, stands: "in trouble" })
+    } else if (before?.stands === "in trouble") {
       if (trouble !== undefined) continue
-      told.set(name, { ...before, isOver: true })
+      told.set(name, { ...before, stands: "over" })
       notes.push(Stops.endpointRecovered(name))
     } else if (trouble !== undefined && (before === undefined || now >= before.toldAt + LOG_AGAIN_MILLIS)) {
-      told.set(name, { toldAt: now, isOver: false })
+      told.set(name, { toldAt: now, stands: "in trouble" })
       notes.push(Stops.endpointTrouble(name, trouble))
     }
   }
-  return notes.length === 0 ? [notes, watch] : [notes, { ...watch, endpoints: told }]
+  return [notes, { ...watch, endpoints: told }]
 }

@@ -2,7 +2,8 @@
  * What the owner of a running campaign does next, as a pure function of what it sees and what it remembers. Checks come in this order, and the
  * first that objects decides:
  *
- *     trunk configured? -> refused for good? -> breaker -> calling window -> connection -> journal -> lock -> anybody to call? -> trunk's health -> Dial
+ *     trunk configured? -> refused for good? -> breaker -> calling window -> connection -> journal -> lock -> anybody to call?
+ *     -> a number to call from? -> trunk's health -> Dial
  *
  * Slots and rates are not decided here: they are taken in one step with the claim (`DialTurn`).
  */
@@ -10,8 +11,9 @@ import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { ScheduleState } from "./Schedule.ts"
+import { detailOf, lastOf, type LastWord } from "./LastWords.ts"
 import * as Stops from "./stops.ts"
-import { connectionGate, type Gate, healthGate, rested, type TrunkView, type TrunkWatch, troubleNotes, unwatched } from "./TrunkWatch.ts"
+import { connectionGate, type Gate, healthGate, rested, type TrunkView, type TrunkWatch, troubleNotes, trunkTold } from "./TrunkWatch.ts"
 
 /** How often it is checked whether the local journal can be written again. */
 const JOURNAL_MILLIS = 1000
@@ -46,8 +48,7 @@ export interface CampaignView {
   /** Epoch milliseconds. */
   readonly now: number
   readonly steady: SteadyMillis
-  /** Undefined: there is no usable telephony configuration. */
-  readonly trunk: TrunkView | undefined
+  readonly trunk: TrunkView | Stops.NoTrunk
   /** A refusal whose cause only a person can remove. */
   readonly refused: { readonly reason: FatalReason; readonly detail: string } | undefined
   /** `settling`: it has tripped, and not all ends that count are on record yet. */
@@ -64,12 +65,24 @@ export interface CampaignView {
 /** What the owner remembers from one decision to the next. */
 export interface CampaignWatch {
   readonly trunk: TrunkWatch
-  /** Undefined before the first look. */
-  readonly isWindowOpen: boolean | undefined
+  /** What the log has said of the window last. Undefined: nothing yet, which means that it was open. */
+  readonly window: ScheduleState | undefined
   /** When the window opens or closes next, in epoch milliseconds; infinite: never. */
   readonly edgeAt: number
 }
-export const begun: CampaignWatch = { trunk: unwatched, isWindowOpen: undefined, edgeAt: Number.POSITIVE_INFINITY }
+/** What a new owner remembers. `words`: what the log said last, the newest first, in steady time. */
+export const begun = (words: ReadonlyArray<LastWord>): CampaignWatch => ({
+  trunk: trunkTold(words),
+  window: windowTold(words),
+  edgeAt: Number.POSITIVE_INFINITY
+})
+
+const windowTold = (words: ReadonlyArray<LastWord>): ScheduleState | undefined => {
+  const word = lastOf(words, ["schedule_window_closed", "schedule_window_opened"])
+  if (word?.event !== "schedule_window_closed") return undefined
+  const opensAt = detailOf(word, Stops.nextOpenAt)
+  return { open: false, opensAt: opensAt === undefined ? undefined : Date.parse(opensAt) }
+}
 
 interface Decided {
   readonly decision: Decision
@@ -82,8 +95,13 @@ interface Decided {
 
 export const decide = (watch: CampaignWatch, view: CampaignView): Decided => {
   const stop = (stop: AutomaticStop): Decided => ({ decision: { _tag: "Stop", stop }, watch, notes: [], isHeldUp: false })
-  if (view.trunk === undefined) return stop(Stops.noConfiguration)
-  if (view.refused !== undefined) return stop(Stops.refused(view.refused.reason, view.refused.detail))
+  if ("lack" in view.trunk) return stop(Stops.noTrunk(view.trunk))
+  const { numbersLacking } = view.trunk
+  if (view.refused !== undefined) {
+    // Calls that were claimed before the last number went are refused for the same reason.
+    const isOfNumbers = view.refused.reason === "misconfigured" && numbersLacking !== undefined
+    return stop(isOfNumbers ? Stops.noNumber(numbersLacking) : Stops.refused(view.refused.reason, view.refused.detail))
+  }
   const [notes, trunk] = troubleNotes(watch.trunk, view.trunk, view.steady)
   const told = { ...watch, trunk }
   if (view.breaker !== "watching") {
@@ -94,8 +112,8 @@ export const decide = (watch: CampaignWatch, view: CampaignView): Decided => {
   const edgeAt = (view.window.open ? view.window.closesAt : view.window.opensAt) ?? Number.POSITIVE_INFINITY
   return {
     ...decided,
-    notes: [...notes, ...edgeNotes(watch.isWindowOpen, view.window)],
-    watch: { trunk: decided.watch.trunk, isWindowOpen: view.window.open, edgeAt }
+    notes: [...notes, ...edgeNotes(watch.window, view.window)],
+    watch: { trunk: decided.watch.trunk, window: view.window, edgeAt }
   }
 }
 
@@ -107,10 +125,13 @@ const outsideWindow = (watch: CampaignWatch): WithoutNotes => ({
   isHeldUp: false
 })
 
-/** A campaign that starts inside its window has crossed no edge. */
-const edgeNotes = (wasOpen: boolean | undefined, window: ScheduleState): ReadonlyArray<Stops.Note> => {
-  if (window.open) return wasOpen === false ? [Stops.windowOpened(window.closesAt)] : []
-  return wasOpen === false ? [] : [Stops.windowClosed(window.opensAt)]
+/**
+ * A campaign that starts inside its window has crossed no edge. Closed until another time means that it has been open since, while nobody looked,
+ * or that its schedule has changed.
+ */
+const edgeNotes = (told: ScheduleState | undefined, window: ScheduleState): ReadonlyArray<Stops.Note> => {
+  if (window.open) return told?.open === false ? [Stops.windowOpened(window.closesAt)] : []
+  return told?.open === false && told.opensAt === window.opensAt ? [] : [Stops.windowClosed(window.opensAt)]
 }
 
 const decideInWindow = (watch: CampaignWatch, view: CampaignView, trunk: TrunkView): WithoutNotes => {
@@ -126,6 +147,7 @@ const decideInWindow = (watch: CampaignWatch, view: CampaignView, trunk: TrunkVi
   if (!view.isJournalWritable) return end(briefly(view.steady + JOURNAL_MILLIS, "the local journal"))
   if (!view.isLockHeld) return end(briefly(view.steady + LOCK_MILLIS, "the engine's lock"))
   if (!isAnybodyToCall) return end(due, rested(connected))
+  if (trunk.numbersLacking !== undefined) return end({ _tag: "Stop", stop: Stops.noNumber(trunk.numbersLacking) })
   const [health, probed] = healthGate(connected, trunk, view.steady)
   return end(health._tag === "Open" ? { _tag: "Dial" } : objection(health), probed)
 }

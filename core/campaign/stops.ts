@@ -3,6 +3,7 @@ import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { FatalReason } from "#core/provider/FatalReason.ts"
 import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
+import type { NumbersLacking } from "#core/telephony/CallerId.ts"
 
 export interface Note {
   readonly level: "info" | "warning" | "error"
@@ -32,11 +33,39 @@ export const unheard = (detail: string): AutomaticStop => ({
   level: "error",
   message: "Paused: the telephony provider cannot reach this engine."
 })
-export const noConfiguration: AutomaticStop = {
+/** Why a campaign has no trunk. `configuration`: it names none and there is no default, or it is gone. `adapter`: its provider is not installed. */
+export type NoTrunk = { readonly lack: "configuration" } | { readonly lack: "adapter"; readonly provider: string }
+export const noTrunk = (why: NoTrunk): AutomaticStop =>
+  why.lack === "configuration"
+    ? unavailable(
+        "Paused: there is no usable telephony configuration.",
+        "The campaign names no telephony configuration that exists, and the organization has no default. Choose one, then resume the campaign."
+      )
+    : unavailable(
+        "Paused: this engine does not have the adapter of the telephony configuration's provider.",
+        `Install the adapter of "${why.provider}" and restart the engine, or choose another configuration, then resume the campaign.`
+      )
+
+/** A hosted carrier places no call without a caller ID. */
+export const noNumber = ({ inactive, other, refused }: NumbersLacking): AutomaticStop => {
+  const reasons = [
+    ...(inactive > 0 ? [`inactive: ${inactive}`] : []),
+    ...(refused > 0 ? [`refused by the provider: ${refused}`] : []),
+    ...(other > 0 ? [`not a number that a phone can show: ${other}`] : [])
+  ]
+  const others = reasons.length === 0 ? "It has no phone numbers." : `None of its phone numbers can be used (${reasons.join("; ")}).`
+  return unavailable(
+    "Paused: the telephony configuration has no phone number left to call from.",
+    `${others} Add or activate one, then resume the campaign.`
+  )
+}
+
+const unavailable = (message: string, detail: string): AutomaticStop => ({
+  details: { detail },
   event: "telephony_configuration_unavailable",
   level: "warning",
-  message: "Paused: there is no usable telephony configuration."
-}
+  message
+})
 /** For an agent without a published version, or with one that an earlier release with laxer rules published. */
 export const agentUnfinished = (flaw: string): AutomaticStop => ({
   details: { detail: flaw },
@@ -44,7 +73,7 @@ export const agentUnfinished = (flaw: string): AutomaticStop => ({
   level: "error",
   message: "Paused: the agent's published version is missing or not finished, so callees would hear nothing."
 })
-/** `detail`: the provider's own words. */
+/** `detail`: the provider's own words, or the engine's where it could not ask the provider. */
 export const refused = (reason: FatalReason, detail: string): AutomaticStop => {
   switch (reason) {
     case "auth_refused":
@@ -57,19 +86,12 @@ export const refused = (reason: FatalReason, detail: string): AutomaticStop => {
         message: "Paused: the telephony provider has no credit left for us."
       }
     case "misconfigured":
-      return {
-        details: { detail },
-        event: "telephony_configuration_unavailable",
-        level: "warning",
-        message: "Paused: the telephony provider does not understand the configuration."
-      }
+      return unavailable("Paused: no call can be placed with the telephony configuration as it is.", detail)
     case "unexplained":
-      return {
-        details: { detail },
-        event: "telephony_configuration_unavailable",
-        level: "warning",
-        message: "Paused: the telephony provider refused one number after the other, for a reason that the engine does not know."
-      }
+      return unavailable(
+        "Paused: the telephony provider refused one number after the other, for a reason that the engine does not know.",
+        detail
+      )
   }
 }
 export const died: AutomaticStop = {
@@ -80,8 +102,10 @@ export const died: AutomaticStop = {
     "Paused: the campaign failed five times within a minute; the engine's log has the reason. The engine tries to resume it, at growing intervals, until it succeeds or somebody pauses, changes or resumes the campaign."
 }
 
+/** The field of the details that says when the window opens next. */
+export const nextOpenAt = "next_open_at"
 export const windowClosed = (opensAt: number | undefined): Note => ({
-  details: { next_open_at: iso(opensAt) },
+  details: { [nextOpenAt]: iso(opensAt) },
   event: "schedule_window_closed",
   level: "info",
   message: "The calling window is closed."
@@ -134,8 +158,10 @@ export const waitingForCapacity: Note = {
   level: "warning",
   message: "Other calls use all the capacity."
 }
+/** Only this reason for waiting has this field in its details. */
+export const ofMedia = "calls_with_audio"
 export const waitingForMedia = (limit: number): Note => ({
-  details: { calls_with_audio: limit },
+  details: { [ofMedia]: limit },
   event: "waiting_for_capacity",
   level: "warning",
   message: "The engine carries as many calls with audio as it can serve in time, or as it is configured for."

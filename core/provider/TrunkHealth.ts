@@ -60,6 +60,8 @@ export interface TrunkHealth {
   readonly watch: (listener: () => void) => () => void
   /** Undefined while it is well. */
   readonly trouble: () => Trouble | undefined
+  /** Whether a call has got through since the trunk was opened. */
+  readonly hasReached: () => boolean
   /** Whether a call may be claimed for the trunk: any call while it is well, otherwise one at a time after each rest. */
   readonly admits: () => boolean
   /** The call is about to leave, as the probe if the trunk is not well. False: it must not leave. */
@@ -93,6 +95,7 @@ const well: State = { _tag: "Well", doubts: 0 }
 /** What is known of a trunk's requests, and what follows from it. `changed` wakes the watchers. */
 class Condition {
   state: State = well
+  hasReached = false
   readonly #clock: Clock.Clock
   readonly #changed: () => void
   #hurriedAt = Number.NEGATIVE_INFINITY
@@ -117,8 +120,10 @@ class Condition {
 
   #recover(): void {
     this.#doubtful.clear()
-    if (this.state._tag !== "Well") this.#move(well)
-    else if (this.state.doubts > 0) this.state = well
+    const isNews = this.state._tag !== "Well" || !this.hasReached
+    this.hasReached = true
+    if (isNews) this.#move(well)
+    else if (this.state._tag === "Well" && this.state.doubts > 0) this.state = well
   }
 
   #askedUntil(retryAfterMillis: number | undefined): number {
@@ -224,6 +229,7 @@ export const makeHealth = (clock: Clock.Clock) => {
       }
     },
     trouble: () => (condition.state._tag === "Well" ? undefined : condition.state.trouble),
+    hasReached: () => condition.hasReached,
     admits: () => condition.admits(),
     admit: (callId) => condition.admit(callId),
     mayLeave: (callId) => {

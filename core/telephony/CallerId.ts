@@ -6,7 +6,20 @@ export interface CallerIds {
   readonly all: ReadonlyArray<string>
   /** How many calls may show a number at once, for numbers with such a limit. */
   readonly limits?: ReadonlyMap<string, number>
+  /** The configuration's other numbers. */
+  readonly unusable?: NumbersLacking
 }
+
+/** How many of a configuration's numbers calls may not show, by the reason; `other`: a callee's phone cannot show them. */
+export interface NumbersLacking {
+  readonly inactive: number
+  readonly refused: number
+  readonly other: number
+}
+
+/** Why no number can be shown, although `shown` may leave out some that were refused and are not marked yet; undefined if one can. */
+export const lackAmong = ({ all, unusable = { inactive: 0, other: 0, refused: 0 } }: CallerIds, shown: CallerIds) =>
+  shown.all.length > 0 ? undefined : { ...unusable, refused: unusable.refused + all.length }
 
 /** A callee's phone can show nothing else. */
 const presentable = /^\+?\d{1,20}$/

@@ -60,18 +60,29 @@ const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: Telephon
   interface SettingRow extends StoredTelephony<Omit<TrunkSetting, "maxConcurrentCalls" | "callerIds">> {
     readonly maxConcurrentCalls: number | null
     readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean; readonly maxConcurrent: number | null }>
+    readonly inactive: number
+    readonly refused: number
   }
   const [row] = yield* opened(sql<SettingRow>`
     SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls, md5(c.credentials::text) AS version,
       c.proven_version IS NOT DISTINCT FROM md5(c.credentials::text) AS is_proven,
       coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id,
         'maxConcurrent', n.max_concurrent) ORDER BY n.id)
-        FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active AND n.refused_reason IS NULL), '[]') AS numbers
-    FROM telephony_configurations c WHERE c.id = ${id}::int`)
+        FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active AND n.refused_reason IS NULL), '[]') AS numbers, u.*
+    FROM telephony_configurations c CROSS JOIN LATERAL (
+      SELECT (count(*) FILTER (WHERE NOT is_active))::int AS inactive, (count(*) FILTER (WHERE is_active AND refused_reason IS NOT NULL))::int AS refused
+      FROM phone_numbers WHERE telephony_configuration_id = c.id
+    ) u WHERE c.id = ${id}::int`)
   if (row === undefined) return undefined
-  const { maxConcurrentCalls, numbers, ...rest } = row
+  const { inactive, maxConcurrentCalls, numbers, refused, ...rest } = row
   const shown = numbers.filter(({ address }) => isPresentable(address))
   const limits = new Map(shown.flatMap(({ address, maxConcurrent }) => (maxConcurrent === null ? [] : [[address, maxConcurrent] as const])))
-  const callerIds = { preferred: shown.find(({ isDefault }) => isDefault)?.address, all: shown.map(({ address }) => address), limits }
+  const unusable = { inactive, refused, other: numbers.length - shown.length }
+  const callerIds = {
+    preferred: shown.find(({ isDefault }) => isDefault)?.address,
+    all: shown.map(({ address }) => address),
+    limits,
+    unusable
+  }
   return { ...rest, maxConcurrentCalls: maxConcurrentCalls ?? undefined, callerIds }
 })

@@ -6,9 +6,12 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { type CampaignView, decide, type Decision, millisToSleep, news, until, type Wait } from "#core/campaign/decide.ts"
+import type { LastWord } from "#core/campaign/LastWords.ts"
 import { compile } from "#core/campaign/Schedule.ts"
 import * as Stops from "#core/campaign/stops.ts"
+import type { TrunkView } from "#core/campaign/TrunkWatch.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import { Registry } from "#core/provider/Registry.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -43,6 +46,7 @@ export class CampaignActor extends Context.Service<
         ownership: yield* CampaignOwnership,
         pool: yield* TrunkPool,
         rate: yield* CallRate,
+        registry: yield* Registry,
         slots: yield* Slots,
         versions: yield* AgentVersions
       }
@@ -62,6 +66,7 @@ interface CampaignServices {
   readonly ownership: CampaignOwnership["Service"]
   readonly pool: TrunkPool["Service"]
   readonly rate: CallRate["Service"]
+  readonly registry: Registry["Service"]
   readonly slots: Slots["Service"]
   readonly versions: AgentVersions["Service"]
 }
@@ -74,7 +79,7 @@ const run = Effect.fnUntraced(function* (services: CampaignServices, id: Campaig
     inboxes.close(id)
     return noteStopped(services, id)
   }
-  const memory = yield* memoryOf(services, plan, inbox)
+  const memory = yield* memoryOf(services, plan, inbox, yield* wordsOf(services, id))
   while (true) {
     inbox.news.closeUnsafe()
     const wait = yield* turn(services, memory)
@@ -115,13 +120,23 @@ const takeOver = Effect.fnUntraced(function* (
   return plan
 })
 
+/** What the campaign's log said last, in this process' time. */
+const wordsOf = ({ clock, ownership }: CampaignServices, id: CampaignId) =>
+  Effect.map(ownership.lastWords(id), (words) => words.map((word) => ({ ...word, at: SteadyTime.steadyPast(clock, word.at) })))
+
 /** Opens the inbox and creates the memory. Everything is given up again when the scope closes. */
-const memoryOf = Effect.fnUntraced(function* (services: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
+const memoryOf = Effect.fnUntraced(function* (
+  services: CampaignServices,
+  plan: DialPlan,
+  inbox: CampaignInbox,
+  words: ReadonlyArray<LastWord>
+) {
   const { clock, dialServices, inboxes, rate, slots } = services
   inboxes.runs(plan)
   inbox.open(plan.ownerEpoch)
   const memory = remember(
     plan,
+    words,
     inbox,
     slots.queue(() => inbox.wake()),
     rate.queue(() => inbox.wake()),
@@ -206,7 +221,7 @@ const decided = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly decision: Decision; readonly view: CampaignView }> {
   const view = yield* viewOf(services, memory, trunk)
   const { decision, isHeldUp, notes, watch } = decide(memory.watch, view)
-  const hasClosed = watch.isWindowOpen === false && memory.watch.isWindowOpen !== false
+  const hasClosed = notes.some(({ event }) => event === "schedule_window_closed")
   memory.watch = watch
   if (isHeldUp) trunk?.heldUp(memory.plan.campaignId)
   if (hasClosed && !memory.schedule.isZoneKnown) {
@@ -219,7 +234,7 @@ const decided = Effect.fnUntraced(function* (
 
 /** Everything the decision depends on, as of now. */
 const viewOf = Effect.fnUntraced(function* (
-  { local, lock }: CampaignServices,
+  { local, lock, registry }: CampaignServices,
   memory: CampaignMemory,
   trunk: LiveTrunk | undefined
 ): Effect.fn.Return<CampaignView> {
@@ -230,7 +245,7 @@ const viewOf = Effect.fnUntraced(function* (
   return {
     now,
     steady,
-    trunk: trunk && { status: trunk.status(), trouble: trunk.trouble(), admits: trunk.admits(), endpoints: trunk.endpoints() },
+    trunk: trunk === undefined ? noTrunk(memory.plan, registry) : shown(trunk),
     refused: inbox.fatal,
     breaker: inbox.breaker?.isTripped !== true ? "watching" : inbox.breaker.isSettled ? "tripped" : "settling",
     window: memory.schedule.stateAt(now),
@@ -240,6 +255,20 @@ const viewOf = Effect.fnUntraced(function* (
     dueAt: memory.dueAt
   }
 })
+
+const shown = (trunk: LiveTrunk): TrunkView => ({
+  status: trunk.status(),
+  trouble: trunk.trouble(),
+  hasReached: trunk.hasReached(),
+  admits: trunk.admits(),
+  endpoints: trunk.endpoints(),
+  numbersLacking: trunk.numbersLacking()
+})
+
+const noTrunk = ({ telephonyProvider }: DialPlan, registry: Registry["Service"]): Stops.NoTrunk => {
+  if (telephonyProvider === null || registry.find(telephonyProvider) !== undefined) return { lack: "configuration" }
+  return { lack: "adapter", provider: telephonyProvider }
+}
 
 /** Logs missed greetings and refused contacts periodically, and at the end: an entry per call would bury all other entries. */
 const logCounted = Effect.fnUntraced(function* (

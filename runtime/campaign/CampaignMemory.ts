@@ -1,7 +1,8 @@
 /** What the owner of a campaign keeps between two turns. */
 import type { DialPlan } from "#core/campaign/CampaignOwnership.ts"
-import { type CapacityWatch, untold } from "#core/campaign/Capacity.ts"
+import { capacityTold, type CapacityWatch } from "#core/campaign/Capacity.ts"
 import { begun, type CampaignWatch } from "#core/campaign/decide.ts"
+import { lastAt, type LastWord } from "#core/campaign/LastWords.ts"
 import { compile, type Schedule } from "#core/campaign/Schedule.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Permit } from "#runtime/call/LiveCall.ts"
@@ -14,7 +15,7 @@ import type { CampaignInbox } from "./CampaignInbox.ts"
 /** The result of a turn after which this node no longer runs the campaign. */
 export const over = { _tag: "Over" } as const
 
-/** The actor's memory. All of it can be rebuilt from the campaign's row. */
+/** The actor's memory. All of it can be rebuilt from the campaign's row and its log. */
 export interface CampaignMemory {
   readonly inbox: CampaignInbox
   readonly queue: SlotQueue
@@ -38,18 +39,20 @@ export interface CampaignMemory {
   countedAt: SteadyMillis
 }
 
+/** `words`: what the campaign's log said last, the newest first, in steady time. */
 export const remember = (
   plan: DialPlan,
+  words: ReadonlyArray<LastWord>,
   inbox: CampaignInbox,
   queue: SlotQueue,
   turns: RateQueue,
   wallNow: () => number
 ): CampaignMemory => {
   const memory: CampaignMemory = {
-    capacity: untold,
+    capacity: capacityTold(words),
     claims: new ClaimTimes(),
     needsAudio: true,
-    countedAt: Number.NEGATIVE_INFINITY,
+    countedAt: lastAt(words, ["greeting_missed", "contacts_refused"]),
     inbox,
     dueAt: Number.POSITIVE_INFINITY,
     mayDial: true,
@@ -68,7 +71,7 @@ export const remember = (
     trunk: undefined,
     turns,
     unwatch: () => {},
-    watch: begun
+    watch: begun(words)
   }
   return memory
 }

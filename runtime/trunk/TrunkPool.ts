@@ -12,7 +12,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
+import { type CallerIds, callerIdFor, lackAmong, type NumbersLacking } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -45,6 +45,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly callerIdFor: (to: string) => string | undefined
   /** The caller IDs that calls may show now. */
   readonly callerIds: () => CallerIds
+  /** Why no call can be placed: each needs a caller ID, and the configuration has none that it may show. Undefined if that is not so. */
+  readonly numbersLacking: () => NumbersLacking | undefined
   /** Whose fault refusals in unknown words are. */
   readonly unexplained: Unexplained
   /** The provider has accepted a call, which also shows that the configuration is right. */
@@ -332,9 +334,11 @@ const liveOf = (
   const isCurrent = () => current() === live
   const callerIds = () => refused.among(session.setting.callerIds)
   const shown = (to: string) => callerIdFor(callerIds(), to)
+  const needsCallerId = adapter.manifest.needsCallerId === true
+  const numbersLacking = () => (needsCallerId ? lackAmong(session.setting.callerIds, callerIds()) : undefined)
   const place: LiveTrunk["originate"] = (request) => {
     const from = request.from ?? shown(request.to)
-    if (from === undefined && adapter.manifest.needsCallerId === true) return noCallerId
+    if (from === undefined && needsCallerId) return noCallerId
     // The configuration may change while the request waits for its connection.
     return session.trunk.originate({ ...request, from, leave: (endpoint) => isCurrent() && request.leave(endpoint) })
   }
@@ -349,6 +353,7 @@ const liveOf = (
     originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
     callerIds: () => (isCurrent() ? callerIds() : (current()?.callerIds() ?? noCallerIds)),
+    numbersLacking: () => (isCurrent() ? numbersLacking() : current()?.numbersLacking()),
     refuseCallerId: (number, detail) => (isCurrent() ? health : current())?.refuseCallerId(number, detail),
     isCurrent,
     read: (callback) => adapter.read?.(session.setting.credentials, callback),

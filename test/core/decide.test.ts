@@ -1,14 +1,23 @@
 /** What the owner of a campaign decides, given what it sees and whatever it remembers. */
 import fc from "fast-check"
 import t from "tap"
-import { type CapacityView, capacityNotes, untold } from "#core/campaign/Capacity.ts"
+import { capacityTold, type CapacityView, capacityNotes } from "#core/campaign/Capacity.ts"
 import { begun, type CampaignView, type CampaignWatch, decide, millisToSleep } from "#core/campaign/decide.ts"
+import type { LastWord } from "#core/campaign/LastWords.ts"
 import type { TrunkView } from "#core/campaign/TrunkWatch.ts"
 import type { Trouble } from "#core/provider/TrunkHealth.ts"
 
 const RUNS = { numRuns: 2000 }
 const NOW = 1_800_000_000_000
-const well: TrunkView = { status: { _tag: "Up" }, trouble: undefined, admits: true, endpoints: [] }
+const well: TrunkView = {
+  status: { _tag: "Up" },
+  trouble: undefined,
+  hasReached: true,
+  admits: true,
+  endpoints: [],
+  numbersLacking: undefined
+}
+const none = { lack: "configuration" } as const
 const ready: CampaignView = {
   now: NOW,
   steady: 1_000_000,
@@ -35,10 +44,24 @@ const down: TrunkView = { ...well, status: { _tag: "Down", reason: "unreachable"
 
 t.test("given one obstacle, then that decides", async (t) => {
   const check = (name: string, view: Partial<CampaignView>, expected: unknown) =>
-    t.match(decide(begun, { ...ready, ...view }).decision, expected, name)
+    t.match(decide(begun([]), { ...ready, ...view }).decision, expected, name)
   const stop = (event: string) => ({ _tag: "Stop", stop: { event } })
   check("none", {}, { _tag: "Dial" })
-  check("no usable configuration", { trunk: undefined }, stop("telephony_configuration_unavailable"))
+  const unavailable = (message: RegExp, detail: RegExp) => ({
+    _tag: "Stop",
+    stop: { event: "telephony_configuration_unavailable", message, details: { detail } }
+  })
+  check("no usable configuration", { trunk: none }, unavailable(/no usable telephony configuration/, /Choose one/))
+  check("no adapter", { trunk: { lack: "adapter", provider: "acme" } }, unavailable(/does not have the adapter/, /"acme"/))
+  const lacking = (inactive: number, refused: number, other = 0) => ({ ...well, numbersLacking: { inactive, refused, other } })
+  const left = /no phone number left to call from/
+  check("no number", { trunk: lacking(0, 0) }, unavailable(left, /has no phone numbers\. Add or activate one/))
+  check("all inactive", { trunk: lacking(2, 0) }, unavailable(left, /inactive: 2/))
+  check("all refused", { trunk: lacking(0, 1) }, unavailable(left, /refused by the provider: 1/))
+  const misconfigured = { reason: "misconfigured", detail: "there is no active number to call from" } as const
+  check("the last one gone after a claim", { trunk: lacking(0, 0), refused: misconfigured }, unavailable(left, /Add or activate/))
+  check("one added since", { refused: misconfigured }, unavailable(/no call can be placed/, /no active number/))
+  check("no number, and nobody to call", { trunk: lacking(0, 0), more: false }, { _tag: "Due" })
   check("no credit", { refused: { reason: "no_credit", detail: "" } }, stop("quota_exhausted"))
   check("wrong credentials", { trunk: { ...well, status: { _tag: "Down", reason: "auth", detail: "401" } } }, stop("telephony_auth_failed"))
   check("a trip whose calls are not all on record", { breaker: "settling" }, { _tag: "News" })
@@ -65,6 +88,8 @@ const troubles = fc.option(
 const trunks: fc.Arbitrary<TrunkView> = fc.record({
   status: fc.constantFrom<TrunkView["status"]>(well.status, well.status, well.status, down.status, { _tag: "Connecting" }),
   trouble: troubles,
+  hasReached: fc.boolean(),
+  numbersLacking: fc.constant(undefined),
   admits: fc.boolean(),
   endpoints: fc.constantFrom<TrunkView["endpoints"]>(
     [],
@@ -77,7 +102,7 @@ const trunks: fc.Arbitrary<TrunkView> = fc.record({
 const views: fc.Arbitrary<CampaignView> = fc
   .record({
     elapsed: times,
-    trunk: fc.option(trunks, { nil: undefined, freq: 20 }),
+    trunk: fc.oneof({ weight: 20, arbitrary: trunks }, { weight: 1, arbitrary: fc.constant(none) }),
     breaker: fc.constantFrom<CampaignView["breaker"]>("watching", "watching", "watching", "settling", "tripped"),
     isOpen: fc.boolean(),
     edge: fc.option(fc.integer({ min: 1, max: 7_200_000 }), { nil: undefined }),
@@ -101,7 +126,7 @@ const views: fc.Arbitrary<CampaignView> = fc
 /** What an owner sees over time. */
 const histories = fc.array(views, { minLength: 1, maxLength: 12, size: "max" }).map((seen) => seen.toSorted((a, b) => a.steady - b.steady))
 const throughout = (seen: ReadonlyArray<CampaignView>) => {
-  let watch: CampaignWatch = begun
+  let watch: CampaignWatch = begun([])
   return seen.map((view) => {
     const before = watch
     const decided = decide(before, view)
@@ -122,7 +147,7 @@ t.test("whatever came before, nothing is dialed that must not be", async () => {
     if (decision._tag !== "Dial") return true
     const isAllowed = view.window.open && view.breaker === "watching" && view.isJournalWritable && view.isLockHeld
     const isAnybody = view.more || view.dueAt <= view.now
-    return isAllowed && isAnybody && trunk?.status._tag === "Up" && (trunk.trouble === undefined || trunk.admits)
+    return isAllowed && isAnybody && !("lack" in trunk) && trunk.status._tag === "Up" && (trunk.trouble === undefined || trunk.admits)
   })
 })
 
@@ -138,10 +163,11 @@ t.test("whatever came before, a sleep ends at the window's edge at the latest, o
 t.test("whatever came before, the log reports each edge of the window once, and no beginning inside it", async () => {
   fc.assert(
     fc.property(histories, (seen) => {
-      const judged = throughout(seen).filter(({ view }) => view.trunk !== undefined && view.breaker === "watching")
+      const judged = throughout(seen).filter(({ view }) => !("lack" in view.trunk) && view.breaker === "watching")
       const edges = judged.flatMap(({ decided: { notes } }) => notes.filter(({ event }) => event.startsWith("schedule_window")))
-      const states = judged.map(({ view }) => view.window.open)
-      const crossed = states.filter((isOpen, index) => isOpen !== (states[index - 1] ?? true))
+      // Closed until another time means that it has been open in between.
+      const states = judged.map(({ view: { window } }) => (window.open ? "open" : `closed until ${window.opensAt}`))
+      const crossed = states.filter((state, index) => state !== (states[index - 1] ?? "open"))
       return edges.length === crossed.length
     }),
     RUNS
@@ -188,7 +214,7 @@ t.test(
 t.test("given no slot, then the log gives each reason once in ten minutes", async (t) => {
   const view: CapacityView = { now: 0, areNumbersExhausted: false, mediaLimit: undefined, held: 0, inDoubt: 0 }
   const check = (name: string, views: ReadonlyArray<Partial<CapacityView>>, expected: unknown) => {
-    let watch = untold
+    let watch = capacityTold([])
     const said = views.map((one) => {
       const [notes, next] = capacityNotes(watch, { ...view, ...one })
       watch = next
@@ -202,4 +228,84 @@ t.test("given no slot, then the log gives each reason once in ten minutes", asyn
   check("calls in doubt have them", [{ held: 2, inDoubt: 2 }], [[full]])
   check("there is no room for audio", [{ mediaLimit: 10 }, { mediaLimit: 10 }, {}], [[full], [], [full]])
   check("all numbers are in use", [{ areNumbersExhausted: true, held: 1 }], [["phone_number_pool_exhausted"]])
+})
+
+// --- what the log has said before
+
+const said = (event: LastWord["event"], at = 900_000, details: LastWord["details"] = null): LastWord => ({
+  event,
+  level: "warning",
+  details,
+  at
+})
+const iso = (at: number) => new Date(at).toISOString()
+const closedUntil = (at: number) => said("schedule_window_closed", 0, { next_open_at: iso(at) })
+
+t.test("given a new owner, then it does not say again what the log has said", async (t) => {
+  /** The log's last words, newest first, and what the new owner sees from then on. */
+  const check = (name: string, words: ReadonlyArray<LastWord>, views: ReadonlyArray<Partial<CampaignView>>, expected: unknown) => {
+    let watch = begun(words)
+    const events = views.flatMap((view) => {
+      const decided = decide(watch, { ...ready, ...view })
+      watch = decided.watch
+      return decided.notes.map(({ event }) => event)
+    })
+    t.strictSame(events, expected, name)
+  }
+  const closed: Partial<CampaignView> = { window: { open: false, opensAt: NOW + 5000 } }
+  const [closes, opens] = ["schedule_window_closed", "schedule_window_opened"] as const
+  check("of this closing", [closedUntil(NOW + 5000)], [closed, {}], [opens])
+  check("of a closing that never ends", [said(closes, 0, { next_open_at: null })], [{ window: { open: false, opensAt: undefined } }], [])
+  check("but of a later closing", [closedUntil(NOW - 5000)], [closed], [closes])
+  check("but of an opening while nobody looked", [closedUntil(NOW - 5000)], [{}, {}], [opens])
+  check("of an opening, and it has closed since", [said(opens), closedUntil(NOW - 5000)], [closed], [closes])
+  check("of an opening, and it is open", [said(opens), closedUntil(NOW - 5000)], [{}], [])
+
+  const [suspect, recovered] = ["telephony_suspect", "telephony_recovered"] as const
+  const ill: Partial<CampaignView> = { trunk: { ...well, admits: false, trouble: troubleAt(990_000) } }
+  const fresh: Partial<CampaignView> = { trunk: { ...well, hasReached: false } }
+  check("of trouble", [said(suspect)], [fresh, ill, {}], [recovered])
+  check("of trouble that ended while nobody looked, once a call got through", [said(suspect)], [fresh, {}], [recovered])
+  check("of trouble a moment ago that is over", [said(recovered), said("provider_rate_limited", 990_000)], [ill], [])
+  check("but of new trouble", [said(recovered), said(suspect)], [ill], [suspect])
+
+  const unheard = said("telephony_unreachable", 0, { detail: "no answer" })
+  const deaf: Partial<CampaignView> = { trunk: { ...well, status: { _tag: "Down", reason: "unheard", detail: "no answer" } } }
+  const connecting: Partial<CampaignView> = { trunk: { ...well, status: { _tag: "Connecting" } } }
+  check("of a provider that cannot reach us", [unheard], [connecting, deaf], [])
+  check("but when that begins again", [unheard], [deaf, {}, deaf], ["telephony_unreachable"])
+  check("but after an outage that is over", [said("telephony_outage"), unheard], [deaf], ["telephony_unreachable"])
+
+  const endpoints = (trouble?: string): Partial<CampaignView> => ({
+    trunk: {
+      ...well,
+      endpoints: [
+        { name: "a", trouble: undefined },
+        { name: "b", trouble }
+      ]
+    }
+  })
+  const ofB = { endpoint: "b" }
+  check("of an endpoint", [said(suspect, 0, ofB)], [endpoints(), endpoints("HTTP 503"), endpoints()], [recovered])
+  check("but of its next trouble", [said(recovered, 0, ofB), said(suspect, 0, ofB)], [endpoints("HTTP 503")], [suspect])
+})
+
+t.test("given a new owner without a slot, then each reason is given once in ten minutes as before", async (t) => {
+  const check = (name: string, words: ReadonlyArray<LastWord>, view: Partial<CapacityView>, expected: ReadonlyArray<string>) => {
+    const free: CapacityView = { now: 1_000_000, areNumbersExhausted: false, mediaLimit: undefined, held: 0, inDoubt: 0 }
+    const [notes] = capacityNotes(capacityTold(words), { ...free, ...view })
+    t.strictSame(
+      notes.map(({ event }) => event),
+      expected,
+      name
+    )
+  }
+  const full = "waiting_for_capacity"
+  const audio = { calls_with_audio: 3 }
+  check("others have them", [said(full, 400_001)], {}, [])
+  check("others have had them for long", [said(full, 400_000)], {}, [full])
+  check("others have them, and audio was the reason before", [said(full, 900_000, audio)], {}, [full])
+  check("there is no room for audio", [said(full, 900_000, audio)], { mediaLimit: 3 }, [])
+  check("there is no room for audio, and others had them before", [said(full)], { mediaLimit: 3 }, [full])
+  check("all numbers are in use", [said("phone_number_pool_exhausted")], { areNumbersExhausted: true, held: 1 }, [])
 })

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import t from "tap"
 import type { ScheduleConfig } from "#core/campaign/Schedule.ts"
 import { noReply, type World } from "#test/support/fakes.ts"
-import { campaign, count, fast, play, settled, steps, wait } from "#test/support/campaignScene.ts"
+import { campaign, count, fast, play, type Scene, settled, steps, wait } from "#test/support/campaignScene.ts"
 import { areUntouched, campaignIn, sets } from "#test/support/campaignTable.ts"
 
 t.test("given more contacts than slots", async (t) => {
@@ -103,7 +103,39 @@ t.test("given a calling window", async (t) => {
   t.test("that is closed at the start, then that is logged, and the database is not queried", async (t) => {
     const closed = { schedule: { ...schedule, slots: slots.slice(1) } }
     const { entries, statements } = await play(campaign(1, closed), () => wait("100 seconds"))
-    t.strictSame([entries, statements], [["schedule_window_closed"], ["own", "log"]])
+    t.strictSame([entries, statements], [["schedule_window_closed"], ["own", "last words", "log"]])
+  })
+})
+
+t.test("given a campaign that gets a new owner again and again, as after a resume or a restart", async (t) => {
+  const [closes, opens] = ["schedule_window_closed", "schedule_window_opened"]
+  const owners = ({ own }: Scene) => steps(...Array.from({ length: 5 }, () => steps(own, wait("1 second"))))
+  const laterSlots = { schedule: { ...schedule, slots: slots.slice(1) } }
+  t.test("while its window is closed, then the log says once that it closed, and once that it opened", async (t) => {
+    const { entries } = await play(campaign(1, laterSlots), (scene) => steps(wait("10 seconds"), owners(scene), wait("120 seconds")))
+    t.strictSame(entries, [closes, opens])
+  })
+  t.test("while others use all the slots, then the log says so once in ten minutes", async (t) => {
+    const full = "waiting_for_capacity"
+    const { entries } = await play(campaign(2, { organizationShare: 0 }), (scene) =>
+      steps(owners(scene), wait("590 seconds"), owners(scene), wait("1 minute"), owners(scene))
+    )
+    t.strictSame(entries, [full, full])
+  })
+  t.test("and nobody looked while its window opened, then the log says so, and of a later closing that it is one", async (t) => {
+    const before = (nextOpenAt: number) => (world: World) => {
+      const details = { next_open_at: new Date(nextOpenAt).toISOString() }
+      world.words.push({ event: "schedule_window_closed", level: "info", details, at: 0 })
+    }
+    const check = async (name: string, plan: Parameters<typeof campaign>[1], expected: ReadonlyArray<unknown>) => {
+      const { details, entries } = await play(
+        (world) => [campaign(1, plan)(world), before(-3_600_000)(world)],
+        (scene) => steps(wait("1 second"), owners(scene))
+      )
+      t.match([entries, details], expected, name)
+    }
+    await check("it is open", { schedule, organizationShare: 10 }, [[opens], [{ closes_at: String }]])
+    await check("it has closed again", laterSlots, [[closes], [{ next_open_at: String }]])
   })
 })
 

@@ -95,7 +95,7 @@ t.test("given a provider that refuses", async (t) => {
         wait("10 seconds")
       )
     )
-    t.strictSame(entries, ["telephony_suspect", "telephony_unreachable", "telephony_suspect", "telephony_recovered"])
+    t.strictSame(entries, ["telephony_suspect", "telephony_unreachable", "telephony_recovered"])
     t.equal(at.length, 9)
   })
   t.test("because of its rate from time to time, then the log says so once a minute", async (t) => {
@@ -175,9 +175,22 @@ t.test("given a provider that does not answer", async (t) => {
   })
 })
 
-t.test("given no configuration, then the campaign stops", async (t) => {
-  const { entries } = await play(campaign(1, { telephonyConfigurationId: null }), idle)
-  t.strictSame(entries, ["telephony_configuration_unavailable"])
+t.test("given nothing to dial through, then the campaign stops, nobody is called, and the log says what is missing", async (t) => {
+  const check = async (name: string, arrange: (world: World) => unknown, message: RegExp, act = idle) => {
+    const { dials, entries, messages, state } = await play((world) => [campaign(1)(world), arrange(world)], act)
+    t.strictSame([entries, dials, state], [["telephony_configuration_unavailable"], [], "paused"], name)
+    t.match(messages, [message], name)
+  }
+  const none = { telephonyConfigurationId: null, telephonyProvider: null }
+  await check("no configuration", (world) => world.change(none), /no usable telephony configuration/)
+  await check("a configuration that is gone", (world) => (world.trunk = undefined), /no usable telephony configuration/)
+  const withoutAdapter = (world: World) => {
+    world.trunk = undefined
+    world.change({ telephonyProvider: "acme" })
+  }
+  await check("a configuration without its adapter", withoutAdapter, /does not have the adapter/)
+  const withoutNumber = (world: World) => (world.manifest = { needsCallerId: true })
+  await check("a hosted carrier without a number", withoutNumber, /no phone number left to call from/)
 })
 
 t.test("given a pause", async (t) => {

@@ -17,8 +17,8 @@ t.test("given a window that is about to close, when a permit is to hold for a wh
   inbox.open(1)
   // Cast: the permit reads nothing else of the plan, and neither of the queues.
   const given = { ownerEpoch: 1, schedule } as unknown as Parameters<typeof remember>[0]
-  const unused = {} as unknown as Parameters<typeof remember>[2] & Parameters<typeof remember>[3]
-  const { permit } = remember(given, inbox, unused, unused, () => now)
+  const unused = {} as unknown as Parameters<typeof remember>[3] & Parameters<typeof remember>[4]
+  const { permit } = remember(given, [], inbox, unused, unused, () => now)
   t.ok(permit.holds(250), "then it holds if the window is open for longer")
   now = closes - 250
   t.notOk(permit.holds(250), "and does not if it closes before")

@@ -70,6 +70,7 @@ export const play = (
         dials: [...dials],
         entries: [...entries],
         details: [...world.details],
+        messages: [...world.messages],
         state,
         statements: [...statements]
       }

@@ -1,6 +1,7 @@
 /** The database of the in-memory world, one statement at a time: what is asked of a campaign's row and its log. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { AutomaticStop, CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { rememberedEvents } from "#core/campaign/LastWords.ts"
 import type { FaultPauses } from "#core/campaign/FaultPause.ts"
 import type { World } from "./fakes.ts"
 
@@ -14,11 +15,16 @@ export const statement = <A>(world: World, name: string, run: () => A) =>
 export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
   breakerEntries: () => Effect.succeed([]),
   judgeBreaker: () => Effect.succeed(false),
-  log: (_, { details, event }) =>
-    statement(world, "log", () => {
-      world.entries.push(event)
-      world.details.push(details)
-    }),
+  lastWords: () => statement(world, "last words", () => world.words.toReversed().filter(({ event }) => rememberedEvents.includes(event))),
+  log: (_, entry) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      statement(world, "log", () => {
+        world.entries.push(entry.event)
+        world.messages.push(entry.message)
+        world.details.push(entry.details)
+        world.words.push({ ...entry, at, details: entry.details ?? null })
+      })
+    ),
   look: (_, ownerEpoch) =>
     statement(world, "look", () => (world.state === "running" && world.plan.ownerEpoch === ownerEpoch ? world.plan : undefined)),
   own: () =>
@@ -27,10 +33,13 @@ export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
       return world.state === "running" ? world.plan : undefined
     }),
   recount: () => Effect.succeed(true),
-  stop: (_, { event }: AutomaticStop) =>
+  stop: (_, { event, message }: AutomaticStop) =>
     statement(world, "stop", () => {
       const wasRunning = world.state === "running"
-      if (wasRunning) world.entries.push(event)
+      if (wasRunning) {
+        world.entries.push(event)
+        world.messages.push(message)
+      }
       world.pauseRow()
       return wasRunning
     })

@@ -15,6 +15,7 @@ import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallKeeping } from "#core/file/CallKeeping.ts"
 import { RecentOptOuts } from "#core/contact/RecentOptOuts.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
+import type { LastWord } from "#core/campaign/LastWords.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
@@ -162,6 +163,9 @@ export class World {
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
   readonly details: Array<unknown> = []
+  readonly messages: Array<string> = []
+  /** What the campaign's log says. */
+  readonly words: Array<LastWord> = []
   readonly attempts = new Map<CallId, Attempt>()
   contacts: Array<Contact> = []
   plan: DialPlan = {
@@ -179,7 +183,8 @@ export class World {
     retry: defaultRetryConfig,
     schedule: null,
     settingsVersion: 1,
-    telephonyConfigurationId: configurationId
+    telephonyConfigurationId: configurationId,
+    telephonyProvider: "fake"
   }
 
   withContacts(count: number): void {
